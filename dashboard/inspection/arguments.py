@@ -1,0 +1,99 @@
+"""Findings about what a tool is called with: code among its arguments, and what the tool is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from dashboard.inspection import control_system
+from dashboard.inspection.code import inspect_code, inspect_text, is_too_large, search
+from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.languages import our_spelling
+from dashboard.inspection.notes import Effect, Notes, doubt
+from dashboard.inspection.parts import WHOLE, Part, keys, parts_of_call, parts_of_texts, words
+
+_READS = re.compile(r"(?:ca|pv)get(?:_many)?|(?:read|get)_(?:channels?|pvs?)|(?:channel|pv)_read")
+_WRITES = re.compile(
+    r"(?:^|_)ca_?put|(?:write|set|put)_(?:pvs?|channels?)(?:_|$)|"
+    r"(?:^|_)(?:pvs?|channels?|epics)_(?:write|set|put)"
+)
+_WRITES_CONTROL = Effect(
+    "control-system-write", Severity.HIGH, "This tool writes to the control system, by its name."
+)
+_READS_CONTROL = Effect(
+    "control-system-read", Severity.INFO, "This tool reads from the control system, by its name."
+)
+_UNNAMED = doubt(
+    "not-inspected",
+    "An argument seems to hold code, but nothing says in which language.",
+    Severity.MEDIUM,
+)
+_TOO_LARGE = doubt("too-large", "An argument is larger than what is inspected; nobody read it.")
+
+
+def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding], tuple[str, ...]]:
+    """Return what a call does, and the languages of the code that it holds.
+
+    A finding in a text has the number of that part as its block, and its lines there. What is
+    about the tool, or about the name of an argument, is about the whole of it.
+    """
+    languages = dict[str, None]()
+    found = [*_by_name(tool), *_in_names([tool, *keys(arguments)])]
+    for part in parts_of_call(tool, arguments):
+        found += _inspected(part)
+        if part.is_code:
+            languages[our_spelling(part.language)] = None
+    return list(dict.fromkeys(found)), tuple(languages)
+
+
+def inspect_texts(value: Any) -> list[Finding]:
+    """Return what the texts in any JSON value may hide, or would do if they were run."""
+    found = _in_names(keys(value))
+    for part in parts_of_texts(value):
+        found += _inspected(part)
+    return list(dict.fromkeys(found))
+
+
+def _by_name(tool: str) -> list[Finding]:
+    name = re.split(r"__|[./:]", tool)[-1].replace("-", "_")
+    notes = Notes(WHOLE)
+    with notes.at(0, 0):
+        known = not {name, words(name)}.isdisjoint(control_system.METHODS)
+        if known or _WRITES.search(words(name)):
+            notes.add(_WRITES_CONTROL)
+        elif _READS.fullmatch(name) or _READS.fullmatch(words(name)):
+            notes.add(_READS_CONTROL)
+    return notes.found
+
+
+def _in_names(texts: Iterable[str]) -> list[Finding]:
+    notes = Notes(WHOLE)
+    with notes.at(0, 0):
+        for text in texts:
+            notes.adopt(_read(Part(WHOLE, (), text, None, is_code=False)))
+    return notes.found
+
+
+def _inspected(part: Part) -> Iterator[Finding]:
+    """Look into one part; what is about all of it is put on all of its lines."""
+    last = part.text.count("\n") + 1
+    for finding in _read(part):
+        yield finding if finding.line else replace(finding, line=1, end_line=last)
+
+
+def _read(part: Part) -> list[Finding]:
+    if part.is_code and part.language:
+        return inspect_code(part.text, part.language, block=part.number)
+    found = inspect_text(part.text, block=part.number)
+    found += search(part.text, block=part.number)
+    if is_too_large(part.text):
+        found.append(_noted(_TOO_LARGE, part.number))
+    elif part.is_code and re.search(r"[\n=(;|]", part.text):
+        found.append(_noted(_UNNAMED, part.number))
+    return found
+
+
+def _noted(effect: Effect, number: int) -> Finding:
+    return Finding(effect.name, effect.severity, 0, 0, effect.sentence, number, effect.is_doubt)

@@ -1,0 +1,123 @@
+"""Findings about characters: hidden ones, and those that pass for others."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.hidden import MANY_BLANKS, Glyph, GlyphKind, segments
+from dashboard.inspection.look_alikes import is_disguised, is_folded, odd_words, plain_words
+from dashboard.inspection.notes import Effect, Notes
+
+_DEEP = 80  # blanks at the start of a line that honest code is never indented by
+_JOINERS = "\u200c\u200d"
+_EMOJI_STYLE = "\ufe0e\ufe0f"
+_BOM = "\ufeff"
+_HIGH, _MEDIUM, _LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
+_BY_KIND = {
+    GlyphKind.DIRECTION: Effect(
+        "text-direction",
+        _HIGH,
+        "Holds characters that change the direction of text, so that it reads otherwise than it "
+        "runs.",
+    ),
+    GlyphKind.TAG: Effect(
+        "hidden-text",
+        _HIGH,
+        "Holds text in tag characters, which a machine reads and nobody sees.",
+    ),
+    GlyphKind.CONTROL: Effect(
+        "control-characters",
+        _HIGH,
+        "Holds control characters, which can erase or redraw what is shown elsewhere.",
+    ),
+    GlyphKind.INVISIBLE: Effect(
+        "invisible-characters", _HIGH, "Holds characters that nobody sees."
+    ),
+    GlyphKind.BLANK: Effect(
+        "unusual-blanks", _MEDIUM, "Holds blanks that are none of the usual ones."
+    ),
+}
+_UNKNOWN = Effect(
+    "unknown-characters", _MEDIUM, "Holds characters that have no meaning everybody agrees on."
+)
+_FAR_OUT = Effect(
+    "row-of-blanks",
+    _MEDIUM,
+    f"Holds {MANY_BLANKS} or more blanks side by side, which push what follows out of sight.",
+)
+_JOINED = Effect("invisible-characters", _LOW, "Holds invisible characters that join letters.")
+_DISGUISED = Effect(
+    "look-alike-characters",
+    _HIGH,
+    "Holds a word with letters of another script that look like Latin ones.",
+)
+_FOLDED = Effect(
+    "folding-characters",
+    _HIGH,
+    "Holds a word that Python reads as another one, of plain letters.",
+)
+
+
+def inspect_characters(text: str, *, block: int = 0) -> list[Finding]:
+    """Return what the characters of a text hide, line by line."""
+    notes = Notes(block)
+    if text.isascii() and not _SUSPECT.search(text):
+        return []
+    for start, effect in [*_hidden(text), *_odd(text)]:
+        line = text.count("\n", 0, start) + 1
+        with notes.at(line, line):
+            notes.add(effect)
+    return notes.found
+
+
+_SUSPECT = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f]|[ \t]{{{MANY_BLANKS}}}")
+
+
+def _hidden(text: str) -> Iterator[tuple[int, Effect]]:
+    start = 0
+    for segment in segments(text):
+        if isinstance(segment, Glyph):
+            effect = _effect(segment, text, start)
+            if effect is not None:
+                yield start, effect
+        start += len(segment.text if isinstance(segment, Glyph) else segment)
+
+
+def _effect(glyph: Glyph, text: str, start: int) -> Effect | None:
+    before = text[start - 1] if start else "\n"
+    if glyph.kind is GlyphKind.LINE_END or (glyph.text == _BOM and not start):
+        return None
+    if not glyph.text.strip(" \t"):
+        return _row(len(glyph.text), before, text, start)
+    if not glyph.text.strip(_EMOJI_STYLE) and _is_symbol(before):
+        return None
+    if not glyph.text.strip(_JOINERS + _EMOJI_STYLE) and not before.isascii():
+        return None if _is_symbol(before) else _JOINED
+    return _BY_KIND.get(glyph.kind, _UNKNOWN)
+
+
+def _row(length: int, before: str, text: str, start: int) -> Effect | None:
+    after = text[start + length : start + length + 1]
+    if length < MANY_BLANKS or after in ("", "\n", "\r"):
+        return None  # nothing stands behind it
+    return None if before == "\n" and length < _DEEP else _FAR_OUT
+
+
+def _is_symbol(character: str) -> bool:
+    """Say whether an emoji may begin so; the digits, ``#`` and ``*`` are drawn on keycaps."""
+    is_drawn = unicodedata.category(character) in ("So", "Sk", "Sm", "Po", "Mn")
+    return (is_drawn and not character.isascii()) or character in "0123456789#*"
+
+
+def _odd(text: str) -> Iterator[tuple[int, Effect]]:
+    if text.isascii():
+        return
+    others = plain_words(text)
+    for start, word in odd_words(text):
+        if is_folded(word):
+            yield start, _FOLDED
+        elif is_disguised(word, others):
+            yield start, _DISGUISED

@@ -1,0 +1,147 @@
+"""Findings about code in any language: by the inspector that reads it, or by a search."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from dashboard.inspection.characters import inspect_characters
+from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.languages import our_spelling
+from dashboard.inspection.notes import Effect, Notes, doubt
+from dashboard.inspection.python.inspector import inspect_python
+from dashboard.inspection.secrets import inspect_secrets
+from dashboard.inspection.shell.inspector import inspect_shell
+from dashboard.inspection.sql import inspect_sql
+from dashboard.inspection.windows import inspect_windows
+
+MAX_BYTES = 1 << 16  # of one block; reading more could take longer than anybody waits
+_DIALECTS = {
+    "postgresql": "postgres",
+    "postgres": "postgres",
+    "sqlite": "sqlite",
+    "mysql": "mysql",
+}
+_TOO_LARGE = doubt(
+    "too-large", f"Is larger than the {MAX_BYTES // 1024} KiB that are inspected; nobody read it."
+)
+_FAILED = doubt("inspection-failed", "The inspection failed, so nobody knows what this does.")
+_UNNAMED = doubt(
+    "not-inspected", "Names no language, so nobody knows how it is read. Dangers were looked for."
+)
+_UNREAD = doubt(
+    "not-inspected", "Is in a language that is not inspected. Only known dangers were looked for."
+)
+# Commands of Windows that agents also try in other shells, with one of their own switches.
+_WINDOWS_LINE = re.compile(
+    r"^[ \t]*(?:del|erase|rd|rmdir|format|deltree|reg|vssadmin|wmic|bcdedit|cipher|takeown)\b"
+    r"[^\n]*?(?:[ \t]/[a-z]{1,3}\b|[ \t][a-z]:)[^\n]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+# Much of what people write can be parsed as SQL; what these begin cannot be meant otherwise.
+_LIKE_SQL = re.compile(
+    r"\b(?:drop|alter|truncate)\s+(?:table|database|schema|view|index|user|role)\b|"
+    r"\bdelete\s+from\s|\bupdate\s+\S+\s+set\s|\bgrant\s.{1,200}\bto\s",
+    re.IGNORECASE,
+)
+_LIKE_CODE = re.compile(r"[\n=;|&<>`$(/\\]|\s-")
+
+log = logging.getLogger(__name__)
+
+Inspector = Callable[..., list[Finding]]
+
+
+def inspect_code(text: str, language: str | None = None, *, block: int = 0) -> list[Finding]:
+    """Return what ``text`` does when it is run, as far as reading tells; never raises.
+
+    Args:
+        language: As an agent spells it. What we do not read, or do not know, is a doubt.
+    """
+    around = inspect_text(text, block=block)
+    if _size(text) > MAX_BYTES:
+        return [*around, _noted(_TOO_LARGE, block)]
+    # A byte order mark at the start is part of the file and not of the code.
+    found = _guarded(_by_language(language), text.removeprefix("\ufeff"), block)
+    return [*found, *(finding for finding in around if finding not in found)]
+
+
+def inspect_text(text: str, *, block: int = 0) -> list[Finding]:
+    """Return what any text may hide: odd characters, and credentials."""
+    found = _guarded(inspect_characters, text, block)
+    return [*found, *_guarded(inspect_secrets, text, block)]
+
+
+def search(text: str, *, block: int = 0) -> list[Finding]:
+    """Return the grave findings that ``text`` would be, whatever language it is in.
+
+    Nothing is vouched for: what no inspector recognises is not mentioned.
+    """
+    if not _LIKE_CODE.search(text) or _size(text) > MAX_BYTES:
+        return []
+    readings = [inspect_python, _inspect_shell, *([inspect_sql] if _LIKE_SQL.search(text) else [])]
+    found = dict.fromkeys(
+        finding for read in readings for finding in _grave(_guarded(read, text, block))
+    )
+    return list(found)
+
+
+def is_too_large(text: str) -> bool:
+    """Say whether a text is longer than what is inspected."""
+    return _size(text) > MAX_BYTES
+
+
+def _by_language(language: str | None) -> Inspector:
+    ours = our_spelling(language)
+    if ours == "sql":
+        dialect = _DIALECTS.get((language or "").strip().lower())
+        return lambda text, *, block: inspect_sql(text, block=block, dialect=dialect)
+    unknown = _searcher(_UNREAD if language else _UNNAMED)
+    return _INSPECTORS.get(ours, unknown)
+
+
+def _searcher(said: Effect) -> Inspector:
+    return lambda text, *, block: [_noted(said, block, text), *search(text, block=block)]
+
+
+def _inspect_shell(text: str, *, block: int) -> list[Finding]:
+    found = inspect_shell(text, block=block)
+    for match in _WINDOWS_LINE.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        for finding in inspect_windows(match[0].strip(), block=block):
+            if not finding.is_doubt:
+                found.append(replace(finding, line=line, end_line=line))
+    return list(dict.fromkeys(found))
+
+
+_INSPECTORS: dict[str, Inspector] = {
+    "python": inspect_python,
+    "bash": _inspect_shell,
+    "batch": inspect_windows,
+    "powershell": inspect_windows,
+}
+
+
+def _guarded(inspect: Inspector, text: str, block: int) -> list[Finding]:
+    """Have a text inspected; whatever goes wrong is a finding as well."""
+    try:
+        return inspect(text, block=block)
+    except (Exception, RecursionError) as error:  # noqa: BLE001 - silence would open the gate
+        log.warning("An inspector failed: %s", type(error).__name__)
+        return [_noted(_FAILED, block)]
+
+
+def _grave(findings: Iterable[Finding]) -> Iterator[Finding]:
+    return (f for f in findings if f.severity is Severity.HIGH and not f.is_doubt)
+
+
+def _noted(effect: Effect, block: int, text: str = "") -> Finding:
+    notes = Notes(block)
+    with notes.at(1 if text else 0, text.count("\n") + 1 if text else 0):
+        notes.add(effect)
+    return notes.found[0]
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))

@@ -1,0 +1,245 @@
+"""Characters that a reader cannot see, or that change how others are seen, made visible.
+
+Whatever does not draw itself honestly becomes a ``Glyph``: control and format characters, blanks
+other than the space, variation selectors, tags, fillers, private and unassigned code points,
+blanks at the end of a line, and long rows of blanks. Nothing is dropped: the texts of the
+segments, joined, are the text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, lru_cache
+from itertools import chain
+from typing import NamedTuple
+
+from dashboard.inspection import hidden_names as names
+
+MANY_BLANKS = 32  # side by side; deeper than honest code is indented
+COLLAPSE_ABOVE = 8  # hidden characters side by side that are drawn one by one
+SPELLED_OUT = 200  # characters of a message in tags that a glyph's name repeats
+_NAMED_ONE_BY_ONE = 3  # different characters in a collapsed glyph; more are counted by kind
+_BLANKS = rf"(?<![ \t])[ \t]++(?=\r?(?:\n|\Z))|[ \t]{{{MANY_BLANKS},}}+"
+_IN_ASCII = re.compile(rf"(?P<hidden>[\x00-\x08\x0b-\x1f\x7f]++)|{_BLANKS}")
+
+
+class GlyphKind(StrEnum):
+    """Why a character is shown as a glyph, the most dangerous first.
+
+    ``LINE_END`` is the CR of a CRLF and nothing else: honest text of Windows has one a line.
+    """
+
+    DIRECTION = "direction"
+    TAG = "tag"
+    CONTROL = "control"
+    INVISIBLE = "invisible"
+    SURROGATE = "surrogate"
+    PRIVATE = "private"
+    UNASSIGNED = "unassigned"
+    LINE_END = "lineend"
+    BLANK = "blank"
+
+
+_DANGER = list(GlyphKind)
+_BY_CATEGORY = {
+    "Cc": GlyphKind.CONTROL,
+    "Cn": GlyphKind.UNASSIGNED,
+    "Co": GlyphKind.PRIVATE,
+    "Cs": GlyphKind.SURROGATE,
+    "Zl": GlyphKind.CONTROL,
+    "Zp": GlyphKind.CONTROL,
+    "Zs": GlyphKind.BLANK,
+}
+
+
+class Hidden(NamedTuple):
+    """One hidden character: what is drawn for it, what it is called, and why it is shown."""
+
+    label: str
+    name: str
+    kind: GlyphKind
+
+
+_ROW_OF_BLANKS = Hidden(
+    f"{MANY_BLANKS}+ blanks", f"row of {MANY_BLANKS} or more blanks", GlyphKind.BLANK
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Glyph:
+    """What stands in the page for one hidden character, or for many side by side.
+
+    Attributes:
+        text: The characters themselves.
+        label: What is drawn, such as ``"RLO"`` or ``"9998 ZWSP, 2 ZWJ"``.
+        name: What it says when asked, such as ``"U+202E RIGHT-TO-LEFT OVERRIDE"``.
+        kind: Why. Of many drawn as one, the most dangerous.
+    """
+
+    text: str
+    label: str
+    name: str
+    kind: GlyphKind
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenCount:
+    """How often one hidden character occurs in a text."""
+
+    label: str
+    name: str
+    kind: GlyphKind
+    count: int
+
+
+def segments(text: str) -> Iterator[str | Glyph]:
+    """Split ``text`` into runs of plain text and glyphs, in order and complete."""
+    done = 0
+    for match in _pattern(text).finditer(text):
+        if match.start() > done:
+            yield text[done : match.start()]
+        done = match.end()
+        run = match["hidden"]
+        if run:
+            yield from _glyphs(run, ends_line=_ends_line(run, text, done))
+        else:
+            yield _row_of_blanks(match[0])
+    if done < len(text):
+        yield text[done:]
+
+
+def hidden_characters(text: str) -> list[HiddenCount]:
+    """Count what is hidden in ``text``, the most frequent first.
+
+    A row of blanks counts once, and only from ``MANY_BLANKS`` on: honest text has a few at the
+    ends of its lines.
+    """
+    characters: Counter[str] = Counter()
+    line_ends = rows = 0
+    for match in _pattern(text).finditer(text):
+        run = match["hidden"]
+        if run:
+            characters.update(run)
+            line_ends += _ends_line(run, text, match.end())
+        else:
+            rows += len(match[0]) >= MANY_BLANKS
+    census = _census(characters, line_ends)
+    census[_ROW_OF_BLANKS] += rows
+    return [HiddenCount(*hidden, count) for hidden, count in census.most_common() if count]
+
+
+def _ends_line(run: str, text: str, end: int) -> bool:
+    """Say whether ``run``, which ends at ``end``, closes with the CR of a CRLF."""
+    return run[-1] == "\r" and text.startswith("\n", end)
+
+
+def _glyphs(run: str, *, ends_line: bool) -> Iterator[Glyph]:
+    if len(run) > COLLAPSE_ABOVE:
+        yield _collapsed(run, _census(Counter(run), line_ends=int(ends_line)))
+        return
+    line_end = len(run) - 1 if ends_line else None
+    for index, character in enumerate(run):
+        yield _glyph(character, ends_line=index == line_end)
+
+
+def _census(characters: Counter[str], line_ends: int) -> Counter[Hidden]:
+    census: Counter[Hidden] = Counter()
+    for character, count in characters.items():
+        census[_describe(character)] += count
+    if line_ends:
+        census[_describe("\r")] -= line_ends
+        census[_describe("\r", ends_line=True)] += line_ends
+    return +census  # without what is zero
+
+
+def _collapsed(run: str, census: Counter[Hidden]) -> Glyph:
+    kinds: Counter[str] = Counter()
+    for hidden, count in census.items():
+        kinds[hidden.kind] += count
+    few = len(census) <= _NAMED_ONE_BY_ONE
+    labels = {hidden.label: count for hidden, count in census.items()} if few else kinds
+    by_kind = {f"{kind} characters": count for kind, count in kinds.items()}
+    titles = {hidden.name: count for hidden, count in census.items()} if few else by_kind
+    return Glyph(
+        run,
+        label=", ".join(f"{count} {label}" for label, count in labels.items()),
+        name=", ".join(f"{name}: {count}" for name, count in titles.items()) + _message(run),
+        kind=min((hidden.kind for hidden in census), key=_DANGER.index),
+    )
+
+
+def _message(run: str) -> str:
+    """Say what tag characters spell: text for a machine that no person sees."""
+    spelled = "".join(chr(ord(c) - names.TAGS.start) for c in run if ord(c) in names.SPELLING_TAGS)
+    if not spelled:
+        return ""
+    more = f" and {len(spelled) - SPELLED_OUT} more" if len(spelled) > SPELLED_OUT else ""
+    return f". The tags spell: {spelled[:SPELLED_OUT]}{more}"
+
+
+def _row_of_blanks(run: str) -> Glyph:
+    what = "space" if "\t" not in run else "tab" if " " not in run else "blank"
+    label = f"{len(run)} {what}{'s' if len(run) > 1 else ''}"
+    return Glyph(run, label, label, GlyphKind.BLANK)
+
+
+@lru_cache(maxsize=4096)
+def _glyph(character: str, *, ends_line: bool) -> Glyph:
+    return Glyph(character, *_describe(character, ends_line=ends_line))
+
+
+@lru_cache(maxsize=4096)
+def _describe(character: str, *, ends_line: bool = False) -> Hidden:
+    number = f"U+{ord(character):04X}"
+    name = unicodedata.name(character, names.CONTROL_NAMES.get(character, ""))
+    kind = GlyphKind.LINE_END if ends_line and character == "\r" else _kind(character)
+    label = names.LABELS.get(character, number)
+    return Hidden(label, f"{number} {name or f'({kind} character)'}", kind)
+
+
+def _kind(character: str) -> GlyphKind:
+    if character in names.DIRECTIONS:
+        return GlyphKind.DIRECTION
+    if ord(character) in names.TAGS:
+        return GlyphKind.TAG
+    if character in names.LOOK_BLANK:
+        return GlyphKind.BLANK
+    return _BY_CATEGORY.get(unicodedata.category(character), GlyphKind.INVISIBLE)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return _IN_ASCII if text.isascii() else _in_unicode()
+
+
+@cache
+def _in_unicode() -> re.Pattern[str]:
+    """Compile a class of all hidden characters: 70 ms, once, when first needed."""
+    basic = _ranges(range(0x10000))
+    # Planes 4 to 13 are unassigned, 15 and 16 are private.
+    others = _ranges(chain(range(0x10000, 0x40000), range(0xE0000, 0xF0000)))
+    others += r"\U00040000-\U000dffff\U000f0000-\U0010ffff"
+    # In two steps, because every character would be compared with each of 400 ranges otherwise.
+    beyond_basic = rf"[\U00010000-\U0010ffff](?<=[{others}])"
+    return re.compile(rf"(?P<hidden>(?:[{basic}]|{beyond_basic})++)|{_BLANKS}")
+
+
+def _ranges(codes: Iterable[int]) -> str:
+    found: list[list[int]] = []
+    for code in filter(_is_hidden, codes):
+        if found and found[-1][1] == code - 1:
+            found[-1][1] = code
+        else:
+            found.append([code, code])
+    return "".join(rf"\U{first:08x}-\U{last:08x}" for first, last in found)
+
+
+def _is_hidden(code: int) -> bool:
+    character = chr(code)
+    if not character.isprintable():  # Cc Cf Cn Co Cs Zl Zp, and Zs but for the space
+        return character not in "\n\t"
+    return character in names.LOOK_EMPTY or any(code in r for r in names.VARIATION_SELECTORS)

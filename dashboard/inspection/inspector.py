@@ -1,0 +1,97 @@
+"""What content does or hides: the one place where all inspectors are asked. Pure.
+
+It runs in the sandbox, since a parser can be slow on hostile text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from dashboard.inspection.arguments import inspect_call, inspect_texts
+from dashboard.inspection.code import inspect_code
+from dashboard.inspection.fences import looks_fenced, parse_fences
+from dashboard.inspection.findings import Finding, Report, Severity, in_doubt
+from dashboard.inspection.hidden import hidden_characters
+from dashboard.inspection.languages import our_spelling
+from dashboard.wire import Kind
+
+hidden_characters("\u00e9")  # compiles what takes a while, before anybody waits for it
+
+MAX_FINDINGS = 500
+MAX_BLOCKS = 50
+_STRANGE = ("not-inspected", "This has a shape that no inspector knows.")
+_FENCES = Finding(
+    "ambiguous-fence",
+    Severity.HIGH,
+    0,
+    0,
+    "Looks like fenced blocks of code, but can be read in more than one way.",
+    is_doubt=True,
+)
+_TOO_MANY_BLOCKS = replace(
+    _FENCES, name="too-large", sentence=f"Holds more than {MAX_BLOCKS} fenced blocks of code."
+)
+_MORE = replace(
+    _FENCES,
+    name="too-large",
+    sentence=f"More than {MAX_FINDINGS} findings; the gravest are listed.",
+)
+
+
+def inspect(payload: bytes) -> bytes:
+    """Inspect ``{"kind": …, "content": …}``, and return a report as JSON."""
+    asked = json.loads(payload)
+    return inspect_content(Kind(asked["kind"]), asked["content"]).to_json().encode()
+
+
+def inspect_content(kind: Kind, content: Mapping[str, Any]) -> Report:
+    """Return what content of a kind does or hides; content of no known shape is a doubt."""
+    if kind is Kind.CODE:
+        report = _code(content.get("code"), content.get("language") or "")
+    elif kind is Kind.TOOL_CALL:
+        report = _call(content.get("tool"), content.get("arguments"))
+    else:
+        report = Report(tuple(inspect_texts(content)))
+    return replace(report, findings=_ordered(report.findings))
+
+
+def _code(code: Any, language: Any) -> Report:
+    if not (isinstance(code, str) and isinstance(language, str)):
+        return in_doubt(*_STRANGE)
+    blocks = None if language else parse_fences(code)
+    if blocks is not None and len(blocks) <= MAX_BLOCKS:
+        findings = [
+            finding
+            for number, block in enumerate(blocks)
+            for finding in inspect_code(block.code, block.language, block=number)
+        ]
+        return Report(tuple(findings), tuple(our_spelling(block.language) for block in blocks))
+    found = inspect_code(code, language)
+    if blocks is not None:
+        found.append(_TOO_MANY_BLOCKS)
+    elif not language and looks_fenced(code):
+        found.append(_FENCES)
+    return Report(tuple(found), (our_spelling(language),))
+
+
+def _call(tool: Any, arguments: Any) -> Report:
+    if not (isinstance(tool, str) and isinstance(arguments, Mapping)):
+        return in_doubt(*_STRANGE)
+    findings, languages = inspect_call(tool, arguments)
+    return Report(tuple(findings), languages)
+
+
+def _ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Put findings in the order of the content; of too many, the gravest are kept."""
+    unique = dict.fromkeys(findings)
+    if len(unique) <= MAX_FINDINGS:
+        return tuple(sorted(unique, key=_place))
+    gravest = sorted(unique, key=lambda finding: -finding.severity.rank)[: MAX_FINDINGS - 1]
+    return (_MORE, *sorted(gravest, key=_place))
+
+
+def _place(finding: Finding) -> tuple[int, int, int, str]:
+    return finding.block, finding.line, -finding.severity.rank, finding.name

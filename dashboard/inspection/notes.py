@@ -1,0 +1,81 @@
+"""What the inspectors write down while they read: findings, each put on the lines being read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import NamedTuple
+
+from dashboard.inspection.findings import Finding, Severity
+
+
+class Effect(NamedTuple):
+    """A finding without its place. The inspectors' tables are made of these."""
+
+    name: str
+    severity: Severity
+    sentence: str
+    is_doubt: bool = False
+
+
+def doubt(name: str, sentence: str, severity: Severity = Severity.HIGH) -> Effect:
+    """Say that something could not be read or followed."""
+    return Effect(name, severity, sentence, is_doubt=True)
+
+
+def names(text: str) -> frozenset[str]:
+    """Return the names in a text, for tables that are written as one."""
+    return frozenset(text.split())
+
+
+class Notes:
+    """The findings about one block, in the order in which they were made, each only once."""
+
+    def __init__(self, block: int = 0) -> None:
+        self._block = block
+        self._lines = (1, 1)
+        self._found: dict[Finding, None] = {}
+
+    @property
+    def found(self) -> list[Finding]:
+        """Everything that was noted so far."""
+        return list(self._found)
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The first and the last of the lines that are being read."""
+        return self._lines
+
+    @contextmanager
+    def at(self, first: int, last: int) -> Iterator[None]:
+        """Put what is noted meanwhile on these lines."""
+        before, self._lines = self._lines, (first, last)
+        try:
+            yield
+        finally:
+            self._lines = before
+
+    def add(self, *effects: Effect) -> None:
+        """Note effects on the lines that are being read."""
+        for name, severity, sentence, is_doubt in effects:
+            first, last = self._lines
+            finding = Finding(name, severity, first, last, sentence, self._block, is_doubt)
+            self._found[finding] = None
+
+    def adopt(self, findings: Iterable[Finding]) -> None:
+        """Note what another inspection found in text that stands on the lines being read.
+
+        Lines are counted within that text, which may have been written in fewer: nothing is put
+        outside of the lines that are being read.
+        """
+        first, last = self._lines
+        for finding in findings:
+            lines = [min(max(first + line - 1, first), last) for line in _lines(finding)]
+            self._found[replace(finding, block=self._block, line=lines[0], end_line=lines[1])] = (
+                None
+            )
+
+
+def _lines(finding: Finding) -> tuple[int, int]:
+    return finding.line, max(finding.line, finding.end_line)

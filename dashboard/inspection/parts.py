@@ -1,0 +1,157 @@
+"""The texts within JSON: where each stands, what it is called, and which language it is in.
+
+Decided once, for the inspectors that read the texts and for the page that draws them: a finding
+names a part by its number, and the page finds the same part under it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import Any, NamedTuple
+
+from dashboard.inspection.languages import our_spelling
+from dashboard.inspection.notes import names
+
+WHOLE = 0
+"""The number of all of it. Parts are counted from 1."""
+
+Place = tuple[str | int, ...]
+
+_SHELL = names("command commands cmd bash shell shell_command argv args terminal_command cmdline")
+_WORD_LISTS = names("command cmd argv args cmdline")  # one command, word by word
+_SQL = names("sql query statement sql_query statements queries")
+_PYTHON = names("python python_code py")
+_CODE = names("code script source source_code snippet program cell")
+_LANGUAGE = names("language lang runtime interpreter kernel")
+_ASIDE = names("cwd path file_path filename workdir working_directory description title timeout")
+_TOOL_WORDS = {
+    "python": names("python ipython jupyter notebook pandas repl python3"),
+    "bash": names("bash shell sh terminal zsh ssh exec command cmd subprocess console"),
+    "sql": names("sql db database postgres postgresql mysql sqlite snowflake bigquery query"),
+    "powershell": names("powershell pwsh"),
+}
+_SQL_CERTAIN = names("sql sql_query")
+_SQL_START = re.compile(
+    r"(?:\s|[(;]|--[^\n]*+\n|/\*.{0,2000}?\*/)*+(?:select|insert|update|delete|drop|alter|create|"
+    r"truncate|grant|revoke|with|merge|explain|replace|call|copy|pragma|begin|do|exec|execute|set|"
+    r"vacuum|attach)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_NAME = re.compile(r"[\w.-]*")
+_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+
+
+class Part(NamedTuple):
+    """One text.
+
+    Attributes:
+        number: Which one, from 1; a finding has it as its block.
+        place: The keys and positions that lead to it. Words of one command stand in a list: the
+            place is that of the list, and the text is the command.
+        language: What it is in, as far as anything tells; an agent's spelling perhaps.
+        is_code: Whether it is taken for something that would be run.
+    """
+
+    number: int
+    place: Place
+    text: str
+    language: str | None
+    is_code: bool
+
+
+class _Found(NamedTuple):
+    place: Place
+    text: str
+    language: str | None = None
+    is_code: bool = False
+
+
+def parts_of_call(tool: str, arguments: Mapping[str, Any]) -> list[Part]:
+    """Return every text among the arguments of a tool, in the order of canonical JSON."""
+    return _numbered(_walk(arguments, _language_of(tool), "", ()))
+
+
+def parts_of_texts(value: Any) -> list[Part]:
+    """Return every text in any JSON value, in the order of canonical JSON. None is code."""
+    return _numbered(_texts(value, ()))
+
+
+def keys(value: Any) -> Iterator[str]:
+    """Return the names of all members, at any depth."""
+    if isinstance(value, Mapping):
+        for key in sorted(value):
+            yield key
+            yield from keys(value[key])
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from keys(item)
+
+
+def words(name: str) -> str:
+    """Return a name in one spelling: ``shellCommand`` and ``Shell-Command`` are the same."""
+    return "_".join(_WORDS.findall(name)).lower()
+
+
+def _numbered(found: Iterator[_Found]) -> list[Part]:
+    return [Part(number, *one) for number, one in zip(count(1), found, strict=False)]
+
+
+def _language_of(tool: str) -> str | None:
+    said = {word.lower() for word in _WORDS.findall(tool)}
+    for language, its_words in _TOOL_WORDS.items():
+        if not said.isdisjoint(its_words):
+            return language
+    return None
+
+
+def _walk(value: Any, language: str | None, name: str, place: Place) -> Iterator[_Found]:
+    """Walk through arguments.
+
+    Args:
+        language: What the tool, or a member beside this one, says that code is in.
+        name: The nearest key above ``value``, in one spelling.
+    """
+    if isinstance(value, str):
+        yield _found(place, value, language, name)
+    elif isinstance(value, Mapping):
+        spelled = {key: words(key) for key in sorted(value)}
+        named = next((value[key] for key, word in spelled.items() if word in _LANGUAGE), None)
+        inner = named if isinstance(named, str) and our_spelling(named) else language
+        for key, word in spelled.items():
+            yield from _walk(value[key], inner, word, (*place, key))
+    elif isinstance(value, list | tuple):
+        if name in _WORD_LISTS and value and all(isinstance(item, str) for item in value):
+            yield _found(place, shlex.join(value), language, name)
+            return
+        for index, item in enumerate(value):
+            yield from _walk(item, language, name, (*place, index))
+
+
+def _found(place: Place, text: str, language: str | None, name: str) -> _Found:
+    if name in _ASIDE or name in _LANGUAGE:
+        return _Found(place, text)
+    if name in _PYTHON:
+        return _Found(place, text, "python", is_code=True)
+    if name in _SHELL:
+        shell = language if language in ("powershell", "batch") else "bash"
+        return _Found(place, text, shell, is_code=True)
+    if name in _SQL_CERTAIN or (_SQL_START.match(text) and (name in _SQL or language == "sql")):
+        return _Found(place, text, "sql", is_code=True)
+    if language == "sql" and name not in _SQL and _NAME.fullmatch(text):
+        return _Found(place, text)  # of a database or a table, perhaps; no statement is one word
+    is_code = name in _CODE or (language is not None and bool(text.strip()))
+    return _Found(place, text, language, is_code)
+
+
+def _texts(value: Any, place: Place) -> Iterator[_Found]:
+    if isinstance(value, str):
+        yield _Found(place, value)
+    elif isinstance(value, Mapping):
+        for key in sorted(value):
+            yield from _texts(value[key], (*place, key))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _texts(item, (*place, index))

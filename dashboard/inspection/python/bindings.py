@@ -1,0 +1,293 @@
+"""The pass over a syntax tree that writes down what binds a name and what happens to a value."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dashboard.inspection.python.lookup import canonical, imported, member
+from dashboard.inspection.python.positions import Positions
+from dashboard.inspection.python.scopes import (
+    END,
+    Binding,
+    LocalClass,
+    Place,
+    Position,
+    Program,
+    Scope,
+    below,
+    children,
+    end_of,
+    inner_scope,
+    parameters,
+)
+
+LOCAL = "<def>"
+UNKNOWN = "?"
+_LEAVES = (ast.Name, ast.Constant)
+_TRUSTED = frozenset(["dataclass", "total_ordering", "final", "runtime_checkable"])
+
+
+def collect(tree: ast.Module) -> Program:
+    """Walk over ``tree`` once and return what was found."""
+    return _Collector(tree).run()
+
+
+class _Collector:
+    def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
+        self.program = Program()
+        self.top = {id(statement) for statement in tree.body}
+        self.followed: set[int] = set()  # targets that are bound to more than something unknown
+        self.defaults: dict[int, ast.expr] = {}  # by parameter
+        self.owners: dict[int, str] = {}  # what a method's first parameter is
+        self.instances: dict[int, str] = {}  # by the scope of a class
+        self.positions = Positions(self.program)
+        self.handlers = self._handlers()
+
+    def _handlers(self) -> dict[type[ast.AST], Callable[[Any, Scope], None]]:
+        return {
+            ast.Name: self.name,
+            ast.Assign: self.assign,
+            ast.AnnAssign: self.annotated,
+            ast.NamedExpr: self.named,
+            ast.FunctionDef: self.function,
+            ast.AsyncFunctionDef: self.function,
+            ast.Lambda: self.function,
+            ast.ClassDef: self.klass,
+            ast.arg: self.argument,
+            ast.Import: self.imported,
+            ast.ImportFrom: self.imported_from,
+            ast.Global: self.declared,
+            ast.Nonlocal: self.declared,
+            ast.With: self.with_items,
+            ast.AsyncWith: self.with_items,
+            ast.For: self.loop,
+            ast.AsyncFor: self.loop,
+            ast.ExceptHandler: self.captured,
+            ast.MatchAs: self.captured,
+            ast.MatchStar: self.captured,
+            ast.MatchMapping: self.captured,
+            **self.positions.handlers(),
+        }
+
+    def run(self) -> Program:
+        stack: list[tuple[ast.AST, Scope]] = [(self.tree, self.program.module)]
+        nodes, handlers = self.program.nodes, self.handlers
+        while stack:
+            node, scope = stack.pop()
+            nodes.append(node)
+            handler = handlers.get(type(node))
+            if handler:
+                handler(node, scope)
+            if isinstance(node, _LEAVES):
+                continue
+            inner = inner_scope(node, scope)
+            if inner is None:
+                found = [(child, scope) for child in children(node)]
+            else:
+                self.entered(node, inner)
+                found = list(below(node, scope, inner))
+            found.reverse()
+            stack.extend(found)
+        self.positions.settle()
+        return self.program
+
+    def bind(self, scope: Scope, name: str, value: ast.expr | str, how: str = "") -> None:
+        for target in self.targets(scope, name):
+            target.bound.add(name)
+            self.program.bindings.append(Binding(target, name, value, how))
+            if target.is_class:
+                self.program.bindings.append(Binding(None, name, value, how))
+
+    def targets(self, scope: Scope, name: str) -> list[Scope]:
+        declared = scope.elsewhere.get(name)
+        if declared is None:
+            return [scope]
+        found = []
+        outer = None if declared else scope.parent
+        while outer and outer.parent:
+            if not outer.is_class:
+                found.append(outer)
+            outer = outer.parent
+        return found or [self.program.module]
+
+    def settle(
+        self,
+        node: ast.AST,
+        scope: Scope,
+        names: list[str],
+        after: Place | None = None,
+        until: Place = END,
+    ) -> None:
+        """Note that names surely mean what this statement of the module gives them."""
+        if scope is self.program.module and id(node) in self.top:
+            for name in names:
+                scope.definite.setdefault(name, []).append((after or end_of(node), until))
+
+    def name(self, node: ast.Name, scope: Scope) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self.program.scopes[id(node)] = scope
+        elif isinstance(node.ctx, ast.Del):
+            self.program.deleted.add(node.id)
+        elif id(node) not in self.followed:
+            self.bind(scope, node.id, UNKNOWN)
+
+    def target(self, target: ast.expr, value: ast.expr, scope: Scope, how: str = "") -> bool:
+        """Bind one target; say whether nothing of the value gets lost."""
+        if isinstance(target, ast.Name):
+            self.followed.add(id(target))
+            self.bind(scope, target.id, value, how)
+            return True
+        if isinstance(target, ast.Attribute):
+            self.program.bindings.append(Binding(None, target.attr, value, how))
+            return True
+        if isinstance(target, ast.Tuple | ast.List):
+            self.unpacked(target, value, scope)
+        return False
+
+    def unpacked(self, target: ast.Tuple | ast.List, value: ast.expr, scope: Scope) -> None:
+        paired = _pairs(target, value)
+        for index, part in enumerate(target.elts):
+            if isinstance(part, ast.Name | ast.Attribute):
+                self.target(
+                    part, paired[index] if paired else value, scope, "" if paired else "part"
+                )
+                if paired:
+                    self.program.mark(paired[index], Position.TRACKED)
+
+    def assign(self, node: ast.Assign, scope: Scope) -> None:
+        kept = [self.target(target, node.value, scope) for target in node.targets]
+        if all(kept):
+            self.program.mark(node.value, Position.TRACKED)
+        self.settle(node, scope, [name for target in node.targets for name in _names(target)])
+
+    def annotated(self, node: ast.AnnAssign, scope: Scope) -> None:
+        self.program.mark(node.annotation, Position.TYPE)
+        if node.value is not None:
+            if self.target(node.target, node.value, scope):
+                self.program.mark(node.value, Position.TRACKED)
+            self.settle(node, scope, list(_names(node.target)))
+        elif isinstance(node.target, ast.Name):
+            self.followed.add(id(node.target))  # it says what it will be, and binds nothing
+
+    def named(self, node: ast.NamedExpr, scope: Scope) -> None:
+        while scope.is_comprehension and scope.parent:
+            scope = scope.parent
+        self.target(node.target, node.value, scope)
+        self.program.mark(node.value, self.program.position(node))
+
+    def function(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope
+    ) -> None:
+        if not isinstance(node, ast.Lambda):
+            self.bind(scope, node.name, LOCAL)
+            self.settle(node, scope, [node.name])
+            if node.returns:
+                self.program.mark(node.returns, Position.TYPE)
+        arguments = node.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        optional = positional[len(positional) - len(arguments.defaults) :]
+        defaults = zip(optional, arguments.defaults, strict=True)
+        named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        for argument, default in (*defaults, *named):
+            if default is not None:
+                self.defaults[id(argument)] = default
+                self.program.mark(default, Position.TRACKED)
+        for argument in parameters(arguments):
+            if argument.annotation is not None:
+                self.program.mark(argument.annotation, Position.TYPE)
+        if positional and id(scope) in self.instances:
+            self.owners[id(positional[0])] = self.instances[id(scope)]
+
+    def argument(self, node: ast.arg, scope: Scope) -> None:
+        owner = self.owners.get(id(node))
+        self.bind(scope, node.arg, owner or UNKNOWN)
+        if id(node) in self.defaults:
+            self.bind(scope, node.arg, self.defaults[id(node)])
+        if node.annotation is not None:
+            self.bind(scope, node.arg, node.annotation, "instance")
+
+    def klass(self, node: ast.ClassDef, scope: Scope) -> None:
+        self.bind(scope, node.name, f"<{len(self.program.classes)}>")
+        self.settle(node, scope, [node.name])
+        for base in node.bases:
+            self.program.mark(base, Position.INHERITED)
+
+    def entered(self, node: ast.AST, inner: Scope) -> None:
+        if isinstance(node, ast.ClassDef):
+            self.instances[id(inner)] = f"<{len(self.program.classes)}>()"
+            changed = bool(node.keywords) or not all(map(_is_trusted, node.decorator_list))
+            self.program.classes.append(LocalClass(inner.bound, node.bases, changed))
+
+    def imported(self, node: ast.Import, scope: Scope) -> None:
+        for alias in node.names:
+            root = alias.name.partition(".")[0]
+            self.program.imports.add(canonical(root))
+            if alias.asname:
+                self.bind(scope, alias.asname, imported(alias.name))
+            else:
+                self.bind(scope, root, canonical(root))
+            self.settle(node, scope, [alias.asname or root])
+
+    def imported_from(self, node: ast.ImportFrom, scope: Scope) -> None:
+        module = "." * node.level + (node.module or "")
+        if not node.level:
+            self.program.imports.add(canonical(module).partition(".")[0])
+        for alias in node.names:
+            if alias.name == "*":
+                self.program.stars.append(imported(module))
+                continue
+            path = UNKNOWN if node.level else member(imported(module), alias.name)
+            self.bind(scope, alias.asname or alias.name, path)
+            self.settle(node, scope, [alias.asname or alias.name])
+
+    def declared(self, node: ast.Global | ast.Nonlocal, scope: Scope) -> None:
+        for name in node.names:
+            scope.elsewhere[name] = isinstance(node, ast.Global)
+            if isinstance(node, ast.Nonlocal):
+                self.program.nonlocals.add(name)
+
+    def with_items(self, node: ast.With | ast.AsyncWith, scope: Scope) -> None:
+        for item in node.items:
+            self.program.mark(item.context_expr, Position.TRACKED)
+            if item.optional_vars is not None:
+                self.target(item.optional_vars, item.context_expr, scope, "entered")
+                names = list(_names(item.optional_vars))
+                self.settle(node, scope, names, after=end_of(item.context_expr))
+
+    def loop(self, node: ast.For | ast.AsyncFor, scope: Scope) -> None:
+        names = list(_names(node.target))
+        self.settle(node, scope, names, after=end_of(node.iter), until=end_of(node.body[-1]))
+
+    def captured(
+        self,
+        node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping,
+        scope: Scope,
+    ) -> None:
+        name = node.rest if isinstance(node, ast.MatchMapping) else node.name
+        if name:
+            self.bind(scope, name, UNKNOWN)
+        if isinstance(node, ast.ExceptHandler) and node.type is not None:
+            self.program.mark(node.type, Position.TYPE)
+
+
+def _is_trusted(decorator: ast.expr) -> bool:
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name in _TRUSTED
+
+
+def _pairs(target: ast.Tuple | ast.List, value: ast.expr) -> list[ast.expr]:
+    """Return the parts of ``value`` that belong to those of ``target``, if that can be told."""
+    if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(target.elts):
+        return []
+    if any(isinstance(part, ast.Starred) for part in (*target.elts, *value.elts)):
+        return []
+    return value.elts
+
+
+def _names(target: ast.expr) -> Iterator[str]:
+    parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+    yield from (part.id for part in parts if isinstance(part, ast.Name))

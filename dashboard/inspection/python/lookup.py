@@ -1,0 +1,206 @@
+"""What is known about a dotted path: ``os.system``, ``epics.PV().put``, ``?.unlink``.
+
+``()`` after a part stands for what a call of it returns, ``?`` for an object of which nothing is
+known, ``<3>`` for a class of the source itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from itertools import chain
+
+from dashboard.inspection import control_system
+from dashboard.inspection.findings import Severity
+from dashboard.inspection.python import modules
+from dashboard.inspection.python.effects import (
+    HARMLESS_MEMBERS,
+    HARMLESS_PARTS,
+    STDLIB,
+    Deed,
+    Table,
+    merged,
+)
+from dashboard.inspection.python.libraries import LIBRARIES, METHODS, WEAK_METHODS
+
+Deeds = tuple[Deed, ...]
+MAX_PATH = 120  # characters; longer ones are nobody's name
+
+
+_TABLE = merged(STDLIB, LIBRARIES)
+_EXACT = {path: deeds for path, deeds in _TABLE.items() if not path.endswith(".*")}
+_WHOLE = {path[:-2]: deeds for path, deeds in _TABLE.items() if path.endswith(".*")}
+_MOVED: Table = {}  # a function of a library, found under another of its modules
+for _path, _deeds in _EXACT.items():
+    _root, _, _rest = _path.partition(".")
+    if _rest:
+        _name = f"{_root} {_rest.rpartition('.')[2]}"
+        _MOVED[_name] = (*_MOVED.get(_name, ()), *_deeds)
+_PRIVATE = (Deed("unknown-call", Severity.MEDIUM),)
+_METHODS = merged(METHODS, control_system.METHODS)
+_ALIASES = {**modules.ALIASES, **control_system.ALIASES}
+KNOWN = (
+    modules.HARMLESS
+    | control_system.LIBRARIES
+    | {root for path in _EXACT if (root := path.partition(".")[0]) in sys.stdlib_module_names}
+    | {path.partition(".")[0] for path in _WHOLE}
+    | {path for path in _ALIASES if "." not in path}
+) - modules.PARTLY
+_HARMFUL = {path for path, deeds in _TABLE.items() if any(d.severity.rank > 1 for d in deeds)}
+_CALLED_CLASSES = {
+    parent
+    for path in _EXACT
+    if (parent := path.rpartition(".")[0]).rpartition(".")[2][:1].isupper()
+}
+_MODULES = (
+    {path.rpartition(".")[0] for path in _HARMFUL} - _CALLED_CLASSES - {""}
+) | control_system.LIBRARIES
+_TYPES = (
+    _CALLED_CLASSES
+    | modules.HARMLESS_TYPES
+    | {"socket.socket", "get_ipython", "sqlite3.connect", "boto3.client"}
+    | {"xml.etree.ElementTree.parse", "lxml.etree.parse", "importlib.metadata.EntryPoint"}
+)
+_PROXIES = frozenset(["__call__", "__init__", "__new__", "__wrapped__", "__get__", "__func__"])
+
+
+def canonical(path: str) -> str:
+    """Return the one name under which a path is known here."""
+    return _ALIASES.get(path, path)
+
+
+def member(path: str, attribute: str) -> str:
+    """Return the path of an attribute."""
+    if path[0] == "?":
+        return modules.HELD.get(attribute) or f"?.{attribute}"
+    if len(path) + len(attribute) > MAX_PATH:
+        return f"?.{attribute[:MAX_PATH]}"
+    return _held(path, attribute) or canonical(f"{path}.{attribute}")
+
+
+def imported(name: str) -> str:
+    """Return the path of a module by the name it is imported under."""
+    first, *rest = name.split(".")
+    path = canonical(first)
+    for part in rest:
+        path = member(path, part)
+    return path
+
+
+def _held(path: str, attribute: str) -> str:
+    root = path.partition(".")[0]
+    if "(" in path or f"{path}.{attribute}" in modules.HOLDS_ITS_OWN:
+        return ""
+    held = modules.HELD.get(attribute, "")
+    if not held and root in sys.stdlib_module_names:
+        held = modules.HELD_BY_STDLIB.get(attribute, "")
+    return held
+
+
+def is_module(path: str) -> bool:
+    """Say whether a path is a module that can do harm, so that it must not get out of sight."""
+    return path in _MODULES
+
+
+def is_known(module: str) -> bool:
+    """Say whether the effects of a module are known."""
+    return module.partition(".")[0] in KNOWN
+
+
+def makes(path: str) -> bool:
+    """Say whether a call of ``path`` returns an object whose methods are in the tables."""
+    return path.replace("()", "") in _TYPES or (
+        control_system.is_library(path) and path.count("()") < 2  # noqa: PLR2004
+    )
+
+
+@lru_cache(maxsize=4096)
+def called(path: str) -> Deeds:
+    """Say what a call of ``path`` does, as far as its name tells."""
+    parent, _, last = path.rpartition(".")
+    if path.endswith("()"):  # an object that is called
+        return (control_system.WRITES,) if control_system.is_library(path) else ()
+    exact = _EXACT.get(path) or _EXACT.get(path.replace("()", ""))
+    if exact:
+        return exact
+    if last in _PROXIES and parent not in ("?", "") and parent[0] != "<":
+        return called(parent)
+    if _is_harmless(path, parent):
+        return ()
+    if control_system.is_library(path):
+        return (control_system.called(path),)
+    surely = _METHODS.get(last, ()) if parent else ()
+    return surely or _whole(path) or _method(path, last) or _moved(path) or _not_listed(path)
+
+
+def _moved(path: str) -> tuple[Deed, ...]:
+    """Look a name up in all of its library; what is private there is known to nobody."""
+    root, *parts = path.split(".")
+    if root not in KNOWN or not parts or "(" in path:
+        return ()
+    is_private = any(part[:1] == "_" and part[:2] != "__" for part in parts)
+    return _MOVED.get(f"{root} {parts[-1]}") or (_PRIVATE if is_private else ())
+
+
+@lru_cache(maxsize=4096)
+def referred(path: str) -> Deeds:
+    """Say what naming ``path`` without calling it may lead to: it may be called elsewhere."""
+    parent, _, last = path.rpartition(".")
+    if path.endswith("()"):
+        return ()
+    exact = _EXACT.get(path) or _EXACT.get(path.replace("()", ""))
+    if exact or _is_harmless(path, parent):
+        return exact or ()
+    if control_system.is_library(path) and path not in control_system.LIBRARIES:
+        deed = control_system.called(path)
+        return (deed,) if "()" not in path and not last.islower() else _METHODS.get(last, ())
+    known = _METHODS.get(last, ()) if parent else ()
+    return known or (_whole(path) if last.islower() and "(" not in path else ())
+
+
+def _is_harmless(path: str, parent: str) -> bool:
+    if path[0] == "<" or (parent.endswith("()") and parent[:-2] in modules.HARMLESS_TYPES):
+        return path.rpartition(".")[2] not in _METHODS
+    if path.startswith(HARMLESS_PARTS):
+        return True
+    root, _, rest = path.partition(".")
+    return rest in HARMLESS_MEMBERS.get(root, ())
+
+
+def _whole(path: str) -> Deeds:
+    while "." in path:
+        path = path.rpartition(".")[0]
+        if path in _WHOLE:
+            return _WHOLE[path]
+    return ()
+
+
+def _method(path: str, last: str) -> Deeds:
+    strong = _METHODS.get(last, ())
+    root = path.partition(".")[0]
+    if strong or "." not in path:
+        return strong
+    is_object = "(" in path or root == "?" or root not in KNOWN
+    return WEAK_METHODS.get(last, ()) if is_object else ()
+
+
+def _not_listed(path: str) -> Deeds:
+    root, _, rest = path.partition(".")
+    if root in HARMLESS_MEMBERS and rest and "(" not in rest and not rest[0].isupper():
+        return (Deed("unknown-call", Severity.LOW),)
+    return ()
+
+
+def names_of(module: str) -> frozenset[str]:
+    """Return what ``from module import *`` is known to bring."""
+    prefix = f"{module}."
+    return frozenset(
+        path[len(prefix) :] for path in chain(_EXACT, _WHOLE) if path.startswith(prefix)
+    )
+
+
+def is_harmful(module: str) -> bool:
+    """Say whether a module holds anything of medium severity or higher."""
+    return module in _MODULES or any(
+        deed.severity.rank >= Severity.MEDIUM.rank for deed in _WHOLE.get(module, ())
+    )

@@ -1,0 +1,124 @@
+"""The lines of a notebook that are no Python: ``%magic``, ``!command``, ``name?``."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from dashboard.inspection.findings import Severity
+from dashboard.inspection.python.effects import Deed, words
+from dashboard.inspection.python.nested import Nested
+from dashboard.inspection.python.notes import PythonNotes
+from dashboard.inspection.python.strings import HOLE, Text
+
+_PROCESS = Deed("process-execution", Severity.HIGH)
+_INSTALLS = Deed("system-change", Severity.HIGH)
+_WRITES = Deed("file-write", Severity.MEDIUM)
+_LINE = re.compile(r"([ \t]*)([\w.,\[\]'\" \t]{1,100}=[ \t]*)?(%%?|!!?)([ \t]*\S.*|)")
+_HELP = re.compile(r"[ \t]*\?{0,2}[\w.]{1,100}\?{0,2}[ \t]*")
+_SHELL_LINES = words("sx sc system")
+_SHELL_CELLS = words("bash sh script sx system ! zsh dash ksh")
+_HARMLESS_LINES = words("matplotlib autoreload precision pprint who whos pwd lsmagic")
+_PYTHON_LINES = words("time timeit prun memit")
+_PYTHON_CELLS = words("time timeit capture prun memit")
+_INSTALLING = words("pip conda mamba micromamba uv")
+_VARIABLE = re.compile(r"\{[^{}]*\}|\$\w+")
+_UNREAD = "This magic command does what cannot be read here"
+
+
+def without_magics(source: str, notes: PythonNotes, nested: Nested) -> str | None:
+    """Return ``source`` with its magic lines taken out and noted; None if there are none."""
+    return _Reader(source, notes, nested).run()
+
+
+class _Reader:
+    def __init__(self, source: str, notes: PythonNotes, nested: Nested) -> None:
+        self.lines = re.split(r"\r\n|\r|\n", source)
+        self.notes = notes
+        self.nested = nested
+
+    def run(self) -> str | None:
+        cell = self.cell()
+        if cell is not None:
+            return cell
+        found, index = False, 0
+        while index < len(self.lines):
+            last = self.last_of(index)
+            magic = _LINE.fullmatch(self.joined(index, last))
+            if magic and magic[4]:
+                found = True
+                self.replace(index, last, self.magic(magic, index))
+            elif "?" in self.lines[index] and _HELP.fullmatch(self.lines[index]):
+                found = True
+                self.replace(index, index, "pass")
+                last = index
+            else:
+                last = index
+            index = last + 1
+        return "\n".join(self.lines) if found else None
+
+    def last_of(self, index: int) -> int:
+        """Return the last of the lines that one line goes on over."""
+        last = index
+        if re.match(r"[ \t]*[%!]|[^#'\"]*=[ \t]*[%!]", self.lines[index][:200]):
+            while self.lines[last].endswith("\\") and last + 1 < len(self.lines):
+                last += 1
+        return last
+
+    def joined(self, index: int, last: int) -> str:
+        return "\n".join(self.lines[index : last + 1]).replace("\\\n", " ")
+
+    def replace(self, first: int, last: int, statement: str) -> None:
+        line = self.lines[first]
+        indent = line[: len(line) - len(line.lstrip())]
+        self.lines[first : last + 1] = [indent + statement] + [""] * (last - first)
+
+    def cell(self) -> str | None:
+        """Read a cell that begins with ``%%magic``."""
+        first = next((i for i, line in enumerate(self.lines) if line.strip()), None)
+        if first is None or not self.lines[first].lstrip().startswith(("%%", "!!")):
+            return None
+        head = self.lines[first].lstrip()
+        name, _, rest = (head[2:] if head[0] == "%" else f"! {head[2:]}").partition(" ")
+        body = "\n".join(self.lines[first + 1 :])
+        if name in _PYTHON_CELLS:
+            self.lines[: first + 1] = [""] * first + [rest if name.startswith("time") else ""]
+            inner = _Reader("\n".join(self.lines), self.notes, self.nested)
+            return inner.run() or "\n".join(self.lines)
+        node = _place(first, len(self.lines) - 1)
+        if name in _SHELL_CELLS:
+            self.shell(node, f"{rest}\n{body}" if name in ("!", "sx", "system") else body)
+            if name == "script":
+                self.notes.doubt(node, "", _UNREAD)
+        else:
+            if name in ("writefile", "file"):
+                self.notes.add(node, _WRITES, "a cell")
+            self.notes.doubt(node, "", _UNREAD)
+        return ""
+
+    def magic(self, magic: re.Match[str], index: int) -> str:
+        """Note what a line does, and return the Python that stands for it."""
+        assigned, sign, text = magic[2] or "", magic[3], magic[4].strip()
+        node = _place(index, index)
+        if sign[0] == "!":
+            self.shell(node, text)
+            return f"{assigned}None" if assigned else "pass"
+        name, _, rest = text.partition(" ")
+        if name in _PYTHON_LINES and not rest.lstrip().startswith("-"):
+            return f"{assigned}{rest}" if rest.strip() else "pass"
+        if name in _SHELL_LINES:
+            self.shell(node, rest)
+        elif name in _INSTALLING:
+            self.notes.add(node, _INSTALLS, sentence="Installs or removes software")
+            self.notes.doubt(node, "", _UNREAD)
+        elif name not in _HARMLESS_LINES and text != "load_ext autoreload":
+            self.notes.doubt(node, "", _UNREAD)
+        return f"{assigned}None" if assigned else "pass"
+
+    def shell(self, node: ast.AST, text: str) -> None:
+        self.notes.add(node, _PROCESS, sentence="Runs a command of the shell")
+        self.notes.adopt(node, self.nested.shell(Text(_VARIABLE.sub(HOLE, text))))
+
+
+def _place(first: int, last: int) -> ast.AST:
+    return ast.Pass(lineno=first + 1, end_lineno=last + 1)

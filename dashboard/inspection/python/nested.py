@@ -1,0 +1,92 @@
+"""Code inside of Python code: in the arguments of exec, of a shell, of a database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dashboard.inspection import control_system
+from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.python.effects import UNFOLLOWED, words
+from dashboard.inspection.python.strings import HOLE, Text
+
+MAX_DEPTH = 3
+_PLACEHOLDER = "${_}"
+_KNOWN_PROGRAMS = words("""
+    ls cat echo printf head tail wc sort uniq cut grep date pwd whoami hostname uname df du ps id
+    which stat file true false caget cainfo camonitor pvget pvinfo nproc uptime free lscpu sleep
+    rm mv cp mkdir touch chmod chown kill shutdown reboot dd curl wget sudo su git
+""")
+
+
+@dataclass(slots=True)
+class Budget:
+    """What may still be read, shared by all depths: each text takes up to some milliseconds."""
+
+    texts: int = 25
+    characters: int = 1 << 17
+
+    def take(self, text: str) -> bool:
+        """Use some of it for ``text``; say whether there was enough."""
+        self.texts -= 1
+        self.characters -= len(text)
+        return self.texts >= 0 and self.characters >= 0
+
+
+Inspect = Callable[[str, int, Budget], list[Finding]]
+
+
+class Nested:
+    """Reads texts in other languages, and in Python again, as long as there are not too many."""
+
+    def __init__(self, inspect: Inspect, depth: int, budget: Budget) -> None:
+        self._inspect = inspect
+        self._depth = depth
+        self._budget = budget
+
+    def python(self, text: Text) -> list[Finding]:
+        """Return what a text does when it is run as Python."""
+        if not text.known or self._depth >= MAX_DEPTH:
+            return [_doubt("This runs code that is only made while running.")]
+        if not self._budget.take(text.value):
+            return [_doubt("There is too much code inside of code here to be read.")]
+        return self._inspect(text.value, self._depth + 1, self._budget)
+
+    def shell(self, text: Text) -> list[Finding]:
+        """Return what a text does as the command of a shell."""
+        from dashboard.inspection.shell.inspector import inspect_shell  # noqa: PLC0415 - each reads the other
+
+        command = text.value.strip()
+        if not command.strip(HOLE):
+            return [_doubt("The command is only known while running.")]
+        if not self._budget.take(text.value):
+            return [_doubt("There are too many commands here to be read.")]
+        found = inspect_shell(command.replace(HOLE, _PLACEHOLDER))
+        program = command.split(maxsplit=1)[0].rpartition("/")[2]
+        if not control_system.COMMANDS.isdisjoint(command.replace(HOLE, " ").split()):
+            writes = control_system.WRITES
+            sentence = "This command writes to the control system."
+            found.append(Finding(writes.name, writes.severity, 1, 1, sentence))
+        if not text.known:
+            found.append(_doubt("Part of the command is only known while running."))
+        elif program not in _KNOWN_PROGRAMS:
+            found.append(_doubt("What the program does that is run here was not read."))
+        return found
+
+    def sql(self, text: Text) -> list[Finding]:
+        """Return what a text does as a statement of SQL."""
+        from dashboard.inspection.sql import inspect_sql  # noqa: PLC0415 - as above
+
+        if not text.value.strip(HOLE + " \n"):
+            return [_doubt("The SQL is only known while running.")]
+        if not self._budget.take(text.value):
+            return [_doubt("There is too much SQL here to be read.")]
+        found = inspect_sql(text.value.replace(HOLE, "hole_"))
+        if not text.known:
+            found = [finding for finding in found if not finding.is_doubt]
+            found.append(_doubt("Part of the SQL is only known while running."))
+        return found
+
+
+def _doubt(sentence: str) -> Finding:
+    return Finding(UNFOLLOWED, Severity.MEDIUM, 1, 1, sentence, is_doubt=True)

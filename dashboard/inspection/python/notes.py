@@ -1,0 +1,107 @@
+"""The findings about one Python source while they are being made."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import replace
+
+from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.python.effects import UNFOLLOWED, Deed
+
+MAX_FINDINGS = 200
+_MAX_WRITTEN = 60
+_MAX_LINKS = 12
+PHRASES = {
+    "background-job": "Starts something that goes on in the background",
+    "cannot-be-followed": "What happens here cannot be followed",
+    "control-system-read": "Reads from the control system",
+    "control-system-write": "Writes to the control system",
+    "credentials": "Reads or holds secrets",
+    "deserialisation": "Reads stored objects, which may run code",
+    "dynamic-code": "Runs code that is made or loaded while running",
+    "file-delete": "Deletes files",
+    "file-read": "Reads files",
+    "file-write": "Writes or changes files",
+    "network": "Uses the network",
+    "privilege-change": "Changes rights",
+    "process-execution": "Runs another program",
+    "recursive-delete": "Deletes a folder with all that is in it",
+    "sql-write": "Writes to a database",
+    "system-change": "Changes the system",
+    "unknown-call": "Calls something whose effects are not known",
+    "unknown-import": "Imports a module whose effects are not known",
+}
+
+
+class PythonNotes:
+    """Findings by name and line: of two that say the same about a line, the graver is kept."""
+
+    def __init__(self, block: int) -> None:
+        self._block = block
+        self._found: dict[tuple[str, int], Finding] = {}
+
+    def add(self, node: ast.AST, deed: Deed, about: str = "", sentence: str = "") -> None:
+        """Note what the code at ``node`` does.
+
+        Args:
+            about: What is called, as it is written there.
+            sentence: Ours about it, if the usual one does not say it.
+        """
+        phrase = sentence or PHRASES[deed.name]
+        first = getattr(node, "lineno", 0)
+        last = getattr(node, "end_lineno", 0) or first
+        text = f"{phrase}: {about}." if about else f"{phrase}."
+        self.put(Finding(deed.name, deed.severity, first, last, text, is_doubt=deed.is_doubt))
+
+    def doubt(
+        self, node: ast.AST, about: str, why: str, severity: Severity = Severity.MEDIUM
+    ) -> None:
+        """Note that something at ``node`` cannot be followed."""
+        self.add(node, Deed(UNFOLLOWED, severity), about, why)
+
+    def put(self, finding: Finding) -> None:
+        """Note a finding that is complete but for its block."""
+        key = (finding.name, finding.line)
+        before = self._found.get(key)
+        if before is None or finding.severity.rank > before.severity.rank:
+            self._found[key] = replace(finding, block=self._block)
+
+    def adopt(self, node: ast.AST, findings: Iterable[Finding]) -> None:
+        """Note what was found in a text that the code at ``node`` holds."""
+        first = getattr(node, "lineno", 0)
+        last = getattr(node, "end_lineno", 0) or first
+        for finding in findings:
+            self.put(replace(finding, line=first, end_line=last))
+
+    def findings(self) -> list[Finding]:
+        """Return what was noted in the order of lines; of too many, the gravest."""
+        ordered = sorted(self._found.values(), key=lambda f: (f.line, f.name))
+        if len(ordered) <= MAX_FINDINGS:
+            return ordered
+        gravest = sorted(ordered, key=lambda f: (-f.severity.rank, not f.is_doubt))
+        kept = sorted(gravest[:MAX_FINDINGS], key=lambda f: (f.line, f.name))
+        sentence = f"There are {len(ordered) - MAX_FINDINGS} more findings, which are not listed."
+        cut = Finding("too-large", Severity.HIGH, 0, 0, sentence, block=self._block, is_doubt=True)
+        return [*kept, cut]
+
+
+def written(node: ast.AST | None) -> str:
+    """Return how something is called in the source, if that shows as it is."""
+    parts: list[str] = []
+    for _ in range(_MAX_LINKS):
+        if isinstance(node, ast.Attribute):
+            parts.append(f".{node.attr}")
+            node = node.value
+        elif isinstance(node, ast.Call):
+            parts.append("(...)")
+            node = node.func
+        elif isinstance(node, ast.Subscript):
+            parts.append("[...]")
+            node = node.value
+        else:
+            break
+    if isinstance(node, ast.Name):
+        parts.append(node.id)
+    text = "".join(reversed(parts))[-_MAX_WRITTEN:]
+    return text.lstrip(".") if text.isascii() and text.isprintable() else ""

@@ -1,0 +1,92 @@
+"""Notes what needs no following: imports, constants that hold secrets, and telling names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from typing import Any
+
+from dashboard.inspection import control_system
+from dashboard.inspection.findings import Severity
+from dashboard.inspection.python.checks import NETWORK
+from dashboard.inspection.python.effects import Deed
+from dashboard.inspection.python.lookup import imported, is_harmful, is_known, member, referred
+from dashboard.inspection.python.notes import PythonNotes
+from dashboard.inspection.python.runs import QUIET, UNKNOWN_IMPORT
+from dashboard.inspection.python.scopes import Program
+
+CREDENTIALS = Deed("credentials", Severity.MEDIUM)
+_ALL = Deed(UNKNOWN_IMPORT.name, Severity.MEDIUM)
+_UNPICKLED = Deed("deserialisation", Severity.LOW)
+_SECRET_FILES = re.compile(
+    r"(?:\S*[/\\])?(?:\.ssh|\.aws|\.gnupg|\.kube|\.docker)(?:[/\\]\S*)?|"
+    r"(?:\S*[/\\])?(?:id_rsa|id_ed25519|id_ecdsa|\.netrc|\.pgpass|\.git-credentials|\.npmrc|\.pypirc)|"
+    r"(?:\S*/)?etc/(?:shadow|gshadow|sudoers)(?:/\S*)?|(?:\S*/)?proc/(?:self|\d+)/environ"
+)
+_SECRETS = re.compile(
+    r"(?:AKIA|ASIA)[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{30}|\bsk-[A-Za-z0-9_-]{20}|"
+    r"xox[abprs]-[A-Za-z0-9-]{10}|-----BEGIN [A-Z ]{0,20}PRIVATE KEY|"
+    r"\beyJ[A-Za-z0-9_-]{17}|\bdash_[A-Za-z0-9_-]{20}|AIza[0-9A-Za-z_-]{35}|glpat-[\w-]{20}"
+)
+
+
+class Statements:
+    """Judges nodes that say by themselves what they do."""
+
+    def __init__(self, program: Program, notes: PythonNotes) -> None:
+        self._docstrings = program.docstrings
+        self._notes = notes
+
+    def handlers(self) -> dict[type[ast.AST], Callable[[Any], None]]:
+        """Return what judges which kind of node."""
+        return {
+            ast.Constant: self._constant,
+            ast.Import: self._import,
+            ast.ImportFrom: self._import_from,
+            ast.FunctionDef: self._function,
+        }
+
+    def _constant(self, node: ast.Constant) -> None:
+        value = node.value
+        if isinstance(value, bytes):
+            value = value.decode("latin-1")
+        if not isinstance(value, str) or len(value) < 4 or id(node) in self._docstrings:  # noqa: PLR2004
+            return
+        self.secret(node, value)
+
+    def secret(self, node: ast.expr, value: str) -> None:
+        """Note a text that is a secret, or the name of a file that holds some."""
+        if _SECRETS.search(value) or (len(value) < 300 and _SECRET_FILES.fullmatch(value)):  # noqa: PLR2004
+            self._notes.add(node, CREDENTIALS, sentence="Names or holds a secret")
+
+    def _import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            self._imported(node, imported(alias.name))
+
+    def _import_from(self, node: ast.ImportFrom) -> None:
+        module = imported(node.module or "")
+        if node.level:
+            self._notes.add(node, UNKNOWN_IMPORT)
+            return
+        self._imported(node, module)
+        for alias in node.names:
+            if alias.name == "*":
+                if is_harmful(module) and not control_system.is_library(module):
+                    self._notes.add(node, _ALL, sentence=f"Imports all of {module}")
+                continue
+            path = member(module, alias.name)
+            for deed in referred(path):
+                if deed.check not in QUIET:
+                    self._notes.add(node, deed, f"{path}" if path.isascii() else "")
+
+    def _imported(self, node: ast.stmt, module: str) -> None:
+        if not is_known(module):
+            self._notes.add(node, UNKNOWN_IMPORT, module[:60] if module.isascii() else "")
+        elif module.startswith(("antigravity", "this.")):
+            self._notes.add(node, NETWORK)
+
+    def _function(self, node: ast.FunctionDef) -> None:
+        if node.name in ("__reduce__", "__reduce_ex__", "__setstate__"):
+            sentence = "Says what runs when an object is read from a store"
+            self._notes.add(node, _UNPICKLED, sentence=sentence)

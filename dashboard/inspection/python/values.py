@@ -1,0 +1,294 @@
+"""What the expressions of a Python source may stand for, whatever way it takes.
+
+A value is a dotted path (see ``lookup``) or a ``Text``. An expression has several values
+where it may stand for several things: a name has all that is ever bound to it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from dashboard.inspection.python import strings
+from dashboard.inspection.python.bindings import LOCAL, UNKNOWN
+from dashboard.inspection.python.effects import words
+from dashboard.inspection.python.lookup import imported, makes, member
+from dashboard.inspection.python.names import LOST, Names, Value, Values, union
+from dashboard.inspection.python.results import NAMESPACE, RESULTS, is_module_name
+from dashboard.inspection.python.scopes import Binding, LocalClass, Program, start_of
+from dashboard.inspection.python.strings import UNKNOWN_TEXT, Text, Words
+
+_MAX_DEPTH = 100
+_MAX_ROUNDS = 5
+_NOTHING: Values = (UNKNOWN,)
+_OPAQUE = frozenset(["__new__", "__getattr__", "__getattribute__", "__call__"])
+_PATH_PARTS = words("""
+    parent with_suffix with_name with_stem joinpath resolve absolute expanduser home cwd
+    relative_to rename replace
+""")
+
+
+class Evaluator:
+    """Says what expressions stand for, once every name was followed to its end."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self.names = Names(program)
+        self._memo: dict[int, Values] = {}
+        self._inherited: dict[tuple[int, str], Values] = {}
+        self._depth = 0
+        self._kinds: dict[type[ast.AST], Callable[[Any], Values]] = {
+            ast.Name: self._name,
+            ast.Attribute: self._attribute,
+            ast.Call: self._call,
+            ast.Subscript: self._subscript,
+            ast.Constant: self._constant,
+            ast.BinOp: self._operation,
+            ast.JoinedStr: self._interpolated,
+            ast.FormattedValue: self._put_in,
+            ast.IfExp: lambda node: self._either([node.body, node.orelse]),
+            ast.BoolOp: lambda node: self._either(node.values),
+            ast.NamedExpr: lambda node: self.values(node.value),
+            ast.Await: lambda node: self.values(node.value),
+            ast.List: self._list,
+            ast.Tuple: self._list,
+            ast.Lambda: lambda _node: (LOCAL,),
+        }
+        self._follow()
+
+    def values(self, node: ast.expr) -> Values:
+        """Return everything that ``node`` may stand for."""
+        key = id(node)
+        found = self._memo.get(key)
+        if found is not None:
+            return found
+        kind = self._kinds.get(type(node))
+        if kind is None:
+            return _NOTHING
+        if self._depth > _MAX_DEPTH:  # not remembered: it may be read again from nearer by
+            return _NOTHING if isinstance(node, ast.BinOp) else (LOST,)
+        self._depth += 1
+        found = kind(node)
+        self._depth -= 1
+        self._memo[key] = found
+        return found
+
+    def texts(self, node: ast.expr) -> list[Text]:
+        """Return the texts that ``node`` may be; one that is not known stands for the rest."""
+        values = self.values(node) or _NOTHING
+        return [value if isinstance(value, Text) else UNKNOWN_TEXT for value in values]
+
+    def text(self, node: ast.expr | None) -> Text | None:
+        """Return the one text that ``node`` is, if it is one."""
+        values = self.values(node) if node is not None else ()
+        return values[0] if len(values) == 1 and isinstance(values[0], Text) else None
+
+    def paths(self, node: ast.expr) -> list[str]:
+        """Return the values of ``node`` that are no texts."""
+        return [value for value in self.values(node) if not isinstance(value, Text)]
+
+    def attribute(self, base: Value, name: str) -> Values:
+        """Return what an attribute of ``base`` may be."""
+        if isinstance(base, Text):
+            return (f"?.{name}" if isinstance(base, Words) else f"builtins.str.{name}",)
+        if base == LOST:
+            return (LOST,)
+        if name == "__dict__" and base[0] not in "?<":
+            return (base + NAMESPACE,)
+        found: Values = (member(base, name),)
+        if base[0] == "<":
+            found = self._of_local(base, name)
+        elif base == "pathlib.Path()" and name == "parent":
+            found = (base,)
+        return union(found, self.names.attributes.get(name, ()))
+
+    def _of_local(self, base: str, name: str) -> Values:
+        number = base[1:].partition(">")[0]
+        if not number.isdigit():
+            return (f"?.{name}",)
+        made_from = self._program.classes[int(number)]
+        if name in made_from.members and not self._is_opaque(int(number)):
+            return (LOCAL,)
+        key = (int(number), name)
+        if key not in self._inherited:
+            self._inherited[key] = (LOST,)  # in case that it inherits from itself
+            self._inherited[key] = self._of_bases(made_from, name)
+        return self._inherited[key]
+
+    def _of_bases(self, made_from: LocalClass, name: str) -> Values:
+        found: Values = (f"?.{name}",)
+        if self._depth < _MAX_DEPTH:
+            self._depth += 1
+            for parent in made_from.bases:
+                for path in self.paths(parent):
+                    made = f"{path}()" if path[0] != UNKNOWN else path
+                    if path[0] == "<" or makes(path):
+                        found = union(found, self.attribute(made, name))
+            self._depth -= 1
+        return found
+
+    def _is_opaque(self, number: int) -> bool:
+        made_from = self._program.classes[number]
+        return made_from.is_changed or not _OPAQUE.isdisjoint(made_from.members)
+
+    def _follow(self) -> None:
+        """Bind every name to all it may stand for, until nothing changes any more."""
+        bindings = self._program.bindings
+        for _ in range(_MAX_ROUNDS):
+            self._forget()
+            changed = [
+                self.names.add(binding.scope, binding.name, self._bound(binding))
+                for binding in bindings
+            ]
+            if not any(changed):
+                return
+            bindings = bindings[::-1]  # so that chains of names in either order are short
+        for binding in bindings:
+            if isinstance(binding.value, ast.Name | ast.Attribute):
+                self.names.add(binding.scope, binding.name, (LOST,))
+        self._forget()
+
+    def _forget(self) -> None:
+        self._memo.clear()
+        self._inherited.clear()
+
+    def _bound(self, binding: Binding) -> Values:
+        if isinstance(binding.value, str):
+            return (binding.value,)
+        found = self.values(binding.value)
+        if not binding.how:
+            return found
+        return tuple({_changed(value, binding.how): None for value in found})
+
+    def _name(self, node: ast.Name) -> Values:
+        scope = self._program.scopes.get(id(node)) or self._program.module
+        return self.names.look_up(scope, node.id, start_of(node))
+
+    def _attribute(self, node: ast.Attribute) -> Values:
+        return union(*(self.attribute(base, node.attr) for base in self.values(node.value)))
+
+    def _constant(self, node: ast.Constant) -> Values:
+        text = strings.constant(node)
+        return _NOTHING if text is None else (text,)
+
+    def _either(self, nodes: list[ast.expr]) -> Values:
+        return union(*(self.values(node) for node in nodes))
+
+    def _interpolated(self, node: ast.JoinedStr) -> Values:
+        return (strings.joined(self.text(part) for part in node.values),)
+
+    def _put_in(self, node: ast.FormattedValue) -> Values:
+        plain = node.conversion in (-1, ord("s")) and node.format_spec is None
+        return self.values(node.value) if plain else (UNKNOWN_TEXT,)
+
+    def _operation(self, node: ast.BinOp) -> Values:
+        left = self.values(node.left)
+        if isinstance(node.op, ast.Div) and "pathlib.Path()" in left:
+            return ("pathlib.Path()",)
+        words = [value for value in left if isinstance(value, Words)]
+        if words:
+            return (self._longer(words[0], node.right), UNKNOWN)
+        texts = [value for value in left if isinstance(value, Text)]
+        if isinstance(node.op, ast.Add):
+            added = self.text(node.right)
+            if texts or added:
+                return (strings.joined([texts[0] if len(texts) == 1 else None, added]),)
+        if len(texts) == 1 and isinstance(node.op, ast.Mod):
+            parts = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+            return (strings.formatted(texts[0], [self.text(part) for part in parts]),)
+        if len(texts) == 1 and isinstance(node.op, ast.Mult):
+            return (strings.repeated(texts[0], node.right),)
+        return _NOTHING
+
+    def _longer(self, words: Words, more: ast.expr) -> Words:
+        added = next((v for v in self.values(more) if isinstance(v, Words)), None)
+        return strings.command_line((*words.parts, *(added.parts if added else [UNKNOWN_TEXT])))
+
+    def _list(self, node: ast.List | ast.Tuple) -> Values:
+        if not 0 < len(node.elts) <= strings.MAX_WORDS:
+            return _NOTHING
+        parts = [self.text(part) for part in node.elts]
+        if not any(parts):
+            return _NOTHING
+        # What is in a list may be changed later.
+        return (strings.command_line(part or UNKNOWN_TEXT for part in parts), UNKNOWN)
+
+    def _subscript(self, node: ast.Subscript) -> Values:
+        found: list[Values] = []
+        for base in self.values(node.value):
+            if isinstance(base, Text):
+                found.append((_part(base, node.slice),))
+            elif base == LOST:
+                found.append((LOST,))
+            elif base.endswith(NAMESPACE) or base in ("sys.modules", "builtins"):
+                found += [self._held(base, text) for text in self.texts(node.slice)]
+            else:
+                found.append((f"{base}[]",) if base == "os.environ" else _NOTHING)
+        return union(*found)
+
+    def _held(self, base: str, key: Text) -> Values:
+        if not is_module_name(key):
+            return (LOST,)
+        if base == "sys.modules":
+            return (imported(key.value),)
+        if base == NAMESPACE:
+            return self.names.look_up(self._program.module, key.value, (0, 0))
+        return self.attribute(base.removesuffix(NAMESPACE), key.value)
+
+    def _call(self, node: ast.Call) -> Values:
+        return union(*(self._result(path, node) for path in self.values(node.func)))
+
+    def _result(self, path: Value, node: ast.Call) -> Values:
+        if isinstance(path, Text) or path == LOST:
+            return _NOTHING
+        if path.startswith("builtins.str.") and isinstance(node.func, ast.Attribute):
+            return self._of_text(node.func, node.args)
+        if path in RESULTS:
+            return RESULTS[path](self, node)
+        if path in strings.DECODERS and node.args:
+            codec = strings.DECODERS[path]
+            return tuple(strings.decoded(text, codec) for text in self.texts(node.args[0]))
+        return (_made(path),)
+
+    def _of_text(self, func: ast.Attribute, arguments: list[ast.expr]) -> Values:
+        texts = self.texts(func.value)
+        if func.attr == "join" and arguments:
+            return tuple(self._join(text, arguments[0]) for text in texts)
+        given = [self.text(argument) for argument in arguments]
+        found = [strings.method(text, func.attr, given) for text in texts]
+        return tuple(UNKNOWN if text is None else text for text in found)
+
+    def _join(self, between: Text, parts: ast.expr) -> Text:
+        if not isinstance(parts, ast.List | ast.Tuple):
+            return UNKNOWN_TEXT
+        found: list[Text | None] = []
+        for index, part in enumerate(parts.elts):
+            found += [between, self.text(part)] if index else [self.text(part)]
+        return strings.joined(found)
+
+
+def _part(text: Text, index: ast.expr) -> Text:
+    if not isinstance(text, Words):
+        return strings.sliced(text, index)
+    place = strings.number(index)
+    inside = place is not None and -len(text.parts) <= place < len(text.parts)
+    return text.parts[place] if place is not None and inside else UNKNOWN_TEXT
+
+
+def _made(path: str) -> str:
+    """Return the path of what a call of ``path`` returns, if that is of any interest."""
+    if path.startswith(("pathlib.Path.", "pathlib.Path().")):
+        return "pathlib.Path()" if path.rpartition(".")[2] in _PATH_PARTS else UNKNOWN
+    is_class = path[0] == "<" and path[1:2].isdigit() and "(" not in path
+    return f"{path}()" if is_class or (path[0] != "<" and makes(path)) else UNKNOWN
+
+
+def _changed(value: Value, how: str) -> Value:
+    if isinstance(value, Text):
+        return UNKNOWN_TEXT if how == "part" else UNKNOWN
+    if how == "instance":
+        return f"{value}()" if value[0] not in "?<!" and makes(value) else UNKNOWN
+    if how == "entered":
+        return UNKNOWN if value[0] == "<" else value
+    return value if value.startswith("matplotlib.") or value == LOST else UNKNOWN

@@ -1,0 +1,1 @@
+"""Says what a script for bash and its kin does, from its syntax tree."""

@@ -1,0 +1,176 @@
+"""One command of a shell as its judges see it: its words, what it reads, where to note it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+from dashboard.inspection.findings import Severity
+from dashboard.inspection.notes import Effect, Notes, doubt
+from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
+
+MOST_WRAPPED = 20  # programs that start programs that start programs
+NOT_CONSTANT = doubt(
+    "cannot-be-followed",
+    "Runs code that is put together while it runs, so it cannot be read here.",
+)
+# Letters of options that take no value, in all commands whose options are looked for here: they
+# may stand before the letter that does, as in ``psql -Atc 'SELECT 1'``.
+_SWITCHES = "qlnsxAabtXEBNHfrzwW01"
+MAYBE_AN_OPTION = doubt(
+    "cannot-be-followed",
+    "An argument is not known before it runs; it may be an option that deletes, writes or runs "
+    "something.",
+    Severity.MEDIUM,
+)
+
+
+class Stdin(NamedTuple):
+    """What a command reads: ``text`` where it is written here, else a pipe or a file."""
+
+    text: str | None
+    piped: bool
+    line: int = 0
+
+
+class Shell(Protocol):
+    """Whoever reads the script: judges call it for commands and code within commands."""
+
+    @property
+    def notes(self) -> Notes:
+        """Where findings are written down."""
+
+    def judge(self, call: Call) -> None:
+        """Judge a command."""
+
+    def read(self, text: str) -> None:
+        """Read code that a command runs."""
+
+    def is_function(self, name: str) -> bool:
+        """Whether the script defines this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A command.
+
+    Attributes:
+        name: The program, without its folder, in lower case unless it is known as it stands.
+        args: Its words after the name.
+        depth: How many programs started each other to start this one.
+    """
+
+    name: str
+    args: tuple[Word, ...]
+    stdin: Stdin | None
+    shell: Shell
+    depth: int = 0
+
+    def add(self, *effects: Effect) -> None:
+        """Write down what it does."""
+        self.shell.notes.add(*effects)
+
+    def runs(self, words: Sequence[Word], stdin: Stdin | None = None) -> None:
+        """Judge the command that it starts."""
+        if self.depth >= MOST_WRAPPED:
+            self.add(NOT_CONSTANT)
+        elif words:
+            inner = replace(self, name="", args=tuple(words), depth=self.depth + 1)
+            self.shell.judge(replace(inner, stdin=stdin or self.stdin))
+
+    def reads(self, code: Word) -> None:
+        """Read a word as the code of a shell."""
+        if not code.known or code.guessed:
+            self.add(NOT_CONSTANT)
+        self.shell.read(code.text.replace(UNKNOWN, PLACEHOLDER))
+
+    def reads_joined(self, words: Sequence[Word]) -> None:
+        """Read several words, joined, as the code of a shell."""
+        guessed = any(word.guessed for word in words)
+        self.reads(Word(" ".join(word.text for word in words), guessed=guessed))
+
+    def flags(self) -> Iterator[str]:
+        """Yield the arguments that are options, until ``--`` ends them."""
+        for word in self.args:
+            if word.text == "--":
+                return
+            if word.text.startswith("-") and word.text != "-":
+                yield word.text
+
+    def has_flag(self, letters: str, *names: str) -> bool:
+        """Whether an option is given, as one of several letters or by any beginning of a name."""
+        for flag in self.flags():
+            beginning = flag.partition("=")[0]
+            if flag.startswith("--"):
+                if len(beginning) > len("--") and any(n.startswith(beginning) for n in names):
+                    return True
+            elif any(letter in flag for letter in letters):
+                return True
+        return False
+
+    def operands(self, *, values: str = "", names: frozenset[str] = frozenset()) -> list[Word]:
+        """Return the arguments that are no options.
+
+        Args:
+            values: The letters of options whose value is the next argument.
+            names: The names of options whose value is the next argument.
+        """
+        found: list[Word] = []
+        words = iter(self.args)
+        for word in words:
+            text = word.text
+            if text == "--":
+                found.extend(words)
+            elif not text.startswith("-") or text == "-":
+                found.append(word)
+            elif takes_value(text, values, names):
+                next(words, None)
+        return found
+
+    def rest(
+        self, skip: int = 0, *, values: str = "", names: frozenset[str] = frozenset()
+    ) -> list[Word]:
+        """Return the words from one operand on: a command with its own options."""
+        words = list(self.args)
+        while words:
+            text = words[0].text
+            if text == "--":
+                return words[1 + skip :]
+            if text.startswith("-") and text != "-":
+                del words[: 1 + takes_value(text, values, names)]
+            elif skip:
+                skip -= 1
+                del words[0]
+            else:
+                return words
+        return []
+
+    def option(self, letters: str, *names: str) -> Word | None:
+        """Return the value of an option, attached or as the next argument."""
+        together = re.compile(f"-[{_SWITCHES}]*[{letters}]") if letters else None
+        for index, word in enumerate(self.args):
+            text = word.text
+            following = self.args[index + 1] if index + 1 < len(self.args) else Word("")
+            if text in names or (together and together.fullmatch(text)):
+                return following
+            name, equals, value = text.partition("=")
+            if equals and name in names:
+                return replace(word, text=value)
+            if len(text) > 1 and text[0] == "-" and text[1] in letters:
+                return replace(word, text=text[2:])
+        return None
+
+    def has_opaque(self) -> bool:
+        """Whether an argument may turn out to be an option."""
+        return any(word.opaque for word in self.args)
+
+
+def takes_value(text: str, letters: str, names: frozenset[str]) -> bool:
+    """Whether an option's value is the argument after it."""
+    if text.startswith("--"):
+        return text in names
+    # The first letter that takes a value takes the rest of its word, if there is any.
+    places = [index for index, letter in enumerate(text[1:]) if letter in letters]
+    return text in names or (bool(places) and places[0] == len(text) - 2)

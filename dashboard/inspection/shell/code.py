@@ -1,0 +1,265 @@
+"""Commands of a shell that run code: what they are given is inspected as the code that it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from dashboard.inspection.notes import doubt, names
+from dashboard.inspection.shell import tables
+from dashboard.inspection.shell.call import NOT_CONSTANT, Call, Stdin
+from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
+from dashboard.inspection.shell.wrappers import assigning
+
+_SQL_UNKNOWN = doubt(
+    "cannot-be-followed", "Sends statements to a database that are not known here."
+)
+_SQL_SHELL = re.compile(
+    r"^\s*(?:\\!|\.(?:shell|system|load|output|once|import|read|save)\b)", re.MULTILINE
+)
+_SHELL_VALUES = frozenset({"--rcfile", "--init-file"})
+_OTHER_GRAMMAR = {"fish", "csh", "tcsh"}
+_SUBSCRIPT_CODE = doubt(
+    "cannot-be-followed",
+    "Gives a builtin a name with code in it, which some shells run.",
+)
+_SETS_VARIABLES = {"read", "printf", "mapfile", "readarray", "getopts"}
+_TESTS_OTHERWISE = re.compile(
+    r"-[pco].*|--(?:rootdir|confcut|config|override|basetemp|junit|pdb|debug|paste|report-log).*"
+)
+_VERSION_FLAGS = {"--version", "-V", "--help", "-h", "-v"}
+
+
+def shell(call: Call) -> None:
+    """Judge ``sh`` and its kin: code after ``-c``, a script, or what they read."""
+    if call.name in _OTHER_GRAMMAR:
+        call.add(tables.NOT_INSPECTED)
+    words = list(call.args)
+    is_code = from_input = False
+    while words and re.match("[-+].", words[0].text) and words[0].text != "--":
+        flag = words.pop(0).text
+        is_code |= bool(re.match("-[a-zA-Z]*c", flag))
+        from_input |= bool(re.match("-[a-zA-Z]*s", flag))
+        if flag in _SHELL_VALUES or re.fullmatch("[-+][a-zA-Z]*[oO]", flag):
+            if flag in _SHELL_VALUES:
+                call.add(tables.RUNS_PROGRAM)
+            words[:1] = []
+    words = words[1:] if words and words[0].text == "--" else words
+    if is_code:
+        call.reads(words[0] if words else Word(UNKNOWN))
+    elif words and not from_input and words[0].text not in {"-", "/dev/stdin"}:
+        _script(call, words[0])
+    else:
+        _input(call, call.shell.read)
+
+
+def _script(call: Call, script: Word) -> None:
+    call.add(tables.PIPES_TO_SHELL if script.process else tables.RUNS_PROGRAM)
+    if not script.known and not script.process:
+        call.add(NOT_CONSTANT)
+
+
+def _input(call: Call, read: Callable[[str], None]) -> None:
+    """Judge what an interpreter reads from its input."""
+    given = call.stdin or Stdin(None, piped=False)
+    if given.piped:
+        call.add(tables.PIPES_TO_SHELL)
+    if given.text is None:
+        call.add(*([] if given.piped else [NOT_CONSTANT]))
+        return
+    if UNKNOWN in given.text:
+        call.add(NOT_CONSTANT)
+    with call.shell.notes.at(*_lines(call, given)):
+        read(given.text.replace(UNKNOWN, PLACEHOLDER))
+
+
+def _lines(call: Call, given: Stdin) -> tuple[int, int]:
+    first, last = call.shell.notes.lines
+    return (
+        (given.line, given.line + (given.text or "").count("\n")) if given.line else (first, last)
+    )
+
+
+def evaluate(call: Call) -> None:
+    """Judge ``eval``, which joins its words and reads them as code."""
+    call.add(tables.DYNAMIC_CODE)
+    call.reads_joined(call.args)
+
+
+def trap(call: Call) -> None:
+    """Judge ``trap``: code for later, then signals."""
+    words = call.rest()
+    if len(words) > 1:
+        call.reads(words[0])
+
+
+def source(call: Call) -> None:
+    """Judge ``source``: a file that is read as if it stood here."""
+    call.add(tables.RUNS_PROGRAM)
+    if any(word.process or word.text == "/dev/stdin" for word in call.args):
+        call.add(tables.PIPES_TO_SHELL)
+
+
+def alias(call: Call) -> None:
+    """Judge ``alias``: code under a name."""
+    for word in call.args:
+        name, equals, _ = word.text.partition("=")
+        if equals:
+            call.reads(Word(word.text.removeprefix(f"{name}="), guessed=word.guessed))
+
+
+def naming(call: Call) -> None:
+    """Judge builtins that take names of variables, and run code in a name's subscript."""
+    texts = [word.text for word in call.args]
+    if any("$(" in text or "`" in text for text in texts):
+        call.add(_SUBSCRIPT_CODE)
+    callback = call.option("C") if call.name in {"mapfile", "readarray"} else None
+    if callback:
+        call.reads(callback)
+    for text in texts if call.name in _SETS_VARIABLES else ():
+        call.add(*assigning(text.removeprefix("-v")))
+
+
+def python(call: Call) -> None:
+    """Judge ``python``: code after ``-c``, a module, a script, or what it reads."""
+    words = list(call.args)
+    while words and words[0].text.startswith("-") and words[0].text not in {"-", "--"}:
+        flag = words.pop(0).text
+        if flag in {"--version", "-V", "-VV", "--help", "-h"}:
+            return
+        inline = re.fullmatch(r"-[bBdEiIOPqsSuvx]*([cm])(.*)", flag, re.DOTALL)
+        if inline:
+            given = Word(inline[2]) if inline[2] else (words[0] if words else Word(UNKNOWN))
+            _python_inline(call, inline[1], given, words[0 if inline[2] else 1 :])
+            return
+        if re.fullmatch("-[WX]", flag):
+            words[:1] = []
+    if words and words[0].text not in {"-", "/dev/stdin"}:
+        _script(call, words[0])
+    else:
+        _input(call, lambda text: _read_python(call, text))
+
+
+def _python_inline(call: Call, option: str, given: Word, rest: list[Word]) -> None:
+    if option == "m":
+        if given.text in {"json.tool", "this", "calendar", "timeit", "tokenize", "ast", "dis"}:
+            return
+        if given.text in {"pip", "pytest", "jupyter", "ensurepip"}:
+            call.runs([given, *rest])
+        else:
+            call.add(tables.RUNS_PROGRAM)
+        return
+    if not given.known or given.guessed:
+        call.add(NOT_CONSTANT)
+    _read_python(call, given.text.replace(UNKNOWN, "_unknown_"))
+
+
+def _read_python(call: Call, text: str) -> None:
+    from dashboard.inspection.python.inspector import (  # noqa: PLC0415 - it may call this room
+        inspect_python,
+    )
+
+    call.shell.notes.adopt(inspect_python(text))
+
+
+def pytest(call: Call) -> None:
+    """Judge ``pytest``: the tests of a project, unless options load code from elsewhere."""
+    call.add(tables.RUNS_TESTS)
+    # ``-p no:name`` switches a plugin off, every other ``-p`` loads one.
+    joined = " ".join(word.text for word in call.args).replace("-p no:", "no:")
+    if call.has_opaque() or any(_TESTS_OTHERWISE.match(text) for text in joined.split()):
+        call.add(tables.RUNS_PROGRAM)
+
+
+def other_interpreter(call: Call) -> None:
+    """Judge interpreters of languages that nobody inspects here."""
+    texts = [word.text for word in call.args]
+    if texts and all(text in _VERSION_FLAGS for text in texts):
+        return
+    inline = re.compile(r"-[a-zA-Z0-9]*[eErRnpi].*|--(?:eval|print|execute).*|eval|-c")
+    if any(inline.fullmatch(text) for text in texts) or not texts:
+        call.add(tables.NOT_INSPECTED)
+        if call.stdin and call.stdin.piped:
+            call.add(tables.PIPES_TO_SHELL)
+    else:
+        call.add(tables.RUNS_PROGRAM)
+
+
+_SQL_OPTIONS = {
+    "psql": ("postgres", "c", ("--command",), ("f", "--file")),
+    "mysql": ("mysql", "e", ("--execute",), ("", "--init-command")),
+    "mariadb": ("mysql", "e", ("--execute",), ("", "--init-command")),
+    "clickhouse-client": ("clickhouse", "q", ("--query",), ("", "--queries-file")),
+    "sqlcmd": ("tsql", "qQ", ("--query",), ("i", "--input-file")),
+    "duckdb": ("duckdb", "c", ("-cmd",), ("", "-init")),
+    "trino": ("trino", "", ("--execute",), ("f", "--file")),
+    "cqlsh": ("postgres", "e", ("--execute",), ("f", "--file")),
+    "bq": ("bigquery", "", (), ("", "")),
+    "sqlite3": ("sqlite", "", ("-cmd",), ("", "-init")),
+}
+
+
+def database(call: Call) -> None:
+    """Judge the clients of databases: the statements they are given or read."""
+    dialect, letters, names, (file_letter, file_name) = _SQL_OPTIONS[call.name]
+    given = call.option(letters, *names)
+    statements = [given] if given else []
+    if call.name in {"sqlite3", "duckdb", "bq"}:
+        statements.extend(call.operands(values=letters, names=frozenset({"-cmd", "-init"}))[1:])
+    if call.option(file_letter, file_name) or call.has_opaque():
+        call.add(_SQL_UNKNOWN)
+    elif not statements:
+        _database_input(call, dialect)
+    for statement in statements:
+        if not statement.known or statement.guessed:
+            call.add(_SQL_UNKNOWN)
+        _read_sql(call, statement.text.replace(UNKNOWN, "NULL"), dialect)
+
+
+def _database_input(call: Call, dialect: str) -> None:
+    text = call.stdin.text if call.stdin else None
+    if text is None or UNKNOWN in text:
+        call.add(_SQL_UNKNOWN)
+    if text is not None and call.stdin:
+        with call.shell.notes.at(*_lines(call, call.stdin)):
+            _read_sql(call, text.replace(UNKNOWN, "NULL"), dialect)
+
+
+def _read_sql(call: Call, text: str, dialect: str) -> None:
+    from dashboard.inspection.sql import inspect_sql  # noqa: PLC0415 - slow to import
+
+    if _SQL_SHELL.search(text):
+        call.add(tables.RUNS_COMMAND)
+    else:
+        call.shell.notes.adopt(inspect_sql(text, dialect=dialect))
+
+
+def redis(call: Call) -> None:
+    """Judge ``redis-cli``."""
+    words = {word.text.lower() for word in call.args}
+    erasing = {"flushall", "flushdb", "shutdown", "config", "eval", "module", "replicaof"}
+    call.add(tables.CHANGES_SYSTEM if words & erasing else tables.USES_NETWORK)
+
+
+_UNREAD = (
+    "perl ruby node nodejs php lua luajit rscript r julia osascript tclsh wish guile racket "
+    "scala groovy jshell ghci runghc ocaml swift elixir erl iex deno-eval octave gnuplot gap sage "
+    "maxima mongo mongosh m4 vbscript cscript wscript gforth raku crystal nim"
+)
+HANDLERS: dict[str, Callable[[Call], None]] = {
+    **dict.fromkeys(
+        sorted(names("sh bash dash zsh ksh mksh ash fish rbash csh tcsh yash")), shell
+    ),
+    "eval": evaluate,
+    "trap": trap,
+    **dict.fromkeys(["source", "."], source),
+    "alias": alias,
+    **dict.fromkeys(
+        sorted(names("let test [ printf read unset mapfile readarray wait getopts")), naming
+    ),
+    **dict.fromkeys(["python", "pypy", "micropython"], python),
+    **dict.fromkeys(["pytest", "py.test"], pytest),
+    **dict.fromkeys(_UNREAD.split(), other_interpreter),
+    **dict.fromkeys(_SQL_OPTIONS, database),
+    "redis-cli": redis,
+}

@@ -1,0 +1,188 @@
+"""Commands of a shell that work on files: what they delete, write or run depends on arguments."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from dashboard.inspection.findings import Severity
+from dashboard.inspection.notes import Effect, doubt
+from dashboard.inspection.shell import tables
+from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Call
+from dashboard.inspection.shell.paths import writing
+from dashboard.inspection.shell.words import Word
+
+_SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:\\.|[^\\/\n])*+/I?)"
+_SED_COMMAND = re.compile(
+    rf"[\s;]*(?:{_SED_ADDRESS}(?:\s*,\s*[+~]?{_SED_ADDRESS})?\s*!?\s*)?"
+    r"(?:s([/|#,@:!~%])(?:\\.|(?!\1)[^\\\n])*+\1(?:\\.|(?!\1)[^\\\n])*+\1[gpIiMm0-9]*"
+    r"|[dDpPnNgGhHx=]|[qQl]\d*|:\w+|[bt]\s*\w*)[ \t]*(?:[;\n]|$)"
+)
+_SED_UNREAD = doubt(
+    "cannot-be-followed",
+    "Holds a script for sed that is not of the plain kind; sed can run commands and write files.",
+    Severity.MEDIUM,
+)
+_AWK_STRING = re.compile(r'"(?:\\.|[^"\\\n])*+"|/[A-Za-z0-9_|.^$\\*+?()\[\]-]+/')
+_AWK_RUNS = re.compile(r"\bsystem\b|(?<!\|)\|(?!\|)|@|\bgetline\b")
+_AWK_WRITES = re.compile(r"\bprintf?\b[^;}\n]*>")
+_AWK_OPTIONS = re.compile(r"-[Fv].*|--field-separator.*|--assign.*|--posix|--csv|-n|--")
+_FIND_STARTS = {"-exec", "-execdir", "-ok", "-okdir"}
+_FIND_WRITES = {"-fprint", "-fprint0", "-fprintf", "-fls"}
+_TAR_RUNS = ("--to-command", "--checkpoint-action", "--use-compress-program", "--rsh-command")
+_GIVES_ALL = re.compile(r"[0-7]?[0-7]{2}[2367]|[ugoa]*[oa][ugoa]*[+=][rwxXst]*w[rwxXst]*|\+w")
+_SETS_ID = re.compile(r"[2-7][0-7]{3}|.*[+=][rwxX]*s[rwxXs]*")
+_MAYBE_A_FOLDER = MAYBE_AN_OPTION._replace(severity=Severity.LOW)
+_TRUNCATES = Effect("file-write", Severity.HIGH, "Cuts files off.")
+
+
+def rm(call: Call) -> None:
+    """Judge ``rm``."""
+    recursive = call.has_flag("rR", "--recursive")
+    call.add(tables.DELETES_FOLDERS if recursive else tables.DELETES_FILES)
+
+
+def find(call: Call) -> None:
+    """Judge ``find``, which deletes, writes and starts programs on demand."""
+    for index, word in enumerate(call.args):
+        if word.text == "-delete":
+            call.add(tables.DELETES_FOLDERS)
+        elif word.text in _FIND_WRITES:
+            call.add(tables.WRITES_FILE)
+        elif word.text in _FIND_STARTS:
+            call.runs(_until_end(call.args[index + 1 :]))
+        elif word.opaque:
+            call.add(MAYBE_AN_OPTION if index or not word.quoted else _MAYBE_A_FOLDER)
+
+
+def _until_end(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    texts = [word.text for word in words]
+    ends = [texts.index(end) for end in (";", "+") if end in texts]
+    return words[: min(ends, default=len(words))]
+
+
+def dd(call: Call) -> None:
+    """Judge ``dd``."""
+    for word in call.args:
+        if word.text.startswith("of="):
+            call.add(*writing(Word(word.text.removeprefix("of="))))
+        elif word.opaque:
+            call.add(tables.WRITES_DISK)
+
+
+def copying(call: Call) -> None:
+    """Judge what puts files somewhere: its last operand, or the value of ``-t``."""
+    operands = call.operands(values="tST", names=frozenset({"--target-directory", "--suffix"}))
+    folder = call.option("t", "--target-directory")
+    target = folder or (operands[-1] if operands else None)
+    if target and call.name == "mv" and target.text == "/dev/null":
+        call.add(tables.DELETES_FILES)
+    effects = list(writing(target)) if target else []
+    call.add(*(effects or [tables.WRITES_FILE]))
+
+
+def every_operand(call: Call) -> None:
+    """Judge what writes each file that it names."""
+    for word in call.operands():
+        call.add(*writing(word))
+        if word.process:
+            call.add(tables.RUNS_COMMAND)
+
+
+def truncate(call: Call) -> None:
+    """Judge ``truncate``."""
+    call.add(_TRUNCATES)
+    for word in call.operands(values="sr", names=frozenset({"--size", "--reference"})):
+        call.add(*writing(word))
+
+
+def chmod(call: Call) -> None:
+    """Judge ``chmod``."""
+    modes = [word.text for word in call.args[:3]]
+    wide = any(_GIVES_ALL.fullmatch(mode) or _SETS_ID.fullmatch(mode) for mode in modes)
+    call.add(tables.OPENS_RIGHTS if wide else tables.CHANGES_RIGHTS)
+
+
+def sed(call: Call) -> None:
+    """Judge ``sed``: its scripts can write files and run commands."""
+    if call.has_flag("f", "--file"):
+        call.add(tables.RUNS_PROGRAM)
+    if any(re.match(r"-[nErszu]*i|--in", flag) for flag in call.flags()):
+        call.add(tables.WRITES_FILE, *writing((*call.args, Word("-"))[-2]))
+    given = call.option("e", "--expression", "-ne", "-Ee", "-re", "-nEe", "-nre", "-ie")
+    several = sum(re.match(r"-\w*e$|--e", flag) is not None for flag in call.flags()) > 1
+    operands = call.operands(values="ef")
+    script = given or (operands[0] if operands else Word(""))
+    if several or not script.known or script.guessed or not _is_plain_sed(script.text):
+        call.add(_SED_UNREAD)
+
+
+def _is_plain_sed(script: str) -> bool:
+    done = 0
+    while done < len(script.rstrip()):
+        command = _SED_COMMAND.match(script, done)
+        if not command:
+            return False
+        done = command.end()
+    return True
+
+
+def awk(call: Call) -> None:
+    """Judge ``awk``: its programs can write files and run commands."""
+    for word in call.args:
+        if word.text.startswith("-") and not _AWK_OPTIONS.fullmatch(word.text):
+            call.add(tables.RUNS_PROGRAM)
+    operands = call.operands(values="Fvfile", names=frozenset({"--field-separator", "--assign"}))
+    if not operands:
+        return
+    program = operands[0]
+    text = _AWK_STRING.sub('""', program.text)
+    if not program.known or program.guessed:
+        call.add(doubt("cannot-be-followed", "Runs an awk program that is not known here."))
+    if _AWK_RUNS.search(text):
+        call.add(tables.RUNS_COMMAND)
+    if _AWK_WRITES.search(text):
+        call.add(tables.WRITES_FILE)
+
+
+def tar(call: Call) -> None:
+    """Judge ``tar``."""
+    letters = call.args[0].text if call.args else ""
+    if call.has_flag("IF", *_TAR_RUNS) or call.has_opaque() or re.match("[a-z]*[IF]", letters):
+        call.add(tables.RUNS_COMMAND)
+    if call.has_flag("", "--remove-files", "--delete"):
+        call.add(tables.DELETES_FILES)
+    if not re.fullmatch(r"-?[a-wyzA-Z]*t[a-wyzA-Z]*|--list", letters):
+        call.add(tables.WRITES_FILE)
+
+
+def curl(call: Call) -> None:
+    """Judge ``curl``, which writes files on demand."""
+    call.add(tables.USES_NETWORK)
+    for flag, value in pairwise((*call.args, Word(""))):
+        if re.fullmatch(r"-[a-zA-Z#]*o|--output(?:-dir)?", flag.text):
+            call.add(*writing(value))
+        elif re.match(r"-[a-zA-Z#]*[oOcDK]|--(?:out|rem|dump|cook|conf|trace)", flag.text):
+            call.add(tables.WRITES_FILE)
+
+
+def wget(call: Call) -> None:
+    """Judge ``wget``, which writes a file unless told otherwise."""
+    call.add(tables.USES_NETWORK)
+    call.add(*writing(call.option("O", "--output-document") or Word("a file")))
+
+
+HANDLERS = {
+    **dict.fromkeys(["rm", "grm"], rm),
+    **dict.fromkeys(["find", "gfind"], find),
+    "dd": dd,
+    **dict.fromkeys(["cp", "mv", "ln", "install"], copying),
+    **dict.fromkeys(["tee", "touch", "sponge", "mkdir"], every_operand),
+    "truncate": truncate,
+    "chmod": chmod,
+    **dict.fromkeys(["sed", "gsed"], sed),
+    **dict.fromkeys(["awk", "gawk", "mawk", "nawk"], awk),
+    **dict.fromkeys(["tar", "bsdtar", "gtar"], tar),
+    "curl": curl,
+    **dict.fromkeys(["wget", "wget2"], wget),
+}

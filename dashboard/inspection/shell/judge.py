@@ -1,0 +1,95 @@
+"""What one command of a shell does, by the program that it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+from dashboard.inspection.notes import Effect, doubt, names
+from dashboard.inspection.shell import code, files, options, services, tables, wrappers
+from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Call
+from dashboard.inspection.shell.paths import touching, writing
+from dashboard.inspection.shell.services import STARTERS
+from dashboard.inspection.shell.words import UNKNOWN
+
+HANDLERS: Mapping[str, Callable[[Call], None]] = (
+    files.HANDLERS | wrappers.HANDLERS | services.HANDLERS | code.HANDLERS
+)
+_STANDARD_FOLDERS = names(
+    "/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin"
+)
+_VERSIONED = re.compile(
+    r"(python|pypy|perl|ruby|php|lua|node|pip|gcc|g\+\+|clang|tclsh|wish|guile)[\d.]+|(mkfs|newfs)\.\w+"
+)
+_ASKS_ABOUT_ITSELF = {"--help", "--version"}
+_COMPUTED_NAME = doubt(
+    "cannot-be-followed",
+    "The name of a command is put together while it runs, so it is not known.",
+)
+_FORMATS = Effect(
+    "system-change", tables.HIGH, "Makes a new file system: what was there before is gone."
+)
+
+
+def judge(call: Call) -> None:
+    """Write down what the command in ``call.args`` does; its first word names the program."""
+    head, *args = call.args
+    call.add(*touching(args))
+    if (head.pattern and head.text != "[") or not head.known or head.guessed:
+        call.add(_COMPUTED_NAME)
+    if not head.quoted and head.text in tables.KEYWORDS and head.text != "[[":
+        call.add(tables.KEYWORD)
+        call = replace(call, name="", args=tuple(args), depth=call.depth + 1)
+        if args:
+            judge(call)
+        return
+    folder, slash, name = head.text.rpartition("/")
+    if slash and folder not in _STANDARD_FOLDERS:
+        call.add(tables.RUNS_PROGRAM)
+    elif call.shell.is_function(name):
+        return  # its body is judged where it stands
+    if head.pattern:
+        name = next((known for known in sorted(STARTERS) if fnmatchcase(known, name)), name)
+    _by_name(replace(call, name=_known_name(name), args=tuple(args)), is_file=bool(slash))
+
+
+def _by_name(call: Call, *, is_file: bool) -> None:
+    name = call.name
+    if len(call.args) == 1 and call.args[0].text in _ASKS_ABOUT_ITSELF and not is_file:
+        return
+    if name in HANDLERS:
+        HANDLERS[name](call)
+    elif name in tables.EFFECTS:
+        call.add(*tables.EFFECTS[name])
+    elif name in options.OPTIONS:
+        _by_options(call)
+    elif name in {"mkfs", "newfs"}:
+        call.add(_FORMATS)
+    elif name not in tables.HARMLESS and not is_file and UNKNOWN not in name:
+        call.add(tables.UNKNOWN_COMMAND)
+        services.look_inside(call, call.args)
+
+
+def _by_options(call: Call) -> None:
+    for word in call.args:
+        if word.opaque:
+            call.add(MAYBE_AN_OPTION)
+        for option in options.OPTIONS[call.name]:
+            if re.match(option.pattern, word.text):
+                call.add(option.effect)
+    most = options.MOST_OPERANDS.get(call.name)
+    for word in call.operands(values="fswlcg")[most:] if most else ():
+        call.add(*writing(word))
+
+
+def _known_name(name: str) -> str:
+    """Return the name under which the tables have a program."""
+    versioned = _VERSIONED.fullmatch(name)
+    if versioned:
+        return versioned[1] or versioned[2]
+    if name in tables.HARMLESS:
+        return name
+    # Some systems take RM for rm, and rm.exe too.
+    return name.lower().removesuffix(".exe")

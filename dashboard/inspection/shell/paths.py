@@ -1,0 +1,116 @@
+"""What it means to write to a path, or to touch it at all."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+
+from dashboard.inspection.findings import Severity
+from dashboard.inspection.notes import Effect
+from dashboard.inspection.shell.tables import READS_SECRETS, WRITES_DISK, WRITES_FILE
+from dashboard.inspection.shell.words import Word
+
+_HARMLESS = re.compile(r"/dev/(?:null|stdin|stdout|stderr|tty|zero|full|fd/\d+)|-")
+_DISKS = re.compile(
+    r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|dm-|md\d|loop|r?disk|mapper/|mem|kmem|port|mtd|sr\d|nbd|zd)"
+)
+_NETWORK = re.compile(r"/dev/(?:tcp|udp)/")
+_SYSTEM = re.compile(
+    r"/(?:etc|boot|sys|proc|usr|bin|sbin|lib\w*|opt|root|var/spool|var/lib|dev|Library|System)(?:/|$)"
+    r"|(?:.*/)?(?:\.ssh|\.git/hooks|\.config/(?:autostart|systemd)|LaunchAgents|cron\.\w+)/"
+    r"|(?:.*/)?\.(?:bashrc|bash_profile|bash_login|bash_aliases|bash_logout|profile|zshrc|zshenv"
+    r"|zprofile|zlogin|kshrc|cshrc|xprofile|xinitrc|pam_environment|gitconfig|npmrc|pypirc|netrc"
+    r"|vimrc|inputrc|pythonrc\w*|condarc)$"
+    r"|(?:.*/)?(?:authorized_keys|sudoers|crontab|\.git/config|sitecustomize\.py|usercustomize\.py)$"
+)
+_SECRETS = re.compile(
+    r"(?:^|.*[/=:@])(?:\.ssh/(?:id_\w+|identity|.*\.pem)|id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|_netrc"
+    r"|\.aws/credentials|\.pgpass|\.my\.cnf|\.git-credentials|\.docker/config\.json|\.npmrc|\.pypirc"
+    r"|\.kube/config|\.config/gh/hosts\.yml|\.config/gcloud/.*|\.gnupg/.*|\.env(?:\.\w+)?"
+    r"|etc/g?shadow-?|master\.passwd|[\w.-]+\.(?:pem|p12|pfx|keystore|kdbx)|proc/\w+/environ"
+    r"|credentials\.json|\.vault-token|\.password-store/.*)$"
+)
+_SECRET_FOLDERS = re.compile(r"(?:.*/)?\.(?:ssh|aws|gnupg|password-store)(?:/[*.]*)?$")
+_SECRET_FILES = (
+    ("etc", "shadow"),
+    (".ssh", "id_rsa"),
+    (".ssh", "id_ed25519"),
+    (".aws", "credentials"),
+    ("", ".netrc"),
+    ("", ".env"),
+    ("", ".pgpass"),
+    ("", ".git-credentials"),
+    ("", "key.pem"),
+)
+_PATTERN = re.compile(r"[*?\[{]")
+_WRITES_SYSTEM = Effect(
+    "system-change", Severity.HIGH, "Writes where programs or settings of the system are kept."
+)
+_CONNECTS = Effect("network", Severity.HIGH, "Connects a program with another machine.")
+_READING_OPERATORS = {"<", "<&", "<&-", ">&-"}
+
+
+def writing(target: Word) -> Iterator[Effect]:
+    """Say what writing to a path does."""
+    path = re.sub(r"^/{2,}|^(?:\.\./)+", "/", posixpath.normpath(target.text))
+    if _NETWORK.match(path):
+        yield _CONNECTS
+    elif _DISKS.match(path):
+        yield WRITES_DISK
+    elif _SYSTEM.match(path) and not _HARMLESS.fullmatch(path):
+        yield _WRITES_SYSTEM
+    elif not _HARMLESS.fullmatch(path):
+        yield WRITES_FILE
+
+
+def touching(words: Iterable[Word]) -> Iterator[Effect]:
+    """Say what the mere naming of some paths tells."""
+    for word in words:
+        if _NETWORK.match(word.text):
+            yield _CONNECTS
+        elif holds_secrets(word.text):
+            yield READS_SECRETS
+
+
+def holds_secrets(path: str) -> bool:
+    """Whether a path, or one that a pattern stands for, usually holds credentials."""
+    if _SECRETS.match(path) or _SECRET_FOLDERS.match(path):
+        return True
+    return _PATTERN.search(path) is not None and any(map(_may_be_secret, _alternatives(path)))
+
+
+def _alternatives(path: str) -> Iterator[str]:
+    """Yield what one pair of braces stands for, else the path."""
+    before, _, rest = path.partition("{")
+    inside, closed, after = rest.partition("}")
+    yield from (before + choice + after for choice in inside.split(",")) if closed else [path]
+
+
+def _may_be_secret(pattern: str) -> bool:
+    if _SECRETS.match(pattern):
+        return True
+    *folders, name = pattern.split("/")
+    # A bare star stands for too much to mean these.
+    return re.search("[a-z]{2}", name) is not None and any(
+        fnmatchcase(secret, name)
+        and (not (folders and folder) or fnmatchcase(folder, folders[-1]))
+        for folder, secret in _SECRET_FILES
+    )
+
+
+def redirecting(operator: str, target: Word) -> Iterator[Effect]:
+    """Say what a redirection does."""
+    yield from touching([target])
+    if operator in _READING_OPERATORS:
+        return
+    if operator == ">&" and re.fullmatch(r"\d+-?", target.text):
+        return
+    if not _NETWORK.match(target.text):
+        yield from writing(target)
+
+
+def is_input(operator: str) -> bool:
+    """Whether a redirection gives a command something to read."""
+    return operator in {"<", "<&", "<>"}

@@ -1,0 +1,119 @@
+"""Where the tree of a shell script is not to be trusted, because a shell may read it otherwise.
+
+The grammar that we read with is not the shell's own. What is noted here are the differences that
+are known, each a way to hide a command from whoever reads the tree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from tree_sitter import Node
+
+from dashboard.inspection.notes import Notes, doubt
+from dashboard.inspection.shell.words import from_source, plain
+
+_NOT_PARSED = doubt("does-not-parse", "Is not a script that can be read as a shell would read it.")
+READ_DIFFERENTLY = doubt(
+    "does-not-parse", "Holds something that shells and our inspection may read differently."
+)
+_NUL = doubt("does-not-parse", "Holds NUL characters, which shells leave out or stop at.")
+_CONTROL = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|\\\r")
+_COMMENT_BEGINS = re.compile(rb"(?:^|[ \t\n|&;()<>`])\Z")
+_NO_CODE = re.compile(rb"(?:[ \t\n]|\\\n)*")
+_LONE_DASH = re.compile(rb"(?:[ \t]|\\\n)*(?:-[ \t]*)?")  # which the grammar loses before <<
+_CODE_MARK = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$\(|[<>]\()")
+_MARKS = re.compile(rb"[`(]")
+_LEAVES = {"word", "string_content", "regex", "extglob_pattern", "heredoc_content"}
+_CHECKED = _LEAVES | {"comment", "test_command", "heredoc_redirect", "command_substitution"}
+_BACKTICK_ESCAPE = re.compile(r"\\([\\`$])")
+
+
+def check_text(text: str, notes: Notes) -> None:
+    """Note what no tree shows: characters that shells and our parser take differently."""
+    if "\0" in text:
+        notes.add(_NUL)
+    odd = _CONTROL.search(text)
+    if odd is None and "<<" in text:
+        odd = re.search("\r\n", text)  # it belongs to the word that ends a here-document
+    if odd:
+        row = text.count("\n", 0, odd.start()) + 1
+        with notes.at(row, row):
+            notes.add(READ_DIFFERENTLY)
+
+
+def check_tree(nodes: Iterable[Node], source: bytes, notes: Notes) -> Iterator[tuple[Node, str]]:
+    """Note where a tree differs from the shell; yield code that it does not show as code."""
+    done = here_until = 0
+    for node in nodes:
+        kind, start, end = node.type, node.start_byte, node.end_byte
+        if kind == "heredoc_body":
+            here_until = end
+        hides = False
+        if not node.child_count:
+            between = _LONE_DASH if kind == "<<" else _NO_CODE
+            hides = start > max(here_until, done) and not between.fullmatch(source, done, start)
+            done = max(done, end)
+        # Most nodes need no look, and there are many.
+        if hides or kind in _CHECKED or node.is_error or node.is_missing:
+            with notes.at(node.start_point.row + 1, node.end_point.row + 1):
+                notes.add(*([READ_DIFFERENTLY] if hides else []))
+                if code := _check(node, source, notes):
+                    yield node, code
+
+
+def _check(node: Node, source: bytes, notes: Notes) -> str:
+    if node.is_error or node.is_missing:
+        notes.add(_NOT_PARSED)
+    elif node.type == "comment":
+        if not _COMMENT_BEGINS.search(source[max(0, node.start_byte - 1) : node.start_byte]):
+            notes.add(READ_DIFFERENTLY)
+    elif node.type == "test_command":
+        # A single bracket is a command, and a line end ends it.
+        if "\n" in plain(node) and not plain(node).startswith("[["):
+            notes.add(READ_DIFFERENTLY)
+    elif node.type == "heredoc_redirect":
+        return _check_heredoc(node, notes)
+    elif node.type == "command_substitution":
+        text = plain(node)
+        if text.startswith("`") and "\\" in text:
+            return _BACKTICK_ESCAPE.sub(r"\1", text[1:-1])
+    elif (
+        node.type in _LEAVES and _MARKS.search(node.text or b"") and _CODE_MARK.search(plain(node))
+    ):
+        notes.add(READ_DIFFERENTLY)
+        return plain(node)
+    return ""
+
+
+def _check_heredoc(node: Node, notes: Notes) -> str:
+    parts = {child.type: child for child in node.named_children}
+    start, end = parts.get("heredoc_start"), parts.get("heredoc_end")
+    body = parts.get("heredoc_body", end)
+    if start is None or end is None or body is None:
+        notes.add(READ_DIFFERENTLY)
+        return ""
+    word = re.sub(r"[\"'\\]", "", plain(start))
+    ends_early = any(line.strip("\t") == word for line in plain(body).split("\n"))
+    if (
+        (ends_early and body is not end)
+        or body.start_point.row != start.end_point.row + 1
+        or word != plain(end).strip()
+        or not re.fullmatch(r"[\w.!-]+", word)
+    ):
+        notes.add(READ_DIFFERENTLY)
+    if word == plain(start) and _CODE_MARK.search(_without_code(body)):
+        notes.add(READ_DIFFERENTLY)
+        return plain(body)
+    return ""
+
+
+def _without_code(body: Node) -> str:
+    """Return the text of a here-document around what the tree shows as code."""
+    text, done, kept = body.text or b"", body.start_byte, b""
+    for child in body.named_children:
+        if child.type != "heredoc_content":
+            kept += text[done - body.start_byte : child.start_byte - body.start_byte]
+            done = child.end_byte
+    return from_source(kept + text[done - body.start_byte :])

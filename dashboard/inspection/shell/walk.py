@@ -1,0 +1,248 @@
+"""Walks over the tree of a shell script: every command with its words, input and redirections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from dashboard.inspection.findings import Severity
+from dashboard.inspection.notes import Effect, Notes, doubt
+from dashboard.inspection.shell import tables
+from dashboard.inspection.shell.call import Call, Shell, Stdin
+from dashboard.inspection.shell.paths import is_input, redirecting
+from dashboard.inspection.shell.scope import Scope, every
+from dashboard.inspection.shell.words import Word, plain, text_of, words_of
+from dashboard.inspection.shell.wrappers import assigning
+
+_REDIRECTS = {"file_redirect", "heredoc_redirect", "herestring_redirect"}
+_WORDS_BEHIND = doubt(
+    "does-not-parse", "Words stand behind a redirection where it is not clear whose they are."
+)
+_CODE_IN_VALUE = doubt(
+    "cannot-be-followed",
+    "Keeps text with a command in it in a variable or a condition; some uses run it.",
+    Severity.MEDIUM,
+)
+_SHADOWS = Effect(
+    "dynamic-code", Severity.MEDIUM, "Defines a function under the name of a command."
+)
+_FORK_BOMB = Effect(
+    "system-change", Severity.HIGH, "A function starts itself over and over, until nothing runs."
+)
+
+
+class _Visit(NamedTuple):
+    """A node still to be seen, what its commands read, and words that belong to it."""
+
+    node: Node
+    stdin: Stdin | None = None
+    redirects: tuple[Node, ...] = ()
+    function: str = ""
+
+
+class Walk:
+    """One walk over one tree."""
+
+    def __init__(self, shell: Shell, scope: Scope) -> None:
+        self._shell = shell
+        self._notes: Notes = shell.notes
+        self._scope = scope
+
+    def over(self, root: Node) -> None:
+        """Judge every command below a node, in the order of the source."""
+        waiting = [_Visit(root)]
+        while waiting:
+            visit = waiting.pop()
+            first, last = visit.node.start_point.row + 1, visit.node.end_point.row + 1
+            with self._notes.at(first, last):
+                waiting.extend(reversed(list(self._see(visit))))
+
+    def _see(self, visit: _Visit) -> Iterator[_Visit]:
+        node = visit.node
+        match node.type:
+            case "command":
+                self._command(visit)
+                yield from self._below(visit, node.named_children)
+            case "redirected_statement":
+                yield from self._redirected(visit)
+            case "pipeline":
+                yield from self._pipeline(visit)
+            case "file_redirect":
+                self._redirect(node)
+                yield from self._below(visit._replace(stdin=None), node.named_children)
+            case "function_definition":
+                yield from self._function(visit)
+            case "variable_assignment" | "declaration_command" | "test_command":
+                self._values(node)
+                yield from self._below(visit, node.named_children)
+            case "for_statement" | "unset_command":
+                self._names(node)
+                yield from self._below(visit, node.named_children)
+            case _:
+                self._background(node)
+                yield from self._below(visit, node.named_children)
+
+    def _below(self, visit: _Visit, children: Iterable[Node]) -> Iterator[_Visit]:
+        for child in children:
+            if child.named_child_count:
+                yield _Visit(child, _inherited(child, visit.stdin), function=visit.function)
+
+    def _command(self, visit: _Visit) -> None:
+        node = visit.node
+        redirects = [child for child in node.children if child.type in _REDIRECTS]
+        redirects.extend(visit.redirects)
+        words = self._words(node, redirects)
+        if not words:
+            return
+        if visit.stdin and words[0].text == visit.function:
+            self._notes.add(_FORK_BOMB)
+        stdin = self._input(redirects) or visit.stdin
+        self._shell.judge(Call("", tuple(words), stdin, self._shell))
+
+    def _words(self, node: Node, redirects: Iterable[Node]) -> list[Word]:
+        names = node.children_by_field_name("name")
+        parts = [*names, *node.children_by_field_name("argument")]
+        for redirect in redirects:
+            parts.extend(redirect.children_by_field_name("destination")[1:])
+            parts.extend(redirect.children_by_field_name("argument"))
+        return [word for part in parts for word in words_of(part, self._scope.value)]
+
+    def _redirected(self, visit: _Visit) -> Iterator[_Visit]:
+        node = visit.node
+        redirects = tuple(child for child in node.children if child.type in _REDIRECTS)
+        body = node.child_by_field_name("body")
+        stdin = self._input(redirects)
+        if body is not None and body.type == "command":
+            yield visit._replace(node=body, redirects=redirects)
+        elif body is not None:
+            if any(len(r.children_by_field_name("destination")) > 1 for r in redirects):
+                self._notes.add(_WORDS_BEHIND)
+            yield visit._replace(node=body, stdin=stdin or visit.stdin)
+        for redirect in redirects:
+            yield from self._redirect_parts(visit, redirect, body)
+
+    def _redirect_parts(
+        self, visit: _Visit, redirect: Node, body: Node | None
+    ) -> Iterator[_Visit]:
+        """Yield a redirection, and the commands that stand on its line behind it."""
+        if redirect.type != "heredoc_redirect":
+            yield _Visit(redirect, function=visit.function)
+            return
+        output = self._printed(body, self._input([redirect]))
+        for child in redirect.named_children:
+            if child.type == "pipeline":
+                yield _Visit(child, output, function=visit.function)
+            elif child.type not in {"heredoc_start", "heredoc_end"}:
+                yield _Visit(child, function=visit.function)
+
+    def _pipeline(self, visit: _Visit) -> Iterator[_Visit]:
+        stdin, stages = visit.stdin, visit.node.named_children
+        for stage in stages:
+            yield _Visit(stage, stdin, function=visit.function)
+            stdin = self._printed(stage, stdin)
+
+    def _printed(self, stage: Node | None, stdin: Stdin | None) -> Stdin:
+        """Return what the next command in a pipeline reads."""
+        unknown = Stdin(None, piped=True)
+        if stage is None or stage.type not in {"command", "redirected_statement"}:
+            return unknown
+        redirects = [child for child in stage.children if child.type in _REDIRECTS]
+        body = stage.child_by_field_name("body") if redirects else stage
+        if body is None or body.type != "command":
+            return unknown
+        given = self._input(redirects) or stdin
+        name, *args = self._words(body, redirects) or [Word("")]
+        if name.text == "cat" and not args and given:
+            return given._replace(piped=True)
+        said = _said(name.text, [word.text for word in args])
+        return unknown if said is None else Stdin(said, piped=True)
+
+    def _input(self, redirects: Iterable[Node]) -> Stdin | None:
+        found = None
+        for redirect in redirects:
+            match redirect.type:
+                case "heredoc_redirect":
+                    found = self._heredoc(redirect)
+                case "herestring_redirect":
+                    value = redirect.named_children[-1] if redirect.named_children else redirect
+                    found = Stdin(text_of(value, self._scope.value).text, piped=False)
+                case _ if is_input(_operator(redirect)):
+                    found = Stdin(None, piped=False)
+        return found
+
+    def _heredoc(self, redirect: Node) -> Stdin:
+        parts = {child.type: child for child in redirect.named_children}
+        start, body = parts.get("heredoc_start"), parts.get("heredoc_body")
+        if body is None or start is None:
+            return Stdin("", piped=False)
+        is_raw = any(mark in plain(start) for mark in "'\"\\")
+        text = plain(body) if is_raw else text_of(body, self._scope.value).text
+        return Stdin(text, piped=False, line=body.start_point.row + 1)
+
+    def _redirect(self, node: Node) -> None:
+        operator = _operator(node)
+        for target in node.children_by_field_name("destination")[:1]:
+            word = text_of(target, self._scope.value)
+            if target.type != "process_substitution":
+                self._notes.add(*redirecting(operator, word))
+
+    def _function(self, visit: _Visit) -> Iterator[_Visit]:
+        name = visit.node.child_by_field_name("name")
+        label = plain(name) if name else ""
+        if label in tables.HARMLESS or label in tables.EFFECTS:
+            self._notes.add(_SHADOWS)
+        children = [child for child in visit.node.named_children if child != name]
+        yield from (_Visit(child, function=label) for child in children)
+
+    def _values(self, node: Node) -> None:
+        name = node.child_by_field_name("name")
+        if name is not None:
+            self._notes.add(*assigning(plain(name)))
+        for child in every(node) if node.type == "test_command" else node.named_children:
+            if child.type in {"raw_string", "ansi_c_string"} and _holds_code(plain(child)):
+                self._notes.add(_CODE_IN_VALUE)
+
+    def _names(self, node: Node) -> None:
+        for child in node.named_children:
+            if child.type == "variable_name":
+                found = assigning(plain(child))
+                # To forget a search path harms nobody; to forget the history hides something.
+                forgets = node.type == "unset_command"
+                self._notes.add(*(e for e in found if not forgets or e == tables.HIDES_TRACES))
+
+    def _background(self, node: Node) -> None:
+        for child in node.children if node.type != "binary_expression" else ():
+            if child.type == "&":
+                row = child.start_point.row + 1
+                with self._notes.at(row, row):
+                    self._notes.add(tables.STAYS_BEHIND)
+
+
+def _inherited(child: Node, stdin: Stdin | None) -> Stdin | None:
+    """Return what the commands below a node read."""
+    if child.type == "process_substitution" and plain(child).startswith(">"):
+        return Stdin(None, piped=True)
+    return None if child.type == "command_substitution" else stdin
+
+
+def _operator(redirect: Node) -> str:
+    return next((child.type for child in redirect.children if not child.is_named), "")
+
+
+def _holds_code(text: str) -> bool:
+    return "$(" in text or "`" in text
+
+
+def _said(name: str, args: list[str]) -> str | None:
+    """Return what ``echo`` or ``printf`` prints, None if that is not plain."""
+    if name == "echo":
+        while args and args[0] in {"-n", "-e", "-E"}:
+            args = args[1:]
+        return " ".join(args) + "\n"
+    if name == "printf" and args and "%" not in args[0]:
+        return args[0].replace("\\n", "\n")
+    if name == "printf" and len(args) > 1 and args[0].rstrip("\\n") in {"%s", "%b"}:
+        return "\n".join(args[1:])
+    return None
