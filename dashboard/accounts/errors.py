@@ -1,0 +1,44 @@
+"""Why something about people or agents was refused; each message says what was not done."""
+
+from __future__ import annotations
+
+from math import ceil
+
+
+class AccountError(Exception):
+    """Base of the refusals of this room."""
+
+
+class NotPermitted(AccountError):
+    """The person lacks the right, or has lost it."""
+
+
+class TooManyAttempts(AccountError):
+    """Signing in failed too often lately.
+
+    Attributes:
+        retry_after_s: When to try again, in whole seconds, never too early.
+    """
+
+    def __init__(self, retry_after_s: float) -> None:
+        self.retry_after_s = max(1, ceil(retry_after_s))
+        super().__init__(
+            "Signing in failed too often. Nothing was checked this time; try again in "
+            f"{ceil(self.retry_after_s / 60)} min."
+        )
+
+
+class LinkNotValid(AccountError):
+    """The sign-in link was used, has expired or never existed."""
+
+
+class LastAdmin(AccountError):
+    """The change would leave nobody to administer the dashboard."""
+
+
+class NameTaken(AccountError):
+    """Somebody or something has that name already."""
+
+
+class Retired(AccountError):
+    """The agent was shut out, so nothing new is given to it."""

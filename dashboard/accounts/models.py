@@ -1,0 +1,124 @@
+"""Tables of people, agents and what they prove themselves with."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models.functions import Lower
+
+# Names stand beside content on every page, so they cannot hold anything that could imitate it.
+plain_name = RegexValidator(
+    r"\A[A-Za-z0-9][A-Za-z0-9_.@+-]{0,99}\Z",
+    "Use up to 100 letters, digits and . _ @ + - and begin with a letter or digit.",
+)
+
+
+class UserManager(BaseUserManager["User"]):
+    """Makes people, for Django's own commands; pages use the services."""
+
+    def create_superuser(self, username: str, password: str | None = None) -> User:
+        """Make somebody who administers and reviews: what ``createsuperuser`` calls."""
+        from dashboard.accounts.services import people  # noqa: PLC0415 - services import this
+
+        return people.create_first_person(username=username, password=password)
+
+
+class User(AbstractBaseUser):
+    """A person. Roles are three flags; nobody has a right that no flag gives."""
+
+    username = models.CharField(max_length=100, unique=True, validators=[plain_name])
+    is_active = models.BooleanField(default=True)
+    is_reviewer = models.BooleanField(default=False)
+    is_admin = models.BooleanField(default=False)
+    is_auditor = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    USERNAME_FIELD = "username"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    objects = UserManager()
+
+    class Meta:
+        ordering = ["username"]
+        constraints = [
+            # "Alice" beside "alice" would be one person to every reader.
+            models.UniqueConstraint(Lower("username"), name="user_name_unique_in_any_case"),
+        ]
+
+    def __str__(self) -> str:
+        return self.username
+
+
+class Group(models.Model):
+    """Reviewers whose votes a policy may ask for, by name. To be in one gives no other right."""
+
+    name = models.CharField(max_length=100, unique=True, validators=[plain_name])
+    members = models.ManyToManyField(User, related_name="groups")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(Lower("name"), name="group_name_unique_in_any_case"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Agent(models.Model):
+    """A program that asks. Its owner may not approve what it asks, unless the policy says so."""
+
+    name = models.CharField(max_length=100, unique=True, validators=[plain_name])
+    owner = models.ForeignKey(User, models.PROTECT, null=True, related_name="agents")
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(Lower("name"), name="agent_name_unique_in_any_case"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AgentToken(models.Model):
+    """What an agent proves itself with. The secret is shown once; we keep its hash."""
+
+    agent = models.ForeignKey(Agent, models.PROTECT, related_name="tokens")
+    prefix = models.CharField(max_length=16)  # tells tokens apart on a page
+    hash = models.CharField(max_length=64, unique=True)
+    created_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+    last_used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.prefix}… of {self.agent}"
+
+
+class SignInLink(models.Model):
+    """A link that signs one person in, once, within the hour. We keep its hash."""
+
+    person = models.ForeignKey(User, models.PROTECT, related_name="sign_in_links")
+    hash = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+
+class SignInAttempts(models.Model):
+    """How often signing in failed lately, for one account or one address."""
+
+    key = models.CharField(max_length=200, unique=True)  # "account:alice" or "address:::1"
+    failures = models.PositiveIntegerField(default=0)
+    since = models.DateTimeField()

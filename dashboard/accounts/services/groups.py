@@ -1,0 +1,64 @@
+"""Make groups of reviewers, and say who is in them. What changes nothing is not recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db import IntegrityError, transaction
+
+from dashboard.accounts.errors import NameTaken
+from dashboard.accounts.models import Group, User
+from dashboard.audit.services import Actor, Event, record
+
+
+@transaction.atomic
+def create_group(*, name: str, by: Actor) -> Group:
+    """Make an empty group.
+
+    Raises:
+        NameTaken: There is a group of that name, upper and lower case not told apart.
+        ValidationError: The name holds characters that names may not hold.
+    """
+    group = Group(name=name)
+    group.clean_fields()
+    if Group.objects.filter(name__iexact=name).exists():
+        raise _taken(name)
+    try:
+        with transaction.atomic():
+            group.save(force_insert=True)
+    except IntegrityError as error:
+        raise _taken(name) from error
+    record(by, Event("group.added", _subject(group)))
+    return group
+
+
+@transaction.atomic
+def set_members(group: Group, *, members: Iterable[User], by: Actor) -> None:
+    """Replace who is in a group; votes are counted by who is in it when they are counted."""
+    locked = Group.objects.select_for_update().get(pk=group.pk)
+    before = _names(locked)
+    locked.members.set(members)
+    after = _names(locked)
+    if before != after:
+        details = {"before": before, "members": after}
+        record(by, Event("group.members_changed", _subject(locked), details=details))
+
+
+@transaction.atomic
+def delete_group(group: Group, *, by: Actor) -> None:
+    """Delete a group. A policy that still asks for its votes then finds nobody who has one."""
+    before = _names(group)
+    if Group.objects.filter(pk=group.pk).delete()[0]:
+        record(by, Event("group.deleted", _subject(group), details={"before": before}))
+
+
+def _names(group: Group) -> list[str]:
+    return sorted(group.members.values_list("username", flat=True))
+
+
+def _subject(group: Group) -> str:
+    return f"group:{group.name}"
+
+
+def _taken(name: str) -> NameTaken:
+    return NameTaken(f"A group is called {name!r} already. None was added.")

@@ -1,0 +1,136 @@
+"""Invite people, give and take roles, set passwords. What changes nothing is not recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.contrib.auth.hashers import make_password
+from django.db import IntegrityError, transaction
+
+from dashboard.accounts.errors import LastAdmin, NameTaken
+from dashboard.accounts.models import User
+from dashboard.accounts.services.sessions import end_sessions
+from dashboard.accounts.services.signing_in import close_links
+from dashboard.audit.services import Actor, Event, record
+
+ROLES = ("reviewer", "admin", "auditor")
+OPERATOR = Actor("operator", "command")
+
+
+def create_first_person(*, username: str, password: str | None = None) -> User:
+    """Make an admin who also reviews; without a password only a sign-in link lets them in."""
+    return create_person(
+        username=username,
+        roles={"admin": True, "reviewer": True},
+        password=password,
+        by=OPERATOR,
+    )
+
+
+@transaction.atomic
+def create_person(
+    *, username: str, roles: Mapping[str, bool], by: Actor, password: str | None = None
+) -> User:
+    """Make a person.
+
+    Raises:
+        NameTaken: There is somebody of that name, upper and lower case not told apart.
+        ValidationError: The name holds characters that names may not hold.
+    """
+    person = User(username=username, password=make_password(password), **_flags(roles))
+    person.clean_fields()
+    if User.objects.filter(username__iexact=username).exists():
+        raise _taken(username)
+    try:
+        with transaction.atomic():
+            person.save(force_insert=True)
+    except IntegrityError as error:
+        raise _taken(username) from error
+    record(by, Event("person.added", _subject(person), details={"roles": _names(person)}))
+    return person
+
+
+@transaction.atomic
+def change_roles(person: User, *, roles: Mapping[str, bool], by: Actor) -> None:
+    """Replace a person's roles; open pages of theirs follow within seconds.
+
+    Raises:
+        LastAdmin: Nobody would be left to administer.
+    """
+    locked = _lock(person)
+    before, administered = _names(locked), _administers(locked)
+    for flag, value in _flags(roles).items():
+        setattr(locked, flag, value)
+    if before == _names(locked):
+        return
+    _keep_an_admin(locked, administered=administered)
+    locked.save(update_fields=["is_reviewer", "is_admin", "is_auditor"])
+    details = {"before": before, "roles": _names(locked)}
+    record(by, Event("person.roles_changed", _subject(locked), details=details))
+
+
+@transaction.atomic
+def set_active(person: User, *, active: bool, by: Actor) -> None:
+    """Let a person in again, or shut them out at once: their sessions and links end for good.
+
+    Raises:
+        LastAdmin: Nobody would be left to administer.
+    """
+    locked = _lock(person)
+    if locked.is_active == active:
+        return
+    administered = _administers(locked)
+    locked.is_active = active
+    _keep_an_admin(locked, administered=administered)
+    locked.save(update_fields=["is_active"])
+    if not active:
+        close_links(locked)
+        end_sessions(locked)
+    record(by, Event(f"person.{'re' if active else 'de'}activated", _subject(locked)))
+
+
+@transaction.atomic
+def set_password(person: User, *, password: str, by: Actor) -> None:
+    """Give a person a new password; their other sessions and open links end with the old one."""
+    person.set_password(password)
+    person.save(update_fields=["password"])
+    close_links(person)
+    record(by, Event("person.password_changed", _subject(person)))
+
+
+def _subject(person: User) -> str:
+    return f"user:{person.username}"
+
+
+def _taken(username: str) -> NameTaken:
+    return NameTaken(f"Somebody is called {username!r} already. Nobody was added.")
+
+
+def _flags(roles: Mapping[str, bool]) -> dict[str, bool]:
+    return {f"is_{role}": bool(roles.get(role)) for role in ROLES}
+
+
+def _names(person: User) -> list[str]:
+    return [role for role in ROLES if getattr(person, f"is_{role}")]
+
+
+def _administers(person: User) -> bool:
+    return person.is_admin and person.is_active
+
+
+def _lock(person: User) -> User:
+    # All admins, so that two who demote each other at once cannot both succeed.
+    admins = User.objects.select_for_update().filter(is_admin=True).order_by("pk")
+    list(admins)
+    return User.objects.select_for_update().get(pk=person.pk)
+
+
+def _keep_an_admin(changed: User, *, administered: bool) -> None:
+    if _administers(changed) or not administered:
+        return
+    others = User.objects.filter(is_admin=True, is_active=True).exclude(pk=changed.pk)
+    if not others.exists():
+        raise LastAdmin(
+            f"{changed.username} is the only admin left. Nothing was changed; make somebody else "
+            "an admin first."
+        )

@@ -1,0 +1,155 @@
+"""Sign people in, by password or by link, and keep the record of it.
+
+A name that nobody has is not recorded: people type their password there by mistake, and what is
+in the log stays for ever.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib.auth import authenticate
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from dashboard.accounts.errors import LinkNotValid, NotPermitted
+from dashboard.accounts.models import SignInLink, User
+from dashboard.accounts.services import throttle
+from dashboard.accounts.tokens import secret_hash
+from dashboard.audit.services import Actor, Event, record
+
+_WRONG = "The name or the password is wrong, or the account is closed. You are not signed in."
+_WRONG_PRESENT = "That is not your present password. Nothing was changed."
+_NO_LINK = (
+    "This link was used, has expired or never existed. You are not signed in; ask an admin for "
+    "a new one, or run `manage.py sign_in_link` on the server."
+)
+
+
+def with_password(*, username: str, password: str, address: str) -> User:
+    """Check a name and a password.
+
+    Raises:
+        TooManyAttempts: Too many failures for this account or address; nothing was checked.
+        NotPermitted: Name or password wrong, or the account is closed; which is not told.
+    """
+    keys = {"account": throttle.account(username), "address": throttle.address(address)}
+    throttle.begin(*keys.values())
+    person = authenticate(username=username, password=password)
+    if not isinstance(person, User):
+        _note_failure("password", username, address)
+        raise NotPermitted(_WRONG)
+    throttle.succeeded(**keys)
+    _note_success("password", person, address)
+    return person
+
+
+def confirm_password(person: User, password: str, *, by: Actor, address: str) -> None:
+    """Check that whoever sits at a signed-in browser knows the password; guesses are counted.
+
+    Raises:
+        TooManyAttempts: Too many failures for this account or address; nothing was checked.
+        NotPermitted: It is not the person's password.
+    """
+    keys = {"account": throttle.account(person.username), "address": throttle.address(address)}
+    throttle.begin(*keys.values())
+    if not person.check_password(password):
+        with transaction.atomic():
+            subject = f"user:{person.username}"
+            record(by, Event("password.not_confirmed", subject, details={"address": address}))
+        raise NotPermitted(_WRONG_PRESENT)
+    throttle.succeeded(**keys)
+
+
+def make_link(person: User, *, by: Actor) -> str:
+    """Return the secret of a new link that signs ``person`` in once, within the hour."""
+    secret = secrets.token_urlsafe(32)
+    life = timedelta(seconds=settings.SIGN_IN_LINK_LIFE_S)
+    with transaction.atomic():
+        SignInLink.objects.create(
+            person=person, hash=secret_hash(secret), expires_at=timezone.now() + life
+        )
+        record(by, Event("sign_in_link.made", f"user:{person.username}"))
+    return secret
+
+
+def peek_link(secret: str, *, address: str) -> User:
+    """Say whom a link would sign in, without using it up.
+
+    A link that works is let through whatever its address did before: 256 bits are not guessed,
+    and somebody who was locked out has no other way in.
+
+    Raises:
+        TooManyAttempts: Too many wrong links or passwords from this address.
+        LinkNotValid: Used, expired, unknown, or the person's account is closed.
+    """
+    link = _open_links().filter(hash=secret_hash(secret)).first()
+    if link is None:
+        throttle.begin(throttle.address(address))
+        raise LinkNotValid(_NO_LINK)
+    return link.person
+
+
+def with_link(secret: str, *, address: str) -> User:
+    """Use a link up and return whom it signs in. Of two who press at once, one succeeds.
+
+    Raises:
+        TooManyAttempts: Too many wrong links or passwords from this address.
+        LinkNotValid: Used, expired, unknown, or the person's account is closed.
+    """
+    with transaction.atomic():
+        if person := _use_up(secret):
+            _note_success("link", person, address)
+            return person
+    throttle.begin(throttle.address(address))
+    _note_failure("link", "", address)
+    raise LinkNotValid(_NO_LINK)
+
+
+def close_links(person: User) -> None:
+    """Use up every open link of ``person``, so that nobody who finds one gets in with it."""
+    SignInLink.objects.filter(person=person, used_at=None).update(used_at=timezone.now())
+
+
+def signed_out(*, by: Actor) -> None:
+    """Record that somebody left."""
+    with transaction.atomic():
+        record(by, Event("sign_out", by.name))
+
+
+def _use_up(secret: str) -> User | None:
+    link = _open_links().filter(hash=secret_hash(secret)).first()
+    if link is None:
+        return None
+    person = User.objects.select_for_update().get(pk=link.person_id)
+    # The conditions stand on the row itself: PostgreSQL does not look again at those in a
+    # subquery, which a filter by the person's state would become, once it has waited.
+    unused = SignInLink.objects.filter(pk=link.pk, used_at=None)
+    if not (unused.update(used_at=timezone.now()) and person.is_active):
+        return None
+    close_links(person)
+    return person
+
+
+def _open_links() -> QuerySet[SignInLink]:
+    return SignInLink.objects.select_related("person").filter(
+        used_at=None, expires_at__gt=timezone.now(), person__is_active=True
+    )
+
+
+def _note_failure(how: str, username: str, address: str) -> None:
+    known = User.objects.filter(username=username).exists()
+    event = Event(
+        "sign_in.failed", f"user:{username}" if known else "", details={"address": address}
+    )
+    with transaction.atomic():
+        record(Actor("anonymous", how), event)
+
+
+def _note_success(how: str, person: User, address: str) -> None:
+    with transaction.atomic():
+        name = f"user:{person.username}"
+        record(Actor(name, how), Event("sign_in.succeeded", name, details={"address": address}))

@@ -1,0 +1,85 @@
+"""Slow down whoever guesses: counted for each account and for each address."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from ipaddress import IPv6Address, IPv6Network, ip_address
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from dashboard.accounts.errors import TooManyAttempts
+from dashboard.accounts.models import SignInAttempts
+
+WINDOW = timedelta(minutes=5)
+LIMITS = {"account": 10, "address": 30}
+_SITE_BITS = 64  # what one owner of IPv6 addresses has at least
+
+
+def account(name: str) -> str:
+    """Return the key that failures of an account are counted under, whether it exists or not."""
+    return f"account:{name}".lower()[:200]
+
+
+def address(text: str) -> str:
+    """Return the key of an address; all IPv6 addresses of one site count as one."""
+    try:
+        ip = ip_address(text)
+    except ValueError:
+        return f"address:{text}"[:200]
+    if not isinstance(ip, IPv6Address):
+        return f"address:{ip}"
+    if ip.ipv4_mapped:
+        return f"address:{ip.ipv4_mapped}"
+    return f"address:{IPv6Network((int(ip), _SITE_BITS), strict=False)}"
+
+
+def check(*keys: str) -> None:
+    """Refuse when any of ``keys`` failed too often; counts nothing.
+
+    Raises:
+        TooManyAttempts: Says how long to wait.
+    """
+    _refuse([row for row in _recent(*keys) if row.failures >= _limit(row.key)])
+
+
+def begin(*keys: str) -> None:
+    """Count an attempt before it is checked, so that guessing all at once gains nothing.
+
+    Raises:
+        TooManyAttempts: Says how long to wait. The attempt must not be checked.
+    """
+    now = timezone.now()
+    with transaction.atomic():
+        SignInAttempts.objects.filter(since__lte=now - WINDOW).delete()
+        for key in sorted(keys):
+            _count(key, now)
+        counted = list(_recent(*keys))
+    _refuse([row for row in counted if row.failures > _limit(row.key)])
+
+
+def succeeded(*, account: str, address: str) -> None:
+    """Forget the account's failures; the address keeps those of other attempts."""
+    SignInAttempts.objects.filter(key=account).delete()
+    SignInAttempts.objects.filter(key=address, failures__gt=0).update(failures=F("failures") - 1)
+
+
+def _recent(*keys: str) -> list[SignInAttempts]:
+    since = timezone.now() - WINDOW
+    return list(SignInAttempts.objects.filter(key__in=keys, since__gt=since))
+
+
+def _refuse(over: list[SignInAttempts]) -> None:
+    now = timezone.now()
+    if over:
+        raise TooManyAttempts(max((row.since + WINDOW - now).total_seconds() for row in over))
+
+
+def _count(key: str, now: datetime) -> None:
+    SignInAttempts.objects.get_or_create(key=key, defaults={"since": now})
+    SignInAttempts.objects.filter(key=key).update(failures=F("failures") + 1)
+
+
+def _limit(key: str) -> int:
+    return LIMITS[key.split(":", 1)[0]]

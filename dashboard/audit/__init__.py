@@ -1,0 +1,1 @@
+"""The record of who did what, chained so that a change to the past shows."""

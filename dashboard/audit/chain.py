@@ -1,0 +1,85 @@
+"""The chain of the audit log: each link's hash covers the link before it. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+GENESIS = "0" * 64
+"""Stands where the first link names its predecessor."""
+
+
+class Link(NamedTuple):
+    """One audit entry as the chain sees it; every field but ``hash`` is covered by the hash.
+
+    ``at`` is the moment as ISO 8601 in UTC with microseconds, ``details`` canonical JSON text.
+    """
+
+    seq: int
+    at: str
+    actor: str
+    auth: str
+    action: str
+    subject: str
+    digest: str
+    details: str
+    prev: str
+    hash: str = ""
+
+
+class Break(NamedTuple):
+    """The first place where the chain does not hold."""
+
+    seq: int
+    reason: str
+
+
+_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+
+
+def link_hash(link: Link) -> str:
+    """Return the SHA-256 of a link, as 64 hexadecimal digits.
+
+    The fields are hashed as one JSON array, so no two different links share a text.
+    """
+    return hashlib.sha256(_encode(link[:-1]).encode()).hexdigest()
+
+
+class Walk:
+    """Follows a chain from its start and remembers where it stands.
+
+    Attributes:
+        seq: Sequence number of the last link that held; 0 before the first.
+        hash: That link's hash.
+    """
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.hash = GENESIS
+
+    def first_break(self, links: Iterable[Link], expect: Mapping[int, str]) -> Break | None:
+        """Return the first link that does not hold, or None when all of ``links`` hold.
+
+        Reads each link once, so it suits an iterator over millions of rows. It cannot see by
+        itself that links were cut off the end or all hashed anew.
+
+        Args:
+            links: The chain, in order.
+            expect: Hashes kept elsewhere, by sequence number, that must still be there.
+        """
+        for link in links:
+            if link.seq != self.seq + 1:
+                return Break(self.seq + 1, f"entry {self.seq + 1} is missing")
+            if link.prev != self.hash:
+                return Break(link.seq, f"entry {link.seq} does not follow the entry before it")
+            if link.hash != link_hash(link):
+                return Break(link.seq, f"entry {link.seq} was changed")
+            if expect.get(link.seq, link.hash) != link.hash:
+                return Break(link.seq, f"entry {link.seq} is not the one that was expected")
+            self.seq, self.hash = link.seq, link.hash
+        missing = [seq for seq in expect if seq > self.seq]
+        if missing:
+            return Break(self.seq + 1, f"the log was cut off after entry {self.seq}")
+        return None

@@ -1,0 +1,43 @@
+"""Tables of the audit log."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class AuditEntry(models.Model):
+    """Something that happened: who, when, how they were known, to what.
+
+    Rows are only ever inserted; guards in the database refuse anything else. Each carries the
+    hash of the row before it. It holds digests and reasons, never the content itself.
+    """
+
+    seq = models.BigIntegerField(primary_key=True)
+    at = models.DateTimeField()
+    actor = models.CharField(max_length=200)
+    auth = models.CharField(max_length=100, blank=True)
+    action = models.CharField(max_length=60)
+    subject = models.CharField(max_length=200, blank=True)
+    digest = models.CharField(max_length=64, blank=True)
+    details = models.TextField(default="{}")
+    prev = models.CharField(max_length=64)
+    hash = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["seq"]
+        indexes = [
+            # A request's page shows its own story.
+            models.Index(fields=["subject", "seq"], name="audit_by_subject"),
+        ]
+
+
+class AuditHead(models.Model):
+    """The last link of the chain: one row, locked last in every transaction that records."""
+
+    seq = models.BigIntegerField()
+    hash = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(pk=1), name="audit_head_is_one_row"),
+        ]
