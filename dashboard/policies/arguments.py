@@ -1,0 +1,216 @@
+"""Conditions on the arguments of a tool call. Pure.
+
+A path can lead to several values. An approving rule wants every one of them to pass and none to
+be missing; any other rule is content with one. The same strictness settles what is not clear:
+
+- ``over`` and ``under`` compare numbers exactly, by their digits. What is no number passes for
+  any rule but an approving one.
+- ``equals`` and ``one_of`` compare numbers by value and anything else as canonical JSON. A rule
+  that does not approve also takes a text for the number or word that it spells.
+- ``glob`` and ``matches`` look at texts, ``matches`` of an approving rule at the whole of one. A
+  rule that does not approve also looks at other values, as canonical JSON.
+- What is missing passes ``absent`` and nothing else.
+- More values than ``MOST_REACHED``, and lists and objects that hold more, are not looked through:
+  they pass for any rule but an approving one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal, InvalidOperation
+from itertools import islice
+from typing import Any, Final
+
+from dashboard.policies.patterns import PatternRefused, glob, pattern
+from dashboard.policies.rules import Argument
+from dashboard.wire import JsonError, canonical_json
+
+MISSING: Final = object()
+TOO_MUCH: Final = object()
+MOST_CHOICES = 100
+MOST_REACHED = 1000  # values; a hostile agent sends half a million
+LONGEST_TEXT = 1000
+_LONGEST_NUMBER = 5000  # characters; JSON numbers are shorter
+Test = Callable[[Any], bool]
+
+
+def condition(argument: Argument, *, approving: bool) -> Callable[[Any], bool]:
+    """Return a test for all the arguments of a call."""
+    segments = argument.path.split(".")
+    passes = _test(argument, strict=approving)
+    if not approving:
+        return lambda arguments: any(map(passes, _few(arguments, segments) or [TOO_MUCH]))
+
+    def holds(arguments: Any) -> bool:
+        reached = _few(arguments, segments)
+        return bool(reached) and all(map(passes, reached))
+
+    return holds
+
+
+def problem_with(argument: Argument) -> str:
+    """Say why the value does not fit the test; empty if it does."""
+    value = argument.value
+    match argument.test:
+        case "present" | "absent":
+            return "" if value is None else f"The test {argument.test!r} takes no value."
+        case "over" | "under":
+            return "" if _number(value) is not None else "This must be a number."
+        case "glob" | "matches":
+            return _problem_with_text(argument.test, value)
+        case "one_of":
+            fits = isinstance(value, list | tuple) and 0 < len(value) <= MOST_CHOICES
+            return "" if fits else f"This must be a list of 1 to {MOST_CHOICES} values."
+        case "equals":
+            return _problem_with_json(value)
+
+
+def _problem_with_text(test: str, value: Any) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_TEXT:
+        return f"This must be a text of 1 to {LONGEST_TEXT} characters."
+    try:
+        pattern(value) if test == "matches" else glob(value)
+    except PatternRefused as error:
+        return f"This is not a pattern that RE2 takes: {error}."
+    return ""
+
+
+def _problem_with_json(value: Any) -> str:
+    try:
+        canonical_json(value)
+    except (TypeError, JsonError) as error:
+        return f"This cannot be a value of JSON: {error}."
+    return ""
+
+
+def _few(arguments: Any, segments: list[str]) -> list[Any]:
+    """Return what a path leads to, with ``TOO_MUCH`` for what is too large; [] for too many."""
+    reached = list(islice(_reached(arguments, segments), MOST_REACHED + 1))
+    if len(reached) > MOST_REACHED:
+        return []
+    return [TOO_MUCH if _is_large(value) else value for value in reached]
+
+
+def _is_large(value: Any) -> bool:
+    """Say whether a list or an object holds more than is looked through, at any depth."""
+    left, pending = MOST_REACHED, [value]
+    while pending and left >= 0:
+        one = pending.pop()
+        if isinstance(one, dict | list):
+            left -= len(one)
+            if left >= 0:
+                pending += one.values() if isinstance(one, dict) else one
+    return left < 0
+
+
+def _reached(value: Any, segments: list[str]) -> Iterator[Any]:
+    if not segments:
+        yield value
+        return
+    first, rest = segments[0], segments[1:]
+    steps = list(_steps(value, first))
+    if not steps:
+        yield MISSING
+    for step in steps:
+        yield from _reached(step, rest)
+
+
+def _steps(value: Any, segment: str) -> Iterator[Any]:
+    if isinstance(value, dict):
+        if segment == "*":
+            yield from value.values()
+        elif segment in value:
+            yield value[segment]
+    elif isinstance(value, list):
+        if segment == "*":
+            yield from value
+        elif segment.isascii() and segment.isdigit() and len(segment) < 10:  # noqa: PLR2004 - no list is longer
+            yield from value[int(segment) : int(segment) + 1]
+
+
+def _test(argument: Argument, *, strict: bool) -> Test:
+    value = argument.value
+    match argument.test:
+        case "present" | "absent":
+            wanted = argument.test == "absent"
+            return lambda found: (found is MISSING) == wanted or (found is TOO_MUCH and not strict)
+        case "equals" | "one_of":
+            choices = [value] if argument.test == "equals" else list(value)
+            return _one_of(choices, strict=strict)
+        case "glob":
+            return _of_text(glob(value), strict=strict)
+        case "matches":
+            compiled = pattern(value)
+            look = compiled.fits if strict else compiled.occurs_in
+            return _of_text(lambda text: look(text.encode()), strict=strict)
+        case "over" | "under":
+            return _compared(argument.test, _number(value), strict=strict)
+
+
+def _one_of(choices: list[Any], *, strict: bool) -> Test:
+    numbers = {number for choice in choices if (number := _number(choice)) is not None}
+    texts = {canonical_json(choice) for choice in choices}
+    loose = {_spelled(choice) for choice in choices}
+
+    def passes(found: Any) -> bool:
+        if found is MISSING or found is TOO_MUCH:
+            return found is TOO_MUCH and not strict
+        number = _number(found)
+        if number is not None and number in numbers:
+            return True
+        if strict:
+            return number is None and canonical_json(found) in texts
+        return _spelled(found) in loose or _read_as_number(found) in numbers
+
+    return passes
+
+
+def _of_text(test: Callable[[str], bool], *, strict: bool) -> Test:
+    def passes(found: Any) -> bool:
+        if found is MISSING or found is TOO_MUCH:
+            return found is TOO_MUCH and not strict
+        if isinstance(found, str):
+            return test(found)
+        return not strict and test(canonical_json(found))
+
+    return passes
+
+
+def _compared(test: str, limit: Decimal | None, *, strict: bool) -> Test:
+    def passes(found: Any) -> bool:
+        if found is MISSING or found is TOO_MUCH:
+            return found is TOO_MUCH and not strict
+        number = _number(found)
+        if number is None or limit is None:
+            return not strict
+        return number > limit if test == "over" else number < limit
+
+    return passes
+
+
+def _number(value: Any) -> Decimal | None:
+    """The exact number, by the digits its sender wrote; None if it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return _decimal(canonical_json(value))
+    except JsonError:  # infinite, or none at all
+        return None
+
+
+def _read_as_number(value: Any) -> Decimal | None:
+    if isinstance(value, str):
+        return _decimal(value) if len(value) <= _LONGEST_NUMBER else None
+    return _number(value)
+
+
+def _decimal(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def _spelled(value: Any) -> str:
+    return value if isinstance(value, str) else canonical_json(value)

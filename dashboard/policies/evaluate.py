@@ -1,0 +1,212 @@
+"""What a policy says about a question. Pure: no clock, no database, no network.
+
+Rules and modes are judged apart and the stricter holds. Rejecting rules come first, wherever they
+stand; then the others in their order, and the first that matches decides. A rule that rests on
+what the agent says of itself never decides: when it matches, a person is asked and what it demands
+is added to what the review asks for. So no claim makes an answer laxer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import reduce
+
+from dashboard.policies.demands import Required, join, required, shortfalls
+from dashboard.policies.facts import Facts
+from dashboard.policies.matching import FOUND_BEFORE, Matcher, Outcome, Step
+from dashboard.policies.modes import MODES_OF_OTHERS, Said
+from dashboard.policies.policy import Policy
+from dashboard.policies.problems import PolicyError, parse_rule
+from dashboard.policies.questions import Question
+from dashboard.policies.rules import Effect, Rule
+
+__all__ = [
+    "EVERYTHING_TO_A_PERSON",
+    "MODES_OF_OTHERS",
+    "THE_MODES",
+    "Effect",
+    "Evaluation",
+    "Policy",
+    "PolicyError",
+    "Step",
+    "evaluate",
+    "is_laxer",
+    "parse_rule",
+    "stricter",
+]
+
+THE_MODES = "Modes"
+"""What the step of the modes is called."""
+_STRICTNESS = {Effect.APPROVE: 0, Effect.REVIEW: 1, Effect.REJECT: 2}
+EVERYTHING_TO_A_PERSON = Policy(
+    modes={
+        "global_mode": "all_capabilities",
+        "capabilities": {
+            "python_execution": {"enabled": True, "mode": "all_code"},
+            "memory": {"enabled": True},
+        },
+    }
+)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a policy answers.
+
+    Attributes:
+        trace: The sentences that led there.
+        demands: What a review asks for; there even where none is needed, should one come about.
+        steps: What became of each rule and of the modes, for who wants to follow.
+        words: What a rejecting rule has to say to the agent.
+    """
+
+    effect: Effect
+    trace: tuple[str, ...]
+    demands: Required = field(default_factory=Required)
+    steps: tuple[Step, ...] = ()
+    words: str = ""
+
+    @property
+    def reason(self) -> str:
+        """What the agent is told: the rule's own words, else the trace."""
+        return self.words or " ".join(self.trace)
+
+
+def evaluate(policy: Policy, question: Question) -> Evaluation:
+    """Say what happens to a question. Total: whatever the content is, it never raises.
+
+    Where nothing speaks a person is asked, and so where something could not be read or followed,
+    unless the whole gate is off.
+    """
+    return _Evaluating(policy, question).result()
+
+
+def stricter(a: Evaluation, b: Evaluation) -> Evaluation:
+    """Return what holds when both have to: the stricter effect, and all that both demand."""
+    if a.effect is not b.effect:
+        return max(a, b, key=lambda evaluation: _STRICTNESS[evaluation.effect])
+    trace = tuple(dict.fromkeys(b.trace + a.trace))
+    return replace(b, trace=trace, demands=join(a.demands, b.demands), words=b.words or a.words)
+
+
+def is_laxer(a: Evaluation, b: Evaluation) -> bool:
+    """Whether ``a`` lets through what ``b`` does not, or asks less than ``b`` in any respect."""
+    if a.effect is b.effect is Effect.REVIEW:
+        return bool(shortfalls(a.demands, b.demands))
+    return _STRICTNESS[a.effect] < _STRICTNESS[b.effect]
+
+
+class _Evaluating:
+    """One evaluation, from the rejecting rules to the answer."""
+
+    def __init__(self, policy: Policy, question: Question) -> None:
+        self._policy = policy
+        self._facts = Facts(question)
+        self._steps: dict[int, Step] = {}
+        self._speaking: list[Matcher] = []  # up to the rule that decides
+        self._asking: list[Matcher] = []  # up to the first rule that asks for a review anyway
+
+    def result(self) -> Evaluation:
+        for index in self._policy.rejecting:
+            if self._matches(index):
+                return self._rejected(self._policy.matchers[index].rule)
+        last = self._walk()
+        said = self._policy.read_modes.say(
+            self._facts.question.kind, may_write=self._facts.may_write, reads=self._facts.reads
+        )
+        effect, in_doubt = self._effect(said)
+        if effect is Effect.REVIEW:
+            last = len(self._policy.matchers)
+        steps = self._all_steps(said, last)
+        sentences = [*self._told(steps), *self._about_modes(said)]
+        sentences += [_doubts(self._facts)] if in_doubt else []
+        sentences += self._about_demands() if effect is Effect.REVIEW else []
+        return Evaluation(effect, tuple(sentences), self._demands(), steps)
+
+    def _rejected(self, rule: Rule) -> Evaluation:
+        rejecting = [i for i in self._policy.rejecting if i in self._steps]
+        steps = self._all_steps(None, rejecting[-1])
+        trace = (*self._told(steps), f"Rule '{rule.name}' rejects.")
+        return Evaluation(Effect.REJECT, trace, self._demands(), steps, rule.reason)
+
+    def _walk(self) -> int:
+        last = len(self._policy.matchers)
+        for index in self._policy.others:
+            if not self._matches(index):
+                continue
+            matcher = self._policy.matchers[index]
+            if index < last:
+                self._speaking.append(matcher)
+            if matcher.rule.effect is Effect.REVIEW:
+                self._asking.append(matcher)
+            if not matcher.claims:
+                last = min(last, index)
+                if matcher.rule.effect is Effect.REVIEW:
+                    break
+        return last
+
+    def _matches(self, index: int) -> bool:
+        step = self._steps[index] = self._policy.matchers[index].judge(self._facts)
+        return step.outcome == "matches"
+
+    def _effect(self, said: Said) -> tuple[Effect, bool]:
+        """Return what happens, and whether that is so because something is in doubt."""
+        spoken = [matcher.rule.effect for matcher in self._speaking]
+        spoken += [said.effect] if said.effect else []
+        effect = max(spoken, key=_STRICTNESS.__getitem__, default=Effect.REVIEW)
+        in_doubt = self._facts.question.report.has_doubts and not self._policy.gate_is_off
+        if effect is Effect.APPROVE and in_doubt:
+            return Effect.REVIEW, True
+        return effect, False
+
+    def _demands(self) -> Required:
+        """Add up what the rules ask for; an approving rule hides nothing of it.
+
+        So what an approving rule would let through, but for a doubt or a mode, is asked about in
+        the way in which it would be asked about without that rule.
+        """
+        owners = self._policy.owner_may_approve
+        asked = [required(m.rule.demands, owner_may_approve=owners) for m in self._asking]
+        if not any(not matcher.claims for matcher in self._asking):
+            asked.append(Required(owner_may_approve=owners))
+        return reduce(join, asked)
+
+    def _all_steps(self, said: Said | None, last: int) -> tuple[Step, ...]:
+        rejecting = set(self._policy.rejecting)
+        steps = [
+            self._steps[index]
+            if index in self._steps and (index <= last or index in rejecting)
+            else matcher.not_reached
+            for index, matcher in enumerate(self._policy.matchers)
+        ]
+        if said is None:
+            return (*steps, Step(THE_MODES, "not reached", FOUND_BEFORE))
+        outcome: Outcome = "matches" if said.effect else "does not match"
+        return (*steps, Step(THE_MODES, outcome, said.sentence))
+
+    def _told(self, steps: tuple[Step, ...]) -> Iterator[str]:
+        yield f"Global mode is '{self._policy.config.global_mode}'."
+        for step in steps:
+            if step.unclear:
+                yield f"Rule '{step.rule}': {step.why}"
+        for matcher in self._speaking:
+            verb = "asks for a review" if matcher.rule.effect is Effect.REVIEW else "approves"
+            because = ", because of what the agent says of itself" if matcher.claims else ""
+            yield f"Rule '{matcher.rule.name}' {verb}{because}."
+
+    def _about_modes(self, said: Said) -> Iterator[str]:
+        if said.effect:
+            yield said.sentence
+        elif not self._speaking:
+            yield f"{said.sentence.removesuffix('.')}: a person is asked."
+
+    def _about_demands(self) -> Iterator[str]:
+        for matcher in self._asking:
+            if matcher not in self._speaking:
+                yield f"Rule '{matcher.rule.name}' says what the review asks for."
+
+
+def _doubts(facts: Facts) -> str:
+    names = sorted({f.name for f in facts.question.report.findings if f.is_doubt})
+    return f"Not all of it could be read or followed ({', '.join(names)}): a person is asked."

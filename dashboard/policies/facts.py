@@ -1,0 +1,93 @@
+"""What rules look at in one question, worked out once and only when a rule asks. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from dashboard.policies.questions import Question
+from dashboard.wire import Kind, canonical_json
+
+PYTHON = "python"
+CONTROL_WRITE = "control-system-write"
+CONTROL_READ = "control-system-read"
+
+
+class Facts:
+    """One question, with what can be derived from it.
+
+    Whatever the content is, only looking at what is wrong with it raises something.
+    """
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+
+    @cached_property
+    def canonical(self) -> bytes:
+        """The content as it is hashed."""
+        return canonical_json(self.question.content).encode()
+
+    @cached_property
+    def whole(self) -> bytes:
+        """The text that an approving pattern has to match from end to end.
+
+        Code is taken as it is, anything else as its canonical JSON.
+        """
+        code = self.question.content.get("code")
+        if self.question.kind is Kind.CODE and isinstance(code, str):
+            return code.encode()
+        return self.canonical
+
+    @cached_property
+    def texts(self) -> tuple[bytes, ...]:
+        """The texts in which any other pattern has to occur.
+
+        That is what an approving one has to match and, where that is JSON, every string of it
+        without escapes, one below the other.
+        """
+        if self.whole is not self.canonical:
+            return (self.whole,)
+        return (self.canonical, "\n".join(_strings(self.question.content)).encode())
+
+    @cached_property
+    def tool(self) -> Any:
+        """The name of the tool that is called, None if it is no call of one."""
+        is_call = self.question.kind is Kind.TOOL_CALL
+        return self.question.content.get("tool") if is_call else None
+
+    def memory(self, key: str) -> Any:
+        """What a memory operation says under ``key``, None if it is none or says nothing."""
+        is_memory = self.question.kind is Kind.MEMORY
+        return self.question.content.get(key) if is_memory else None
+
+    @cached_property
+    def highest_rank(self) -> int:
+        """The rank of the gravest finding, -1 if there is none."""
+        return max(
+            (finding.severity.rank for finding in self.question.report.findings), default=-1
+        )
+
+    @cached_property
+    def may_write(self) -> bool:
+        """Whether code may write to the control system: it does, or nobody can say."""
+        report = self.question.report
+        only_python = set(report.languages) == {PYTHON}
+        return CONTROL_WRITE in report.names or report.has_doubts or not only_python
+
+    @cached_property
+    def reads(self) -> bool:
+        """Whether code was seen to read from the control system."""
+        return CONTROL_READ in self.question.report.names
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield key
+            yield from _strings(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _strings(item)

@@ -1,0 +1,103 @@
+"""Whether what matches one rule always matches another, as far as that can be read off. Pure.
+
+True is certain, False only means that nobody can tell without trying.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dashboard.policies.patterns import glob, is_literal
+from dashboard.policies.rules import Argument, Effect, FindingsMatch, Rule, When
+from dashboard.wire import Kind, canonical_json
+
+_GLOBS = (
+    "agents",
+    "tools",
+    "memory_operations",
+    "memory_users",
+    "capabilities",
+    "execution_modes",
+    "runs",
+    "languages",
+)
+_NOT_KINDS = frozenset(When.model_fields) - {"kinds"}
+
+
+def implies(rule: Rule, other: Rule) -> bool:
+    """Whether ``other`` certainly matches whatever ``rule`` matches, each by its own effect."""
+    if not kinds_of(rule.when) <= _kinds_wanted(other.when):
+        return False
+    if not any(getattr(other.when, field) not in ((), None) for field in _NOT_KINDS):
+        return True
+    # An approving rule is read more narrowly than any other with the same conditions.
+    is_comparable = rule.effect is Effect.APPROVE or other.effect is not Effect.APPROVE
+    return is_comparable and _when_implies(rule.when, other.when)
+
+
+def kinds_of(when: When) -> frozenset[Kind]:
+    """Return the kinds of which a question can be that matches."""
+    kinds = _kinds_wanted(when)
+    if when.tools or when.arguments:
+        kinds &= {Kind.TOOL_CALL}
+    if when.memory_operations or when.memory_users:
+        kinds &= {Kind.MEMORY}
+    return kinds
+
+
+def _kinds_wanted(when: When) -> frozenset[Kind]:
+    return frozenset(when.kinds or Kind)
+
+
+def _when_implies(when: When, other: When) -> bool:
+    return (
+        all(_globs_imply(getattr(when, field), getattr(other, field)) for field in _GLOBS)
+        and _numbers_imply(when, other)
+        and _findings_imply(when, other)
+        and other.content_matches in (None, when.content_matches)
+        and other.hours in (None, when.hours)
+        and (not other.arguments or _spelled(other.arguments) <= _spelled(when.arguments))
+    )
+
+
+def _globs_imply(globs: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    return not others or (bool(globs) and all(_is_covered(each, others) for each in globs))
+
+
+def _is_covered(name: str, globs: tuple[str, ...]) -> bool:
+    if name in globs or "*" in globs:
+        return True
+    return is_literal(name) and any(glob(each)(name) for each in globs)
+
+
+def _numbers_imply(when: When, other: When) -> bool:
+    return (
+        _reaches(when.larger_than, other.larger_than)
+        and _reaches(when.repeated, other.repeated)
+        and (
+            other.smaller_than is None
+            or (when.smaller_than is not None and when.smaller_than <= other.smaller_than)
+        )
+    )
+
+
+def _reaches(number: int | None, other: int | None) -> bool:
+    return other is None or (number is not None and number >= other)
+
+
+def _findings_imply(when: When, other: When) -> bool:
+    above, above_other = when.no_findings_above, other.no_findings_above
+    if above_other is not None and (above is None or above.rank > above_other.rank):
+        return False
+    return other.findings is None or (
+        when.findings is not None and _match_implies(when.findings, other.findings)
+    )
+
+
+def _match_implies(match: FindingsMatch, other: FindingsMatch) -> bool:
+    is_as_severe = match.at_least.rank >= other.at_least.rank
+    return is_as_severe and _globs_imply(match.names, other.names)
+
+
+def _spelled(arguments: Iterable[Argument]) -> frozenset[str]:
+    return frozenset(canonical_json(argument.model_dump()) for argument in arguments)

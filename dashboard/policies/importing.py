@@ -1,0 +1,68 @@
+"""Policies as YAML: ours, which says everything, and Osprey's ``approval`` section. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dashboard.policies import documents
+from dashboard.policies.evaluate import Policy, PolicyError
+from dashboard.policies.osprey import BY_CAPABILITY, BY_TOOL, Section
+from dashboard.policies.yaml_text import YamlError, dump, load, load_any, refuse_ambiguous
+
+__all__ = ["Import", "YamlError", "dump", "from_yaml", "load", "to_yaml"]
+
+_OURS = frozenset({"owner_may_approve", "rules"})
+
+
+@dataclass(frozen=True)
+class Import:
+    """A policy that was read.
+
+    Attributes:
+        mapped: What became of what, a sentence each; empty for our own format.
+        ignored: What was left out, a sentence each.
+    """
+
+    policy: Policy
+    mapped: list[str]
+    ignored: list[str]
+
+
+def to_yaml(policy: Policy) -> str:
+    """Write a policy so that ``from_yaml`` reads the same one."""
+    return dump(policy.to_data())
+
+
+def from_yaml(text: str) -> Import:
+    """Read a policy in our own format, or Osprey's ``approval`` section, alone or in a whole file.
+
+    Raises:
+        YamlError: It is not YAML that can be taken.
+        PolicyError: It is no policy, or one that does not hold together.
+    """
+    data = load_any(text)
+    if not isinstance(data, dict):
+        raise PolicyError([("", "A policy must be a mapping, beginning with 'global_mode:'.")])
+    if "approval" in data:
+        return _from_whole_file(data)
+    if _OURS & set(data):
+        refuse_ambiguous(data)
+        return Import(Policy(**documents.parts(data)), [], [])
+    if set(data) <= BY_CAPABILITY or set(data) <= BY_TOOL:
+        return _from_section(data, [])
+    known = ", ".join(repr(name) for name in sorted(BY_CAPABILITY | _OURS))
+    raise PolicyError([("", f"This is no policy: it may hold {known}, or a section 'approval'.")])
+
+
+def _from_whole_file(data: dict[str, Any]) -> Import:
+    if mixed := sorted((_OURS | BY_CAPABILITY) & set(data)):
+        message = f"There is a section 'approval' beside {mixed}; it is one or the other."
+        raise PolicyError([("", message)])
+    others = [f"{key}: not about approval." for key in data if key != "approval"]
+    return _from_section(data["approval"], others)
+
+
+def _from_section(data: Any, ignored: list[str]) -> Import:
+    section = Section(data)
+    return Import(section.policy, section.mapped, section.ignored + ignored)

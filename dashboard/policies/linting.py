@@ -1,0 +1,165 @@
+"""What is allowed in a policy and probably not meant, and examples that do not hold. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from dashboard.inspection.findings import Report
+from dashboard.inspection.languages import is_known, lexer_alias
+from dashboard.policies.facts import Facts
+from dashboard.policies.implication import implies, kinds_of
+from dashboard.policies.matching import Matcher, Step, rests_on_claims
+from dashboard.policies.patterns import is_literal, pattern
+from dashboard.policies.policy import Policy
+from dashboard.policies.questions import Question
+from dashboard.policies.rules import Effect, Example, Rule, When
+from dashboard.wire import Kind
+
+Inspect = Callable[[Kind, Mapping[str, Any]], Report]
+LARGE_PATTERN = 1500
+_NAMES_ONLY = frozenset({"agents", "tools", "kinds"})
+_ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Caution:
+    """One thing that is probably not meant.
+
+    Attributes:
+        rule: The name of the rule it is about.
+    """
+
+    rule: str
+    sentence: str
+
+
+def warnings(policy: Policy, known_groups: Collection[str] | None = None) -> list[Caution]:
+    """Return what is probably not meant. ``known_groups``: those there are, if that is known."""
+    found: list[Caution] = []
+    for place, rule in enumerate(policy.rules):
+        sentences = [
+            *_about_reach(rule, policy.rules[:place], policy.rules),
+            *_about_approving(rule, policy),
+            *_about_languages(rule.when),
+            *_about_pattern(rule.when),
+            *_about_groups(rule, known_groups),
+        ]
+        found += [Caution(rule.name, sentence) for sentence in sentences]
+    return found
+
+
+def failing_examples(target: Policy | Rule, inspect: Inspect) -> list[str]:
+    """Say which examples do not hold: what a rule must match and does not, and the other way."""
+    rules = target.rules if isinstance(target, Policy) else (target,)
+    return [sentence for rule in rules for sentence in _failing(rule, inspect)]
+
+
+def _about_reach(
+    rule: Rule, earlier: tuple[Rule, ...], everything: tuple[Rule, ...]
+) -> Iterator[str]:
+    rejects = rule.effect is Effect.REJECT
+    for other in earlier if rejects else everything:
+        if other.effect is Effect.REJECT and other is not rule and implies(rule, other):
+            yield f"It makes no difference: rule '{other.name}' rejects all of it before."
+            return
+    for other in () if rejects else earlier:
+        if other.effect is Effect.REJECT or rests_on_claims(other.when):
+            continue
+        if implies(rule, other):
+            yield _unreachable(rule, other)
+            return
+
+
+def _unreachable(rule: Rule, other: Rule) -> str:
+    what = "decides all of it" if _given(other.when) else "matches everything and stands"
+    if rule.effect is Effect.REVIEW and other.effect is Effect.APPROVE:
+        return (
+            f"It never has anything reviewed: rule '{other.name}' {what} before. It only says "
+            "who reviews what is in doubt."
+        )
+    return f"It is never reached: rule '{other.name}' {what} before."
+
+
+def _about_approving(rule: Rule, policy: Policy) -> Iterator[str]:
+    if rule.effect is not Effect.APPROVE:
+        return
+    kinds, given = kinds_of(rule.when), _given(rule.when)
+    if not given - {"kinds"}:
+        yield "It approves everything of its kind, whatever it does."
+    elif given <= _NAMES_ONLY:
+        yield "It rests on names alone: whatever is asked for under them is approved."
+    if Kind.CODE in kinds and rule.when.no_findings_above is None:
+        yield "It approves code whatever was found in it; set the highest finding that may be."
+    always_asked = frozenset({Effect.REVIEW})
+    if kinds and all(policy.read_modes.effects(kind) == always_asked for kind in kinds):
+        yield "It never opens anything: the modes have all of it reviewed."
+
+
+def _about_languages(when: When) -> Iterator[str]:
+    for name in when.languages:
+        ours = lexer_alias(name)
+        if is_literal(name) and is_known(name) and ours != name:
+            yield f"It never matches the language '{name}', which is called '{ours}' here."
+
+
+def _about_pattern(when: When) -> Iterator[str]:
+    size = pattern(when.content_matches).size if when.content_matches else 0
+    if size > LARGE_PATTERN:
+        yield f"Its pattern is large ({size} steps), so looking at much content can take seconds."
+
+
+def _about_groups(rule: Rule, known: Collection[str] | None) -> Iterator[str]:
+    demands = rule.demands
+    if demands.escalate_to and not demands.groups:
+        yield (
+            f"That '{demands.escalate_to}' counts too from half time on changes nothing: without "
+            "groups every reviewer counts from the beginning."
+        )
+    elif demands.escalate_to in demands.groups:
+        yield f"That '{demands.escalate_to}' counts too from half time on changes nothing."
+    named = (*demands.groups, *([demands.escalate_to] if demands.escalate_to else ()))
+    unknown = [name for name in dict.fromkeys(named) if known is not None and name not in known]
+    for name in unknown:
+        yield f"There is no group '{name}', so nobody's vote counts by it."
+    if demands.groups and known is not None and set(named) <= set(unknown):
+        yield "Nobody can approve what it asks about."
+
+
+def _given(when: When) -> frozenset[str]:
+    return frozenset(
+        name for name in When.model_fields if getattr(when, name) not in ((), None, ("*",))
+    )
+
+
+def _failing(rule: Rule, inspect: Inspect) -> Iterator[str]:
+    for wanted, examples in ((True, rule.match), (False, rule.not_match)):
+        for number, example in enumerate(examples, 1):
+            step = _judged(rule, example, inspect)
+            if step.matches == wanted:
+                continue
+            which = f"Rule '{rule.name}': example {number} of what it must"
+            if wanted:
+                yield f"{which} match does not match. {step.why}"
+            else:
+                yield f"{which} not match does match. {step.why}"
+
+
+def _judged(rule: Rule, example: Example, inspect: Inspect) -> Step:
+    if example.asked_at is None and rule.when.hours:
+        without_hours = rule.when.model_copy(update={"hours": None})
+        rule = rule.model_copy(update={"when": without_hours})
+    question = Question(
+        kind=example.kind,
+        content=example.content,
+        report=inspect(example.kind, example.content),
+        agent=example.agent,
+        asked_at=example.asked_at or _ANY_TIME,
+        capability=example.capability,
+        execution_mode=example.execution_mode,
+        run_id=example.run_id,
+        repeated=example.repeated,
+    )
+    return Matcher(rule).judge(Facts(question))

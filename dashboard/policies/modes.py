@@ -1,0 +1,104 @@
+"""What the modes of a policy say about a question: approve, review, or nothing. Pure.
+
+They are judged by the same evaluators that agents can use on their side
+(``dashboard.capabilities``), so there is one truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from dashboard.capabilities import ApprovalDecision, ApprovalManager
+from dashboard.policies.rules import Effect
+from dashboard.wire import Kind
+
+PYTHON, MEMORY = "python_execution", "memory"
+MODES_OF_OTHERS = frozenset({PYTHON, MEMORY})
+"""Capabilities that have a mode of their own; no tool may carry one of these names."""
+_KEYS = frozenset({"global_mode", "capabilities"})
+_SETTINGS = {PYTHON: frozenset({"enabled", "mode"}), MEMORY: frozenset({"enabled"})}
+_ASKING = {PYTHON: {"enabled": True, "mode": "all_code"}, MEMORY: {"enabled": True}}
+_WORDS = {
+    Kind.CODE: "code",
+    Kind.TOOL_CALL: "a tool call",
+    Kind.PLAN: "a plan",
+    Kind.MEMORY: "memory",
+}
+_NAMES = {Kind.CODE: PYTHON, Kind.MEMORY: MEMORY}
+
+
+class Said(NamedTuple):
+    """What the modes say; None is nothing."""
+
+    effect: Effect | None
+    sentence: str
+
+
+class Modes:
+    """Modes, read.
+
+    A capability that is left out needs approval, as Osprey has it. One that is there and null has
+    no mode and says nothing, unless all capabilities are switched on.
+
+    Attributes:
+        left_unset: The capabilities that are null.
+
+    Raises:
+        ValueError: They do not hold together. Unlike Osprey, what is not known is refused.
+    """
+
+    def __init__(self, modes: Mapping[str, Any]) -> None:
+        capabilities = modes.get("capabilities", {})
+        _refuse_unknown("", modes, _KEYS)
+        if not isinstance(capabilities, Mapping):
+            raise ValueError("capabilities must be a mapping of names to modes")  # noqa: TRY004 - a form's
+        _refuse_unknown("capabilities", capabilities, MODES_OF_OTHERS)
+        for name, settings in capabilities.items():
+            if isinstance(settings, Mapping):
+                _refuse_unknown(f"capabilities.{name}", settings, _SETTINGS[name])
+        self.left_unset = frozenset(name for name, value in capabilities.items() if value is None)
+        # Nobody reads the mode of what is unset, but where all_capabilities switches it on.
+        asking = {name: _ASKING[name] for name in self.left_unset}
+        manager = ApprovalManager({**modes, "capabilities": {**capabilities, **asking}})
+        self.config = manager.config
+        self.is_off = self.config.global_mode == "disabled"
+        is_selective = self.config.global_mode == "selective"
+        self._silent = self.left_unset if is_selective else frozenset()
+        self._python = manager.get_python_execution_evaluator()
+        self._memory = manager.get_memory_evaluator()
+
+    def say(self, kind: Kind, *, may_write: bool, reads: bool) -> Said:
+        """Say what holds for a question of this kind.
+
+        The kind fixes the mode: code of any language is judged as ``python_execution``, memory as
+        ``memory``, and no claim of the agent's changes that.
+        """
+        if self.is_off:
+            return Said(Effect.APPROVE, "Nobody is asked about anything.")
+        decision = self._decision(kind, may_write=may_write, reads=reads)
+        if decision is None:
+            return Said(None, f"No mode covers {_WORDS[kind]}.")
+        effect = Effect.REVIEW if decision.needs_approval else Effect.APPROVE
+        return Said(effect, f"{decision.reasoning}.")
+
+    def effects(self, kind: Kind) -> frozenset[Effect | None]:
+        """Return all that can be said for questions of this kind, whatever is found in them."""
+        return frozenset(
+            self.say(kind, may_write=may_write, reads=False).effect for may_write in (False, True)
+        )
+
+    def _decision(self, kind: Kind, *, may_write: bool, reads: bool) -> ApprovalDecision | None:
+        if kind not in _NAMES or _NAMES[kind] in self._silent:
+            return None
+        if kind is Kind.CODE:
+            return self._python.evaluate(may_write, reads)
+        return self._memory.evaluate()
+
+
+def _refuse_unknown(where: str, given: Mapping[str, Any], known: frozenset[str]) -> None:
+    unknown = sorted(map(str, set(given) - known))
+    if unknown:
+        names, place = ", ".join(map(repr, unknown)), f" in {where!r}" if where else ""
+        expected = ", ".join(map(repr, sorted(known)))
+        raise ValueError(f"The modes know no {names}{place}; it must be one of {expected}.")

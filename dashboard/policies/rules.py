@@ -1,0 +1,180 @@
+"""The shape of a policy's rules: what they match on and what they ask for. Data only.
+
+Every model refuses what it does not know, so that a misspelled condition cannot match everything.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, time
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StrictBool,
+    StrictInt,
+)
+
+from dashboard.inspection.findings import Severity
+from dashboard.wire import Kind
+
+MOST_RULES = 200
+MOST_EXAMPLES = 20
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+Pattern = Annotated[str, Field(min_length=1, max_length=1000)]
+Glob = Annotated[str, Field(min_length=1, max_length=200)]
+Globs = Annotated[tuple[Glob, ...], Field(max_length=50)]
+Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+
+
+_TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?", re.ASCII)
+
+
+def _time_of_day(value: object) -> time:
+    # A number would be read as seconds, which is what an unquoted 10:00 is in YAML 1.1.
+    if isinstance(value, time) and value.tzinfo is None and not value.microsecond:
+        return value
+    if isinstance(value, str) and _TIME.fullmatch(value):
+        return time.fromisoformat(value)
+    raise ValueError('This must be a time of day between "00:00" and "23:59", in quotes')
+
+
+def _moment(value: object) -> object:
+    if isinstance(value, datetime | str):
+        return value
+    raise ValueError("This must be a date and time with a time zone, in quotes")
+
+
+def _written(moment: time) -> str:
+    return moment.isoformat("seconds" if moment.second else "minutes")
+
+
+TimeOfDay = Annotated[time, BeforeValidator(_time_of_day), PlainSerializer(_written)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_moment), PlainSerializer(datetime.isoformat)]
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Effect(StrEnum):
+    """What happens to a request, from the laxest to the strictest."""
+
+    APPROVE = "approve"
+    REVIEW = "review"
+    REJECT = "reject"
+
+
+class Argument(_Shape):
+    """A condition on one argument of a tool call.
+
+    ``path`` walks the arguments: ``"account.limits.0"``; ``*`` stands for any key or position.
+    """
+
+    path: Annotated[str, Field(min_length=1, max_length=500)]
+    test: Literal["present", "absent", "equals", "one_of", "glob", "matches", "over", "under"]
+    value: Any = None
+
+
+class FindingsMatch(_Shape):
+    """Any finding whose name fits one of the globs and which is at least this severe."""
+
+    names: Globs = ("*",)
+    at_least: Severity = Severity.INFO
+
+
+class Hours(_Shape):
+    """A time window, by the moment at which the agent asked.
+
+    ``until`` before ``from_`` means over midnight; the day is the one on which it began.
+    """
+
+    days: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+    from_: TimeOfDay = Field(default=time(0, 0), alias="from")
+    until: TimeOfDay = time(0, 0)  # midnight means the end of the day
+    timezone: Name = "UTC"
+
+
+class When(_Shape):
+    """What a rule matches on: all of what is given must hold. Nothing given matches everything.
+
+    The last three are what the agent says of itself. They can make an answer stricter, never
+    laxer: no approving rule may name one.
+    """
+
+    agents: Globs = ()
+    kinds: tuple[Kind, ...] = ()
+    tools: Globs = ()
+    languages: Globs = ()
+    arguments: tuple[Argument, ...] = ()
+    content_matches: Pattern | None = None
+    larger_than: Annotated[StrictInt, Field(ge=0)] | None = None  # bytes of canonical content
+    smaller_than: Annotated[StrictInt, Field(ge=1)] | None = None
+    memory_operations: Globs = ()
+    memory_users: Globs = ()
+    findings: FindingsMatch | None = None
+    no_findings_above: Severity | None = None
+    hours: Hours | None = None
+    repeated: Annotated[StrictInt, Field(ge=1)] | None = (
+        None  # asked as often before in the same run
+    )
+    capabilities: Globs = ()
+    execution_modes: Globs = ()
+    runs: Globs = ()
+
+
+class Demands(_Shape):
+    """What a review asks for, beyond one reviewer's yes.
+
+    Attributes:
+        approvals: How many distinct people have to approve.
+        groups: Whose votes count; empty means every reviewer's.
+        owner_may_approve: Whether the agent's owner counts; None leaves it to the policy.
+        editor_may_approve: Whether who edited the content counts.
+        time_limit_s: The longest time limit; the agent's own may be shorter.
+        escalate_to: A group whose votes count too from half of the time limit on.
+        reason_required: Whether Approve needs a reason.
+        grants_allowed: Whether a reviewer may remember the yes.
+        whole_content: Whether Approve arms only when the end of the content was in sight.
+    """
+
+    approvals: Annotated[StrictInt, Field(ge=1, le=10)] = 1
+    groups: tuple[Name, ...] = ()
+    owner_may_approve: StrictBool | None = None
+    editor_may_approve: StrictBool = False
+    time_limit_s: Annotated[StrictInt, Field(ge=5, le=30 * 24 * 3600)] | None = None
+    escalate_to: Name | None = None
+    reason_required: StrictBool = False
+    grants_allowed: StrictBool = False
+    whole_content: StrictBool = True
+
+
+class Example(_Shape):
+    """A question that a rule has to match, or must not. ``content`` is as an agent submits it."""
+
+    kind: Kind
+    content: dict[str, Any]
+    agent: str = "example"
+    capability: str = ""
+    execution_mode: str = ""
+    run_id: str = ""
+    repeated: Annotated[StrictInt, Field(ge=0)] = 0
+    asked_at: Moment | None = None  # without it the example is taken to be within the hours
+
+
+class Rule(_Shape):
+    """One line of a policy."""
+
+    name: Name
+    when: When = When()
+    effect: Effect
+    reason: Annotated[str, Field(max_length=1000)] = ""  # what a rejected agent receives
+    demands: Demands = Demands()
+    match: Annotated[tuple[Example, ...], Field(max_length=MOST_EXAMPLES)] = ()
+    not_match: Annotated[tuple[Example, ...], Field(max_length=MOST_EXAMPLES)] = ()

@@ -1,0 +1,62 @@
+"""What has to hold before a policy is published or a rule is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dashboard.accounts import roles
+from dashboard.accounts.errors import NotPermitted
+from dashboard.accounts.models import User
+from dashboard.policies.errors import ExamplesFail, NotConfirmed
+from dashboard.policies.evaluate import Policy
+from dashboard.policies.inspecting import inspect
+from dashboard.policies.linting import failing_examples
+from dashboard.policies.loosening import loosenings
+from dashboard.policies.models import PolicyRevision
+from dashboard.policies.rules import Rule
+
+LOOSEN, DISABLED = "loosen", "disabled"
+
+
+def check_admin(person: User) -> None:
+    """Refuse whoever is not an admin (any more).
+
+    Raises:
+        NotPermitted: They are not.
+    """
+    if not roles.may_administer(User.objects.get(pk=person.pk)):
+        raise NotPermitted("You are not an admin (any more). Nothing was published.")
+
+
+def check_examples(rules: Iterable[Rule], *, not_done: str) -> None:
+    """Refuse rules that do not do what their own examples say.
+
+    Inspects the content of each example, so it must not run inside a transaction.
+
+    Raises:
+        ExamplesFail: Names every such rule and example, and says why.
+    """
+    failures = [said for rule in rules for said in failing_examples(rule, inspect)]
+    if failures:
+        raise ExamplesFail(failures, not_done=not_done)
+
+
+def word_for(before: Policy, after: Policy, loosened: Sequence[str]) -> str:
+    """Return what has to be typed before ``after`` is published; nothing if it is not looser."""
+    if after.gate_is_off and not before.gate_is_off:
+        return DISABLED
+    return LOOSEN if loosened else ""
+
+
+def check_confirmed(present: PolicyRevision, policy: Policy, confirmed: str) -> list[str]:
+    """Return the sentences that say what ``policy`` loosens, if that was confirmed.
+
+    Raises:
+        NotConfirmed: It loosens something, and ``confirmed`` is not the word for that.
+    """
+    before = Policy.from_json(present.document)
+    loosened = loosenings(before, policy)
+    word = word_for(before, policy, loosened)
+    if word and confirmed.strip() != word:
+        raise NotConfirmed(word, loosened)
+    return loosened

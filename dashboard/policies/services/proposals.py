@@ -1,0 +1,135 @@
+"""Where two people are needed: one admin proposes what loosens, another publishes it."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from dashboard.accounts import roles
+from dashboard.accounts.errors import NotPermitted
+from dashboard.accounts.models import User
+from dashboard.audit.services import Actor, Event, record
+from dashboard.policies.errors import NotOpen, Outdated, SamePerson
+from dashboard.policies.evaluate import Policy
+from dashboard.policies.models import PolicyProposal, PolicyRevision
+from dashboard.policies.services.checking import check_admin, check_confirmed, check_examples
+from dashboard.policies.services.revisions import Publication, add_revision, locked_present
+from dashboard.wire import parse_json
+
+
+def propose(
+    present: PolicyRevision,
+    policy: Policy,
+    publication: Publication,
+    *,
+    by: Actor,
+) -> PolicyProposal:
+    """Keep a loosening policy for a second admin; who proposes the same again gets the first one.
+
+    Runs inside the transaction of ``publish``.
+    """
+    same = PolicyProposal.objects.filter(
+        author=publication.author,
+        document=policy.to_json(),
+        based_on=present.number,
+        closed_at=None,
+    ).first()
+    if same:
+        return same
+    proposal = PolicyProposal.objects.create(
+        document=policy.to_json(),
+        note=publication.note,
+        author=publication.author,
+        based_on=present.number,
+        proposed_at=timezone.now(),
+    )
+    details = {
+        "policy": parse_json(proposal.document),
+        "note": proposal.note,
+        "loosened": list(publication.loosened),
+        "based_on": present.number,
+    }
+    record(by, Event("policy.proposed", _subject(proposal), details=details))
+    return proposal
+
+
+def confirm(
+    proposal: PolicyProposal, *, person: User, by: Actor, confirmed: str = ""
+) -> PolicyRevision:
+    """Publish what another admin proposed.
+
+    Raises:
+        ExamplesFail: A rule does not do what its examples say (any more).
+        NotOpen: It was published or withdrawn already.
+        Outdated: Another revision was published since it was proposed.
+        SamePerson: It is one's own proposal.
+        NotConfirmed: ``confirmed`` is not the word.
+        NotPermitted: One of the two is not an admin (any more).
+    """
+    policy = Policy.from_json(proposal.document)
+    check_examples(policy.rules, not_done="Nothing was published")
+    with transaction.atomic():
+        check_admin(person)
+        present = locked_present()
+        open_one = _locked(proposal)
+        _check_two_people(open_one, person)
+        if open_one.based_on != present.number:
+            raise Outdated(present)
+        publication = Publication(
+            author=open_one.author,
+            note=open_one.note,
+            loosened=check_confirmed(present, policy, confirmed),
+            confirmed_by=person,
+        )
+        revision = add_revision(present, policy, publication, by=by)
+        _close(open_one, person, published=revision)
+        return revision
+
+
+@transaction.atomic
+def withdraw(proposal: PolicyProposal, *, person: User, by: Actor) -> None:
+    """Close a proposal without publishing it; any admin may.
+
+    Raises:
+        NotOpen: It was published or withdrawn already.
+        NotPermitted: They are not an admin (any more).
+    """
+    check_admin(person)
+    open_one = _locked(proposal)
+    _close(open_one, person)
+    details = {"note": open_one.note, "author": open_one.author.username}
+    record(by, Event("policy.proposal_withdrawn", _subject(open_one), details=details))
+
+
+def _locked(proposal: PolicyProposal) -> PolicyProposal:
+    locked = PolicyProposal.objects.select_for_update().get(pk=proposal.pk)
+    if locked.closed_at:
+        done = "published" if locked.published_id else "withdrawn"
+        raise NotOpen(f"This proposal was {done} already. Nothing was changed by you.")
+    return locked
+
+
+def _check_two_people(proposal: PolicyProposal, second: User) -> None:
+    first = proposal.author
+    if first.pk == second.pk:
+        raise SamePerson(
+            "This is your own proposal, and two people are needed. Nothing was published; ask "
+            "another admin to read it and publish it."
+        )
+    if not roles.may_administer(first):
+        raise NotPermitted(
+            f"{first.username}, who proposed this, is not an admin any more. Nothing was "
+            "published; propose it again yourself and ask another admin."
+        )
+
+
+def _close(
+    proposal: PolicyProposal, person: User, published: PolicyRevision | None = None
+) -> None:
+    proposal.closed_by, proposal.closed_at = person, timezone.now()
+    proposal.published = published
+    proposal.save(update_fields=["closed_by", "closed_at", "published"])
+
+
+def _subject(proposal: PolicyProposal) -> str:
+    return f"policy_proposal:{proposal.pk}"

@@ -1,0 +1,89 @@
+"""The revision that holds, and how another one is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from dashboard.accounts.models import User
+from dashboard.audit.services import Actor, Event, record
+from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy
+from dashboard.policies.models import PolicyRevision
+from dashboard.policies.signals import policy_published
+from dashboard.wire import parse_json
+
+
+@dataclass(frozen=True, kw_only=True)
+class Publication:
+    """What makes a revision, beyond its policy."""
+
+    note: str
+    author: User
+    loosened: Sequence[str] = ()
+    confirmed_by: User | None = None
+
+
+def current_revision() -> PolicyRevision:
+    """Return the revision that holds; the first is made on demand and asks a person about all.
+
+    A row of a migration would be gone after a flush, and a gate without a policy must not exist.
+    """
+    newest = PolicyRevision.objects.order_by("-number").first()
+    if newest:
+        return newest
+    first, _ = PolicyRevision.objects.get_or_create(
+        number=1,
+        defaults={
+            "document": EVERYTHING_TO_A_PERSON.to_json(),
+            "note": "Everything goes to a person.",
+            "published_at": timezone.now(),
+        },
+    )
+    return first
+
+
+def locked_present() -> PolicyRevision:
+    """Return the revision that holds, and let nobody else publish until the transaction ends.
+
+    Of two who publish at once the second waits here, then reads what the first published.
+    """
+    current_revision()
+    PolicyRevision.objects.select_for_update().get(pk=1)
+    return current_revision()
+
+
+def add_revision(
+    present: PolicyRevision, policy: Policy, publication: Publication, *, by: Actor
+) -> PolicyRevision:
+    """Write ``policy`` as the revision after ``present``, record it, and tell after the commit."""
+    revision = PolicyRevision.objects.create(
+        number=present.number + 1,
+        document=policy.to_json(),
+        note=publication.note,
+        author=publication.author,
+        confirmed_by=publication.confirmed_by,
+        loosened=json.dumps(list(publication.loosened)),
+        published_at=timezone.now(),
+    )
+    second = publication.confirmed_by
+    details = {
+        "policy": parse_json(revision.document),
+        "note": revision.note,
+        "author": publication.author.username,
+        "loosened": list(publication.loosened),
+        "confirmed_by": second.username if second else None,
+    }
+    record(by, Event("policy.published", f"policy:{revision.number}", details=details))
+    transaction.on_commit(_teller(revision.number), robust=True)
+    return revision
+
+
+def _teller(number: int) -> Callable[[], None]:
+    def tell() -> None:
+        policy_published.send_robust(PolicyRevision, number=number)
+
+    return tell

@@ -1,0 +1,160 @@
+"""A policy in plain sentences, and what changed between two of them. Pure.
+
+Each sentence about the modes asks them what they would say, so that none can say something else
+than what is done.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dashboard.policies.loosening import loosenings
+from dashboard.policies.modes import MEMORY, PYTHON
+from dashboard.policies.policy import Policy
+from dashboard.policies.rule_wording import rule_sentence
+from dashboard.policies.rules import Effect, Rule
+from dashboard.wire import Kind
+
+__all__ = ["Sentence", "changes", "loosens", "rule_sentence", "sentences"]
+
+_SUBJECTS = {
+    Kind.CODE: "Code of any language",
+    Kind.MEMORY: "Writing to memory",
+    Kind.TOOL_CALL: "Calling a tool",
+    Kind.PLAN: "Following a plan",
+}
+_ALWAYS = frozenset({Effect.REVIEW})
+_NEVER = frozenset({Effect.APPROVE})
+_SILENT = frozenset({None})
+_NOT_COVERED = {Kind.TOOL_CALL, Kind.PLAN}
+_ON = {True: "on", False: "off"}
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What the policy says about one subject.
+
+    Attributes:
+        asks: Whether somebody is asked; False where something opens by itself.
+    """
+
+    subject: str
+    text: str
+    asks: bool
+
+
+def sentences(policy: Policy) -> list[Sentence]:
+    """Say in plain words what the modes do with each kind of question, and each rule."""
+    rules = [_about_rule(rule) for rule in policy.rules]
+    if policy.gate_is_off:
+        text = "Nobody is asked. Whatever an agent wants is done."
+        if rules:
+            text = "Nobody is asked. Whatever an agent wants is done, unless a rule stops it."
+        return [Sentence("Everything", text, asks=False), *rules]
+    return [*(_about(policy, kind) for kind in _SUBJECTS), _about_owners(policy), *rules]
+
+
+def changes(before: Policy | None, after: Policy) -> list[str]:
+    """Say what ``after`` changed, a sentence for each setting and each rule."""
+    if before is None:
+        return ["The first policy."]
+    old, new = dict(_settings(before)), dict(_settings(after))
+    settings = [
+        f"{name}: {old[name]} → {value}" for name, value in new.items() if old[name] != value
+    ]
+    return settings + list(_changed_rules(before.rules, after.rules))
+
+
+def loosens(before: Policy | None, after: Policy) -> bool:
+    """Whether ``after`` may let through, or ask less about, something that ``before`` did not."""
+    return bool(loosenings(before, after))
+
+
+def _about(policy: Policy, kind: Kind) -> Sentence:
+    said = policy.read_modes.effects(kind)
+    text = _of_modes(kind, said, has_rules=bool(policy.rules))
+    return Sentence(_SUBJECTS[kind], text, asks=Effect.APPROVE not in said)
+
+
+def _of_modes(kind: Kind, said: frozenset[Effect | None], *, has_rules: bool) -> str:
+    if said == _NEVER:
+        unless = ", unless a rule or a doubt is against it" if has_rules else ", unless in doubt"
+        return f"Nobody is asked; it is approved at once{unless}."
+    if said == _ALWAYS:
+        return "A person is asked, always."
+    if said == _SILENT:
+        who = "No mode covers it." if kind in _NOT_COVERED else "Its mode is not set."
+        where = " where no rule decides" if has_rules else ", always"
+        return f"A person is asked{where}. {who}"
+    return (
+        "A person is asked about code that writes to the control system, is not Python, or cannot "
+        "be followed. Other code is approved at once."
+    )
+
+
+def _about_owners(policy: Policy) -> Sentence:
+    if policy.owner_may_approve:
+        text = "May approve what their own agents ask, if they are reviewers."
+    else:
+        text = "May not approve what their own agents ask; another reviewer has to."
+    return Sentence("Owners of agents", text, not policy.owner_may_approve)
+
+
+def _about_rule(rule: Rule) -> Sentence:
+    asks = rule.effect is not Effect.APPROVE
+    return Sentence(f"Rule '{rule.name}'", rule_sentence(rule), asks)
+
+
+def _settings(policy: Policy) -> Iterator[tuple[str, str]]:
+    config, unset = policy.config, policy.read_modes.left_unset
+    python_is_set = PYTHON not in unset
+    yield "Global mode", config.global_mode
+    yield "Asking about code", _ON[config.python_execution.enabled] if python_is_set else "not set"
+    yield "Mode for code", config.python_execution.mode.value if python_is_set else "not set"
+    yield "Asking about memory", _ON[config.memory.enabled] if MEMORY not in unset else "not set"
+    yield "Owners may approve", "yes" if policy.owner_may_approve else "no"
+
+
+def _changed_rules(before: tuple[Rule, ...], after: tuple[Rule, ...]) -> Iterator[str]:
+    old = {rule.name: (place, rule) for place, rule in enumerate(before, 1)}
+    new = {rule.name: (place, rule) for place, rule in enumerate(after, 1)}
+    for name, (place, rule) in new.items():
+        if name not in old:
+            yield f"Rule '{name}' was added as number {place}. {rule_sentence(rule)}"
+    for name, (_, rule) in old.items():
+        if name not in new:
+            yield f"Rule '{name}' was removed. It said: {rule_sentence(rule)}"
+    for name, (_, rule) in new.items():
+        if name in old and old[name][1] != rule:
+            yield _changed(old[name][1], rule)
+    common = [name for name in new if name in old]
+    staying = _longest_ascending([old[name][0] for name in common])
+    for name in common:
+        if old[name][0] not in staying:
+            yield f"Rule '{name}' was moved from number {old[name][0]} to {new[name][0]}."
+
+
+def _changed(before: Rule, after: Rule) -> str:
+    old, new = rule_sentence(before), rule_sentence(after)
+    if old != new:
+        return f"Rule '{after.name}' was changed. It said: {old} It says: {new}"
+    what = "reason" if before.reason != after.reason else "examples"
+    return f"The {what} of rule '{after.name}' changed."
+
+
+def _longest_ascending(places: list[int]) -> set[int]:
+    """Return the most places that can stay as they are; the others were moved."""
+    ends: list[int] = []
+    lengths = []
+    for place in places:
+        length = bisect_left(ends, place)
+        ends[length : length + 1] = [place]
+        lengths.append(length)
+    staying, wanted = set(), len(ends) - 1
+    for place, length in zip(reversed(places), reversed(lengths), strict=True):
+        if length == wanted:
+            staying.add(place)
+            wanted -= 1
+    return staying
