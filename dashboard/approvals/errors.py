@@ -1,0 +1,184 @@
+"""Why a verb was refused. Each message says what happened and what was not done.
+
+Every class has a stable ``code`` that the API gives to agents.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from dashboard.approvals.models import ApprovalRequest
+from dashboard.wire import Status
+
+
+def _clock_time(at: datetime) -> str:
+    return at.strftime("%H:%M:%S UTC")
+
+
+class Refused(Exception):
+    """Base of the refusals of this room."""
+
+    code = "refused"
+
+
+class NotFound(Refused):
+    """There is no such request, or it is another agent's; which of the two is not told."""
+
+    code = "not_found"
+
+    def __init__(self) -> None:
+        super().__init__("There is no such approval request. Nothing was done.")
+
+
+class IdempotencyConflict(Refused):
+    """The key was used for something else."""
+
+    code = "idempotency_conflict"
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"Idempotency key {key!r} was already used for something different. Nothing was "
+            "done; use a new key for a new question."
+        )
+
+
+class TooManyPending(Refused):
+    """The token has as many open questions as it may."""
+
+    code = "too_many_pending"
+    retry_after_s = 10
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"This token has {limit} requests pending, which is as many as it may. Nothing was "
+            "submitted; try again when some are answered."
+        )
+
+
+class AlreadyClosed(Refused):
+    """Somebody or something answered first."""
+
+    code = "already_closed"
+
+    def __init__(self, approval: ApprovalRequest) -> None:
+        decision = approval.decision
+        self.approval = approval
+        what = f"This request was {decision.status} already"
+        if decision.status == Status.EXPIRED:
+            what = "This request has expired already"
+        super().__init__(
+            f"{what}, at {_clock_time(decision.decided_at)}. What you sent was not recorded."
+        )
+
+
+class StaleBasis(Refused):
+    """The page that was answered from showed something else than what is asked now."""
+
+    code = "stale_basis"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This request changed after the page was shown. Nothing was recorded; read it again "
+            "and decide."
+        )
+
+
+class NotAllowed(Refused):
+    """The person may not do this, or not to this request."""
+
+    code = "not_permitted"
+
+
+class GrantRefused(NotAllowed):
+    """This yes cannot be remembered, or not so."""
+
+    code = "grant_refused"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why} Nothing was recorded; approve it this once, or choose otherwise.")
+
+
+class ReasonMissing(Refused):
+    """The policy wants to know why."""
+
+    code = "reason_missing"
+
+    def __init__(self) -> None:
+        super().__init__("The policy asks why you approve this. Nothing was recorded; say why.")
+
+
+class OnHold(Refused):
+    """An admin has stopped all approving."""
+
+    code = "on_hold"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "An admin has put everything on hold, so nothing is approved or started until it is "
+            "lifted. Nothing was recorded."
+        )
+
+
+class NotApproved(Refused):
+    """Only something approved can be started."""
+
+    code = "not_approved"
+
+    def __init__(self) -> None:
+        super().__init__("This request is not approved, so nothing may run and none was recorded.")
+
+
+class AlreadyStarted(Refused):
+    """An approval is used once."""
+
+    code = "already_started"
+
+    def __init__(self, at: datetime) -> None:
+        super().__init__(
+            f"This approval was used already, at {_clock_time(at)}. It works once; ask again."
+        )
+
+
+class AlreadyFinished(Refused):
+    """The end was reported before."""
+
+    code = "already_finished"
+
+    def __init__(self, at: datetime) -> None:
+        super().__init__(
+            f"The end of this was reported already, at {_clock_time(at)}. What you sent was not "
+            "recorded."
+        )
+
+
+class NotStarted(Refused):
+    """What was not started cannot be finished."""
+
+    code = "not_started"
+
+    def __init__(self) -> None:
+        super().__init__("Nothing was started under this approval, so no end was recorded.")
+
+
+class ApprovalExpired(Refused):
+    """The approval was not used in time."""
+
+    code = "approval_expired"
+
+    def __init__(self, at: datetime) -> None:
+        super().__init__(
+            f"This approval was good until {_clock_time(at)} and was not used. Nothing may run; "
+            "ask again."
+        )
+
+
+class DigestMismatch(Refused):
+    """The report is about other content than what was approved."""
+
+    code = "digest_mismatch"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The report names other content than the decision. Nothing may run and nothing was "
+            "recorded."
+        )

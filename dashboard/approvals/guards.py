@@ -1,0 +1,204 @@
+"""What the database itself refuses, whatever the code forgets.
+
+Triggers, because constraints cannot compare a row with what it was: content never changes, a
+final status never changes, a status needs its decision, decisions, judgements, outcomes, policy
+revisions and audit entries are only ever inserted, and an audit entry follows the one before it.
+
+SQLite silently drops a table's triggers when a later migration rebuilds the table, so they are
+taken off before every migration and put on after it. ``missing()`` tells what is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from django.apps import apps
+from django.db import connection, transaction
+from django.db.models.signals import post_migrate, pre_migrate
+
+_MOVES = {"status", "version", "expires_at"}  # the columns of a request that may change
+_MOVES_OF_GRANTS = {"uses", "ended_at", "ended_by_id", "ended_because"}
+_INSERT_ONLY = [
+    "inspection",
+    "judgement",
+    "vote",
+    "decision",
+    "outcome",
+    "policyrevision",
+    "auditentry",
+]
+
+
+class Guard(NamedTuple):
+    """Refuses ``when`` (such as ``"UPDATE"``) on ``table`` where ``condition`` holds.
+
+    ``condition`` is SQL over ``OLD`` and ``NEW`` that both databases read; ``{differs}`` stands
+    for the operator that compares two values of which either may be NULL.
+    """
+
+    name: str
+    table: str
+    when: str
+    condition: str
+    message: str
+
+
+def guards() -> Iterator[Guard]:
+    """Every guard, by table."""
+    yield from _of_requests()
+    yield from _of_closing()
+    yield from _of_grants()
+    yield from _of_audit()
+    for name in _INSERT_ONLY:
+        message = f"rows of {_table(name)} never change"
+        for when in ("UPDATE", "DELETE"):
+            yield Guard(f"{name}_no_{when.lower()}", _table(name), when, "1 = 1", message)
+
+
+@transaction.atomic
+def install() -> None:
+    """Put every guard on, replacing what is there."""
+    remove()
+    with connection.cursor() as cursor:
+        for guard in guards():
+            for statement in _creation(guard):
+                cursor.execute(statement)
+
+
+@transaction.atomic
+def remove() -> None:
+    """Take every guard off: before migrations, and before a test database is emptied."""
+    with connection.cursor() as cursor:
+        for guard in guards():
+            if connection.vendor == "postgresql":
+                cursor.execute(f"DROP FUNCTION IF EXISTS guard_{guard.name}() CASCADE")
+            else:
+                cursor.execute(f"DROP TRIGGER IF EXISTS guard_{guard.name}")
+
+
+def missing() -> list[str]:
+    """Names of the guards that are not on, so that nothing is approved without them."""
+    query = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+    if connection.vendor == "postgresql":
+        query = "SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A')"
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        present = {row[0] for row in cursor.fetchall()}
+    return [guard.name for guard in guards() if f"guard_{guard.name}" not in present]
+
+
+def connect() -> None:
+    """Have every migration take the guards off and put them on again."""
+    app = apps.get_app_config("dashboard")
+    pre_migrate.connect(_before_migration, sender=app)
+    post_migrate.connect(_after_migration, sender=app)
+
+
+def _before_migration(**_: Any) -> None:
+    remove()
+
+
+def _after_migration(**_: Any) -> None:
+    tables = connection.introspection.table_names()
+    if all(guard.table in tables for guard in guards()):
+        install()
+
+
+def _table(model: str) -> str:
+    return str(apps.get_model("dashboard", model)._meta.db_table)  # noqa: SLF001 - public by custom
+
+
+def _of_requests() -> Iterator[Guard]:
+    table = _table("approvalrequest")
+    changes = _changes("approvalrequest", _MOVES)
+    message = "what was asked never changes"
+    yield Guard("request_content", table, "UPDATE", changes, message)
+    yield Guard("request_kept", table, "DELETE", "1 = 1", "requests are never deleted")
+    final = "OLD.status <> 'pending' AND NEW.status <> OLD.status"
+    yield Guard("request_final", table, "UPDATE", final, "a final status never changes")
+    back = "NEW.version < OLD.version"
+    yield Guard("request_version", table, "UPDATE", back, "a version never goes back")
+    born = f"NEW.status <> 'pending' OR EXISTS (SELECT 1 FROM {table} r WHERE r.id = NEW.id)"
+    yield Guard("request_born_pending", table, "INSERT", born, "a request begins as pending, once")
+
+
+def _changes(model: str, moves: set[str]) -> str:
+    """The condition that any column but those in ``moves`` changes."""
+    fields = apps.get_model("dashboard", model)._meta.fields  # noqa: SLF001 - public by custom
+    kept = [field.column for field in fields if field.column not in moves]
+    return " OR ".join(f"OLD.{column} {{differs}} NEW.{column}" for column in kept)
+
+
+def _of_grants() -> Iterator[Guard]:
+    grant, vote, request = _table("grant"), _table("vote"), _table("approvalrequest")
+    changes = _changes("grant", _MOVES_OF_GRANTS)
+    yield Guard("grant_terms", grant, "UPDATE", changes, "the terms of a grant never change")
+    yield Guard("grant_kept", grant, "DELETE", "1 = 1", "grants are never deleted")
+    revived = "NEW.uses < OLD.uses OR (OLD.ended_at IS NOT NULL AND (NEW.ended_at {differs} "
+    revived += "OLD.ended_at OR NEW.uses <> OLD.uses))"
+    yield Guard("grant_ended", grant, "UPDATE", revived, "an ended grant stays ended")
+    closed = (
+        f"NOT EXISTS (SELECT 1 FROM {request} r WHERE r.id = NEW.approval_id "
+        "AND r.status = 'pending' AND r.digest = NEW.digest)"
+    )
+    yield Guard("vote_in_time", vote, "INSERT", closed, "votes are for what is pending")
+
+
+def _of_closing() -> Iterator[Guard]:
+    request, decision = _table("approvalrequest"), _table("decision")
+    undecided = (
+        "NEW.status <> 'pending' AND OLD.status = 'pending' AND NOT EXISTS (SELECT 1 FROM "
+        f"{decision} d WHERE d.approval_id = NEW.id AND d.status = NEW.status)"
+    )
+    message = "a status moves with its decision only"
+    yield Guard("request_decided", request, "UPDATE", undecided, message)
+    late = (
+        f"NOT EXISTS (SELECT 1 FROM {request} r WHERE r.id = NEW.approval_id AND r.status = "
+        f"'pending') OR EXISTS (SELECT 1 FROM {decision} d WHERE d.approval_id = NEW.approval_id)"
+    )
+    yield Guard("decision_once", decision, "INSERT", late, "a request is decided once")
+    unapproved = (
+        f"NOT EXISTS (SELECT 1 FROM {request} r WHERE r.id = NEW.approval_id "
+        "AND r.status = 'approved')"
+    )
+    outcome = _table("outcome")
+    message = "only what was approved has an outcome"
+    yield Guard("outcome_of_approved", outcome, "INSERT", unapproved, message)
+
+
+def _of_audit() -> Iterator[Guard]:
+    table = _table("auditentry")
+    apart = (
+        f"NEW.seq <> 1 + COALESCE((SELECT MAX(e.seq) FROM {table} e), 0) OR (NEW.seq > 1 AND NOT "
+        f"EXISTS (SELECT 1 FROM {table} e WHERE e.seq = NEW.seq - 1 AND e.hash = NEW.prev))"
+    )
+    yield Guard("audit_follows", table, "INSERT", apart, "an entry follows the one before it")
+
+
+def _creation(guard: Guard) -> Iterator[str]:
+    name = f"guard_{guard.name}"
+    if connection.vendor != "postgresql":
+        condition = guard.condition.format(differs="IS NOT")
+        yield (
+            f"CREATE TRIGGER {name} BEFORE {guard.when} ON {guard.table} WHEN {condition} "
+            f"BEGIN SELECT RAISE(ABORT, '{guard.message}'); END"
+        )
+        return
+    condition = guard.condition.format(differs="IS DISTINCT FROM")
+    row = "OLD" if guard.when == "DELETE" else "NEW"
+    yield (
+        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        f"IF TG_OP = 'TRUNCATE' THEN RAISE EXCEPTION '{guard.message}' USING ERRCODE = '23514'; "
+        f"END IF; IF {condition} THEN RAISE EXCEPTION '{guard.message}' USING ERRCODE = '23514'; "
+        f"END IF; RETURN {row}; END $$"
+    )
+    yield (
+        f"CREATE TRIGGER {name} BEFORE {guard.when} ON {guard.table} FOR EACH ROW "
+        f"EXECUTE FUNCTION {name}()"
+    )
+    if guard.when == "DELETE":
+        yield (
+            f"CREATE TRIGGER {name}_all BEFORE TRUNCATE ON {guard.table} FOR EACH STATEMENT "
+            f"EXECUTE FUNCTION {name}()"
+        )

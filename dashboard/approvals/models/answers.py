@@ -1,0 +1,158 @@
+"""Tables of what people, policies and grants answer, and of what agents did with it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from dashboard.accounts.models import Agent
+from dashboard.approvals.models._words import choices, one_of
+from dashboard.approvals.models.requests import ApprovalRequest, Judgement
+from dashboard.wire import Kind, OutcomeState, Source, Status
+
+FINAL = [status.value for status in Status if status is not Status.PENDING]
+
+
+class Vote(models.Model):
+    """One person's yes to a request that may need several. Only ever inserted.
+
+    Where a stricter policy asks more of a yes than this one gave, its person gives another.
+    """
+
+    approval = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="votes")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="votes")
+    judgement = models.ForeignKey(Judgement, models.PROTECT, related_name="+")
+    digest = models.CharField(max_length=64)  # of the content that was said yes to
+    reason = models.TextField(blank=True)
+    end_seen = models.BooleanField()  # whether the end of the content was in sight
+    shown = models.TextField(default="{}")  # JSON: what their page had displayed
+    voted_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["approval", "person", "judgement"], name="vote_once_per_judgement"
+            ),
+        ]
+
+
+class GrantQuerySet(models.QuerySet["Grant"]):
+    """Filters that callers combine."""
+
+    def in_force(self, at: datetime) -> GrantQuerySet:
+        """What can answer something at ``at``."""
+        unused = Q(most_uses=None) | Q(uses__lt=F("most_uses"))
+        return self.filter(unused, ended_at=None, expires_at__gt=at).order_by("pk")
+
+
+class Grant(models.Model):
+    """A remembered yes: for whom, for what exactly, until when and how often.
+
+    Its terms never change; it is used, and ended once. Guards in the database see to it.
+    """
+
+    agent = models.ForeignKey(Agent, models.PROTECT, related_name="grants")
+    run_id = models.CharField(max_length=200, blank=True)  # empty: every run of the agent
+    scope = models.CharField(max_length=10)
+    kind = models.CharField(max_length=10, choices=choices(Kind))
+    digest = models.CharField(max_length=64)  # of the content that was said yes to
+    tool = models.CharField(max_length=200, blank=True)
+    arguments = models.TextField(default="{}")  # canonical JSON: values that have to be the same
+    findings = models.TextField(default="{}")  # JSON: what the yes covered, name -> severity
+    made_from = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="grants_made")
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="grants")
+    made_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    most_uses = models.PositiveIntegerField(null=True)
+
+    uses = models.PositiveIntegerField(default=0)
+    ended_at = models.DateTimeField(null=True)
+    ended_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    ended_because = models.CharField(max_length=200, blank=True)
+
+    objects = GrantQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-made_at"]
+        indexes = [
+            # Looked up at every submission that a person would be asked about.
+            models.Index(
+                fields=["agent"], name="grant_in_force_of_agent", condition=Q(ended_at=None)
+            ),
+        ]
+        constraints = [
+            one_of("scope", ["content", "arguments", "tool"], "grant_scope_known"),
+            models.CheckConstraint(
+                condition=Q(expires_at__gt=F("made_at")), name="grant_ends_after_it_begins"
+            ),
+            models.CheckConstraint(
+                condition=Q(most_uses=None) | Q(uses__lte=F("most_uses")),
+                name="grant_used_no_more_often_than_said",
+            ),
+        ]
+
+
+class Decision(models.Model):
+    """The one final answer to a request. Only ever inserted, in the moment the request closes."""
+
+    approval = models.OneToOneField(ApprovalRequest, models.PROTECT, related_name="decision")
+    status = models.CharField(max_length=10, choices=choices(Status))
+    source = models.CharField(max_length=10, choices=choices(Source))
+    reason = models.TextField(blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="decisions"
+    )
+    decided_at = models.DateTimeField()
+    digest = models.CharField(max_length=64)
+    valid_until = models.DateTimeField(null=True)
+    judgement = models.ForeignKey(Judgement, models.PROTECT, null=True, related_name="+")
+    grant = models.ForeignKey(Grant, models.PROTECT, null=True, related_name="answered")
+    shown = models.TextField(default="{}")  # JSON: what the reviewer's page had displayed
+    counted = models.TextField(default="[]")  # JSON: the names of those whose yes counted
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(source="grant", grant__isnull=False, status="approved")
+                | (~Q(source="grant") & Q(grant__isnull=True)),
+                name="decision_of_a_grant_names_it",
+            ),
+            one_of("status", FINAL, "decision_is_final"),
+            one_of("source", [s.value for s in Source], "decision_source_known"),
+            models.CheckConstraint(
+                condition=Q(status="approved", valid_until__isnull=False)
+                | (~Q(status="approved") & Q(valid_until__isnull=True)),
+                name="decision_valid_only_when_approved",
+            ),
+            models.CheckConstraint(
+                condition=~Q(source="reviewer") | Q(decided_by__isnull=False),
+                name="decision_of_a_reviewer_names_them",
+            ),
+        ]
+
+
+class Outcome(models.Model):
+    """What the agent reports about an approval it used. ``started`` exists once, ever."""
+
+    approval = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="outcomes")
+    state = models.CharField(max_length=10, choices=choices(OutcomeState))
+    idempotency_key = models.CharField(max_length=200)
+    report_hash = models.CharField(max_length=64)
+    digest = models.CharField(max_length=64)
+    exit_code = models.IntegerField(null=True)
+    error = models.TextField(blank=True)
+    duration_s = models.FloatField(null=True)
+    output_head = models.TextField(blank=True)
+    reported_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["approval", "state"], name="outcome_state_once"),
+            one_of("state", [s.value for s in OutcomeState], "outcome_state_known"),
+        ]

@@ -1,0 +1,72 @@
+"""Whose yes counts for a request, and why another's does not. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+
+from dashboard.accounts import roles
+from dashboard.accounts.models import User
+from dashboard.accounts.queries import groups_of
+from dashboard.approvals.judging import half_time
+from dashboard.approvals.models import ApprovalRequest, Vote
+from dashboard.policies.demands import Required
+
+NO_RIGHT = "You are not a reviewer (any more)."
+OWNER = (
+    "You own {agent} or made its token, and the policy wants somebody else to approve what it "
+    "asks."
+)
+GROUPS = "The policy wants a yes from {groups}, and you are not in there."
+
+
+def why_not_count(
+    approval: ApprovalRequest,
+    required: Required,
+    person: User,
+    now: datetime,
+    groups: Collection[str] | None = None,
+) -> str:
+    """Say why this person's yes would not count; empty if it would.
+
+    ``groups`` are the names of those that the person is in, where they were read before.
+    """
+    if not roles.may_decide(person):
+        return NO_RIGHT
+    owner_may = required.owner_may_approve
+    if not roles.may_approve_for(person, approval.token, owner_may_approve=owner_may):
+        return OWNER.format(agent=approval.agent.name)
+    late = now >= half_time(approval)
+    mine = groups_of(person) if groups is None else groups
+    if not required.admits(mine, half_time_reached=late):
+        return GROUPS.format(groups=required.groups_in_words(half_time_reached=late))
+    return ""
+
+
+def is_enough(vote: Vote, required: Required) -> bool:
+    """Say whether a yes gave what is asked of one now; a stricter policy may ask for more."""
+    has_reason = bool(vote.reason.strip()) or not required.reason_required
+    return has_reason and (vote.end_seen or not required.whole_content)
+
+
+def votes_that_count(
+    approval: ApprovalRequest,
+    required: Required,
+    now: datetime,
+    votes: Iterable[Vote] | None = None,
+) -> list[Vote]:
+    """The votes of those who said yes and still may, one a person.
+
+    A right that was lost since counts no more, and neither does a yes that gave less than is asked
+    for now. ``votes`` are all of the request, in their order, where they were read before.
+    """
+    if votes is None:
+        votes = approval.votes.select_related("person").prefetch_related("person__groups")
+    counting = dict[int, Vote]()
+    for vote in votes:
+        if vote.digest != approval.digest or not is_enough(vote, required):
+            continue
+        groups = [group.name for group in vote.person.groups.all()]
+        if not why_not_count(approval, required, vote.person, now, groups):
+            counting[vote.person_id] = vote
+    return list(counting.values())

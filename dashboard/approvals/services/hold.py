@@ -1,0 +1,68 @@
+"""Stop all approving, and let it go on again."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from dashboard.accounts import roles
+from dashboard.accounts.models import User
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.errors import NotAllowed
+from dashboard.approvals.models import Hold
+from dashboard.approvals.signals import gate_changed
+from dashboard.audit.services import Actor, Event, record
+
+
+def is_held() -> bool:
+    """Whether all approving is stopped now."""
+    return Hold.objects.filter(active=True).exists()
+
+
+def place_hold(*, by: User, auth: str, reason: str = "") -> Hold:
+    """Stop everything: from here nothing is approved or started. Stopping twice is stopping once.
+
+    Raises:
+        NotAllowed: The person is not an admin (any more).
+    """
+    with transaction.atomic():
+        _check(by)
+        hold, placed = Hold.objects.get_or_create(
+            active=True,
+            defaults={"placed_by": by, "placed_at": database_now(), "reason": reason},
+        )
+        if placed:
+            event = Event("hold.placed", details={"reason": reason})
+            record(Actor(f"user:{by.username}", auth), event)
+            announce_gate()
+        return hold
+
+
+def lift_hold(*, by: User, auth: str) -> bool:
+    """Let approving go on; says whether there was a hold to lift.
+
+    Raises:
+        NotAllowed: The person is not an admin (any more).
+    """
+    with transaction.atomic():
+        _check(by)
+        lifted = Hold.objects.filter(active=True).update(
+            active=False, lifted_by=by, lifted_at=database_now()
+        )
+        if lifted:
+            record(Actor(f"user:{by.username}", auth), Event("hold.lifted"))
+            announce_gate()
+        return bool(lifted)
+
+
+def announce_gate() -> None:
+    """Tell open pages that the state of the gate changed, once that is committed."""
+    transaction.on_commit(_tell, robust=True)
+
+
+def _tell() -> None:
+    gate_changed.send_robust(Hold)
+
+
+def _check(person: User) -> None:
+    if not roles.may_administer(User.objects.get(pk=person.pk)):
+        raise NotAllowed("You are not an admin (any more). Nothing was changed.")

@@ -1,0 +1,39 @@
+"""After a new policy: what is pending is judged again."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+
+from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.services._closing import lock
+from dashboard.approvals.services._judging import judge_under_present
+from dashboard.policies.services import current_revision
+from dashboard.wire import Status
+
+_BATCH = 100
+
+
+def judge_pending_again() -> int:
+    """Judge what is pending by the policy in force, a hundred at the most.
+
+    Each in a transaction of its own, so that nobody waits long. Nothing is lost in between:
+    ``decide`` judges by the policy in force too.
+
+    Returns:
+        How many were judged.
+    """
+    present = current_revision()
+    left = ApprovalRequest.objects.pending().exclude(judgements__revision=present)
+    ids = list(left.order_by("submitted_at").values_list("pk", flat=True)[:_BATCH])
+    return sum(_judge_again(pk) for pk in ids)
+
+
+@transaction.atomic
+def _judge_again(approval_id: UUID) -> bool:
+    approval = lock(approval_id)
+    if approval.status != Status.PENDING:
+        return False
+    judge_under_present(approval)
+    return True

@@ -1,0 +1,263 @@
+"""Every setting, from the environment. The README lists the ones meant for operators.
+
+Nothing here can loosen the gate: who must be asked is decided by the published policy alone.
+"""
+
+import secrets
+import sqlite3
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+env = environ.Env()
+
+
+def whole_number(name: str, default: int) -> int:
+    """Read a setting that counts something."""
+    text = env.str(name, default="") or str(default)
+    if not text.isascii() or not text.isdigit():
+        raise ImproperlyConfigured(f"{name} is {text!r}. Set a whole number, or unset it.")
+    return int(text)
+
+
+def on_or_off(name: str, text: str) -> bool:
+    """Read a switch; a misspelled word must not leave it off."""
+    if text not in {"", "0", "1"}:
+        raise ImproperlyConfigured(f"{name} is {text!r}. Set 1 or 0, or unset it.")
+    return text == "1"
+
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(env.str("DASHBOARD_DATA_DIR", default=str(BASE_DIR / "var"))).absolute()
+SECRET_KEY_FILE = DATA_DIR / "secret_key"
+
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY", default="")
+SECRET_KEY_IS_CONFIGURED = "SECRET_KEY" in env.ENVIRON
+if not SECRET_KEY_IS_CONFIGURED:
+    # `start` writes the file. Without it a process signs for itself alone, so nothing that was
+    # signed elsewhere is believed.
+    try:
+        SECRET_KEY = SECRET_KEY_FILE.read_text(encoding="ascii").strip()
+    except OSError:
+        SECRET_KEY = secrets.token_urlsafe(48)
+
+# Where people reach the dashboard. `start` fills in the address it prints.
+PUBLIC_URL = env.str("PUBLIC_URL", default="").rstrip("/")
+PUBLIC_URL_IS_CONFIGURED = bool(PUBLIC_URL)
+PUBLIC_URL = PUBLIC_URL or "http://127.0.0.1:8000"
+_public = urlsplit(PUBLIC_URL)
+_https = _public.scheme == "https"
+
+# How many proxies stand in front and add to X-Forwarded-For; it is not believed otherwise.
+PROXY_COUNT = whole_number("PROXY_COUNT", 0)
+
+LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[*LOOPBACK_HOSTS, _public.hostname or ""])
+
+# --- what it is made of -------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "daphne",
+    "dashboard",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "channels",
+    "django_htmx",
+    "ninja",
+]
+MIDDLEWARE = [
+    "dashboard.web.middleware.security_headers",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "dashboard.web.middleware.one_address",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "dashboard.web.middleware.exact_origin",
+]
+ROOT_URLCONF = "dashboard.urls"
+ASGI_APPLICATION = "dashboard.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "dashboard.web.context.gate_state",
+            ],
+            "libraries": {"desk": "dashboard.web.templatetags.desk"},
+        },
+    },
+]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- stores -------------------------------------------------------------------------------------
+
+# SQLite lost data when a WAL was reset under two writers, until these releases
+# (sqlite.org/wal.html#walresetbug). Older libraries keep the rollback journal.
+SQLITE_HAS_SAFE_WAL = sqlite3.sqlite_version_info >= (3, 51, 3)
+SQLITE_OPTIONS = {
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    "init_command": (
+        f"PRAGMA journal_mode={'WAL' if SQLITE_HAS_SAFE_WAL else 'PERSIST'};"
+        "PRAGMA synchronous=FULL;"
+        "PRAGMA recursive_triggers=ON;"  # so that INSERT OR REPLACE meets the delete guards
+        "PRAGMA trusted_schema=OFF;"
+    ),
+}
+POSTGRESQL_OPTIONS = {
+    "pool": {"min_size": 1, "max_size": 20, "timeout": 5},
+    # A link that died silently is noticed within half a minute.
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+    "options": (
+        "-c lock_timeout=5s -c statement_timeout=10s"
+        " -c idle_in_transaction_session_timeout=30s -c synchronous_commit=on"
+    ),
+}
+
+_database_url = env.str("DATABASE_URL", default="")
+_database_url = _database_url or f"sqlite:///{DATA_DIR / 'dashboard.sqlite3'}"
+if urlsplit(_database_url).scheme not in {"sqlite", "postgres", "postgresql"}:
+    raise ImproperlyConfigured(
+        "DATABASE_URL names no database that this program knows. Set postgres://USER@HOST/NAME, "
+        "or unset it for an SQLite file in the data folder."
+    )
+_database = env.db_url_config(_database_url)
+_is_sqlite = _database["ENGINE"].endswith("sqlite3")
+_database["OPTIONS"] = {
+    **(SQLITE_OPTIONS if _is_sqlite else POSTGRESQL_OPTIONS),
+    **_database.get("OPTIONS", {}),
+}
+# Threads are few and kept, so an SQLite file stays open in each; PostgreSQL's pool lends.
+_database["CONN_MAX_AGE"] = None if _is_sqlite else 0
+_database["CONN_HEALTH_CHECKS"] = True
+if _is_sqlite:
+    # In memory, a second thread meets "database table is locked".
+    _database["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
+DATABASES = {"default": _database}
+
+REDIS_URL = env.str("REDIS_URL", default="")
+if REDIS_URL:
+    CHANNEL_LAYERS = {
+        "default": {
+            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+            "CONFIG": {
+                # Two dashboards may share a Redis.
+                "prefix": f"approvals-{_database['NAME']}".replace("/", "-"),
+                "hosts": [
+                    {
+                        "address": REDIS_URL,
+                        "socket_timeout": 3,
+                        "socket_connect_timeout": 3,
+                        "health_check_interval": 15,
+                    },
+                ],
+            },
+        },
+    }
+else:
+    CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 200},
+    },
+}
+
+# --- people -------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "dashboard.User"
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.ScryptPasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+LOGIN_URL = "web:sign_in"
+LOGIN_REDIRECT_URL = "web:queue"
+SIGN_IN_LINK_LIFE_S = 3600
+
+# --- how much, how long -------------------------------------------------------------------------
+
+PENDING_PER_TOKEN = whole_number("PENDING_PER_TOKEN", 50)
+WAITS_PER_TOKEN = whole_number("WAITS_PER_TOKEN", 100)
+WAITS_PER_PROCESS = whole_number("WAITS_PER_PROCESS", 5000)
+
+# --- how policies are published -----------------------------------------------------------------
+
+POLICY_TWO_PEOPLE = on_or_off("POLICY_TWO_PEOPLE", env.str("POLICY_TWO_PEOPLE", default=""))
+
+# --- the browser's side -------------------------------------------------------------------------
+
+SESSION_COOKIE_AGE = 8 * 3600
+SESSION_COOKIE_SAMESITE = "Lax"  # Strict would make every link from a message look signed out
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _https
+SESSION_COOKIE_NAME = "__Host-approvals" if _https else "approvals"
+CSRF_COOKIE_NAME = "__Host-approvals-csrf" if _https else "approvals-csrf"
+CSRF_COOKIE_HTTPONLY = True
+CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
+CSRF_FAILURE_VIEW = "dashboard.web.views.errors.csrf_failure"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = 31_536_000 if _https else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = False
+# The proxy that ends TLS must set this header itself; without an https PUBLIC_URL it is ignored.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _https else None
+X_FRAME_OPTIONS = "DENY"
+SILENCED_SYSTEM_CHECKS = [
+    "security.W002",  # web.middleware sends X-Frame-Options with every page
+    "security.W005",  # other subdomains are not ours to decide about
+    "security.W008",  # the proxy that ends TLS redirects to it
+    "security.W021",  # the same as W005
+]
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576 + 65_536  # the API itself refuses bodies over 1 MiB
+
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
+    "staticfiles": {"BACKEND": "dashboard.web.staticfiles.HashedStaticFiles"},
+}
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
+LANGUAGE_CODE = "en-gb"
+USE_I18N = False
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {"dashboard": {"level": "INFO"}, "django.request": {"level": "ERROR"}},
+}
