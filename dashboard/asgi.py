@@ -1,0 +1,28 @@
+"""The composition root: waits, pages and the API over HTTP, news over WebSocket."""
+
+import os
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+django.setup(set_prefix=False)
+
+# Only now: these need the app registry that the line above fills.
+from channels.auth import AuthMiddlewareStack  # noqa: E402
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from django.urls import path  # noqa: E402
+
+from dashboard.api.limits import LimitBody  # noqa: E402
+from dashboard.api.waiting import Waiting  # noqa: E402
+from dashboard.live.consumers import QueueConsumer  # noqa: E402
+from dashboard.live.origin import ExactOrigin  # noqa: E402
+from dashboard.web.handler import PooledHandler  # noqa: E402
+
+application = ProtocolTypeRouter(
+    {
+        "http": Waiting(LimitBody(PooledHandler())),
+        "websocket": ExactOrigin(
+            AuthMiddlewareStack(URLRouter([path("ws/queue/", QueueConsumer.as_asgi())]))
+        ),
+    }
+)

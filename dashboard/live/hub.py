@@ -1,0 +1,240 @@
+"""Who waits for what in this process: agents for an answer, open pages for news.
+
+One hub an event loop. Waiters only await futures: no thread, no database connection. The database
+is read after a bell and every ``TICK_S`` seconds, everything watched in one query, so losing
+every bell costs one tick and never an answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.conf import settings
+
+from dashboard.accounts.queries import tokens_that_work
+from dashboard.approvals import queries
+from dashboard.approvals.models import ApprovalRequest
+from dashboard.live.layer import Bell, Doorbell
+from dashboard.live.pages import Page
+from dashboard.live.reading import Reader
+from dashboard.live.seen import seen
+from dashboard.live.sessions import still_welcome
+
+TICK_S = 2.0
+FLUSH_EVERY = 3  # ticks
+FAREWELL_S = 2.0  # a database that blocks does not keep a server from ending
+GATE = "gate"
+"""Rung instead of a request's id when the hold or the policy changed."""
+
+log = logging.getLogger(__name__)
+Work = Coroutine[Any, Any, None]
+Answer = asyncio.Future[ApprovalRequest | None]
+
+
+class Wait(NamedTuple):
+    """One agent that waits, and the token it came with."""
+
+    closed: Answer
+    token_id: int
+
+
+class TooManyWaits(Exception):
+    """The token, or the process, has as many waits open as it may."""
+
+
+class Hub:
+    """The waiting room of one event loop. Made by ``current_hub()``."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.closed = False
+        self._stopped = False
+        self.read = Reader()
+        self._waits: dict[UUID, set[Wait]] = defaultdict(set)
+        self._versions: dict[UUID, int] = {}
+        self._waits_of: dict[int, int] = defaultdict(int)
+        self._pages: set[Page] = set()
+        self._rung: dict[UUID, int] = {}
+        self._woken = asyncio.Event()
+        self._doorbell = Doorbell(self._hear)
+        self._tasks = {self.loop.create_task(work) for work in self._work()}
+
+    # --- agents who wait ------------------------------------------------------------------------
+
+    @contextmanager
+    def waiting(self, approval_id: UUID, token_id: int) -> Iterator[Answer]:
+        """Give a future that is done when the request is closed, or None when the wait must end.
+
+        Enter first and read the request then, or a decision in between is missed for a tick.
+        Only the request's own agent may enter: that it waits is shown to people.
+
+        Raises:
+            TooManyWaits: The token or this process has too many open.
+        """
+        self._admit(token_id)
+        wait = Wait(self.loop.create_future(), token_id)
+        self._waits[approval_id].add(wait)
+        self._waits_of[token_id] += 1
+        seen.polled([approval_id])
+        if self.closed:
+            wait.closed.set_result(None)
+        try:
+            yield wait.closed
+        finally:
+            seen.polled([approval_id])
+            self._forget(approval_id, wait)
+
+    # --- open pages -----------------------------------------------------------------------------
+
+    def open(self, page: Page) -> None:
+        """Tell ``page`` from now on which requests change."""
+        self._pages.add(page)
+        if self.closed:
+            page.restart()
+
+    def leave(self, page: Page) -> None:
+        """Stop telling ``page``."""
+        self._pages.discard(page)
+
+    # --- bells ----------------------------------------------------------------------------------
+
+    def ring(self, approval_id: UUID | str, version: int) -> None:
+        """Take a bell from any thread of this process, and pass it on to the other processes."""
+        self.loop.call_soon_threadsafe(self._ring, approval_id, version)
+
+    def _ring(self, approval_id: UUID | str, version: int) -> None:
+        self._hear([[str(approval_id), version]])
+        self._start(self._doorbell.ring([[str(approval_id), version]]))
+
+    def _hear(self, bells: list[Bell]) -> None:
+        for approval_id, version in bells:
+            for page in self._pages:
+                page.tell({"id": approval_id, "version": version})
+            if approval_id != GATE:
+                self._rung[UUID(approval_id)] = version
+        self._woken.set()
+
+    # --- the work -------------------------------------------------------------------------------
+
+    def _work(self) -> list[Work]:
+        return [self._answer_bells(), self._tick_for_ever(), self._doorbell.listen()]
+
+    async def _answer_bells(self) -> None:
+        while True:
+            await self._woken.wait()
+            self._woken.clear()
+            rung, self._rung = self._rung, {}
+            await self._safely(self._answer(pk for pk in rung if pk in self._waits))
+
+    async def _tick_for_ever(self) -> None:
+        ticks = 0
+        while True:
+            await asyncio.sleep(TICK_S)
+            ticks += 1
+            await self._safely(self._tick(flush=ticks % FLUSH_EVERY == 0))
+
+    async def _tick(self, *, flush: bool) -> None:
+        await self._answer_what_changed()
+        await self._end_waits_of_revoked_tokens()
+        await self._close_pages_of_the_gone()
+        if flush:
+            seen.polled(list(self._waits))
+            await self.read(seen.flush)
+
+    async def _answer_what_changed(self) -> None:
+        if not self._waits:
+            return
+        now = await self.read(queries.versions, list(self._waits))
+        changed = [pk for pk, version in now.items() if self._versions.get(pk) != version]
+        await self._answer(changed)
+        self._versions = now  # only now: what could not be answered is tried again
+
+    async def _answer(self, ids: Iterable[UUID]) -> None:
+        ids = list(ids)
+        if not ids:
+            return
+        for pk, approval in (await self.read(queries.closed, ids)).items():
+            self._finish(self._waits.get(pk, ()), approval)
+
+    async def _end_waits_of_revoked_tokens(self) -> None:
+        if not self._waits_of:
+            return
+        asked = set(self._waits_of)
+        ended = asked - await self.read(tokens_that_work, asked)
+        for waits in self._waits.values():  # with who came meanwhile, about whom nobody asked
+            self._finish((wait for wait in waits if wait.token_id in ended), None)
+
+    async def _close_pages_of_the_gone(self) -> None:
+        if not self._pages:
+            return
+        asked = {page.visitor for page in self._pages}
+        gone = asked - await self.read(still_welcome, asked)
+        for page in [page for page in self._pages if page.visitor in gone]:
+            page.dismiss()
+
+    # --- ends -----------------------------------------------------------------------------------
+
+    def dismiss(self) -> None:
+        """End every wait and page, politely, and whichever still comes; reads and bells go on."""
+        self.closed = True
+        for waits in self._waits.values():
+            self._finish(waits, None)
+        for page in self._pages:
+            page.restart()
+
+    async def close(self) -> None:
+        """Dismiss everybody and stop working. Closing twice is closing once."""
+        if self._stopped:
+            return
+        self._stopped = True
+        self.dismiss()
+        await self._safely(asyncio.wait_for(self.read(seen.flush), FAREWELL_S))
+        await self._stop_working()
+        await self._doorbell.leave()
+        self.read.close()
+
+    async def _stop_working(self) -> None:
+        # More than once: redis-py swallows a cancellation that arrives while it connects.
+        for _ in range(20):
+            pending = {task for task in self._tasks if not task.done()}
+            for task in pending:
+                task.cancel()
+            if pending:
+                await asyncio.wait(pending, timeout=0.1)
+
+    def _admit(self, token_id: int) -> None:
+        full = sum(self._waits_of.values()) >= settings.WAITS_PER_PROCESS
+        if full or self._waits_of.get(token_id, 0) >= settings.WAITS_PER_TOKEN:
+            raise TooManyWaits
+
+    def _forget(self, approval_id: UUID, wait: Wait) -> None:
+        wait.closed.cancel()
+        self._waits[approval_id].discard(wait)
+        if not self._waits[approval_id]:
+            del self._waits[approval_id]
+        self._waits_of[wait.token_id] -= 1
+        if not self._waits_of[wait.token_id]:
+            del self._waits_of[wait.token_id]
+
+    def _finish(self, waits: Iterable[Wait], approval: ApprovalRequest | None) -> None:
+        for wait in waits:
+            if not wait.closed.done():
+                wait.closed.set_result(approval)
+
+    def _start(self, work: Work) -> None:
+        task = self.loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _safely(self, work: Awaitable[Any]) -> None:
+        # A database that is away for a moment must not end the hub: the next tick reads again.
+        try:
+            await work
+        except Exception:
+            log.exception("The hub could not read; it tries again within %s s.", TICK_S)

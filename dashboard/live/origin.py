@@ -1,0 +1,26 @@
+"""Sockets are for our own pages only: the exact scheme, host and port, and nothing without one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+
+
+class ExactOrigin:
+    """Refuses WebSockets that another page opened with a reviewer's cookies.
+
+    A missing origin, ``null``, another port of the same host: all refused.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one WebSocket, or close it before it opens."""
+        origins = [value for name, value in scope["headers"] if name == b"origin"]
+        if origins == [settings.PUBLIC_URL.encode()]:
+            await self.app(scope, receive, send)
+        else:
+            await receive()
+            await send({"type": "websocket.close", "code": 4403})

@@ -1,0 +1,37 @@
+"""Database reads for the hub: one thread, one read at a time, nothing held while idle."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from django.db import close_old_connections, connections
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Reader:
+    """Runs synchronous database work off the event loop, in a thread of its own."""
+
+    def __init__(self) -> None:
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="hub-reader")
+
+    async def __call__(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return ``work(*args, **kwargs)`` from the thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, lambda: _tidily(work, *args, **kwargs))
+
+    def close(self) -> None:
+        """Let the thread end; what it is doing it finishes."""
+        self._executor.submit(connections.close_all)
+        self._executor.shutdown(wait=False)
+
+
+def _tidily(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    try:
+        return work(*args, **kwargs)
+    finally:
+        close_old_connections()  # a PostgreSQL connection goes back to the pool
