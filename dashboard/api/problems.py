@@ -1,0 +1,177 @@
+"""Every refusal of the agents' API: ``application/problem+json`` (RFC 9457), stable codes."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from django.core.exceptions import RequestDataTooBig
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+
+from dashboard.approvals.errors import Refused
+from dashboard.wire import MAX_BODY_BYTES, JsonError
+
+CONTENT_TYPE = "application/problem+json"
+STATUS_OF = {
+    "already_closed": 409,
+    "already_finished": 409,
+    "already_started": 409,
+    "approval_expired": 409,
+    "digest_mismatch": 409,
+    "idempotency_conflict": 409,
+    "invalid": 422,
+    "not_approved": 409,
+    "not_found": 404,
+    "not_permitted": 403,
+    "not_started": 409,
+    "on_hold": 409,
+    "too_large": 413,
+    "too_many_pending": 429,
+    "too_many_waits": 429,
+    "unauthorized": 401,
+    "unavailable": 503,
+    "unsupported_media_type": 415,
+    # what strict JSON refuses
+    "duplicate_key": 400,
+    "lone_surrogate": 400,
+    "not_finite": 400,
+    "not_json": 400,
+    "not_utf8": 400,
+    "nul_character": 400,
+    "number_too_long": 400,
+    "too_deep": 400,
+}
+
+
+class Problem(NamedTuple):
+    """A refusal, ready to be sent. ``retry_after_s`` is in seconds."""
+
+    code: str
+    detail: str
+    errors: list[dict[str, Any]] | None = None
+    retry_after_s: int | None = None
+
+    @property
+    def status(self) -> int:
+        """The HTTP status of this code."""
+        return STATUS_OF[self.code]
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Headers to send with it."""
+        headers = {"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store"}
+        if self.code == "unauthorized":
+            headers["WWW-Authenticate"] = "Bearer"
+        if self.retry_after_s is not None:
+            headers["Retry-After"] = str(self.retry_after_s)
+        return headers
+
+    def body(self) -> bytes:
+        """The JSON to send."""
+        fields: dict[str, Any] = {
+            "type": "about:blank",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "code": self.code,
+            "detail": self.detail,
+        }
+        if self.errors is not None:
+            fields["errors"] = self.errors
+        return json.dumps(fields).encode()
+
+    def response(self) -> HttpResponse:
+        """The Django response to send."""
+        return HttpResponse(self.body(), status=self.status, headers=dict(self.headers))
+
+
+UNAUTHORIZED = Problem(
+    "unauthorized",
+    "Send 'Authorization: Bearer <token>' with a token that was issued to an agent and still "
+    "works. Nothing was done.",
+)
+NOT_FOUND = Problem("not_found", "There is nothing here. Nothing was done.")
+TOO_LARGE = Problem(
+    "too_large",
+    f"The body is larger than {MAX_BODY_BYTES:,} bytes. Nothing was done; send less.",
+)
+TOO_MANY_WAITS = Problem(
+    "too_many_waits",
+    "This token, or this server, has as many waits open as it may. Wait for fewer at a time.",
+    retry_after_s=2,
+)
+UNAVAILABLE = Problem(
+    "unavailable",
+    "The database did not answer in time. Send the same again: nothing is done twice.",
+    retry_after_s=2,
+)
+
+log = logging.getLogger(__name__)
+
+
+class UnsupportedMediaType(Exception):
+    """The body does not say that it is JSON."""
+
+
+def of_refusal(error: Refused) -> Problem:
+    """Turn a refusal of the domain into a problem."""
+    retry_after_s = getattr(error, "retry_after_s", None)
+    return Problem(error.code, str(error), retry_after_s=retry_after_s)
+
+
+def install(api: NinjaAPI) -> None:
+    """Have ``api`` answer every refusal as a problem."""
+    handlers: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
+        Refused: lambda _, error: of_refusal(error).response(),
+        ValidationError: _on_invalid,
+        HttpError: _on_http_error,
+        AuthenticationError: lambda *_: UNAUTHORIZED.response(),
+        Http404: lambda *_: NOT_FOUND.response(),
+        OperationalError: _on_no_database,
+        InterfaceError: _on_no_database,
+    }
+    for error, handler in handlers.items():
+        api.add_exception_handler(error, handler)
+
+
+def _on_no_database(request: HttpRequest, error: Exception) -> HttpResponse:
+    log.warning("No answer of the database for %s %s: %s", request.method, request.path, error)
+    return UNAVAILABLE.response()
+
+
+def _on_invalid(_: HttpRequest, error: ValidationError) -> HttpResponse:
+    # The input itself is left out: it may be large, or hold secrets.
+    errors = [{"where": _where(e["loc"]), "message": e["msg"]} for e in error.errors]
+    first = errors[0]
+    where = ".".join(str(part) for part in first["where"])
+    detail = f"{where}: {first['message']}. Nothing was done."
+    return Problem("invalid", detail, errors=errors).response()
+
+
+def _where(location: tuple[str | int, ...]) -> list[str | int]:
+    doubled = location[:2] == ("body", "body")  # ninja names the parameter, which is "body" too
+    return list(location[1:] if doubled else location)
+
+
+def _on_http_error(_: HttpRequest, error: HttpError) -> HttpResponse:
+    # The only one that ninja raises by itself: the body could not be parsed.
+    return _of_unread_body(error.__cause__).response()
+
+
+def _of_unread_body(cause: BaseException | None) -> Problem:
+    match cause:
+        case JsonError():
+            return Problem(cause.code, f"{cause} Nothing was done.")
+        case UnsupportedMediaType():
+            return Problem(
+                "unsupported_media_type",
+                "Send the body as 'Content-Type: application/json'. Nothing was done.",
+            )
+        case RequestDataTooBig():
+            return TOO_LARGE
+    return Problem("not_json", "The body could not be read. Nothing was done.")

@@ -1,0 +1,210 @@
+"""The shapes that agents send and are sent. Nothing is converted: a wrong type is refused."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+from ninja import Schema
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
+from dashboard.approvals.services import Report
+from dashboard.approvals.submission import (
+    LONGEST_TIME_LIMIT_S,
+    SHORTEST_TIME_LIMIT_S,
+    Submission,
+)
+from dashboard.policies.evaluate import MODES_OF_OTHERS
+from dashboard.wire import Kind, OutcomeState
+
+Line = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Text = Annotated[str, Field(max_length=4000)]
+# In JSON 60.0 is a whole number too.
+_whole = BeforeValidator(lambda n: int(n) if isinstance(n, float) and n.is_integer() else n)
+Seconds = Annotated[int, Field(ge=SHORTEST_TIME_LIMIT_S, le=LONGEST_TIME_LIMIT_S), _whole]
+ExitCode = Annotated[int, Field(ge=-(2**31), lt=2**31), _whole]
+
+
+class Strict(Schema):
+    """Unknown fields and wrong types are errors."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class CodeContent(Strict):
+    """Code that would run, as it is; several fenced blocks may stand in one text."""
+
+    code: Annotated[str, Field(min_length=1)]
+    language: Line | None = None
+
+
+class ToolCallContent(Strict):
+    """A tool that would be called."""
+
+    tool: Annotated[Name, Field(json_schema_extra={"not": {"enum": sorted(MODES_OF_OTHERS)}})]
+    arguments: dict[str, Any]
+
+
+class PlanContent(Strict):
+    """A plan that would be followed."""
+
+    steps: Annotated[list[dict[str, Any]], Field(min_length=1)]
+
+
+class MemoryContent(Strict):
+    """Something that would be remembered, changed or forgotten."""
+
+    operation: Name
+    user_id: Line
+    content: str
+    existing: str | None = None
+
+
+CONTENTS: dict[str, type[Strict]] = {
+    "code": CodeContent,
+    "tool_call": ToolCallContent,
+    "plan": PlanContent,
+    "memory": MemoryContent,
+}
+EXAMPLE = {
+    "kind": "code",
+    "capability": "python_execution",
+    "content": {"code": "print('Hello')", "language": "python"},
+    "objective": "Say hello",
+    "evidence": {"execution_mode": "readonly", "safety_concerns": []},
+    "time_limit_s": 600,
+}
+
+
+def _one_shape_a_kind(schema: dict[str, Any]) -> None:
+    """Document that the kind fixes the shape of the content."""
+    whole = {key: schema.pop(key) for key in ("type", "properties", "required")}
+    whole["additionalProperties"] = schema.pop("additionalProperties")
+    schema["examples"] = [EXAMPLE]
+    schema["oneOf"] = [
+        {
+            **whole,
+            "title": kind,
+            "properties": {
+                **whole["properties"],
+                "kind": {"const": kind},
+                "content": shape.model_json_schema(),
+            },
+        }
+        for kind, shape in CONTENTS.items()
+    ]
+
+
+class SubmitIn(Strict):
+    """A question: may I do this? ``evidence`` holds the agent's own claims about it.
+
+    The content is checked against the class of its kind and kept as it was sent, because it is
+    hashed as it was sent.
+    """
+
+    model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra=_one_shape_a_kind)
+
+    kind: Literal["code", "tool_call", "plan", "memory"]
+    capability: Name
+    content: dict[str, Any]
+    objective: Text = ""
+    evidence: dict[str, Any] = {}
+    run_id: Line = ""
+    time_limit_s: Seconds | None = None
+    max_wait_s: Seconds | None = None
+    accepts_edits: bool = False
+    accepts_grants: bool = False
+
+    @model_validator(mode="after")
+    def _content_is_of_its_kind(self) -> Self:
+        shape = CONTENTS[self.kind].model_validate(self.content)
+        if isinstance(shape, ToolCallContent) and shape.tool in MODES_OF_OTHERS:
+            raise ValueError(f"no tool may be called {shape.tool!r}, which is a capability")
+        return self
+
+    def submission(self) -> Submission:
+        """Return what the domain takes."""
+        return Submission(**{**vars(self), "kind": Kind(self.kind)})
+
+
+class CancelIn(Strict):
+    """Taking a question back."""
+
+    reason: Text = ""
+
+
+class OutcomeIn(Strict):
+    """What became of something that was approved. ``duration_s`` is in seconds."""
+
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        json_schema_extra={"examples": [{"state": "started", "digest": "0" * 64}]},
+    )
+
+    state: Literal["started", "finished"]
+    digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    exit_code: ExitCode | None = None
+    error: Text = ""
+    duration_s: Annotated[float, Field(ge=0, le=1e9)] | None = None
+    output_head: Text = ""
+
+    def report(self) -> Report:
+        """Return what the domain takes."""
+        return Report(**{**vars(self), "state": OutcomeState(self.state)})
+
+
+class PolicyOut(Schema):
+    """The policy revision a request was judged under, and the sentences that led to it."""
+
+    revision: int
+    trace: list[str]
+
+
+class DecisionOut(Schema):
+    """The one answer. Only ``status`` "approved" opens, once, until ``valid_until``."""
+
+    status: Literal["approved", "rejected", "expired", "cancelled"]
+    source: Literal["reviewer", "policy", "grant", "deadline", "agent", "admin"]
+    reason: str
+    decided_by: str | None
+    decided_at: datetime
+    digest: str
+    valid_until: datetime | None
+    grant: int | None
+
+
+class OutcomeOut(Schema):
+    """When the agent reported that it began and that it was done."""
+
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+class AnswerOut(Schema):
+    """A request as it stands."""
+
+    id: UUID
+    status: Literal["pending", "approved", "rejected", "expired", "cancelled"]
+    digest: str
+    version: int
+    now: datetime
+    submitted_at: datetime
+    expires_at: datetime
+    review_url: str
+    policy: PolicyOut
+    decision: DecisionOut | None
+    outcome: OutcomeOut
+
+
+class ProblemOut(Schema):
+    """A refusal: what happened, what was not done, what to do."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
+    errors: list[dict[str, Any]] | None = None

@@ -1,0 +1,186 @@
+"""The long poll, as raw ASGI: while it waits it holds no thread and no database connection.
+
+A Django view would pin a thread for each agent that waits (2,000 of them: 2,002 threads).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs
+from uuid import UUID
+
+from django.db import DatabaseError
+
+from dashboard.api import answers, problems
+from dashboard.api.auth import by_secret
+from dashboard.api.views import MAX_HOLD_S
+from dashboard.approvals import queries
+from dashboard.approvals.errors import NotFound, Refused
+from dashboard.approvals.models import ApprovalRequest
+from dashboard.live.hub import Answer, TooManyWaits
+from dashboard.live.push import current_hub
+from dashboard.wire import Status
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_PATH = re.compile(r"/api/v1/approvals/([0-9a-fA-F-]{36})/wait")
+_JSON = {"Content-Type": "application/json", "Cache-Control": "no-store"}
+
+log = logging.getLogger(__name__)
+
+
+class Waiting:
+    """Answers waits, and hands everything else to ``app``."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one HTTP request."""
+        wanted = _asked_for(scope)
+        if wanted is None:
+            await self.app(scope, receive, send)
+            return
+        body = await _answer(wanted, scope, receive)
+        if isinstance(body, problems.Problem):
+            await _respond(send, body.status, dict(body.headers), body.body())
+        elif body is not None:
+            await _respond(send, 200, _JSON, body)
+
+
+class Wanted(NamedTuple):
+    """What an agent waits for, and for how many seconds at the most."""
+
+    approval_id: UUID
+    hold_s: float
+
+
+def _asked_for(scope: Scope) -> Wanted | None:
+    """Return what to wait for; None leaves the request, and its errors, to ninja."""
+    match = _PATH.fullmatch(scope["path"])
+    if match is None or scope["method"] != "GET":
+        return None
+    try:
+        text = parse_qs(scope["query_string"].decode(), strict_parsing=False).get("hold")
+        wanted = Wanted(UUID(match[1]), float(text[0]) if text else MAX_HOLD_S)
+    except ValueError:
+        return None
+    return wanted if 0 <= wanted.hold_s <= MAX_HOLD_S else None
+
+
+class Asker(NamedTuple):
+    """Who waits, in as little memory as it takes: two thousand of these may be held."""
+
+    token_id: int
+    agent_id: int
+
+
+class Look(NamedTuple):
+    """What was to be answered at some moment, and until when, in UTC, that could hold."""
+
+    answer: bytes
+    holds_until: datetime | None
+
+
+async def _answer(
+    wanted: Wanted, scope: Scope, receive: Receive
+) -> bytes | problems.Problem | None:
+    hub = current_hub()
+    try:
+        asker = await hub.read(_who_asks, _bearer(scope), wanted.approval_id)
+        if asker is None:
+            return problems.UNAUTHORIZED
+        with hub.waiting(wanted.approval_id, asker.token_id) as closed:
+            return await _wait(wanted, asker, closed, receive)
+    except TooManyWaits:
+        return problems.TOO_MANY_WAITS
+    except Refused as error:
+        return problems.of_refusal(error)
+    except DatabaseError:
+        log.exception("A wait ended early, because the database did not answer.")
+        return problems.UNAVAILABLE
+
+
+async def _wait(
+    wanted: Wanted, asker: Asker, closed: Answer, receive: Receive
+) -> bytes | problems.Problem | None:
+    # Read only after entering, or a decision in between would be missed for a tick.
+    look = await current_hub().read(_look, wanted.approval_id, asker.agent_id)
+    if look.holds_until is None or not wanted.hold_s:
+        return look.answer
+    if not await _hold(receive, closed, look.holds_until, wanted.hold_s):
+        return None
+    return await _conclude(wanted, asker, look, closed)
+
+
+def _who_asks(secret: str, approval_id: UUID) -> Asker | None:
+    # Before anything is noted as polled: an agent that waits is shown to people as waiting.
+    token = by_secret(secret)
+    if token is None:
+        return None
+    if not ApprovalRequest.objects.filter(pk=approval_id, agent=token.agent_id).exists():
+        raise NotFound
+    return Asker(token.pk, token.agent_id)
+
+
+def _look(approval_id: UUID, agent_id: int) -> Look:
+    answerable = queries.of_agent(approval_id, agent_id)
+    pending = answerable.approval.status == Status.PENDING
+    return Look(answers.to_json(answerable), answerable.approval.expires_at if pending else None)
+
+
+async def _hold(receive: Receive, closed: Answer, until: datetime, hold_s: float) -> bool:
+    """Wait for the end; says whether the agent is still there.
+
+    The three ends (closed, out of time, gone) meet in one await, because a task of its own for
+    each of two thousand hang-ups that never come takes 4 kB.
+    """
+    left_s = (until - datetime.now(UTC)).total_seconds()
+    try:
+        async with asyncio.timeout(min(hold_s, max(left_s, 0) + 0.05)) as limit:
+            closed.add_done_callback(over := lambda _: limit.reschedule(0))
+            try:
+                while (await receive())["type"] != "http.disconnect":
+                    pass
+            finally:
+                closed.remove_done_callback(over)
+    except TimeoutError:
+        return True
+    return False
+
+
+async def _conclude(
+    wanted: Wanted, asker: Asker, look: Look, closed: Answer
+) -> bytes | problems.Problem:
+    hub = current_hub()
+    if closed.done() and (approval := closed.result()):
+        return answers.closed(look.answer, approval)
+    if closed.done() and not hub.closed:
+        return problems.UNAUTHORIZED  # the token was revoked while it waited
+    if not hub.closed and look.holds_until and look.holds_until <= datetime.now(UTC):
+        look = await hub.read(_look, wanted.approval_id, asker.agent_id)
+    return answers.still(look.answer)
+
+
+def _bearer(scope: Scope) -> str:
+    for name, value in scope["headers"]:
+        if name == b"authorization":
+            scheme, _, secret = value.decode("latin-1").partition(" ")
+            return secret if scheme.lower() == "bearer" else ""
+    return ""
+
+
+async def _respond(send: Send, status: int, headers: dict[str, str], body: bytes) -> None:
+    raw = [(k.lower().encode(), v.encode()) for k, v in headers.items()]
+    raw.append((b"content-length", str(len(body)).encode()))
+    raw.append((b"x-content-type-options", b"nosniff"))
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,209 @@
+"""Reading the server's answers. What is not exactly an answer is no answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar
+
+from dashboard.wire import Status, parse_json
+
+T = TypeVar("T")
+_ID = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
+_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+MAX_DETAIL = 500  # characters of the server's words that go into an error message
+
+
+class Malformed(ValueError):
+    """The text is not an answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """The one answer, by whom and why."""
+
+    status: Status
+    source: str
+    reason: str
+    decided_by: str
+    digest: str
+    decided_at: datetime
+    valid_until: datetime | None
+    edited: bool
+    grant: int | None
+    content: Any = field(repr=False)  # code does not belong in logs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """Where a request stands, as the server tells it.
+
+    Attributes:
+        now: The server's clock when it answered; ``expires_at`` is to be read against it.
+        trace: How the policy came to what it said, a sentence each.
+    """
+
+    id: str
+    status: Status
+    digest: str
+    version: int
+    now: datetime
+    submitted_at: datetime
+    expires_at: datetime
+    review_url: str
+    policy_revision: int | str | None
+    trace: tuple[str, ...]
+    decision: Decision | None
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """Why the server refused, from ``application/problem+json``."""
+
+    code: str
+    detail: str
+
+
+def read_answer(body: bytes) -> Answer:
+    """Read an answer strictly.
+
+    Raises:
+        Malformed: It is not JSON, something is missing or of another type, a word is unknown,
+            or it contradicts itself.
+    """
+    try:
+        return _answer(_Fields(parse_json(body)))
+    except Malformed:
+        raise
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise Malformed(f"it is not readable ({type(error).__name__})") from None
+
+
+def read_problem(status: int, body: bytes) -> Problem:
+    """Read why the server refused; whatever cannot be read leaves the bare status."""
+    try:
+        found = parse_json(body)
+    except (ValueError, RecursionError):
+        found = None
+    told = found if isinstance(found, dict) else {}
+    code, detail = told.get("code"), told.get("detail")
+    return Problem(
+        code=code if isinstance(code, str) and code else f"http_{status}",
+        detail=detail[:MAX_DETAIL] if isinstance(detail, str) else "",
+    )
+
+
+class _Fields:
+    """Takes fields out of a JSON object and insists on their types."""
+
+    def __init__(self, value: Any) -> None:
+        if not isinstance(value, dict):
+            raise Malformed("it is not a JSON object")
+        self._value = value
+
+    def get(self, name: str) -> Any:
+        return self._value.get(name)
+
+    def any(self, name: str) -> Any:
+        if name not in self._value:
+            raise Malformed(f"{name!r} is missing")
+        return self._value[name]
+
+    def text(self, name: str) -> str:
+        value = self.any(name)
+        if not isinstance(value, str):
+            raise Malformed(f"{name!r} is not text")
+        return value
+
+    def matching(self, name: str, pattern: re.Pattern[str]) -> str:
+        value = self.text(name)
+        if not pattern.fullmatch(value):
+            raise Malformed(f"{name!r} is not what it should look like")
+        return value
+
+    def whole(self, name: str) -> int:
+        value = self.any(name)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise Malformed(f"{name!r} is not a whole number")
+        return value
+
+    def status(self, name: str) -> Status:
+        word = self.text(name)
+        try:
+            return Status(word)
+        except ValueError:
+            raise Malformed(f"{name!r} is not a known word") from None
+
+    def moment(self, name: str) -> datetime:
+        value = datetime.fromisoformat(self.text(name))
+        if value.utcoffset() is None:
+            raise Malformed(f"{name!r} has no time zone")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        value = self.any(name)
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise Malformed(f"{name!r} is not a list of texts")
+        return tuple(value)
+
+    def object(self, name: str) -> _Fields:
+        return _Fields(self.any(name))
+
+    def optional(self, name: str, read: Callable[[str], T]) -> T | None:
+        return None if self.any(name) is None else read(name)
+
+
+def _answer(fields: _Fields) -> Answer:
+    policy, outcome = fields.object("policy"), fields.object("outcome")
+    decision = fields.optional("decision", fields.object)
+    answer = Answer(
+        id=fields.matching("id", _ID),
+        status=fields.status("status"),
+        digest=fields.matching("digest", _DIGEST),
+        version=fields.whole("version"),
+        now=fields.moment("now"),
+        submitted_at=fields.moment("submitted_at"),
+        expires_at=fields.moment("expires_at"),
+        review_url=fields.text("review_url"),
+        policy_revision=_revision(policy.any("revision")),
+        trace=policy.texts("trace"),
+        decision=None if decision is None else _decision(decision),
+        started_at=outcome.optional("started_at", outcome.moment),
+        finished_at=outcome.optional("finished_at", outcome.moment),
+    )
+    _refuse_contradictions(answer)
+    return answer
+
+
+def _decision(fields: _Fields) -> Decision:
+    content = fields.get("content")
+    return Decision(
+        status=fields.status("status"),
+        source=fields.text("source"),
+        reason=fields.text("reason"),
+        decided_by=fields.optional("decided_by", fields.text) or "",
+        digest=fields.matching("digest", _DIGEST),
+        decided_at=fields.moment("decided_at"),
+        valid_until=fields.optional("valid_until", fields.moment),
+        edited=content is not None,
+        grant=fields.optional("grant", fields.whole),
+        content=content,
+    )
+
+
+def _refuse_contradictions(answer: Answer) -> None:
+    decision = answer.decision
+    if decision is None and answer.status is Status.APPROVED:
+        raise Malformed("it is approved and names no decision")
+    if decision is not None and decision.status is not answer.status:
+        raise Malformed(f"it is {answer.status} and its decision is {decision.status}")
+
+
+def _revision(value: Any) -> int | str | None:
+    if value is None or (isinstance(value, int | str) and not isinstance(value, bool)):
+        return value
+    raise Malformed("'revision' is neither a number nor text")

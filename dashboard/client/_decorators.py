@@ -1,0 +1,236 @@
+"""``requires_approval``: a function that runs only when its call was approved."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, overload
+
+from dashboard.client._async_client import AsyncClient
+from dashboard.client._defaults import default_async_client, default_client
+from dashboard.client._errors import DigestMismatch, not_approved
+from dashboard.client._models import ApprovalRequest, ApprovalResponse
+from dashboard.client._sync_client import Client
+from dashboard.wire import Kind, digest
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Arguments = Callable[..., Mapping[str, Any]]
+logger = logging.getLogger("dashboard.client")
+_OPTIONS = {"capability", "objective", "time_limit_s", "max_wait_s", "accepts_grants"}
+REPORT_WITHIN_S = 3.0  # the function is done: its caller should not wait for bookkeeping
+
+
+@overload
+def requires_approval(function: Function, /) -> Function: ...
+
+
+@overload
+def requires_approval(
+    *,
+    client: Client | AsyncClient | None = None,
+    tool: str = "",
+    capability: str = "",
+    objective: str = "",
+    time_limit_s: int | None = None,
+    max_wait_s: int | None = None,
+    accepts_grants: bool = True,
+    arguments: Arguments | None = None,
+) -> Callable[[Function], Function]: ...
+
+
+def requires_approval(
+    function: Any = None,
+    /,
+    *,
+    client: Client | AsyncClient | None = None,
+    tool: str = "",
+    arguments: Arguments | None = None,
+    **options: Any,
+) -> Any:
+    """Ask before every call of a function, and run it only when the call was approved.
+
+    Arguments are read again after the wait: if one was changed meanwhile, nothing runs.
+
+    Args:
+        function: A plain or an ``async`` function.
+        client: Who asks: an ``AsyncClient`` for an ``async`` function, else a ``Client``. One
+            configured by the environment if None.
+        tool: What reviewers see; the function's qualified name if empty.
+        arguments: Called like the function, returns its arguments as JSON, for those that are
+            not JSON themselves.
+        options: Other fields of ``ApprovalRequest``, as they are typed above.
+
+    Raises:
+        TypeError: At decoration, if this is no such function; at a call, if an argument is not
+            JSON. Nothing was asked.
+        DashboardError: At a call that is not approved: ``NotApproved`` if there is an answer.
+    """
+    if function is None:
+        return functools.partial(
+            requires_approval, client=client, tool=tool, arguments=arguments, **options
+        )
+    _check(function, client, options)
+    gate = _Gate(
+        function=function,
+        client=client,
+        tool=tool or f"{function.__module__}.{function.__qualname__}",
+        arguments=arguments or _bound(function),
+        options=options,
+    )
+    return _asynchronous(gate) if inspect.iscoroutinefunction(function) else _blocking(gate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Gate:
+    """What stands before one function."""
+
+    function: Callable[..., Any]
+    client: Any
+    tool: str
+    arguments: Arguments
+    options: dict[str, Any]
+
+    def request(self, args: Any, kwargs: Any) -> ApprovalRequest:
+        return ApprovalRequest.tool_call(self.tool, self._json(args, kwargs), **self.options)
+
+    def check(self, response: ApprovalResponse, args: Any, kwargs: Any) -> None:
+        """Make sure that what would run now is what was approved."""
+        if response.approved is not True:
+            raise not_approved(response)
+        content = {"tool": self.tool, "arguments": self._json(args, kwargs)}
+        if digest(Kind.TOOL_CALL, content) != response.digest:
+            raise DigestMismatch(
+                f"The arguments of {self.tool} changed while it waited for approval. It was not "
+                "run. Call it again with what it should do.",
+                response,
+            )
+
+    def _json(self, args: Any, kwargs: Any) -> dict[str, Any]:
+        found = dict(self.arguments(*args, **kwargs))
+        try:
+            digest(Kind.TOOL_CALL, {"arguments": found})
+        except (TypeError, ValueError, RecursionError) as error:
+            raise TypeError(
+                f"The arguments of {self.tool} cannot be shown to a reviewer: {error} Nothing "
+                "was run. Pass arguments= to requires_approval, a function that returns them "
+                "as JSON."
+            ) from error
+        return found
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run of an approved function, and what is told about its end."""
+
+    began_at: float = field(default_factory=time.monotonic)
+
+    def returned(self, result: Any) -> dict[str, Any]:
+        try:
+            shown = result if isinstance(result, str) else repr(result)
+        except Exception:  # noqa: BLE001 - repr is the caller's code
+            shown = f"<{type(result).__name__}>"
+        return self._told(exit_code=0, output_head="" if result is None else shown)
+
+    def raised(self, error: BaseException) -> dict[str, Any]:
+        try:
+            said = str(error)
+        except Exception:  # noqa: BLE001 - str is the caller's code
+            said = ""
+        return self._told(exit_code=1, error=f"{type(error).__name__}: {said}")
+
+    def _told(self, **fields: Any) -> dict[str, Any]:
+        duration_s = time.monotonic() - self.began_at
+        return {"duration_s": duration_s, "within_s": REPORT_WITHIN_S, **fields}
+
+
+def _blocking(gate: _Gate) -> Callable[..., Any]:
+    @functools.wraps(gate.function)
+    def ask_first(*args: Any, **kwargs: Any) -> Any:
+        request = gate.request(args, kwargs)
+        client = gate.client or default_client()
+        response = client.request_approval(request)
+        gate.check(response, args, kwargs)
+        run = _Run()
+        try:
+            result = gate.function(*args, **kwargs)
+        except BaseException as error:
+            _report(client, response, run.raised(error))
+            raise
+        _report(client, response, run.returned(result))
+        return result
+
+    return ask_first
+
+
+def _asynchronous(gate: _Gate) -> Callable[..., Any]:
+    @functools.wraps(gate.function)
+    async def ask_first(*args: Any, **kwargs: Any) -> Any:
+        request = gate.request(args, kwargs)
+        client = gate.client or default_async_client()
+        response = await client.request_approval(request)
+        gate.check(response, args, kwargs)
+        run = _Run()
+        try:
+            result = await gate.function(*args, **kwargs)
+        except GeneratorExit:  # nothing can be awaited any more
+            raise
+        except BaseException as error:
+            # A task of its own, so that a cancelled function is reported too.
+            report = _report_async(client, response, run.raised(error))
+            await asyncio.shield(asyncio.create_task(report))
+            raise
+        await _report_async(client, response, run.returned(result))
+        return result
+
+    return ask_first
+
+
+def _report(client: Client, response: ApprovalResponse, told: dict[str, Any]) -> None:
+    try:
+        client.report_finished(response, **told)
+    except Exception as error:  # noqa: BLE001 - bookkeeping never changes what was returned
+        _unreported(response, error)
+
+
+async def _report_async(
+    client: AsyncClient, response: ApprovalResponse, told: dict[str, Any]
+) -> None:
+    try:
+        await client.report_finished(response, **told)
+    except Exception as error:  # noqa: BLE001 - bookkeeping never changes what was returned
+        _unreported(response, error)
+
+
+def _unreported(response: ApprovalResponse, error: Exception) -> None:
+    logger.warning(
+        "%s ran, but its end could not be reported (%s).", response.id, type(error).__name__
+    )
+
+
+def _check(function: Any, client: Any, options: dict[str, Any]) -> None:
+    if not inspect.isfunction(function):
+        raise TypeError(f"requires_approval() takes a function, not {function!r:.80}.")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError("A generator runs piece by piece. Gate a function that consumes it.")
+    needed = AsyncClient if inspect.iscoroutinefunction(function) else Client
+    if client is not None and not isinstance(client, needed):
+        raise TypeError(f"{function.__qualname__} needs a client of type {needed.__name__}.")
+    unknown = options.keys() - _OPTIONS
+    if unknown:
+        raise TypeError(f"requires_approval() does not know {', '.join(sorted(unknown))}.")
+
+
+def _bound(function: Callable[..., Any]) -> Arguments:
+    signature = inspect.signature(function)
+
+    def arguments(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+    return arguments

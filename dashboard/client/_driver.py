@@ -1,0 +1,71 @@
+"""What both clients share: settings, how a call becomes an HTTP request, and what comes back."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+
+from dashboard.client._calls import Call, Failure, Reply, Timing
+from dashboard.client._errors import NotConfigured
+from dashboard.client._flow import Conversation
+from dashboard.client._models import ApprovalRequest
+from dashboard.client._settings import read_settings
+
+STOPPED = "The agent stopped waiting."
+
+
+class Driver:
+    """A client without its connections."""
+
+    def __init__(
+        self,
+        url: str | None,
+        token: str | None,
+        *,
+        insecure_http: bool,
+        clock: Callable[[], float],
+    ) -> None:
+        self._settings = read_settings(url, token, insecure_http=insecure_http)
+        self._timing = Timing(clock=clock)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._settings.url!r})"
+
+    def _conversation(self, request: ApprovalRequest, key: str | None = None) -> Conversation:
+        return Conversation(request, key=key or uuid.uuid4().hex, timing=self._timing)
+
+    def _arguments(self, call: Call) -> dict[str, Any]:
+        return {
+            "method": call.method,
+            "url": self._settings.url + call.path,
+            "content": None if call.text is None else call.text.encode(),
+            "headers": call.headers(),
+            "timeout": httpx2.Timeout(call.timeout_s),
+        }
+
+
+def reply(response: httpx2.Response) -> Reply:
+    """Return what came back, for the flow to judge."""
+    return Reply(
+        status=response.status_code,
+        body=response.content,
+        retry_after=response.headers.get("Retry-After", ""),
+    )
+
+
+def failure(error: httpx2.HTTPError) -> Failure:
+    """Return that nothing came back, in words that cannot hold a token."""
+    name = type(error).__name__
+    said = f": {error}" if isinstance(error, httpx2.NetworkError) and str(error) else ""
+    return Failure(f"{name}{said}")
+
+
+def unusable(error: Exception) -> NotConfigured:
+    """Return the error for an HTTP client that could not be made."""
+    return NotConfigured(
+        f"The dashboard was not asked and nothing was approved. No HTTP client could be made "
+        f"({type(error).__name__}). Check the proxies and certificates in the environment."
+    )
