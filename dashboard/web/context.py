@@ -1,0 +1,28 @@
+"""What every page shows: the state of the gate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+
+from dashboard.accounts import roles
+from dashboard.accounts.models import User
+from dashboard.approvals import queries
+from dashboard.policies.evaluate import Policy
+from dashboard.policies.services import current_revision
+
+
+def gate_state(request: HttpRequest) -> dict[str, Any]:
+    """Give templates the hold, whether the gate is off, and what this person may do."""
+    person = getattr(request, "user", None)
+    if not isinstance(person, User):
+        return {}
+    policy = Policy.from_json(current_revision().document)
+    return {
+        "hold": queries.active_hold(),
+        "gate_is_off": policy.gate_is_off,
+        "may_decide": roles.may_decide(person),
+        "may_administer": roles.may_administer(person),
+        "may_audit": roles.may_audit(person),
+    }

@@ -1,0 +1,71 @@
+"""What every page is wrapped in. All synchronous, so that Django changes threads once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+from dashboard.web.views.errors import wrong_origin
+
+GetResponse = Callable[[HttpRequest], HttpResponse]
+
+# Nothing inline, nothing from elsewhere. 'self' in connect-src covers our WebSocket.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+# Swagger UI sets style attributes from its own scripts; it shows no agent's content.
+DOCS_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+DOCS_PATH = "/api/v1/docs"
+_SAFE = {"GET", "HEAD", "OPTIONS"}
+
+
+def security_headers(get_response: GetResponse) -> GetResponse:
+    """Send the content security policy, and have no page kept by anybody but static files."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        policy = DOCS_POLICY if request.path == DOCS_PATH else POLICY
+        response.headers.setdefault("Content-Security-Policy", policy)
+        response.headers.setdefault("X-Frame-Options", "DENY")
+        response.headers.setdefault("Permissions-Policy", "interest-cohort=()")
+        response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+    return middleware
+
+
+def one_address(get_response: GetResponse) -> GetResponse:
+    """Send people who came by another host name to the one address that decisions count from."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        public_host = settings.PUBLIC_URL.partition("://")[2]
+        here = request.method in _SAFE and not _is_machine(request.path)
+        if here and request.get_host() != public_host:
+            return HttpResponseRedirect(settings.PUBLIC_URL + request.get_full_path())
+        return get_response(request)
+
+    return middleware
+
+
+def exact_origin(get_response: GetResponse) -> GetResponse:
+    """Refuse every unsafe request that does not name our own scheme, host and port as its origin.
+
+    Django accepts a form with a valid token and no Origin at all over http; we do not.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        unsafe = request.method not in _SAFE and not _is_machine(request.path)
+        if unsafe and request.headers.get("Origin") != settings.PUBLIC_URL:
+            return wrong_origin(request)
+        return get_response(request)
+
+    return middleware
+
+
+def _is_machine(path: str) -> bool:
+    return path.startswith("/api/") or path in {"/healthz", "/readyz", "/metrics"}

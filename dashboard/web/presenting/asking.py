@@ -1,0 +1,98 @@
+"""Why a person is asked, and what is asked of people: in our words and the policy's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from dashboard.approvals.judging import demands_of, half_time
+from dashboard.approvals.models import ApprovalRequest, Decision, Judgement
+from dashboard.policies.demands import Circle, Required
+from dashboard.policies.evaluate import Effect
+from dashboard.web.presenting import times
+from dashboard.wire import Source, Status
+
+_NOBODY = "Why nobody was asked"
+_PERSON = "Why a person is asked"
+_REMEMBERED = "Why a person would have been asked"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Why:
+    """What a policy said of a request.
+
+    Attributes:
+        sentences: How it came to that, as the policy says it.
+        demands: What has to happen before this is approved.
+        earlier: The sentences of the judgement before, if this one says something else.
+    """
+
+    heading: str
+    sentences: list[str]
+    demands: list[str]
+    revision: int
+    judged_at: datetime
+    earlier: list[str]
+    earlier_revision: int
+
+
+def why(approval: ApprovalRequest, judgements: Sequence[Judgement]) -> Why:
+    """Say why ``approval`` waits for somebody, or did not; the last judgement counts."""
+    judgement = judgements[-1]
+    reviewed = judgement.effect == Effect.REVIEW
+    before = judgements[-2] if len(judgements) > 1 else judgement
+    changed = _gist(before) != _gist(judgement)
+    return Why(
+        heading=_heading(approval, reviewed=reviewed),
+        sentences=_trace(judgement),
+        demands=in_words(demands_of(judgement), half_time(approval)) if reviewed else [],
+        revision=judgement.revision_id,
+        judged_at=judgement.judged_at,
+        earlier=_trace(before) if changed else [],
+        earlier_revision=before.revision_id,
+    )
+
+
+def in_words(required: Required, half: datetime) -> list[str]:
+    """Say what a review asks for, beyond one reviewer's yes; ``half`` is half-time."""
+    return list(_sentences(required, half))
+
+
+def people(count: int) -> str:
+    """Say how many people."""
+    return "1 person" if count == 1 else f"{count} people"
+
+
+def _heading(approval: ApprovalRequest, *, reviewed: bool) -> str:
+    decision: Decision | None = getattr(approval, "decision", None)
+    if approval.status != Status.PENDING and decision and decision.source == Source.GRANT:
+        return _REMEMBERED
+    return _PERSON if reviewed else _NOBODY
+
+
+def _gist(judgement: Judgement) -> tuple[str, str, str]:
+    return judgement.effect, judgement.demands, judgement.trace
+
+
+def _trace(judgement: Judgement) -> list[str]:
+    return [str(sentence) for sentence in json.loads(judgement.trace)]
+
+
+def _sentences(required: Required, half: datetime) -> Iterator[str]:
+    groups = required.groups_in_words(half_time_reached=False)
+    if groups:
+        have = "has" if required.approvals == 1 else "have"
+        yield f"{people(required.approvals)} of {groups} {have} to approve."
+    elif required.approvals > 1:
+        yield f"{people(required.approvals)} have to approve."
+    yield from (_later(circle, half) for circle in required.circles if circle.later)
+    if required.time_limit_s is not None:
+        yield f"It stays open for {times.length(required.time_limit_s)} at the most."
+    if required.reason_required:
+        yield "A reason is needed to approve."
+
+
+def _later(circle: Circle, half: datetime) -> str:
+    return f"From {times.clock(half)} on {' and '.join(circle.later)} may approve too."

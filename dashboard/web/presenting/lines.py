@@ -1,0 +1,89 @@
+"""Lines of a block as HTML, with the marks of what was found in them beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from dashboard.web.rendering.blocks import ContentBlock
+from dashboard.web.rendering.diff import Change, Changed
+from dashboard.web.rendering.marks import Mark, finding_id, line_id
+
+# Said before the line and drawn beside it: what is copied is the content alone.
+_SIGNS = {Change.ADDED: ("+", "Added: "), Change.REMOVED: ("−", "Removed: ")}  # noqa: RUF001 - a minus
+
+
+def icon(name: str) -> SafeString:
+    """Draw one of the icons in ``desk/_icons.html``; the words beside it say what it means."""
+    return format_html(
+        '<svg class="icon" aria-hidden="true" focusable="false"><use href="#i-{}"/></svg>', name
+    )
+
+
+def draw_lines(block: ContentBlock) -> SafeString:
+    """Set the lines of a block, with the marks of what was found in them."""
+    numbers = range(1, block.code.line_count + 1)
+    return format_html_join("", "{}", ((_line(block, number),) for number in numbers))
+
+
+def draw_text(block: ContentBlock) -> SafeString:
+    """Set a whole text; one line needs no number as long as nothing is marked there."""
+    is_bare = block.code.line_count == 1 and not block.marks
+    css = "code code--bare" if is_bare else "code"
+    if block.code.lines == [""]:
+        return SafeString('<span class="member-empty">empty</span>')
+    return format_html('<div class="{}" translate="no">{}</div>', css, draw_lines(block))
+
+
+def draw_changes(
+    compared: Iterable[Changed], old: ContentBlock | None, new: ContentBlock
+) -> SafeString:
+    """Set two texts as one: each line with its sign, in its colour and with a word for it."""
+    return format_html_join("", "{}", ((row,) for row in _changes(compared, old, new)))
+
+
+def _changes(
+    compared: Iterable[Changed], old: ContentBlock | None, new: ContentBlock
+) -> Iterator[SafeString]:
+    for change, number in compared:
+        block = old if change is Change.REMOVED and old else new
+        sign, word = _SIGNS.get(change, ("", ""))
+        said = format_html('<span class="visually-hidden">{}</span>', word) if word else ""
+        yield format_html(
+            '<div class="change change--{}"><span class="change-sign" aria-hidden="true">{}</span>'
+            "{}{}</div>",
+            change,
+            sign,
+            said,
+            _line(block, number),
+        )
+
+
+def _line(block: ContentBlock, number: int) -> SafeString:
+    line: SafeString = block.code.lines[number - 1]
+    mark = block.marks.get(number)
+    if mark is None:
+        return format_html('<code class="line">{}</code>', line)
+    place = line_id(block.number, number)
+    # The sign stands before the line and not in it: what is copied is the content alone.
+    sign = _sign(mark) if mark.words else ""
+    return format_html(
+        '{}<code class="line line--{}" id="{}">{}</code>', sign, mark.severity, place, line
+    )
+
+
+def _sign(mark: Mark) -> SafeString:
+    return format_html(
+        '<a class="mark mark--{0}" href="#{1}" aria-label="{2}" title="{2}">{3}</a>',
+        mark.severity,
+        finding_id(mark.finding),
+        mark.words,
+        icon(mark.severity),
+    )
+
+
+def plain_lines(lines: Sequence[SafeString]) -> SafeString:
+    """Set rendered lines of code, with nothing beside them."""
+    return format_html_join("", '<code class="line">{}</code>', ((line,) for line in lines))

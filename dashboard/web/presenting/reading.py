@@ -1,0 +1,168 @@
+"""What a request asks: the part of its page that never changes under the reader."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from django.core import signing
+from django.utils.safestring import SafeString
+
+from dashboard.approvals import queries
+from dashboard.approvals.judging import report_of
+from dashboard.approvals.models import ApprovalRequest, Judgement
+from dashboard.web.presenting import words
+from dashboard.web.presenting.findings import Found, found
+from dashboard.web.rendering.code import RENDERER_VERSION
+from dashboard.web.rendering.content import Content, render_content
+from dashboard.web.rendering.evidence import EvidenceField, evidence_fields
+from dashboard.web.rendering.links import NotebookLink, notebook_link
+from dashboard.web.rendering.markup import theirs
+from dashboard.web.rendering.memories import Approved
+from dashboard.wire import Kind, parse_json
+
+MOST_LINES = 20_000
+"""What is longer is not drawn whole, so it cannot be approved in a browser."""
+
+MOST_LINES_SAID = 5_000
+"""Evidence that is longer is left out, and that is said."""
+
+TOO_LONG = (
+    "This has more lines than a page can show whole, and nobody should approve what nobody can "
+    "read. Reject it and ask for less at once."
+)
+_MOST_WARNINGS = 20  # kept by name; so what a form brings along stays small
+_SALT = "approvals.shown"
+_BREAKS = {Kind.CODE: ("\\n",), Kind.MEMORY: ("\\n",)}
+_BREAKS_OF_JSON = ("\\n", ",", "{", "[")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """Everything there is to read before deciding.
+
+    Attributes:
+        wish: One sentence of ours about what the agent wants.
+        before: For memory: the request that was approved last for the same one.
+        evidence_left_out: Whether the agent says more than can be drawn.
+        is_whole: Whether every line is on the page.
+        found: What our inspection found in it.
+        shown: What this page displays, signed, for the decision to bring along.
+    """
+
+    wish: str
+    heading: str
+    content: Content
+    before: ApprovalRequest | None
+    is_whole: bool
+    found: Found
+    objective: SafeString
+    fields: list[EvidenceField]
+    evidence_left_out: bool
+    notebook_path: SafeString
+    notebook: NotebookLink | None
+    shown: str
+
+    @property
+    def says_something(self) -> bool:
+        """Whether the agent gave any reason at all."""
+        given = (self.objective, self.fields, self.notebook_path, self.notebook)
+        return any(given) or self.evidence_left_out
+
+
+def read(approval: ApprovalRequest, judgement: Judgement, own_host: str) -> Reading:
+    """Draw everything that an approval request says, for a page that ``own_host`` serves."""
+    content = parse_json(approval.content)
+    before = queries.memory_approved_before(approval)
+    findings, drawn = found(report_of(judgement.inspection), _drawn(approval, before))
+    evidence = parse_json(approval.evidence)
+    path, link = _notebook(evidence)
+    left_out = _breaks(approval.evidence, _BREAKS_OF_JSON) >= MOST_LINES_SAID
+    return Reading(
+        wish=_wish(approval, content, drawn),
+        heading=_heading(approval, drawn),
+        content=drawn,
+        before=before,
+        is_whole=fits(approval),
+        found=findings,
+        objective=theirs(approval.objective),
+        fields=[] if left_out else evidence_fields(evidence),
+        evidence_left_out=left_out,
+        notebook_path=theirs(path),
+        notebook=notebook_link(link, own_host) if link else None,
+        shown=_sign(approval, _shown(drawn, findings, is_whole=fits(approval))),
+    )
+
+
+def fits(approval: ApprovalRequest) -> bool:
+    """Say whether the content is short enough to be drawn whole, without drawing it."""
+    return not too_long(Kind(approval.kind), approval.content)
+
+
+def too_long(kind: Kind, content: str) -> bool:
+    """Say whether canonical content has more lines than a page can hold, without drawing it."""
+    return _breaks(content, _BREAKS.get(kind, _BREAKS_OF_JSON)) >= MOST_LINES
+
+
+def what_was_shown(approval_id: str, signed: str) -> dict[str, Any] | None:
+    """Return what a page said it displayed, or None if no page of ours said so of this request."""
+    try:
+        said = signing.loads(signed, salt=_SALT)
+    except signing.BadSignature:
+        return None
+    return said["shown"] if said["id"] == approval_id else None
+
+
+def _drawn(approval: ApprovalRequest, before: ApprovalRequest | None) -> Content:
+    if not fits(approval):
+        return Content([])
+    said = parse_json(before.content) if before else {}
+    approved = Approved(said.get("operation", ""), said.get("content"))
+    return render_content(approval.kind, approval.content, approved)
+
+
+def _breaks(text: str, marks: tuple[str, ...]) -> int:
+    """Count what becomes a line when JSON is laid out: at most that many lines are drawn."""
+    return sum(text.count(mark) for mark in marks)
+
+
+def _wish(approval: ApprovalRequest, content: Any, drawn: Content) -> str:
+    operation = content.get("operation") if approval.kind == Kind.MEMORY else ""
+    languages = [block.language for block in drawn.blocks]
+    return words.wish(Kind(approval.kind), languages=languages, operation=str(operation))
+
+
+def _heading(approval: ApprovalRequest, drawn: Content) -> str:
+    is_deletion = drawn.memory is not None and drawn.memory.is_deletion
+    return words.FORGOTTEN if is_deletion else words.HEADINGS[Kind(approval.kind)]
+
+
+def _notebook(evidence: dict[str, Any]) -> tuple[str, str]:
+    """Take the path and the link of the notebook out of the evidence, where they are texts."""
+    path, link = (evidence.get(name) for name in ("notebook_path", "notebook_link"))
+    if isinstance(path, str):
+        del evidence["notebook_path"]
+    if isinstance(link, str):
+        del evidence["notebook_link"]
+    return path if isinstance(path, str) else "", link if isinstance(link, str) else ""
+
+
+def _shown(drawn: Content, findings: Found, *, is_whole: bool) -> dict[str, Any]:
+    warnings = drawn.warnings
+    views = "\n".join(block.code.digest for block in drawn.blocks)
+    return {
+        "renderer": RENDERER_VERSION,
+        "view": hashlib.sha256(views.encode()).hexdigest(),
+        "lines": drawn.lines,
+        "whole": is_whole,
+        "warnings": warnings[:_MOST_WARNINGS],
+        "warning_count": len(warnings),
+        "inspector": findings.inspector,
+        "findings": findings.shown,
+        "finding_count": len(findings.shown) + findings.more,
+    }
+
+
+def _sign(approval: ApprovalRequest, shown: dict[str, Any]) -> str:
+    return signing.dumps({"id": str(approval.pk), "shown": shown}, salt=_SALT, compress=True)

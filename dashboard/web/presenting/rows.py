@@ -1,0 +1,169 @@
+"""The rows of the queue."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from uuid import UUID
+
+from django.db.models.functions import Left, Right
+from django.utils.safestring import SafeString
+
+from dashboard.accounts.models import User
+from dashboard.approvals import queries
+from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Decision, Poll
+from dashboard.approvals.permission import votes_that_count
+from dashboard.inspection.findings import Severity
+from dashboard.policies.demands import Required
+from dashboard.web.presenting import times, words
+from dashboard.web.presenting.findings import SEVERITIES
+from dashboard.web.presenting.gist import HEAD, TAIL, gist
+from dashboard.web.presenting.times import Moment, TimeLeft
+from dashboard.web.rendering.markup import theirs
+from dashboard.wire import Kind, Source, Status
+
+MOST = 200
+POLLS_EVERY = timedelta(seconds=40)
+"""An agent that waits asks again within this time; after it we say that nobody waits."""
+
+_CLOSERS = {
+    Source.POLICY: "by the policy",
+    Source.GRANT: "by a remembered yes",
+    Source.ADMIN: "by an admin",
+}
+_GRAVE = re.compile(
+    rf'"sentence":"((?:[^"\\]|\\.)*)","severity":"{Severity.HIGH}"\Z'  # quotation marks: escaped
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """One request in the list. ``gist`` and ``run`` are the agent's voice, drawn.
+
+    Attributes:
+        risk: The highest severity of what was found, where that is no mere note.
+        finding: Our sentence about the gravest finding, where that is of high severity.
+        progress: How many approved, where several have to.
+        together: The same for requests of one run; empty where the agent named none.
+    """
+
+    id: UUID
+    kind: str
+    kind_word: str
+    status: str
+    status_word: str
+    risk: str
+    risk_word: str
+    finding: SafeString
+    gist: SafeString
+    agent: str
+    run: SafeString
+    together: tuple[int, str] | None
+    progress: str
+    asked: Moment
+    left: TimeLeft | None
+    nobody_waits: bool
+    closed: Moment | None
+    closer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Rows that stand one after the other and are of one run, or one row."""
+
+    rows: list[Row]
+
+    @property
+    def is_run(self) -> bool:
+        """Whether they stand under a heading of their own."""
+        return len(self.rows) > 1
+
+
+def rows(approvals: ApprovalQuerySet, person: User, now: datetime) -> list[Row]:
+    """Present requests, without reading a whole content or report of any."""
+    annotated = approvals.annotate(
+        head=Left("content", HEAD),
+        tail=Right("content", TAIL),
+        risk=queries.gravest_rank(),
+        grave=queries.about_the_gravest(),
+        demands=queries.last_demands(),
+    )
+    light = annotated.defer("content", "evidence", "objective")
+    return [_row(approval, person, now) for approval in light]
+
+
+def together(listed: Iterable[Row]) -> list[Together]:
+    """Put rows of one run that stand one after the other under one heading. Nothing moves."""
+    grouped = groupby(listed, key=lambda row: row.together or row.id)
+    return [Together(list(group)) for _, group in grouped]
+
+
+def nobody_waits(approval: ApprovalRequest, now: datetime) -> bool:
+    """Say whether the agent of a pending request has stopped asking for the answer."""
+    if approval.status != Status.PENDING:
+        return False
+    poll: Poll | None = getattr(approval, "poll", None)
+    last = poll.last_polled_at if poll else approval.submitted_at
+    return now - max(last, approval.submitted_at) > POLLS_EVERY
+
+
+def _row(approval: ApprovalRequest, person: User, now: datetime) -> Row:
+    is_open = approval.status == Status.PENDING
+    decision: Decision | None = None if is_open else approval.decision
+    left = times.time_left(approval.submitted_at, approval.expires_at, now) if is_open else None
+    risk = _risk(approval.risk)  # type: ignore[attr-defined] # annotated
+    return Row(
+        id=approval.pk,
+        risk=risk or "",
+        risk_word=SEVERITIES[risk].lower() if risk else "",
+        finding=theirs(_grave_sentence(approval.grave or "")),  # type: ignore[attr-defined]
+        kind=approval.kind,
+        kind_word=words.KINDS[Kind(approval.kind)],
+        status=approval.status,
+        status_word=words.STATUSES[Status(approval.status)],
+        gist=_gist(approval),
+        agent=approval.agent.name,
+        run=theirs(approval.run_id),
+        together=(approval.agent_id, approval.run_id) if approval.run_id else None,
+        progress=_progress(approval, now) if is_open else "",
+        asked=times.moment(approval.submitted_at, now),
+        left=left,
+        nobody_waits=nobody_waits(approval, now),
+        closed=times.moment(decision.decided_at, now) if decision else None,
+        closer=closer(decision, person) if decision else "",
+    )
+
+
+def _risk(rank: int) -> Severity | None:
+    return list(Severity)[rank] if rank > Severity.INFO.rank else None
+
+
+def _gist(approval: ApprovalRequest) -> SafeString:
+    return gist(approval.kind, approval.head, approval.tail)  # type: ignore[attr-defined] # the same
+
+
+def _grave_sentence(part: str) -> str:
+    found = _GRAVE.search(part)
+    return str(json.loads(f'"{found[1]}"')) if found else ""
+
+
+def _progress(approval: ApprovalRequest, now: datetime) -> str:
+    """Count those who said yes and still may; the votes come with the list."""
+    required = Required.from_json(approval.demands)  # type: ignore[attr-defined] # annotated
+    if required.approvals == 1:
+        return ""
+    approval.token.agent = approval.agent
+    counting = votes_that_count(approval, required, now, approval.votes.all())
+    return f"{len(counting)} of {required.approvals} approved"
+
+
+def closer(decision: Decision, person: User) -> str:
+    """Say by whom something was answered, as far as the status does not say it already."""
+    if decision.decided_by:
+        same = decision.decided_by_id == person.pk
+        return "by you" if same else f"by {decision.decided_by.username}"
+    return _CLOSERS.get(Source(decision.source), "")

@@ -1,0 +1,125 @@
+"""Where a request stands, for the person who looks: the part of its page that follows events."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from dashboard.accounts import roles
+from dashboard.accounts.models import User
+from dashboard.approvals import queries
+from dashboard.approvals.judging import demands_of
+from dashboard.approvals.models import ApprovalRequest, Judgement
+from dashboard.approvals.permission import why_not_count
+from dashboard.policies.demands import Required
+from dashboard.web.presenting import asking, outcomes, remembering, rows, times, voting, words
+from dashboard.web.presenting.asking import Why
+from dashboard.web.presenting.outcomes import Result
+from dashboard.web.presenting.reading import TOO_LONG, fits
+from dashboard.web.presenting.remembering import Offer
+from dashboard.web.presenting.times import Moment, TimeLeft
+from dashboard.web.presenting.voting import Progress
+from dashboard.wire import Status
+
+_HELD = "Everything is on hold: nothing can be approved until an admin lifts it. You can reject."
+_READER = "You can read this. Only reviewers decide; an admin can make you one."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Standing:
+    """Whether the request is open, what the person may do, and how it ended.
+
+    Attributes:
+        why_not_approve: Why Approve is not offered; empty if it is.
+        progress: Who approved so far, where several have to.
+        required: What the policy asks of who approves.
+        remember: How much more a yes may count for; None if it cannot be remembered.
+        stamp: Changes whenever anything that is shown here does.
+        next_id: What to read after this, if anything waits.
+    """
+
+    status: str
+    status_word: str
+    asked: Moment
+    left: TimeLeft | None
+    nobody_waits: bool
+    why: Why
+    may_decide: bool
+    why_not_approve: str
+    progress: Progress | None
+    required: Required
+    remember: Offer | None
+    judgement_id: int
+    result: Result | None
+    stamp: str
+    next_id: UUID | None
+
+
+def standing(
+    approval: ApprovalRequest,
+    person: User,
+    now: datetime,
+    sent: Mapping[str, Any] | None = None,
+) -> Standing:
+    """Say where ``approval``, read with ``queries.whole()``, stands for ``person``.
+
+    ``sent`` is the form that they sent, if it was refused: what they chose stays.
+    """
+    judgement = last_judgement(approval)
+    required, held = demands_of(judgement), queries.active_hold() is not None
+    is_open = approval.status == Status.PENDING
+    may_decide = is_open and roles.may_decide(person)
+    why_not = _why_not(approval, required, person, now, held=held) if is_open else ""
+    left = times.time_left(approval.submitted_at, approval.expires_at, now) if is_open else None
+    nobody_waits = rows.nobody_waits(approval, now)
+    progress = voting.progress(approval, required, person, now) if is_open else None
+    ended = outcomes.result(approval, person, now, held=held)
+    may_approve = may_decide and not why_not
+    stamp = (approval.version, judgement.pk, held, may_decide, why_not, progress, nobody_waits)
+    return Standing(
+        status=approval.status,
+        status_word=words.STATUSES[Status(approval.status)],
+        asked=times.moment(approval.submitted_at, now),
+        left=left,
+        nobody_waits=nobody_waits,
+        why=asking.why(approval, list(approval.judgements.all())),
+        may_decide=may_decide,
+        why_not_approve=why_not,
+        progress=progress,
+        required=required,
+        remember=remembering.offer(approval, judgement, person, sent) if may_approve else None,
+        judgement_id=judgement.pk,
+        result=ended,
+        stamp=_stamp(*stamp, ended and (ended.since, ended.grant)),
+        next_id=None if may_decide else _next(approval, now),
+    )
+
+
+def last_judgement(approval: ApprovalRequest) -> Judgement:
+    """Return the judgement that counts: the newest."""
+    return list(approval.judgements.all())[-1]
+
+
+def _why_not(
+    approval: ApprovalRequest, required: Required, person: User, now: datetime, *, held: bool
+) -> str:
+    if not roles.may_decide(person):
+        return _READER
+    if why_not := why_not_count(approval, required, person, now):
+        return f"{why_not} You can still reject it."
+    if not fits(approval):
+        return TOO_LONG
+    return _HELD if held else ""
+
+
+def _stamp(*shown: object) -> str:
+    return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
+
+
+def _next(approval: ApprovalRequest, now: datetime) -> UUID | None:
+    ids = queries.queue(now).exclude(pk=approval.pk).values_list("pk", flat=True)
+    return ids.first()

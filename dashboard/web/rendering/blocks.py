@@ -1,0 +1,110 @@
+"""A text of the content as the page draws it: line by line, with what we say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from django.utils.safestring import SafeString
+
+from dashboard.inspection.parts import Part, Place
+from dashboard.web.rendering.code import ColourBudget, RenderedCode, render_code
+from dashboard.web.rendering.marks import Mark
+from dashboard.web.rendering.markup import EMPTY, theirs
+from dashboard.web.rendering.prettyjson import pretty_json
+
+RAW_JSON = "Raw JSON"
+_LONGEST_PLACE = 60  # characters; of a longer one the end is shown
+
+
+@dataclass(frozen=True, slots=True)
+class ContentBlock:
+    """One text of what would happen.
+
+    Attributes:
+        title: What it is, in our words.
+        language: How it is read: a lexer's name or ``"text"``, never the agent's spelling.
+        code: The block itself, complete.
+        remarks: Sentences of ours that belong above it.
+        named: The language as the agent spelled it; perhaps empty.
+        number: Which block it is, from 0.
+        is_inspected: Whether findings name it by its number and count its lines.
+        is_raw: Whether it repeats, as JSON, what other blocks show.
+        place: Where among the arguments it stands, in the agent's words; perhaps empty.
+        marks: Line -> what is said beside it.
+    """
+
+    title: str
+    language: str
+    code: RenderedCode
+    remarks: list[str]
+    named: SafeString
+    number: int = 0
+    is_inspected: bool = False
+    is_raw: bool = False
+    place: SafeString = EMPTY
+    marks: Mapping[int, Mark] = field(default_factory=dict)
+
+    @property
+    def must_be_seen(self) -> bool:
+        """Whether something was found in it or is hidden in it, so that it is never folded."""
+        return bool(self.marks or self.code.warnings)
+
+
+class Draft(NamedTuple):
+    """A block before it is rendered."""
+
+    title: str
+    text: str
+    language: str = ""
+    remarks: tuple[str, ...] = ()
+    named: str = ""
+    is_inspected: bool = False
+    is_raw: bool = False
+    place: str = ""
+
+
+def rendered(drafts: Iterable[Draft]) -> list[ContentBlock]:
+    """Render blocks, in their order; JSON comes last when the time for colours is spent."""
+    budget = ColourBudget()
+    ordered = sorted(enumerate(drafts), key=lambda one: one[1].is_raw)
+    blocks = [_rendered(number, draft, budget) for number, draft in ordered]
+    return sorted(blocks, key=lambda block: block.number)
+
+
+def raw(content: Any) -> Draft:
+    """Return the whole of a content, as JSON that is laid out for reading."""
+    return Draft(RAW_JSON, pretty_json(content), "json", is_raw=True)
+
+
+def of_part(part: Part) -> Draft:
+    """Return a text from within JSON; its block has the number of the part."""
+    language = part.language or "" if part.is_code else ""
+    return Draft("Text", part.text, language, is_inspected=True, place=_spelled(part.place))
+
+
+def with_marks(block: ContentBlock, marks: Mapping[int, Mark]) -> ContentBlock:
+    """Put marks beside the lines of a block."""
+    return replace(block, marks=marks)
+
+
+def _rendered(number: int, draft: Draft, budget: ColourBudget) -> ContentBlock:
+    code = render_code(draft.text, draft.language, budget)
+    return ContentBlock(
+        title=draft.title,
+        language=code.language,
+        code=code,
+        remarks=list(draft.remarks),
+        named=theirs(draft.named),
+        number=number,
+        is_inspected=draft.is_inspected,
+        is_raw=draft.is_raw,
+        place=theirs(draft.place),
+    )
+
+
+def _spelled(place: Place) -> str:
+    steps = [str(step + 1) if isinstance(step, int) else step[-_LONGEST_PLACE:] for step in place]
+    said = ", ".join(steps)
+    return f"…{said[-_LONGEST_PLACE:]}" if len(said) > _LONGEST_PLACE else said

@@ -1,0 +1,34 @@
+"""The one place where text becomes HTML. Everything is escaped; hidden characters are drawn."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+
+from dashboard.inspection.hidden import Glyph, GlyphKind, segments
+
+
+def theirs(text: str) -> SafeString:
+    """Return what an agent wrote as HTML: escaped, hidden characters as glyphs, lines kept."""
+    return trusted("".join(map(draw, segments(text))))
+
+
+def draw(part: str | Glyph) -> str:
+    """Return HTML for plain text or for a glyph. It is escaped but not yet marked as such."""
+    return _box(part.label, part.name, part.kind) if isinstance(part, Glyph) else escape(part)
+
+
+def trusted(html: str) -> SafeString:
+    """Mark ``html`` as safe. Only for what ``draw`` and the spans around it are made of."""
+    return SafeString(html)
+
+
+EMPTY = trusted("")
+
+
+@lru_cache(maxsize=1024)
+def _box(label: str, name: str, kind: GlyphKind) -> str:
+    title = escape(name)
+    return f'<span class="glyph glyph-{kind.value}" title="{title}">{escape(label)}</span>'

@@ -1,0 +1,167 @@
+"""Filters and tags of the pages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django import template
+from django.conf import settings
+from django.template.context import Context
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from dashboard.web.presenting import lines, times, tree, words
+from dashboard.web.presenting.findings import Found
+from dashboard.web.presenting.times import Moment, TimeLeft
+from dashboard.web.presenting.tree import Drawn
+from dashboard.web.rendering import markup
+from dashboard.web.rendering.blocks import ContentBlock
+from dashboard.web.rendering.content import Content
+from dashboard.web.rendering.members import Member
+
+register = template.Library()
+
+register.simple_tag(lines.icon)
+
+
+@register.simple_tag
+def server_now_ms() -> int:
+    """Return the server's clock, in milliseconds: countdowns do not trust the browser's."""
+    return time.time_ns() // 1_000_000
+
+
+@register.simple_tag
+def exact(at: datetime) -> SafeString:
+    """Write a moment of the record to the second, with its zone."""
+    return format_html('<time datetime="{}">{}</time>', at.isoformat(), times.exact(at))
+
+
+@register.simple_tag
+def clock(at: datetime) -> SafeString:
+    """Write the time of the day to the second, the whole date on hover."""
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        at.isoformat(),
+        times.exact(at),
+        times.clock(at),
+    )
+
+
+@register.simple_tag
+def ago(at: Moment) -> SafeString:
+    """Write a moment relative to now, exact on hover; countdown.js keeps it true."""
+    return format_html(
+        '<time class="nowrap" datetime="{}" title="{}" data-ago>{}</time>',
+        at.iso,
+        at.exact,
+        at.ago,
+    )
+
+
+@register.simple_tag
+def time_left(left: TimeLeft) -> SafeString:
+    """Write what is left of a time limit; countdown.js counts it down."""
+    return format_html(
+        '<time class="left" datetime="{}" title="until {}" data-begins="{}" data-tone="{}" '
+        'role="timer">{}</time>',
+        left.ends,
+        left.exact,
+        left.begins,
+        left.tone,
+        left.text,
+    )
+
+
+register.simple_tag(lines.plain_lines, name="code_lines")
+register.simple_tag(lines.draw_lines, name="block_lines")
+
+
+@register.simple_tag
+def block_text(content: Content, number: int) -> SafeString:
+    """Set the text of a block of the content."""
+    return lines.draw_text(content.blocks[number])
+
+
+@register.simple_tag
+def block_of(content: Content, number: int) -> ContentBlock:
+    """Return a block of the content."""
+    return content.blocks[number]
+
+
+@register.simple_tag
+def members(content: Content, inside: Sequence[Member], found: Found) -> SafeString:
+    """Set members as nested lists; none folds where something was found but not where exactly."""
+    return tree.draw_members(inside, Drawn(content.blocks, found.has_placeless))
+
+
+@register.simple_tag
+def changes(content: Content) -> SafeString:
+    """Set what becomes of a memory, line by line."""
+    memory = content.memory
+    if memory is None or memory.compared is None:
+        return SafeString("")
+    old = content.blocks[memory.existing] if memory.existing else None
+    return lines.draw_changes(memory.compared, old, content.blocks[memory.content])
+
+
+@register.filter
+def language(alias: str) -> str:
+    """Write the name of a language as people do."""
+    return words.language(alias)
+
+
+@register.simple_tag
+def public_url() -> str:
+    """Return where people and agents reach this dashboard."""
+    return str(settings.PUBLIC_URL)
+
+
+@register.filter
+def theirs(text: str) -> SafeString:
+    """Draw what an agent wrote: escaped, hidden characters as glyphs."""
+    return markup.theirs(text)
+
+
+@register.simple_tag
+def link_if_exists(name: str, words: str) -> SafeString:
+    """Link to one of our pages by its name, or write nothing if it is not built."""
+    url = _url(name)
+    return format_html('<a href="{}">{}</a>', url, words) if url else SafeString("")
+
+
+@register.simple_tag
+def run_url(agent: str, run_id: str) -> str:
+    """Return where a run is told. Whatever it is called travels as a parameter, encoded."""
+    return f"{reverse('web:run', args=[agent])}?{urlencode({'run': run_id})}"
+
+
+@register.simple_tag
+def history_url(agent: str, run_id: str = "") -> str:
+    """Return where everything stands that an agent asked, or that it asked in a run."""
+    chosen = {"agent": agent, "run": run_id} if run_id else {"agent": agent}
+    return f"{reverse('web:history')}?{urlencode(chosen)}"
+
+
+@register.inclusion_tag("desk/_nav_link.html", takes_context=True)
+def nav_link(context: Context, name: str, words: str) -> dict[str, Any]:
+    """Link to one of our pages from the header, and mark it where it is open."""
+    url = _url(name)
+    return {"url": url, "words": words, "current": _is_open(context["request"].path, url)}
+
+
+def _url(name: str) -> str:
+    try:
+        return reverse(name)
+    except NoReverseMatch:
+        return ""
+
+
+def _is_open(path: str, url: str) -> bool:
+    if url == reverse("web:queue"):
+        return path == url or path.startswith("/approvals/")
+    return bool(url) and path.startswith(url)

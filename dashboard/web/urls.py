@@ -1,0 +1,17 @@
+"""The people's door."""
+
+from django.urls import path
+
+from dashboard.web.urls_desk import desk
+from dashboard.web.urls_office import office
+from dashboard.web.urls_policy import policy
+from dashboard.web.views import health
+
+app_name = "web"
+urlpatterns = [
+    *desk,
+    *office,
+    *policy,
+    path("healthz", health.alive, name="healthz"),
+    path("readyz", health.ready, name="readyz"),
+]

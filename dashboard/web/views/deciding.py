@@ -1,0 +1,109 @@
+"""A reviewer's answer comes in."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from uuid import UUID
+
+from django.http import HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from dashboard.approvals import errors as refusals
+from dashboard.approvals import queries, services
+from dashboard.approvals.granting import Scope, Terms
+from dashboard.approvals.services import Basis
+from dashboard.web.actors import PersonRequest, auth
+from dashboard.web.forms import DecisionForm
+from dashboard.web.presenting import remembering
+from dashboard.web.presenting.reading import what_was_shown
+from dashboard.web.presenting.standing import last_judgement
+from dashboard.web.views import detail, errors
+from dashboard.web.views.reading import for_readers
+from dashboard.wire import Status
+
+_INCOMPLETE = (
+    "Your browser did not send all that the page showed. Nothing was recorded; load the page "
+    "again and decide there."
+)
+_NOT_WHOLE = (
+    "This page did not show the whole content, so it cannot be approved from here. Nothing was "
+    "recorded."
+)
+
+
+class SeeOther(HttpResponseRedirect):
+    """The answer is at another address; a browser gets it, and going back sends nothing twice."""
+
+    status_code = HTTPStatus.SEE_OTHER
+
+
+class _Incomplete(refusals.Refused):
+    """The form does not hold what our page put into it."""
+
+
+@require_POST
+@for_readers
+def decide(request: PersonRequest, approval_id: UUID) -> HttpResponse:
+    """Record an answer, or show the request as it stands with why nothing was recorded."""
+    form = DecisionForm(request.POST)
+    try:
+        services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
+        _decide(request, approval_id, form)
+    except refusals.NotFound:
+        return errors.not_found(request)
+    except refusals.Refused as refusal:
+        return _answer(request, approval_id, _status(refusal), refusal=refusal)
+    if request.htmx:  # type: ignore[attr-defined]
+        return _answer(request, approval_id, HTTPStatus.OK)
+    return SeeOther(reverse("web:detail", args=[approval_id]))
+
+
+def _decide(request: PersonRequest, approval_id: UUID, form: DecisionForm) -> None:
+    if not form.is_valid():
+        raise _Incomplete(form.what_is_wrong_with_the_reason or _INCOMPLETE)
+    data = form.cleaned_data
+    shown = what_was_shown(str(approval_id), data["shown"])
+    if shown is None:
+        raise refusals.StaleBasis
+    if form.status is Status.APPROVED and not shown["whole"]:
+        raise refusals.NotAllowed(_NOT_WHOLE)
+    services.decide(
+        approval_id=approval_id,
+        reviewer=request.user,
+        auth=auth(request),
+        status=form.status,
+        basis=Basis(data["digest"], data["judgement"]),
+        reason=form.said,
+        shown={**shown, "end_seen": form.end_was_seen},
+        remember=_terms(request, approval_id, form.scope) if form.scope else None,
+    )
+
+
+def _terms(request: PersonRequest, approval_id: UUID, scope: Scope) -> Terms:
+    """Read for how much more the yes is to count; whether it may is for the service to say."""
+    approval = queries.current(approval_id)
+    offered = remembering.offer(approval, last_judgement(approval), request.user, request.POST)
+    if offered is None:
+        raise refusals.StaleBasis
+    if not offered.form.is_valid():
+        raise _Incomplete(offered.form.what_is_wrong or _INCOMPLETE)
+    return offered.terms(scope)
+
+
+def _status(refusal: refusals.Refused) -> int:
+    if isinstance(refusal, _Incomplete | refusals.ReasonMissing | refusals.GrantRefused):
+        return HTTPStatus.UNPROCESSABLE_ENTITY
+    if isinstance(refusal, refusals.NotAllowed):
+        return HTTPStatus.FORBIDDEN
+    return HTTPStatus.CONFLICT
+
+
+def _answer(
+    request: PersonRequest,
+    approval_id: UUID,
+    status: int,
+    refusal: refusals.Refused | None = None,
+) -> HttpResponse:
+    answer = detail.bar if request.htmx else detail.page  # type: ignore[attr-defined]
+    return answer(request, queries.current(approval_id), status, refusal)

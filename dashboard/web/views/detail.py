@@ -1,0 +1,95 @@
+"""One request: what it asks, where it stands, and that somebody saw it."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard.approvals import queries, services
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.errors import NotFound, Refused, StaleBasis
+from dashboard.approvals.models import ApprovalRequest
+from dashboard.web.actors import PersonRequest, auth
+from dashboard.web.presenting import chain
+from dashboard.web.presenting.reading import read
+from dashboard.web.presenting.standing import last_judgement, standing
+from dashboard.web.views import errors
+from dashboard.web.views.queue import listing
+from dashboard.web.views.reading import for_readers
+
+
+@require_safe
+@for_readers
+def detail(request: PersonRequest, approval_id: UUID) -> HttpResponse:
+    """Show a request in full."""
+    try:
+        approval = queries.current(approval_id)
+    except NotFound:
+        return errors.not_found(request)
+    return page(request, approval)
+
+
+@require_safe
+@for_readers
+def state(request: PersonRequest, approval_id: UUID) -> HttpResponse:
+    """Show what of a request may have changed: its status line and the decision bar."""
+    try:
+        approval = queries.current(approval_id)
+    except NotFound:
+        return errors.not_found(request)
+    return bar(request, approval)
+
+
+@require_POST
+@for_readers
+def seen(request: PersonRequest, approval_id: UUID) -> HttpResponse:
+    """Record that the person had the request in sight."""
+    try:
+        services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
+    except NotFound:
+        return errors.not_found(request)
+    return HttpResponse(status=HTTPStatus.NO_CONTENT)
+
+
+def page(
+    request: PersonRequest,
+    approval: ApprovalRequest,
+    status: int = 200,
+    refusal: Refused | None = None,
+) -> HttpResponse:
+    """Answer with the whole page of a request, and why an answer to it was refused."""
+    reading = read(approval, last_judgement(approval), request.get_host())
+    state = _state(request, approval, refusal)
+    before = chain.before(approval, request.user, database_now())
+    context = {**state, "reading": reading, "before": before, "listing": listing(request)}
+    return render(request, "desk/detail.html", context, status=status)
+
+
+def bar(
+    request: PersonRequest,
+    approval: ApprovalRequest,
+    status: int = 200,
+    refusal: Refused | None = None,
+) -> HttpResponse:
+    """Answer with the part of the page that follows events."""
+    state = _state(request, approval, refusal)
+    return render(request, "desk/_state.html", state, status=status)
+
+
+def _state(
+    request: PersonRequest, approval: ApprovalRequest, refusal: Refused | None
+) -> dict[str, Any]:
+    sent = request.POST if refusal else None
+    return {
+        "approval": approval,
+        "standing": standing(approval, request.user, database_now(), sent),
+        "refusal": str(refusal or ""),
+        "is_stale": isinstance(refusal, StaleBasis),
+        "reason": sent.get("reason", "") if sent else "",
+        "approve_reason": sent.get("approve_reason", "") if sent else "",
+    }

@@ -1,0 +1,1 @@
+"""What is asked about: everybody reads it, admins draft and publish it."""

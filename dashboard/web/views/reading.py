@@ -1,0 +1,28 @@
+"""Who is let in to the desk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+from django.http.response import HttpResponseBase
+
+from dashboard.accounts import roles
+from dashboard.web.actors import PersonRequest
+from dashboard.web.views import errors
+
+P = ParamSpec("P")
+View = Callable[Concatenate[PersonRequest, P], HttpResponseBase]
+
+
+def for_readers(view: View[P]) -> View[P]:
+    """Show a page to people who may look; the others are told what they lack."""
+
+    @wraps(view)
+    def guarded(request: PersonRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not roles.may_look(request.user):
+            return errors.may_not(request)
+        return view(request, *args, **kwargs)
+
+    return guarded

@@ -1,0 +1,10 @@
+// Says in the title how many requests need the reader, and nothing of what they are.
+
+const BADGE = /^\(\d+\) /;
+
+/** @param {number} mine - how many need the reader */
+export function showBadge(mine) {
+  const plain = document.title.replace(BADGE, "");
+  const title = mine ? `(${mine}) ${plain}` : plain;
+  if (document.title !== title) document.title = title;
+}

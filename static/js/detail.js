@@ -1,0 +1,100 @@
+// Keeps an open request honest: its status and its bar follow events, its content never moves.
+// Also records that it was in sight, and whether the end of it was.
+
+const SEEN_AFTER_MS = 1000;
+const request = () => document.getElementById("request");
+const bar = () => document.getElementById("request-bar");
+const ended = new Set(); // ids of requests whose end was in sight
+let timer = 0;
+let watched = null;
+let wasInBar = false;
+
+const UNDER_THE_BAR = { rootMargin: "0px 0px -70px 0px" }; // is not in sight
+const end = new IntersectionObserver((entries) => {
+  if (!entries.some((entry) => entry.isIntersecting) || !request()) return;
+  ended.add(request().dataset.id);
+  showWhetherRead();
+}, UNDER_THE_BAR);
+
+/** Approve is quiet until the end of the content was in sight, and off where the policy says so. */
+function showWhetherRead() {
+  const form = bar()?.querySelector("form.decide");
+  if (!form) return;
+  const read = ended.has(request().dataset.id);
+  bar().toggleAttribute("data-unread", !read);
+  form.elements.end_seen.value = read ? "yes" : "";
+  if ("whole" in form.dataset && !form.querySelector("#why-not")) {
+    for (const yes of form.querySelectorAll("[value=approve]")) yes.disabled = !read;
+    for (const panel of form.querySelectorAll(".remember")) panel.hidden = !read;
+  }
+  const hint = form.querySelector(".bar-unread");
+  if (hint) hint.hidden = read;
+}
+
+/** Send once that this was in sight for a second, in a page that was visible. */
+function watch() {
+  clearTimeout(timer);
+  const form = document.getElementById("seen");
+  if (!form || document.hidden || form.dataset.sent) return;
+  timer = setTimeout(async () => {
+    if (document.hidden || !form.isConnected) return;
+    form.dataset.sent = "yes";
+    await fetch(form.action, { method: "POST", body: new FormData(form) }).catch(() => delete form.dataset.sent);
+  }, SEEN_AFTER_MS);
+}
+
+/** A request was opened, by loading the page or from the list. */
+function open() {
+  if (!request() || watched === request()) return;
+  watched = request();
+  end.disconnect();
+  end.observe(document.getElementById("content-end"));
+  watch();
+  showWhetherRead();
+}
+
+function refresh() {
+  if (!bar()) return;
+  const source = document.getElementById("main"); // stays, so it is what requests queue up at
+  const options = { source, target: "#request-bar", select: "#request-bar", selectOOB: "#request-status,#request-why", swap: "outerHTML" };
+  htmx.ajax("GET", bar().dataset.url, options);
+}
+
+/** Leave the bar alone, and what is being typed in it, if nothing in it changed. */
+function consider(event) {
+  const { target, requestConfig, serverResponse } = event.detail;
+  if (target !== bar()) return;
+  const isSame = serverResponse.includes(`data-stamp="${bar().dataset.stamp}"`);
+  const isNoNews = requestConfig.verb === "get" && (isSame || bar().querySelector("[aria-busy]"));
+  if (isNoNews) event.detail.shouldSwap = false;
+  else wasInBar ||= target.contains(document.activeElement); // kept until it is settled
+}
+
+/** An answer for a bar that is gone, because another came first, would only spoil the new one. */
+function drop(event) {
+  const { target } = event.detail;
+  if (target?.id !== "request-bar" || target.isConnected) return;
+  event.preventDefault();
+  refresh();
+}
+
+/** Say aloud that it ended, and keep the place of somebody who was in the bar. */
+function settled(event) {
+  open();
+  if (event.detail.target?.id === "pane") document.getElementById("request-title")?.focus({ preventScroll: true });
+  if (event.detail.target?.id !== "request-bar") return;
+  showWhetherRead();
+  const said = bar().querySelector(".result-title, .progress-said");
+  const place = bar().querySelector(".result, .progress-said");
+  if (place && wasInBar && !bar().contains(document.activeElement)) place.focus({ preventScroll: true });
+  wasInBar = false;
+  if (said) document.getElementById("announcer").textContent = said.innerText;
+}
+
+document.addEventListener("live:changed", (event) => event.detail.id === request()?.dataset.id && refresh());
+for (const name of ["live:gate", "live:caught-up", "countdown:over"]) document.addEventListener(name, refresh);
+document.addEventListener("htmx:beforeOnLoad", drop);
+document.addEventListener("htmx:beforeSwap", consider);
+document.addEventListener("htmx:afterSettle", settled);
+document.addEventListener("visibilitychange", watch);
+open();

@@ -1,0 +1,33 @@
+// Keeps htmx honest: an answer that is not the part that was asked for is never swapped in.
+
+import { disarm, release } from "./arming.js";
+
+/**
+ * @param {Element} target
+ * @param {string} html
+ * @returns {boolean} whether ``html`` holds what would replace ``target``
+ */
+function fits(target, html) {
+  return !target.id || html.includes(`id="${target.id}"`);
+}
+
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { target, serverResponse, xhr } = event.detail;
+  if (!event.detail.shouldSwap || fits(target, serverResponse)) return;
+  event.detail.shouldSwap = false;
+  // Signed out, or too old a form: the server says so on a page of its own.
+  if (xhr.responseURL && event.detail.requestConfig.boosted) location.assign(xhr.responseURL);
+  else location.reload();
+});
+
+document.addEventListener("htmx:afterSwap", disarm);
+
+for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
+  document.addEventListener(name, (event) => {
+    release();
+    const { boosted, path } = event.detail.requestConfig ?? {};
+    if (boosted && name === "htmx:responseError") return location.assign(path); // it says why
+    const form = event.detail.elt?.closest?.("form.decide");
+    if (form && event.detail.requestConfig?.verb === "post") form.querySelector(".bar-trouble").hidden = false;
+  });
+}
