@@ -1,0 +1,66 @@
+"""Work on a clock, as tasks of the server's loop or of ``run_worker``."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from dashboard.accounts.services.sessions import forget_expired
+from dashboard.approvals.services import (
+    end_forbidden_grants,
+    expire_overdue,
+    judge_pending_again,
+)
+from dashboard.live.push import current_hub
+from dashboard.policies.services import current_revision
+
+SWEEP_EVERY_S = 1.0
+TIDY_EVERY_S = 3600.0
+
+log = logging.getLogger(__name__)
+
+
+async def sweep_for_ever() -> None:
+    """Close what nobody answered in time, every second.
+
+    It only writes down what is already so: every reader judges deadlines by itself.
+    """
+    await _repeat(expire_overdue, SWEEP_EVERY_S)
+
+
+async def follow_the_policy() -> None:
+    """Judge what is pending by a new policy, and end the grants that it forbids, within seconds.
+
+    Nothing depends on it: ``decide`` and every use of a grant are judged by it anyway.
+    """
+    followed = 0
+
+    def follow() -> None:
+        nonlocal followed
+        judge_pending_again()
+        present = current_revision().number
+        if present != followed:
+            end_forbidden_grants()
+            followed = present
+
+    await _repeat(follow, SWEEP_EVERY_S)
+
+
+async def tidy_for_ever() -> None:
+    """Delete sessions and links that are over, every hour."""
+    await _repeat(forget_expired, TIDY_EVERY_S)
+
+
+EVERYTHING = (sweep_for_ever, follow_the_policy, tidy_for_ever)
+"""What ``start`` and ``run_worker`` do beside."""
+
+
+async def _repeat(work: Callable[[], object], every_s: float) -> None:
+    hub = current_hub()
+    while True:
+        try:
+            await hub.read(work)
+        except Exception:
+            log.exception("Background work failed; it is tried again in %s s.", every_s)
+        await asyncio.sleep(every_s)

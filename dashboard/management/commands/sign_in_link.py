@@ -1,0 +1,35 @@
+"""``manage.py sign_in_link USER``: a way in for somebody who has none."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from dashboard.accounts.models import User
+from dashboard.accounts.services.people import OPERATOR
+from dashboard.accounts.services.signing_in import make_link
+from dashboard.management.operator import OperatorCommand
+from dashboard.management.prepare import sign_in_url
+
+
+class Command(OperatorCommand):
+    """Print a link that signs one person in, once, within the hour."""
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the person's name."""
+        parser.add_argument("username", help="who the link signs in")
+
+    def handle(self, *_: Any, username: str, **__: Any) -> None:
+        """Print the link alone on stdout."""
+        active = User.objects.filter(is_active=True)
+        person = active.filter(username=username).first()
+        if person is None:
+            known = ", ".join(active.values_list("username", flat=True)) or "nobody"
+            raise CommandError(
+                f"Nobody active is called {username!r}; there is: {known}. No link was made."
+            )
+        self.stdout.write(sign_in_url(make_link(person, by=OPERATOR)))

@@ -1,0 +1,150 @@
+"""Everything that the first run makes, and later runs find made."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from dashboard.accounts import tokens
+from dashboard.accounts.models import Agent, User
+from dashboard.accounts.queries import nobody_ever_signed_in
+from dashboard.accounts.services.agents import create_agent
+from dashboard.accounts.services.people import OPERATOR, create_first_person
+from dashboard.accounts.services.signing_in import make_link
+from dashboard.approvals.readiness import newer_migrations, obstacles
+from dashboard.management.preflight import CannotStart, is_weak, make_data_dir
+
+FIRST_PERSON, FIRST_AGENT = "admin", "agent"
+CONNECT_WITHIN_S = 5
+_LOCK = 3_735_928_559  # any number that nobody else locks in this database
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Have a second start on the same data wait, and make files for this account alone."""
+    with (make_data_dir() / ".preparing").open("w") as file, ExitStack() as ends:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if connection.vendor == "postgresql":  # which other machines may be preparing too
+            ends.enter_context(_database_session()).execute(f"SELECT pg_advisory_lock({_LOCK})")
+        mask = os.umask(0o077)
+        try:
+            yield
+        finally:
+            os.umask(mask)
+
+
+def prepare() -> Iterator[str]:
+    """Make what is missing, telling each step before it is done.
+
+    Raises:
+        CannotStart: The folder, the database or its schema is not fit to serve from.
+    """
+    yield "data folder"
+    _keep_secret_key(make_data_dir())
+    yield "database"
+    _reach_database()
+    _migrate()
+    yield "pages"
+    _collect_static()
+    if why := obstacles():
+        raise CannotStart("\n".join(["Nothing was started.", *why]))
+
+
+def first_link() -> str | None:
+    """Return a sign-in link for the first person, until somebody has signed in."""
+    if not nobody_ever_signed_in():
+        return None
+    person = User.objects.filter(is_admin=True, is_active=True).first()
+    person = person or create_first_person(username=FIRST_PERSON)
+    return sign_in_url(make_link(person, by=OPERATOR))
+
+
+def first_token() -> str | None:
+    """Return a token for the first agent, once; later ones are made in the pages."""
+    if Agent.objects.exists():
+        return None
+    agent = create_agent(name=FIRST_AGENT, by=OPERATOR)
+    return tokens.issue(agent, by=OPERATOR)[1]
+
+
+def remember_address() -> None:
+    """Keep the address that people use, for commands that print links to it."""
+    _address_file().write_text(settings.PUBLIC_URL, encoding="utf-8")
+
+
+def sign_in_url(secret: str) -> str:
+    """Return the address of the page behind a sign-in link."""
+    return f"{_address()}/sign-in/{secret}"
+
+
+def _address() -> str:
+    if not settings.PUBLIC_URL_IS_CONFIGURED and _address_file().exists():
+        return _address_file().read_text(encoding="utf-8")
+    return str(settings.PUBLIC_URL)
+
+
+def _address_file() -> Path:
+    return Path(settings.DATA_DIR) / "address"
+
+
+def _keep_secret_key(folder: Path) -> None:
+    if settings.SECRET_KEY_IS_CONFIGURED:
+        return
+    key_file = folder / settings.SECRET_KEY_FILE.name
+    if not key_file.exists():
+        new = key_file.with_suffix(".new")
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(secrets.token_urlsafe(48))
+        new.rename(key_file)
+    key = key_file.read_text(encoding="utf-8").strip()
+    if is_weak(key):
+        raise CannotStart(
+            f"Nothing was started. The key in {key_file} is empty or weak, and who guesses it "
+            "signs in as anybody. Delete the file: a new one is made and everybody signs in again."
+        )
+    settings.SECRET_KEY = key
+
+
+def _reach_database() -> None:
+    if connection.vendor == "postgresql":
+        with _database_session():
+            pass
+
+
+@contextmanager
+def _database_session() -> Iterator[Any]:
+    # Not through the pool, which tries for seconds and then only says that it did; and without
+    # its limits on time, which are for requests.
+    database: Any = connection
+    options = {**database.get_connection_params(), "connect_timeout": CONNECT_WITHIN_S}
+    with database.wrap_database_errors:
+        session = database.Database.connect(**options, autocommit=True)
+    with session:
+        session.execute("SET lock_timeout = 0; SET statement_timeout = 0")
+        yield session
+
+
+def _migrate() -> None:
+    if newer := newer_migrations():
+        raise CannotStart(
+            f"Nothing was started. The database was migrated by a newer version of this program "
+            f"({newer[-1]}). Run that version, or restore the database from before."
+        )
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        call_command("migrate", verbosity=0, interactive=False)
+
+
+def _collect_static() -> None:
+    call_command("collectstatic", verbosity=0, interactive=False)
