@@ -1,0 +1,125 @@
+"""A new policy meets what is pending: the stricter answer holds."""
+
+import json
+
+import pytest
+
+from dashboard.approvals import services
+from dashboard.approvals.errors import AlreadyClosed, StaleBasis
+from dashboard.wire import Source, Status
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+REJECTS = {
+    "name": "No code",
+    "effect": "reject",
+    "reason": "Not today.",
+    "when": {"kinds": ["code"]},
+}
+TWO = {"name": "Two", "effect": "review", "demands": {"approvals": 2}}
+OFF = {"global_mode": "disabled", "capabilities": {}}
+
+
+def status(approval):
+    approval.refresh_from_db()
+    return approval.status
+
+
+def test_what_is_pending_is_judged_by_the_new_policy(token):
+    approval = make.pending(token)
+    revision = make.in_force(TWO)
+
+    assert services.judge_pending_again() == 1
+
+    newest = approval.judgements.latest("id")
+    assert (newest.revision, json.loads(newest.demands)["approvals"]) == (revision, 2)
+    assert services.judge_pending_again() == 0
+
+
+def test_what_the_new_policy_rejects_is_closed_with_its_words(token):
+    approval = make.pending(token)
+    make.in_force(REJECTS)
+
+    services.judge_pending_again()
+
+    assert (status(approval), approval.decision.source) == (Status.REJECTED, Source.POLICY)
+    assert approval.decision.reason == "Not today."
+
+
+def test_a_laxer_policy_changes_nothing_that_is_pending(token, alice, bob):
+    make.in_force(TWO)
+    approval = make.pending(token)
+    make.in_force(modes=OFF)
+
+    services.judge_pending_again()
+    make.decided(approval, alice)
+
+    assert status(approval) == Status.PENDING
+    assert make.decided(approval, bob).status == Status.APPROVED
+
+
+def test_a_yes_is_judged_by_the_policy_in_force_before_anybody_swept(token, alice):
+    approval = make.pending(token)
+    basis = make.basis(approval)
+    make.in_force(TWO)
+
+    with pytest.raises(StaleBasis):
+        make.decided(approval, alice, basis=basis)
+
+    assert (status(approval), approval.votes.count()) == (Status.PENDING, 0)
+    assert approval.judgements.count() == 2  # kept, so that the page shows what changed
+
+
+def test_a_yes_to_what_is_rejected_meanwhile_closes_it(token, alice):
+    approval = make.pending(token)
+    make.in_force(REJECTS)
+
+    with pytest.raises(AlreadyClosed):
+        make.decided(approval, alice)
+
+    assert (status(approval), approval.decision.source) == (Status.REJECTED, Source.POLICY)
+
+
+def test_a_policy_that_says_the_same_does_not_bother_the_reviewer(token, alice):
+    approval = make.pending(token)
+    make.in_force(modes={"global_mode": "selective", "capabilities": {}})
+
+    assert make.decided(approval, alice).status == Status.APPROVED
+
+
+def test_a_rejection_needs_no_new_judgement(token, alice):
+    approval = make.pending(token)
+    make.in_force(TWO)
+
+    assert make.decided(approval, alice, Status.REJECTED).status == Status.REJECTED
+
+
+def test_every_judgement_stays(token):
+    approval = make.pending(token)
+    for _ in range(2):
+        make.in_force(TWO)
+        services.judge_pending_again()
+
+    assert list(approval.judgements.values_list("revision", flat=True)) == [1, 2, 3]
+
+
+def test_a_shorter_time_limit_holds_for_what_is_pending(token):
+    approval = make.pending(token, time_limit_s=600)
+    make.in_force({"name": "Soon", "effect": "review", "demands": {"time_limit_s": 60}})
+
+    services.judge_pending_again()
+
+    approval.refresh_from_db()
+    assert (approval.expires_at - approval.submitted_at).total_seconds() == 60
+
+
+def test_a_longer_time_limit_changes_nothing_that_is_pending(token):
+    make.in_force({"name": "Soon", "effect": "review", "demands": {"time_limit_s": 60}})
+    approval = make.pending(token)
+    make.in_force({"name": "Late", "effect": "review", "demands": {"time_limit_s": 600}})
+
+    services.judge_pending_again()
+
+    approval.refresh_from_db()
+    assert (approval.expires_at - approval.submitted_at).total_seconds() == 60

@@ -1,0 +1,203 @@
+"""Keys lead to where a press decides; none of them decides."""
+
+from uuid import uuid4
+
+import pytest
+
+from tests.browser.conftest import armed, expect
+from tests.browser.test_looks import serious
+
+CHANGES_AT_ENTER = """
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter") document.dispatchEvent(new CustomEvent("htmx:afterSwap"));
+}, true)
+"""
+LONG = {"code": "x = 1\n" * 300, "language": "python"}
+
+
+@pytest.fixture
+async def two(house, visit):
+    """A list of two requests, on a page that is open, and the links to them."""
+    run = f"run-{uuid4().hex}"
+    for limit_s in (300, 600):
+        house.submit(run_id=run, time_limit_s=limit_s)
+    page = await visit(f"/?q={run}")
+    links = page.locator(".item-link")
+    await expect(links).to_have_count(2)
+    return page, links.first, links.last
+
+
+def approve(page):
+    return page.get_by_role("button", name="Approve", exact=True)
+
+
+def keys(page):
+    return page.get_by_role("dialog", name="Keys")
+
+
+def status(house, approval):
+    return house.api.get(f"approvals/{approval['id']}").json()["status"]
+
+
+async def test_j_and_k_move_through_the_list_and_stop_at_its_ends(two):
+    page, first, last = two
+
+    for key, link in (("j", first), ("j", last), ("j", last), ("k", first), ("k", first)):
+        await page.keyboard.press(key)
+        await expect(link).to_be_focused()
+
+
+async def test_arrows_move_in_the_list_and_scroll_elsewhere(two):
+    page, first, last = two
+    await page.keyboard.press("ArrowDown")
+    await expect(first).not_to_be_focused()
+
+    await first.focus()
+    await page.keyboard.press("ArrowDown")
+    await expect(last).to_be_focused()
+    await page.keyboard.press("ArrowUp")
+    await expect(first).to_be_focused()
+
+
+async def test_enter_opens_what_is_chosen_and_j_goes_on_from_there(two):
+    page, first, last = two
+    await page.keyboard.press("j")
+    await expect(first).to_be_focused()
+
+    await page.keyboard.press("Enter")
+    await page.locator("#request-title:focus").wait_for()
+    await page.keyboard.press("j")
+
+    await expect(last).to_be_focused()
+
+
+async def test_a_leads_to_approve_and_only_the_second_press_approves(house, visit, path_of):
+    approval = house.submit()
+    page = await visit(path_of(approval))
+    await expect(approve(page)).to_be_enabled()
+    await armed(page)
+
+    await page.keyboard.press("a")
+    await expect(approve(page)).to_be_focused()
+    assert status(house, approval) == "pending"
+    await page.keyboard.press("Enter")
+
+    await page.locator(".result--approved").wait_for()
+
+
+async def test_a_press_right_after_something_changed_approves_nothing(house, visit, path_of):
+    approval = house.submit()
+    page = await visit(path_of(approval))
+    await expect(approve(page)).to_be_enabled()
+    await armed(page)
+    await page.evaluate(CHANGES_AT_ENTER)
+    sent = []
+    page.on("request", lambda request: sent.append(request.url.rpartition("/")[2]))
+
+    await page.keyboard.press("a")
+    await expect(approve(page)).to_be_focused()
+    await page.keyboard.press("Enter")
+
+    await armed(page)
+    assert ("decide" in sent, status(house, approval)) == (False, "pending")
+
+
+async def test_a_says_why_approve_is_not_offered(house, visit, path_of):
+    page = await visit(path_of(house.submit(content=LONG)))
+    await expect(approve(page)).to_be_disabled()
+
+    await page.keyboard.press("a")
+
+    await page.locator("#announcer", has_text="Approve is not offered. The policy").wait_for()
+
+
+async def test_r_opens_the_reason_and_rejects_nothing(house, visit, path_of):
+    approval = house.submit()
+    page = await visit(path_of(approval))
+
+    await page.keyboard.press("r")
+
+    await expect(page.get_by_label("Why not?")).to_be_focused()
+    await expect(page.get_by_label("Why not?")).to_have_value("")
+    assert status(house, approval) == "pending"
+
+
+async def test_escape_closes_the_reason(house, visit, path_of):
+    page = await visit(path_of(house.submit()))
+    await page.keyboard.press("r")
+    await expect(page.get_by_label("Why not?")).to_be_focused()
+
+    await page.keyboard.press("Escape")
+
+    await expect(page.get_by_label("Why not?")).to_be_hidden()
+
+
+async def test_a_slash_leads_to_the_search_and_keys_are_letters_there(visit):
+    page = await visit("/")
+    search = page.get_by_role("searchbox")
+
+    await page.keyboard.press("/")
+    await expect(search).to_be_focused()
+    await page.keyboard.type("jar?/")
+
+    await expect(search).to_have_value("jar?/")
+    await expect(keys(page)).to_be_hidden()
+
+
+@pytest.mark.parametrize("modifier", ["Control", "Alt", "Meta"])
+async def test_with_a_modifier_a_key_is_the_browsers(house, visit, path_of, modifier):
+    page = await visit(path_of(house.submit()))
+    await expect(approve(page)).to_be_enabled()
+
+    await page.keyboard.press(f"{modifier}+a")
+
+    await expect(approve(page)).not_to_be_focused()
+
+
+async def test_a_question_mark_lists_the_keys_and_escape_closes_that(two):
+    page, first, _ = two
+
+    await page.keyboard.press("?")
+    await keys(page).wait_for()
+    await page.keyboard.press("j")
+    await expect(first).not_to_be_focused()
+    await page.keyboard.press("Escape")
+
+    await expect(keys(page)).to_be_hidden()
+
+
+async def test_single_characters_can_be_turned_off_and_on_again(two):
+    page, first, _ = two
+    await page.get_by_role("button", name="Keys").click()
+    await page.get_by_label("Use keys that are single characters").uncheck()
+    await page.get_by_text("They are off in this browser.").wait_for()
+    await page.reload()
+    await page.get_by_role("button", name="Keys").wait_for()
+    await page.keyboard.press("j")
+    await expect(first).not_to_be_focused()
+
+    await page.get_by_role("button", name="Keys").click()
+    await page.get_by_label("Use keys that are single characters").check()
+    await page.get_by_role("button", name="Close").click()
+    await page.keyboard.press("j")
+
+    await expect(first).to_be_focused()
+
+
+async def test_arrows_work_while_single_characters_are_off(two):
+    page, first, last = two
+    await page.evaluate("localStorage.setItem('approvals:keys', 'off')")
+    await first.focus()
+
+    await page.keyboard.press("ArrowDown")
+
+    await expect(last).to_be_focused()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_in_the_list_of_keys(visit, scheme):
+    page = await visit("/", color_scheme=scheme)
+    await page.keyboard.press("?")
+    await keys(page).wait_for()
+
+    assert await serious(page) == []

@@ -1,0 +1,236 @@
+"""Filters, order and counts of the queue, on a page that is open."""
+
+import asyncio
+import re
+from uuid import uuid4
+
+import pytest
+
+from tests.browser.conftest import PHONE, armed, expect
+from tests.browser.house import open_house
+from tests.browser.test_looks import serious
+
+HIGH = {"code": "import shutil\nshutil.rmtree('/data')\n", "language": "python"}
+
+
+@pytest.fixture(scope="module")
+def house(house):
+    """A dashboard where nobody else asks for anything, so that what waits can be counted."""
+    with open_house() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def cookies(house):
+    return {"alice": house.sign_in("alice")}
+
+
+@pytest.fixture
+def run():
+    """The name of a run that nothing else has."""
+    return f"run-{uuid4().hex}"
+
+
+def row(page, approval):
+    return page.locator(f'.item[data-id="{approval["id"]}"]')
+
+
+def rows(page):
+    return page.locator("#list .item")
+
+
+def search(page):
+    return page.get_by_role("searchbox", name="Search content, objective and run")
+
+
+def ends(address):
+    return re.compile(re.escape(address) + "$")
+
+
+async def mine(page):
+    return int(await page.locator("#list").get_attribute("data-mine"))
+
+
+async def test_what_comes_later_is_filtered_too(house, visit, run):
+    page = await visit(f"/?q={run}")
+
+    await asyncio.to_thread(house.submit)
+    approval = await asyncio.to_thread(house.submit, run_id=run)
+
+    await row(page, approval).wait_for()
+    await expect(rows(page)).to_have_count(1)
+
+
+async def test_typing_narrows_the_list_and_the_address(house, visit, run):
+    house.submit()
+    approval = house.submit(run_id=run)
+    page = await visit("/")
+
+    await search(page).fill(run)
+
+    await expect(rows(page)).to_have_count(1)
+    await row(page, approval).wait_for()
+    await expect(page).to_have_url(ends(f"/?q={run}"))
+    await expect(search(page)).to_be_focused()
+
+
+async def test_choosing_narrows_at_once_though_the_pointer_is_there(house, visit, run):
+    house.submit(run_id=run)
+    page = await visit(f"/?q={run}")
+
+    await page.get_by_text("Filter", exact=True).click()
+    await page.get_by_label("Kind").select_option("plan")
+
+    await page.get_by_text("Nothing that waits passes your filters.").wait_for()
+    await page.get_by_role("heading", name="Nothing passes your filters").wait_for()
+    await expect(page).to_have_url(ends(f"/?q={run}&kind=plan"))
+
+
+async def test_the_way_back_shows_all(house, visit, run):
+    approval = house.submit()
+    page = await visit(f"/?q={run}")
+
+    await page.get_by_role("link", name="Show all").click()
+
+    await row(page, approval).wait_for()
+    await expect(search(page)).to_have_value("")
+
+
+async def test_a_request_that_is_opened_keeps_the_filters_beside_it(house, visit, run):
+    approval, other = house.submit(run_id=run), house.submit()
+    page = await visit(f"/?q={run}")
+
+    await armed(page)
+    await row(page, approval).get_by_role("link").click()
+    await page.locator("#request-title:focus").wait_for()
+    await page.reload()
+
+    await expect(page).to_have_url(ends(f"/approvals/{approval['id']}?q={run}"))
+    await row(page, approval).locator("[aria-current]").wait_for()
+    await expect(row(page, other)).to_have_count(0)
+
+
+async def test_filters_change_beside_an_open_request(house, visit, path_of, run):
+    house.submit(run_id=run)
+    approval = house.submit()
+    page = await visit(path_of(approval))
+
+    await search(page).fill(run)
+
+    await expect(rows(page)).to_have_count(1)
+    await expect(page).to_have_url(ends(f"{path_of(approval)}?q={run}"))
+    await page.locator("#request-title").wait_for()
+
+
+async def test_the_next_request_is_the_next_in_the_narrowed_list(house, visit, run):
+    house.submit(time_limit_s=600)  # more urgent, but left out
+    first, second = [house.submit(run_id=run, time_limit_s=limit) for limit in (800, 900)]
+    page = await visit(f"/approvals/{first['id']}?q={run}")
+    await armed(page)
+    await page.get_by_role("button", name="Approve", exact=True).click()
+    await page.locator(".result--approved").wait_for()
+
+    await armed(page)
+    await page.get_by_role("link", name="Next request").click()
+
+    await expect(page).to_have_url(ends(f"/approvals/{second['id']}?q={run}"))
+    await page.locator("#request-title:focus").wait_for()
+
+
+async def test_a_filtered_list_does_not_move_under_the_pointer(house, visit, run):
+    first = house.submit(run_id=run)
+    page = await visit(f"/?q={run}&order=risk")
+    await row(page, first).hover()
+
+    second = await asyncio.to_thread(house.submit, content=HIGH, run_id=run)
+
+    await page.get_by_role("button", name="1 new").wait_for()
+    await expect(rows(page)).to_have_count(1)
+    await page.get_by_role("button", name="1 new").click()
+    await expect(rows(page)).to_have_count(2)
+    await expect(rows(page).first).to_have_attribute("data-id", second["id"])
+
+
+async def test_a_list_with_the_focus_in_it_does_not_move(house, visit, run):
+    first = house.submit(run_id=run)
+    page = await visit(f"/?q={run}")
+    await row(page, first).get_by_role("link").focus()
+
+    await asyncio.to_thread(house.submit, run_id=run)
+
+    await page.get_by_role("button", name="1 new").wait_for()
+    await expect(row(page, first).get_by_role("link")).to_be_focused()
+    await expect(page.locator(".run")).to_have_count(0)
+
+
+async def test_a_second_request_of_a_run_comes_under_the_heading_of_both(house, visit, run):
+    house.submit(run_id=run)
+    page = await visit(f"/?q={run}")
+
+    await asyncio.to_thread(house.submit, run_id=run)
+
+    await page.locator(".run-head", has_text=run).wait_for()
+    await expect(page.locator(".run .item")).to_have_count(2)
+
+
+async def test_the_filters_work_without_script(house, visit, run):
+    house.submit()
+    approval = house.submit(run_id=run)
+    page = await visit("/", java_script_enabled=False)
+
+    await search(page).fill(run)
+    await page.get_by_role("button", name="Show").click()
+
+    await row(page, approval).wait_for()
+    await expect(rows(page)).to_have_count(1)
+
+
+async def test_the_title_counts_what_needs_me(house, visit):
+    page = await visit("/")
+    before = await mine(page)
+
+    approval = await asyncio.to_thread(house.submit)
+    await expect(page).to_have_title(re.compile(rf"^\({before + 1}\) "))
+    await asyncio.to_thread(house.cancel, approval)
+
+    await expect(page).to_have_title(re.compile(rf"^\({before}\) " if before else r"^[^(]"))
+
+
+async def test_the_title_counts_while_the_list_is_held_and_beside_a_request(house, visit, path_of):
+    page = await visit(path_of(house.submit()))
+    before = await mine(page)
+    await page.locator(".queue").hover()
+
+    await asyncio.to_thread(house.submit)
+
+    await expect(page).to_have_title(f"({before + 1}) Python code wants to run · Approvals")
+
+
+async def test_there_is_no_count_where_nothing_needs_me(house, visit, run):
+    page = await visit("/policies")
+
+    await expect(page).to_have_title(re.compile(r"^[^(]"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [{"width": 1440, "height": 900}, PHONE])
+async def test_axe_finds_nothing_in_any_list(house, visit, run, scheme, viewport):
+    for content in (HIGH, HIGH, None):
+        house.submit(run_id=run, content=content)
+    found = {}
+    page = await visit("/", color_scheme=scheme, viewport=viewport)
+    for query in (f"q={run}&severity=low&order=risk", "q=nothing", "kind=x", "show=decided&q=x"):
+        await page.goto(f"{house.url}/?{query}")
+        found[query] = await serious(page)
+
+    assert {query: faults for query, faults in found.items() if faults} == {}
+
+
+async def test_no_list_is_wider_than_a_phone(house, visit, run):
+    for _ in range(2):
+        house.submit(run_id="very-long-" * 15 + run, content=HIGH)
+    page = await visit(f"/?q={run}&severity=low&kind=x", viewport={"width": 320, "height": 640})
+
+    await page.locator(".run").wait_for()
+
+    assert await page.evaluate("document.documentElement.scrollWidth") == 320

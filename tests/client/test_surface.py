@@ -1,0 +1,80 @@
+"""What the library shows to those who build on it, and what it needs."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import dashboard.client
+from dashboard.client import AsyncClient, Client, approval_func
+
+NAMES = """
+    AlreadyUsed Answer ApprovalRequest ApprovalResponse AsyncClient Cancelled Client
+    DashboardError Decision DigestMismatch Expired NotApproved NotConfigured OnHold Pending
+    Rejected RequestRefused TokenRefused TooLate Unreachable approval_func requires_approval
+"""
+IMPORT_ALONE = """
+import sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {BLOCKED}:
+            raise ImportError(f"{name} is not installed here")
+
+sys.meta_path.insert(0, Blocked())
+import dashboard.client
+import dashboard.client.testing
+import dashboard.client.adapters.autogen
+print(*sorted(name for name in sys.modules if name.startswith("dashboard")))
+"""
+
+
+def test_the_exports_are_exactly_these():
+    assert sorted(dashboard.client.__all__) == NAMES.split()
+
+
+def test_every_export_is_there():
+    assert [name for name in NAMES.split() if not hasattr(dashboard.client, name)] == []
+
+
+def test_it_imports_without_django_and_without_any_framework():
+    blocked = {"django", "channels", "pydantic", "ninja", "autogen_agentchat", "autogen_core"}
+    code = IMPORT_ALONE.replace("{BLOCKED}", repr(blocked))
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    rooms = {name for name in done.stdout.split() if not name.startswith("dashboard.client")}
+    assert rooms == {"dashboard", "dashboard.wire"}
+
+
+def test_approval_func_is_a_real_coroutine_function():
+    assert inspect.iscoroutinefunction(approval_func)
+
+
+def test_the_bound_method_of_the_async_client_is_a_coroutine_function():
+    client = AsyncClient("https://dashboard.example", "dash_x")
+
+    assert inspect.iscoroutinefunction(client.approval_func)
+
+
+def test_the_blocking_twin_is_no_coroutine_function():
+    client = Client("https://dashboard.example", "dash_x")
+
+    assert not inspect.iscoroutinefunction(client.approval_func)
+
+
+def test_every_error_is_a_dashboard_error_and_has_a_line_in_the_tree():
+    errors = vars(dashboard.client._errors)
+    classes = [e for e in errors.values() if inspect.isclass(e) and issubclass(e, Exception)]
+
+    assert all(issubclass(error, dashboard.client.DashboardError) for error in classes)
+    assert [e.__name__ for e in classes if e.__name__ not in errors["__doc__"]] == []
+
+
+@pytest.mark.parametrize("make", [Client, AsyncClient])
+def test_a_client_never_shows_its_token(make):
+    client = make("https://dashboard.example", "dash_secret")
+
+    assert repr(client) == f"{make.__name__}('https://dashboard.example')"
+    assert "dash_secret" not in repr(client._settings)

@@ -1,0 +1,97 @@
+"""What every test may ask for: people, an agent with its token, and quick settings."""
+
+import time
+
+import pytest
+from django.conf import settings as django_settings
+from django.db import connection
+from hypothesis import settings as hypothesis_settings
+
+from dashboard.accounts.models import User
+from dashboard.policies import inspecting
+from tests import make
+
+pytest_plugins = ["tests.not_run"]
+
+# An example that takes long says something of the machine, and nothing of what is tested.
+hypothesis_settings.register_profile("untimed", deadline=None)
+hypothesis_settings.load_profile("untimed")
+
+
+def pytest_sessionstart():
+    """The test database lies in the data folder, which a fresh checkout does not have."""
+    django_settings.STATIC_ROOT.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is about the other database; the checks run the tests on both."""
+    vendor = connection.vendor
+    other = [i for i in items if (m := i.get_closest_marker("engine")) and m.args != (vendor,)]
+    if other:
+        config.hook.pytest_deselected(items=other)
+        items[:] = [item for item in items if item not in other]
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_blocker):
+    """Close the pool before the test database is dropped; PostgreSQL needs a moment for it."""
+    yield
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock():
+            connection.close()
+            connection.close_pool()
+            _until_nobody_is_left()
+
+
+def _until_nobody_is_left():
+    # Threads that served tests keep a connection, and a visited database cannot be dropped.
+    name = [connection.settings_dict["NAME"]]
+    visitors = "FROM pg_stat_activity WHERE datname = %s"
+    with connection._nodb_cursor() as cursor:
+        cursor.execute(f"SELECT pg_terminate_backend(pid) {visitors}", name)
+        for _ in range(200):
+            cursor.execute(f"SELECT count(*) {visitors}", name)
+            if cursor.fetchone() == (0,):
+                return
+            time.sleep(0.02)
+
+
+@pytest.fixture(autouse=True)
+def _quick(settings, monkeypatch):
+    # On a busy machine no inspection shall be stopped that a test does not want stopped.
+    monkeypatch.setattr(inspecting, "DEADLINE_S", 5.0)
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+
+
+@pytest.fixture
+def alice(db) -> User:
+    """A reviewer."""
+    return make.person("alice", reviewer=True)
+
+
+@pytest.fixture
+def bob(db) -> User:
+    """Another reviewer."""
+    return make.person("bob", reviewer=True)
+
+
+@pytest.fixture
+def ada(db) -> User:
+    """An admin who does not review."""
+    return make.person("ada", admin=True)
+
+
+@pytest.fixture
+def agent(db):
+    """An agent without owner."""
+    return make.agent("beamline")
+
+
+@pytest.fixture
+def token(agent):
+    """A token of ``agent``."""
+    return make.token(agent)

@@ -1,0 +1,99 @@
+"""The page about policies: its YAML works, and nothing that can be written is missing."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from dashboard.inspection.python.notes import PHRASES
+from dashboard.policies.importing import from_yaml, to_yaml
+from dashboard.policies.inspecting import inspect
+from dashboard.policies.linting import failing_examples, warnings
+from dashboard.policies.rules import Argument, Demands, Effect, FindingsMatch, Hours, Rule, When
+from dashboard.policies.starters import STARTERS
+from tests.docs.reading import ROOT, rows
+
+PAGE = ROOT / "docs" / "policies.md"
+POLICIES = re.findall(r"^```yaml\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+OURS, *OSPREYS = POLICIES
+
+
+def names(shape: type[BaseModel]) -> set[str]:
+    return {field.alias or name for name, field in shape.model_fields.items()}
+
+
+def first_cells():
+    return {name for row in rows(PAGE) for name in re.findall(r"`([^`]+)`", row[0])}
+
+
+@pytest.mark.parametrize("text", POLICIES)
+def test_every_policy_is_read_and_written_as_the_same(text):
+    policy = from_yaml(text).policy
+
+    assert from_yaml(to_yaml(policy)).policy == policy
+
+
+def test_our_policy_does_what_its_examples_say_and_gives_no_warning():
+    policy = from_yaml(OURS).policy
+
+    assert {rule.effect for rule in policy.rules} == set(Effect)
+    assert failing_examples(policy, inspect) == []
+    assert warnings(policy, known_groups=["managers", "directors", "shift"]) == []
+
+
+@pytest.mark.parametrize("text", OSPREYS)
+def test_ospreys_section_is_mapped(text):
+    found = from_yaml(text)
+
+    assert found.mapped != []
+    assert found.ignored == []
+
+
+@pytest.mark.parametrize("shape", [When, Demands])
+def test_every_condition_and_every_demand_has_a_line(shape):
+    assert names(shape) - first_cells() == set()
+
+
+def test_every_test_of_an_argument_has_a_line():
+    tests = set(Argument.model_fields["test"].annotation.__args__)
+
+    assert tests - first_cells() == set()
+
+
+@pytest.mark.parametrize("shape", [Rule, FindingsMatch, Hours, Argument])
+def test_every_other_key_is_named(shape):
+    named = set(re.findall(r"`([^`]+)`", PAGE.read_text())) | set(re.findall(r"\w+(?=:)", OURS))
+
+    assert names(shape) - named == set()
+
+
+def findings():
+    table = PAGE.read_text().partition("### Findings")[2].partition("### Effects")[0]
+    lines = [line for line in table.splitlines() if line.startswith("| `")]
+    return {name for line in lines for name in re.findall(r"`([a-z-]+)`", line.split("|")[1])}
+
+
+def test_every_finding_that_is_listed_is_one_that_is_made():
+    sources = [
+        *ROOT.glob("dashboard/inspection/**/*.py"),
+        ROOT / "dashboard/policies/inspecting.py",
+    ]
+    made = set(re.findall(r'"([a-z]+(?:-[a-z]+)*)"', "".join(map(Path.read_text, sources))))
+
+    assert findings() - made == set()
+
+
+def test_every_finding_about_python_and_every_one_of_a_starter_is_listed():
+    matches = (rule.when.findings for starter in STARTERS for rule in starter.policy.rules)
+    named = {name for match in matches if match for name in match.names}
+
+    assert (named | set(PHRASES)) - findings() == set()
+
+
+def test_every_effect_has_a_line():
+    assert {str(effect) for effect in Effect} <= first_cells()
+
+
+def test_every_starter_has_a_line():
+    assert {starter.title for starter in STARTERS} <= {row[0] for row in rows(PAGE)}

@@ -1,0 +1,54 @@
+"""How hard the tests here try, and what they need."""
+
+import os
+
+import pytest
+from django.db import connection
+
+from tests.serving import REDIS_URL, serve
+
+THOROUGH = os.environ.get("CI") == "true"
+NEEDS_REDIS = "Not run: set REDIS_URL to test what happens between processes and without Redis."
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what takes long, and on SQLite in the checks, where no Redis is, what needs it."""
+    without = set() if THOROUGH else {"only_thorough"}
+    if THOROUGH and connection.vendor == "sqlite" and not REDIS_URL:
+        without.add("redis_url")
+    other = [item for item in items if without & set(getattr(item, "fixturenames", ()))]
+    config.hook.pytest_deselected(items=other)
+    items[:] = [item for item in items if item not in other]
+
+
+@pytest.fixture(scope="session")
+def redis_url():
+    if not REDIS_URL:
+        (pytest.fail if THOROUGH else pytest.skip)(NEEDS_REDIS)
+    return REDIS_URL
+
+
+@pytest.fixture(scope="session")
+def rounds():
+    """How often to try what may go wrong once in a while."""
+    return 20 if THOROUGH else 1
+
+
+@pytest.fixture(scope="session")
+def only_thorough():
+    """For what takes longer than ten seconds: tried where CI=true."""
+
+
+@pytest.fixture(scope="session")
+def thorough():
+    """Whether to try with as many as the product promises; CI does."""
+    return THOROUGH
+
+
+@pytest.fixture(scope="session")
+def house():
+    """One dashboard for all tests that leave it as they found it."""
+    with serve() as house:
+        yield house
+        assert house.audit_is_whole() is True
+        assert house.errors() == []

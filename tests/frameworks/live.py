@@ -1,0 +1,82 @@
+"""A real dashboard for the frameworks' tests, and a person at its pages.
+
+The dashboard runs with the Python that ``DASHBOARD_PYTHON`` names, because the frameworks'
+environments have no Django; without it, with this one.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+
+import httpx2
+
+from tests import serving
+
+PYTHON = os.environ.get("DASHBOARD_PYTHON", sys.executable)
+
+
+def missing():
+    """Say why no dashboard can be started here, if none can."""
+    found = subprocess.run([PYTHON, "-c", "import django"], capture_output=True, check=False)
+    if found.returncode == 0:
+        return ""
+    return "no server here; set DASHBOARD_PYTHON to a Python that has approval-dashboard[server]"
+
+
+class Person:
+    """A reviewer who looks at the queue until something is there, and decides it."""
+
+    def __init__(self, house, name="alice"):
+        self.house = house
+        self.browser = house.browser(name, timeout=5)
+        self.threads = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for thread in self.threads:
+            thread.join(10)
+        self.browser.close()
+
+    def approves(self, **more):
+        self._soon("approve", **more)
+
+    def rejects(self, reason, **more):
+        self._soon("reject", reason=reason, **more)
+
+    def _soon(self, verdict, *, after=lambda: None, reason=""):
+        thread = threading.Thread(target=self._decide, args=(verdict, reason, after), daemon=True)
+        self.threads.append(thread)
+        thread.start()
+
+    def _decide(self, verdict, reason, after):
+        approval = {"id": self.find()}
+        after()
+        form = {**self.house.form(self.browser, approval), "reason": reason}
+        said = self.house.decide(self.browser, approval, verdict, form)
+        assert said.status_code in {200, 303}, said.text
+
+    def find(self, within_s=10):
+        """Return the id of what waits, as soon as something does."""
+        gives_up_at = time.monotonic() + within_s
+        while time.monotonic() < gives_up_at:
+            with suppress(httpx2.TransportError):
+                if found := re.search(r'href="/approvals/([0-9a-f-]{36})', self.queue()):
+                    return found[1]
+            time.sleep(0.02)
+        raise AssertionError("Nothing waited.")
+
+    def queue(self):
+        return self.browser.get("/").text
+
+
+@contextmanager
+def live_house():
+    serving.MANAGE[0] = PYTHON
+    with serving.serve() as house:
+        yield house

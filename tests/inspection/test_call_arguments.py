@@ -1,0 +1,125 @@
+"""Code among the arguments of a tool."""
+
+import pytest
+
+from dashboard.inspection.findings import Severity
+from dashboard.inspection.inspector import inspect_content
+from dashboard.wire import Kind
+
+
+def report_on(tool, arguments):
+    return inspect_content(Kind.TOOL_CALL, {"tool": tool, "arguments": arguments})
+
+
+@pytest.mark.parametrize(
+    "tool",
+    ["write_channel", "mcp__epics__channel-write", "controls.writeChannel", "caput", "a/set_pv"],
+)
+def test_a_tool_that_writes_to_a_control_system_is_known_by_its_name(tool):
+    (finding,) = report_on(tool, {"value": 1}).findings
+
+    assert (finding.name, finding.severity) == ("control-system-write", Severity.HIGH)
+
+
+@pytest.mark.parametrize("tool", ["read_channel", "caget", "mcp__epics__readPvs"])
+def test_a_tool_that_reads_from_one_is_known_too(tool):
+    assert report_on(tool, {}).names == {"control-system-read"}
+
+
+@pytest.mark.parametrize("key", ["command", "cmd", "bash", "Command", "shellCommand"])
+def test_a_command_is_read_as_a_shell_reads_it(key):
+    report = report_on("anything", {key: "rm -rf /srv"})
+
+    assert "recursive-delete" in report.names
+    assert report.languages == ("bash",)
+
+
+def test_a_list_of_words_is_read_as_one_command():
+    report = report_on("anything", {"argv": ["echo", "rm -rf /"]})
+
+    assert "recursive-delete" not in report.names
+
+
+def test_a_list_of_commands_is_read_one_by_one():
+    report = report_on("terminal", {"commands": ["ls", "rm -rf /srv"]})
+
+    assert "recursive-delete" in report.names
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("run", {"language": "python", "source": "import os\nos.remove('x')"}),
+        ("python_repl", {"input": "import os\nos.remove('x')"}),
+        ("run", {"python_code": "import os\nos.remove('x')"}),
+        ("run", {"deep": [{"lang": "py", "code": "import os\nos.remove('x')"}]}),
+    ],
+)
+def test_the_tool_or_an_argument_tells_the_language(tool, arguments):
+    report = report_on(tool, arguments)
+
+    assert "file-delete" in report.names
+    assert "python" in report.languages
+
+
+def test_code_of_which_nothing_tells_the_language_is_a_doubt_of_medium_severity():
+    report = report_on("evaluate", {"code": "f(1); g(2)"})
+
+    assert [(f.name, f.severity, f.is_doubt) for f in report.findings] == [
+        ("not-inspected", Severity.MEDIUM, True)
+    ]
+
+
+def test_an_argument_that_is_too_large_is_a_doubt():
+    report = report_on("save", {"text": "word " * 20_000})
+
+    assert report.names == {"too-large"}
+    assert report.has_doubts
+
+
+def test_the_names_of_arguments_are_looked_at_too():
+    assert report_on("send", {"\u0430mount": 1}).names == {"look-alike-characters"}
+
+
+def test_findings_in_an_argument_name_its_number_and_its_lines():
+    report = report_on("bash", {"after": 1, "command": "ls\n\nrm -rf /srv", "cwd": "/srv"})
+
+    assert {(f.name, f.block, f.line, f.end_line) for f in report.findings} == {
+        ("recursive-delete", 1, 3, 3)
+    }
+
+
+def test_the_same_in_two_arguments_is_found_twice():
+    report = report_on("bash", {"commands": ["rm -rf /a", "ls", "rm -rf /b"]})
+
+    assert [(f.name, f.block) for f in report.findings] == [
+        ("recursive-delete", 1),
+        ("recursive-delete", 3),
+    ]
+
+
+def test_what_is_about_all_of_an_argument_is_put_on_all_of_its_lines():
+    (finding,) = report_on("evaluate", {"a": "x", "code": "f(1);\ng(2)"}).findings
+
+    assert (finding.block, finding.line, finding.end_line) == (2, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [("write_channel", {}), ("send", {"\u0430mount": 1}), ("send_\u202eit", {})],
+)
+def test_what_is_in_the_name_of_a_tool_or_an_argument_is_about_the_whole(tool, arguments):
+    (finding,) = report_on(tool, arguments).findings
+
+    assert (finding.block, finding.line, finding.end_line) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("value", [None, 1, 2.5, True, [], {}, [[["x"]]], ""])
+def test_arguments_that_hold_no_code_have_no_findings(value):
+    assert report_on("anything", {"value": value}).findings == ()
+
+
+def test_the_name_of_a_database_is_no_statement():
+    arguments = {"database": "analytics-prod", "query": "SELECT 1"}
+
+    assert report_on("run_sql_query", arguments).findings == ()

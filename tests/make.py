@@ -1,0 +1,154 @@
+"""Makes what tests need, through the same services as everybody else."""
+
+from contextlib import contextmanager
+from datetime import timedelta
+from uuid import uuid4
+
+from django.utils import timezone
+
+from dashboard.accounts import tokens
+from dashboard.accounts.models import Agent, AgentToken, Group, User
+from dashboard.accounts.services import agents, groups, people
+from dashboard.approvals import guards, services
+from dashboard.approvals.granting import Scope, Terms
+from dashboard.approvals.models import ApprovalRequest, Grant
+from dashboard.approvals.services import Basis, Report
+from dashboard.approvals.submission import Submission
+from dashboard.audit.services import Actor
+from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, parse_rule
+from dashboard.policies.models import PolicyRevision
+from dashboard.policies.services import current_revision
+from dashboard.wire import Kind, OutcomeState, Status
+
+BY = Actor("operator", "command")
+CODE = {"code": "print(1)"}
+REMEMBERS = {"name": "May", "effect": "review", "demands": {"grants_allowed": True}}
+
+
+def person(name: str, *, password: str | None = "a long password", **roles: bool) -> User:
+    return people.create_person(username=name, roles=roles, by=BY, password=password)
+
+
+def group(name: str, *members: User) -> Group:
+    made = groups.create_group(name=name, by=BY)
+    groups.set_members(made, members=members, by=BY)
+    return made
+
+
+def in_force(*rules: dict, modes: dict | None = None, **more: bool) -> PolicyRevision:
+    """Put a policy in force, without asking anybody to confirm what it loosens."""
+    present = current_revision()
+    policy = Policy(
+        modes=modes or EVERYTHING_TO_A_PERSON.modes, rules=tuple(map(parse_rule, rules)), **more
+    )
+    return PolicyRevision.objects.create(
+        number=present.number + 1, document=policy.to_json(), published_at=timezone.now()
+    )
+
+
+def agent(name: str = "beamline", owner: User | None = None) -> Agent:
+    return agents.create_agent(name=name, by=BY, owner=owner)
+
+
+def secret(of: Agent) -> str:
+    return tokens.issue(of, by=BY)[1]
+
+
+def token(of: Agent) -> AgentToken:
+    return tokens.find(secret(of))
+
+
+def submission(**changes) -> Submission:
+    fields = {"kind": Kind.CODE, "capability": "python_execution", "content": CODE, "evidence": {}}
+    return Submission(**(fields | changes))
+
+
+def pending(of: AgentToken, *, key: str | None = None, **changes) -> ApprovalRequest:
+    return services.submit(
+        token=of, idempotency_key=key or uuid4().hex, submission=submission(**changes)
+    )[0]
+
+
+def basis(approval: ApprovalRequest) -> Basis:
+    return Basis(approval.digest, approval.judgements.latest("id").pk)
+
+
+def decided(approval: ApprovalRequest, by: User, status: Status = Status.APPROVED, **more):
+    return services.decide(
+        approval_id=approval.pk,
+        reviewer=by,
+        auth="session:password",
+        status=status,
+        basis=more.pop("basis", None) or basis(approval),
+        shown={"end_seen": "yes"} | more.pop("shown", {}),
+        **more,
+    )
+
+
+def approved(of: AgentToken, by: User, **changes) -> ApprovalRequest:
+    approval = pending(of, **changes)
+    decided(approval, by)
+    approval.refresh_from_db()
+    return approval
+
+
+def granted(of: AgentToken, by: User, *, terms: Terms | None = None, **changes) -> Grant:
+    """A yes that is remembered, under a policy that allows it."""
+    in_force(REMEMBERS)
+    approval = pending(of, accepts_grants=True, **changes)
+    terms = terms or Terms(scope=Scope.CONTENT, this_run=bool(approval.run_id), most_uses=10)
+    decided(approval, by, remember=terms)
+    return Grant.objects.latest("pk")
+
+
+def report(approval: ApprovalRequest, of: AgentToken, state=OutcomeState.STARTED, **more):
+    return services.report_outcome(
+        approval_id=approval.pk,
+        token=of,
+        idempotency_key=more.pop("key", "k"),
+        report=Report(state=state, digest=more.pop("digest", approval.digest), **more),
+    )
+
+
+def overdue(of: AgentToken, **changes) -> ApprovalRequest:
+    """A pending request whose time limit has passed, which no service can make."""
+    approval = pending(of, **changes)
+    past = timezone.now() - timedelta(seconds=1)
+    early = past - timedelta(seconds=60)
+    return ApprovalRequest.objects.get(pk=_backdate(approval, submitted_at=early, expires_at=past))
+
+
+def half_over(of: AgentToken, **changes) -> ApprovalRequest:
+    """A pending request half of whose time limit has passed."""
+    approval = pending(of, **changes)
+    now = timezone.now()
+    early, later = now - timedelta(minutes=2), now + timedelta(minutes=1)
+    return ApprovalRequest.objects.get(
+        pk=_backdate(approval, submitted_at=early, expires_at=later)
+    )
+
+
+def outdated(grant: Grant) -> None:
+    """Turn back the time of a grant, so that it is over."""
+    past = timezone.now() - timedelta(seconds=1)
+    with _unguarded():
+        Grant.objects.filter(pk=grant.pk).update(
+            made_at=past - timedelta(hours=1), expires_at=past
+        )
+
+
+def own(agent: Agent, owner: User) -> None:
+    Agent.objects.filter(pk=agent.pk).update(owner=owner)
+
+
+def _backdate(approval: ApprovalRequest, **moments):
+    with _unguarded():
+        ApprovalRequest.objects.filter(pk=approval.pk).update(**moments)
+    return approval.pk
+
+
+@contextmanager
+def _unguarded():
+    guards.remove()
+    yield
+    guards.install()

@@ -1,0 +1,180 @@
+"""Every reason not to start says what is wrong, that nothing was started, and the remedy."""
+
+import re
+
+import pytest
+
+from dashboard.management.preflight import (
+    CannotStart,
+    check_settings,
+    is_loopback,
+    is_weak,
+    make_data_dir,
+)
+
+STRONG = "wJ8kQ2vN5xR7tY1uI4oP6aS9dF3gH0jK-zXcVbNm_QwErTyUi"
+REMEDY = re.compile(r"\. (Set|Unset|List|Put) ")
+
+
+@pytest.fixture
+def why_not(settings):
+    """Return the reasons against starting on a host under some settings."""
+
+    def why_not(host="127.0.0.1", *, insecure_http=False, **changes):
+        for name, value in changes.items():
+            setattr(settings, name, value)
+        if "PUBLIC_URL" in changes:
+            settings.PUBLIC_URL_IS_CONFIGURED = True
+        with pytest.raises(CannotStart) as refusal:
+            check_settings(host=host, insecure_http=insecure_http)
+        first, *reasons = str(refusal.value).splitlines()
+        assert first == "Nothing was started."
+        return "\n".join(reasons)
+
+    return why_not
+
+
+def accepts(host="127.0.0.1", *, insecure_http=False):
+    check_settings(host=host, insecure_http=insecure_http)
+    return True
+
+
+def test_what_a_newcomer_has_is_accepted():
+    assert accepts()
+
+
+def test_debug_is_refused_on_a_public_address(why_not):
+    reasons = why_not("192.0.2.1", DEBUG=True, PUBLIC_URL="https://a.example")
+
+    assert reasons == (
+        "DEBUG shows secrets on error pages and 192.0.2.1 is a public address. Unset DEBUG, or "
+        "use --host 127.0.0.1."
+    )
+
+
+def test_debug_is_accepted_on_this_machine(settings):
+    settings.DEBUG = True
+
+    assert accepts()
+
+
+@pytest.mark.parametrize(
+    "key", ["", "short", "a" * 60, "ab" * 40, "django-insecure-" + STRONG, STRONG[:31]]
+)
+def test_a_weak_key_from_outside_is_refused(why_not, key):
+    reasons = why_not(SECRET_KEY=key, SECRET_KEY_IS_CONFIGURED=True)
+
+    assert reasons == (
+        "SECRET_KEY is missing or weak, and who guesses it signs in as anybody. Set 50 random "
+        "characters, or unset it and one is made and kept in the data folder."
+    )
+
+
+def test_a_strong_key_from_outside_is_accepted(settings):
+    settings.SECRET_KEY, settings.SECRET_KEY_IS_CONFIGURED = STRONG, True
+
+    assert not is_weak(STRONG)
+    assert accepts()
+
+
+def test_any_host_name_is_refused(why_not):
+    reasons = why_not(ALLOWED_HOSTS=["a.example", "*"])
+
+    assert reasons == (
+        "ALLOWED_HOSTS=* lets any site speak in our name. List the host names that people use, "
+        "or unset it."
+    )
+
+
+def test_plain_http_to_other_machines_is_refused(why_not):
+    reasons = why_not("192.0.2.1")
+
+    assert reasons == (
+        "Plain http on 192.0.2.1 shows passwords, tokens and decisions to the network. Put TLS "
+        "in front and set PUBLIC_URL=https://…, or insist with --insecure-http."
+    )
+
+
+def test_plain_http_to_other_machines_can_be_insisted_on():
+    assert accepts("192.0.2.1", insecure_http=True)
+
+
+def test_tls_in_front_opens_a_public_address(settings):
+    settings.PUBLIC_URL, settings.PUBLIC_URL_IS_CONFIGURED = "https://a.example", True
+
+    assert accepts("0.0.0.0")  # noqa: S104 - what containers bind
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])  # noqa: S104 - to see it refused
+def test_every_address_at_once_needs_a_public_one(why_not, host):
+    reasons = why_not(host, insecure_http=True)
+
+    assert reasons == (
+        f"{host} is every address at once and decisions count from one only. Set PUBLIC_URL to "
+        "the address that people will use."
+    )
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://a.example/approvals",
+        "https://a.example?x=1",
+        "https://user@a.example",
+        "https://A.example",
+        "https://a.example:443",
+        "http://a.example:80",
+        "https://a.example:port",
+        "ftp://a.example",
+        "https://",
+        "a.example",
+    ],
+)
+def test_a_public_url_that_no_browser_sends_as_its_origin_is_refused(why_not, url):
+    reasons = why_not(PUBLIC_URL=url)
+
+    assert reasons == (
+        f"PUBLIC_URL is {url!r}. Set the scheme, host and port that people use and nothing more, "
+        "in lower case, such as https://approvals.example.org."
+    )
+
+
+@pytest.mark.parametrize("url", ["https://a.example", "http://[::1]:8000", "https://a.b:8443"])
+def test_an_origin_is_accepted_as_public_url(settings, url):
+    settings.PUBLIC_URL, settings.PUBLIC_URL_IS_CONFIGURED = url, True
+
+    assert accepts()
+
+
+def test_all_reasons_are_told_at_once_and_each_has_a_remedy(why_not):
+    reasons = why_not("0.0.0.0", DEBUG=True, ALLOWED_HOSTS=["*"])  # noqa: S104 - the same
+
+    assert len(reasons.splitlines()) == 4
+    assert all(REMEDY.search(reason) for reason in reasons.splitlines())
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.10", "::1", "localhost"])
+def test_this_machine_is_loopback(host):
+    assert is_loopback(host)
+
+
+@pytest.mark.parametrize("host", ["127.evil.example", "10.0.0.1", "localhost.example", "", "::"])
+def test_what_others_can_reach_is_not_loopback(host):
+    assert not is_loopback(host)
+
+
+def test_the_data_folder_is_for_this_account_alone(place):
+    assert make_data_dir() == place
+    assert place.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_data_folder_that_cannot_be_written_to_is_refused(place):
+    place.parent.joinpath("var").write_text("a file")
+
+    with pytest.raises(CannotStart) as refusal:
+        make_data_dir()
+
+    assert str(refusal.value) == (
+        f"Nothing was started. The data folder {place} cannot be written to (File exists). Make "
+        "it writable, or name another one in DASHBOARD_DATA_DIR."
+    )

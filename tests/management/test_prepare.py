@@ -1,0 +1,170 @@
+"""What the first run makes, and later runs find made."""
+
+import fcntl
+from threading import Thread
+
+import pytest
+from django.conf import settings as django_settings
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+
+from dashboard.accounts.models import Agent, User
+from dashboard.accounts.services.signing_in import peek_link, with_link
+from dashboard.accounts.tokens import find
+from dashboard.management import prepare
+from dashboard.management.preflight import CannotStart
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def test_every_step_is_told_before_it_is_done(place):
+    assert list(prepare.prepare()) == ["data folder", "database", "pages"]
+
+
+def test_the_key_is_made_once_and_for_this_account_alone(place):
+    list(prepare.prepare())
+    first = django_settings.SECRET_KEY
+
+    list(prepare.prepare())
+
+    assert django_settings.SECRET_KEY == first == place.joinpath("secret_key").read_text()
+    assert place.joinpath("secret_key").stat().st_mode & 0o777 == 0o600
+    assert len(first) >= 50
+
+
+def test_a_key_that_another_start_made_meanwhile_is_used(place):
+    place.mkdir()
+    place.joinpath("secret_key").write_text("made-meanwhile-by-another-start-0123456789")
+
+    list(prepare.prepare())
+
+    assert django_settings.SECRET_KEY == "made-meanwhile-by-another-start-0123456789"
+
+
+def test_no_key_is_made_where_one_is_configured(place, settings):
+    settings.SECRET_KEY_IS_CONFIGURED = True
+
+    list(prepare.prepare())
+
+    assert not place.joinpath("secret_key").exists()
+
+
+@pytest.mark.parametrize("kept", ["", "short"])
+def test_a_key_file_that_was_emptied_is_refused(place, kept):
+    place.mkdir()
+    place.joinpath("secret_key").write_text(kept)
+
+    with pytest.raises(CannotStart, match=r"is empty or weak.+ Delete the file: a new one is"):
+        list(prepare.prepare())
+
+
+def test_a_schema_that_is_newer_is_refused(place):
+    MigrationRecorder(connection).record_applied("dashboard", "9999_from_the_future")
+
+    with pytest.raises(CannotStart) as refusal:
+        list(prepare.prepare())
+
+    assert str(refusal.value) == (
+        "Nothing was started. The database was migrated by a newer version of this program "
+        "(9999_from_the_future). Run that version, or restore the database from before."
+    )
+
+
+def test_pages_are_collected(place):
+    list(prepare.prepare())
+
+    assert place.joinpath("static", "css").is_dir()
+
+
+def test_what_stands_in_the_way_of_approving_is_refused(place, monkeypatch):
+    monkeypatch.setattr(prepare, "obstacles", lambda: ["The guards are off."])
+
+    with pytest.raises(CannotStart, match=r"^Nothing was started\.\nThe guards are off\.$"):
+        list(prepare.prepare())
+
+
+def prepares(order):
+    with prepare.alone():
+        order.append("second")
+
+
+def test_a_second_start_waits_for_the_first(place):
+    order = []
+    second = Thread(target=prepares, args=[order])
+    with prepare.alone():
+        second.start()
+        second.join(0.05)
+        order.append("first")
+    second.join()
+
+    assert order == ["first", "second"]
+
+
+def test_files_that_are_made_are_for_this_account_alone(place):
+    with prepare.alone():
+        place.joinpath("made").touch()
+
+    assert place.joinpath("made").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_place_is_free_again_after_a_failure(place):
+    with pytest.raises(CannotStart), prepare.alone():
+        raise CannotStart
+
+    with place.joinpath(".preparing").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_the_first_person_administers_and_reviews_and_has_no_password(place):
+    link = prepare.first_link()
+
+    person = peek_link(link.rpartition("/")[2], address="127.0.0.1")
+    assert link.startswith("http://127.0.0.1:8000/sign-in/")
+    assert (person.username, person.is_admin, person.is_reviewer) == ("admin", True, True)
+    assert not person.has_usable_password()
+
+
+def test_the_first_link_is_for_an_admin_who_is_there_already(place, ada):
+    link = prepare.first_link()
+
+    assert peek_link(link.rpartition("/")[2], address="127.0.0.1") == ada
+    assert User.objects.count() == 1
+
+
+def test_there_is_a_first_link_until_somebody_signed_in(place):
+    link = prepare.first_link()
+    person = with_link(link.rpartition("/")[2], address="127.0.0.1")
+    User.objects.filter(pk=person.pk).update(last_login=person.created_at)
+
+    assert prepare.first_link() is None
+
+
+def test_the_first_token_works_and_its_agent_has_no_owner(place):
+    token = find(prepare.first_token())
+
+    assert (token.agent.name, token.agent.owner, token.expires_at) == ("agent", None, None)
+
+
+def test_there_is_no_first_token_where_there_is_an_agent(place):
+    make.agent()
+
+    assert prepare.first_token() is None
+    assert Agent.objects.count() == 1
+
+
+def test_links_lead_to_the_address_that_was_served_last(place, settings):
+    place.mkdir()
+    settings.PUBLIC_URL = "http://127.0.0.1:9000"
+    prepare.remember_address()
+    settings.PUBLIC_URL = "http://127.0.0.1:8000"
+
+    assert prepare.sign_in_url("secret") == "http://127.0.0.1:9000/sign-in/secret"
+
+
+def test_links_lead_to_the_configured_address(place, settings):
+    place.mkdir()
+    prepare.remember_address()
+    settings.PUBLIC_URL, settings.PUBLIC_URL_IS_CONFIGURED = "https://a.example", True
+
+    assert prepare.sign_in_url("secret") == "https://a.example/sign-in/secret"

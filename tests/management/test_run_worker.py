@@ -1,0 +1,48 @@
+"""``run_worker`` closes what nobody answered in time, until it is stopped."""
+
+import asyncio
+import os
+import signal
+
+import pytest
+
+from dashboard.management import background
+from dashboard.management.commands import run_worker
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_works_until_it_is_told_to_stop(command, number, monkeypatch):
+    async def sweep():
+        swept.append(True)
+        os.kill(os.getpid(), number)
+        await asyncio.sleep(3600)
+
+    swept = []
+    monkeypatch.setattr(run_worker, "EVERYTHING", [sweep])
+
+    assert command("run_worker") == "The worker runs. Stop it with Ctrl-C.\n"
+    assert swept == [True]
+
+
+class FailingHub:
+    """Fails twice and is then stopped."""
+
+    def __init__(self):
+        self.failures = [asyncio.CancelledError, ConnectionError, ConnectionError]
+
+    async def read(self, _):
+        raise self.failures.pop()
+
+
+async def test_a_sweep_that_fails_is_tried_again(monkeypatch, caplog):
+    hub = FailingHub()
+    monkeypatch.setattr(background, "current_hub", lambda: hub)
+    monkeypatch.setattr(background, "SWEEP_EVERY_S", 0.001)
+
+    with pytest.raises(asyncio.CancelledError):
+        await background.sweep_for_ever()
+
+    said = "Background work failed; it is tried again in 0.001 s."
+    assert caplog.messages == [said] * 2

@@ -1,0 +1,46 @@
+"""``sign_in_link USER`` prints a link alone."""
+
+import pytest
+from django.core.management import CommandError
+
+from dashboard.accounts.models import SignInLink
+from dashboard.accounts.services.people import set_active
+from dashboard.accounts.services.signing_in import peek_link
+from tests import make
+
+
+@pytest.fixture
+def refusal(command):
+    """Return why no link was made."""
+
+    def refusal(name):
+        with pytest.raises(CommandError) as refused:
+            command("sign_in_link", name)
+        assert not SignInLink.objects.exists()
+        return str(refused.value)
+
+    return refusal
+
+
+def test_the_link_stands_alone_on_stdout_and_works(place, command, alice):
+    said = command("sign_in_link", "alice")
+
+    address, secret = said.removesuffix("\n").rsplit("/", 1)
+    assert address == "http://127.0.0.1:8000/sign-in"
+    assert peek_link(secret, address="127.0.0.1") == alice
+
+
+def test_an_unknown_name_is_answered_with_those_who_are_there(refusal, alice, bob):
+    assert refusal("carol") == (
+        "Nobody active is called 'carol'; there is: alice, bob. No link was made."
+    )
+
+
+def test_somebody_who_was_shut_out_is_not_offered(refusal, alice, bob):
+    set_active(bob, active=False, by=make.BY)
+
+    assert refusal("bob") == ("Nobody active is called 'bob'; there is: alice. No link was made.")
+
+
+def test_where_there_is_nobody_that_is_said(refusal):
+    assert refusal("carol").startswith("Nobody active is called 'carol'; there is: nobody.")

@@ -1,0 +1,171 @@
+"""Conditions on the arguments of a tool call."""
+
+import pytest
+
+from dashboard.policies.arguments import condition, problem_with
+from dashboard.policies.rules import Argument
+from dashboard.wire import parse_json
+
+
+def holds(arguments, path, test, value=None, *, approving=False):
+    if isinstance(arguments, str):
+        arguments = parse_json(arguments)
+    checked = condition(Argument(path=path, test=test, value=value), approving=approving)
+    return checked(arguments)
+
+
+def both(*args):
+    """What a rejecting and what an approving rule says."""
+    return holds(*args), holds(*args, approving=True)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("a.b", True), ("a.c", False), ("list.1", True), ("list.2", False), ("list.-1", False)],
+)
+def test_a_path_walks_mappings_and_lists(path, expected):
+    assert both('{"a": {"b": 1}, "list": [1, 2]}', path, "present") == (expected, expected)
+
+
+def test_a_star_is_any_key_or_position():
+    given = '{"to": [{"name": "x"}, {"name": "y"}]}'
+
+    assert both(given, "to.*.name", "equals", "x") == (True, False)
+    assert both(given, "*.*.name", "glob", "?") == (True, True)
+
+
+def test_an_approving_rule_wants_nothing_to_be_missing():
+    assert both('[{"name": "x"}, {}]', "*.name", "equals", "x") == (True, False)
+
+
+def test_an_approving_rule_wants_something_to_be_there():
+    assert both('{"to": []}', "to.*", "equals", "x") == (False, False)
+
+
+def test_what_is_missing_is_absent_and_nothing_else():
+    assert both("{}", "a", "absent") == (True, True)
+    assert both('{"a": null}', "a", "absent") == (False, False)
+    tests = [("present", None), ("equals", 1), ("glob", "*"), ("over", 1), ("under", 1)]
+    assert [both("{}", "a", test, value) for test, value in tests] == [(False, False)] * 5
+
+
+@pytest.mark.parametrize("arguments", ["[]", '"text"', "null", "7"])
+def test_arguments_that_are_no_mapping_have_nothing(arguments):
+    assert both(arguments, "a", "present") == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("found", "limit", "over"),
+    [
+        ("100.01", 100, True),
+        ("100", 100, False),
+        ("9007199254740993", parse_json("9007199254740992"), True),
+        ("0.1000000000000000000001", parse_json("0.1"), True),
+        ("1e2", 99, True),
+    ],
+)
+def test_numbers_are_compared_by_their_digits(found, limit, over):
+    assert both(f'{{"a": {found}}}', "a", "over", limit) == (over, over)
+
+
+def test_under_is_the_other_way():
+    assert both('{"a": 99}', "a", "under", 100) == (True, True)
+    assert both('{"a": 100}', "a", "under", 100) == (False, False)
+
+
+@pytest.mark.parametrize("found", ['"5"', "true", "null", "[5]", "{}", '"٥"'])
+@pytest.mark.parametrize("test", ["over", "under"])
+def test_what_is_no_number_counts_against_opening(found, test):
+    assert both(f'{{"a": {found}}}', "a", test, 5) == (True, False)
+
+
+def test_a_number_too_small_for_a_float_is_compared_by_its_digits():
+    assert both('{"a": 1e-999999999}', "a", "over", 0) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "expected"),
+    [
+        ("5", 5, (True, True)),
+        ("5.0", 5, (True, True)),
+        ('"5"', 5, (True, False)),
+        ("true", 1, (False, False)),
+        ('"true"', True, (True, False)),
+        ("null", None, (True, True)),
+        ('{"x": [1]}', {"x": [1]}, (True, True)),
+        ("6", 5, (False, False)),
+    ],
+)
+def test_equals_is_exact_for_who_approves_and_wide_for_others(found, wanted, expected):
+    assert both(f'{{"a": {found}}}', "a", "equals", wanted) == expected
+
+
+def test_one_of_is_any_of_them():
+    assert both('{"a": "x"}', "a", "one_of", ["x", 5]) == (True, True)
+    assert both('{"a": "y"}', "a", "one_of", ["x", 5]) == (False, False)
+
+
+def test_a_glob_looks_at_the_whole_text():
+    assert both('{"a": "x@example.org"}', "a", "glob", "*@example.org") == (True, True)
+    assert both('{"a": "x@example.org.evil"}', "a", "glob", "*@example.org") == (False, False)
+
+
+def test_a_pattern_matches_the_whole_for_who_approves_and_anywhere_for_others():
+    assert both('{"a": "rm -rf /"}', "a", "matches", "rm -rf") == (True, False)
+    assert both('{"a": "ls"}', "a", "matches", "ls|pwd") == (True, True)
+
+
+def test_another_value_than_a_text_is_looked_at_only_against_opening():
+    assert both('{"a": ["rm", "-rf"]}', "a", "glob", "*rm*") == (True, False)
+    assert both('{"a": ["rm", "-rf"]}', "a", "matches", "rm") == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("test", "value"),
+    [
+        ("present", 1),
+        ("absent", ""),
+        ("over", "5"),
+        ("under", True),
+        ("over", None),
+        ("over", float("nan")),
+        ("glob", 5),
+        ("glob", ""),
+        ("matches", "("),
+        ("matches", "(?=a)"),
+        ("one_of", "abc"),
+        ("one_of", []),
+        ("equals", object()),
+    ],
+)
+def test_a_value_that_does_not_fit_its_test_is_a_problem(test, value):
+    assert problem_with(Argument(path="a", test=test, value=value)).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("test", "value"),
+    [
+        ("present", None),
+        ("over", 5),
+        ("glob", "*"),
+        ("matches", "a+"),
+        ("one_of", [1]),
+        ("equals", None),
+    ],
+)
+def test_a_value_that_fits_is_none(test, value):
+    assert problem_with(Argument(path="a", test=test, value=value)) == ""
+
+
+def test_a_path_of_many_stars_takes_no_time():
+    deep = "1"
+    for _ in range(20):
+        deep = f"[{deep}, {deep}]" if len(deep) < 50_000 else f"[{deep}]"
+
+    assert both(deep, ".".join("*" * 200), "present") == (True, False)  # too many to look through
+
+
+@pytest.mark.parametrize(("test", "value"), [("equals", 8), ("glob", "8"), ("over", 8)])
+@pytest.mark.parametrize("path", ["many", "many.*"])
+def test_what_is_too_much_to_look_through_passes_unless_it_would_approve(path, test, value):
+    assert both({"many": [7] * 2000}, path, test, value) == (True, False)

@@ -1,0 +1,106 @@
+import pytest
+
+from dashboard.policies.demands import Circle, Required, join, required, shortfalls
+from dashboard.policies.rules import Demands
+
+OPS, CHIEFS = Circle(("ops",)), Circle(("chiefs",))
+
+
+def of(**given):
+    return required(Demands(**given), owner_may_approve=False)
+
+
+def test_a_rule_without_demands_asks_for_what_is_asked_anyway():
+    assert of() == Required()
+
+
+@pytest.mark.parametrize(
+    ("ours", "policys", "expected"),
+    [(None, True, True), (None, False, False), (True, False, True), (False, True, False)],
+)
+def test_a_rule_has_its_own_way_with_owners_or_none(ours, policys, expected):
+    demands = Demands(owner_may_approve=ours)
+
+    assert required(demands, owner_may_approve=policys).owner_may_approve is expected
+
+
+def test_without_groups_everybody_is_admitted():
+    assert of(escalate_to="chiefs").admits((), half_time_reached=False)
+
+
+def test_members_of_any_of_the_groups_are_admitted():
+    asked = of(groups=("ops", "night"))
+
+    assert asked.admits(["night", "x"], half_time_reached=False)
+    assert not asked.admits(["x"], half_time_reached=True)
+
+
+def test_a_group_that_comes_later_counts_from_half_time_on():
+    asked = of(groups=("ops",), escalate_to="chiefs")
+
+    assert not asked.admits(["chiefs"], half_time_reached=False)
+    assert asked.admits(["chiefs"], half_time_reached=True)
+
+
+def test_a_vote_has_to_satisfy_both_rules():
+    both = join(of(groups=("ops",)), of(groups=("chiefs",)))
+
+    assert both.circles == (CHIEFS, OPS)
+    assert not both.admits(["ops"], half_time_reached=True)
+    assert both.admits(["ops", "chiefs"], half_time_reached=False)
+
+
+def test_a_wider_circle_adds_nothing_to_a_narrower_one():
+    assert join(of(groups=("ops", "chiefs")), of(groups=("ops",))).circles == (OPS,)
+
+
+def test_who_comes_later_has_to_be_let_in_by_both():
+    both = join(of(groups=("ops",), escalate_to="chiefs"), of(groups=("ops",)))
+
+    assert not both.admits(["chiefs"], half_time_reached=True)
+
+
+def test_the_stricter_of_each_setting_holds():
+    lax = of(time_limit_s=600, grants_allowed=True, editor_may_approve=True, whole_content=False)
+    strict = of(approvals=2, time_limit_s=60, reason_required=True)
+
+    assert join(lax, strict) == Required(approvals=2, time_limit_s=60, reason_required=True)
+
+
+def test_no_time_limit_is_longer_than_any():
+    assert join(of(), of(time_limit_s=60)).time_limit_s == 60
+
+
+def test_demands_survive_being_stored():
+    asked = of(approvals=2, groups=("ops", "a"), escalate_to="chiefs", time_limit_s=60)
+
+    assert Required.from_json(asked.to_json()) == asked
+
+
+def test_the_groups_are_named_in_words():
+    asked = join(of(groups=("ops", "night"), escalate_to="chiefs"), of(groups=("safety",)))
+
+    assert asked.groups_in_words(half_time_reached=False) == "night or ops, and also safety"
+    assert (
+        asked.groups_in_words(half_time_reached=True) == "night or ops or chiefs, and also safety"
+    )
+
+
+def test_what_asks_for_less_is_named_respect_by_respect():
+    lax = {"grants_allowed": True, "editor_may_approve": True, "whole_content": False}
+    strict = of(approvals=2, groups=("ops",), time_limit_s=60, reason_required=True)
+
+    assert shortfalls(of(**lax, owner_may_approve=True), strict) == [
+        "1 instead of 2 people have to approve",
+        "people outside of the groups that had to approve may do so",
+        "the agent's owner may approve",
+        "who edited the content may approve it",
+        "it may stay open for longer",
+        "no reason is needed to approve",
+        "a yes may be remembered",
+        "the content need not be read to its end",
+    ]
+
+
+def test_what_asks_for_more_asks_for_no_less():
+    assert shortfalls(of(approvals=3, groups=("ops",)), of(groups=("ops", "chiefs"))) == []

@@ -1,0 +1,171 @@
+"""What is probably not meant, and examples that do not hold."""
+
+import pytest
+
+from dashboard.inspection.findings import Report
+from dashboard.policies.linting import failing_examples, warnings
+from dashboard.wire import Kind
+from tests.policies.ask import READS, WRITES, policy, rule, silent
+
+
+def cautions(*rules, groups=None, **others):
+    return [(c.rule, c.sentence) for c in warnings(silent(*rules, **others), groups)]
+
+
+def test_a_rule_behind_one_that_matches_as_much_is_never_reached():
+    rules = [rule("review", "a", agents=["x*"]), rule("approve", "b", agents=["xy"], tools=["t"])]
+
+    assert cautions(*rules)[0] == (
+        "b",
+        "It is never reached: rule 'a' decides all of it before.",
+    )
+
+
+def test_a_rule_behind_one_that_matches_everything_is_never_reached():
+    assert cautions(rule("review", "a"), rule("review", "b", agents=["x"])) == [
+        ("b", "It is never reached: rule 'a' matches everything and stands before.")
+    ]
+
+
+def test_a_review_behind_an_approval_is_for_doubts_only():
+    approving = rule("approve", "a", languages=["python"], no_findings_above="info")
+    review = rule("review", "b", languages=["python"], no_findings_above="info")
+
+    assert cautions(approving, review) == []  # b is read more widely
+    assert cautions(rule("approve", "a", kinds=["plan"]), rule("review", "b", kinds=["plan"]))[
+        1
+    ] == (
+        "b",
+        (
+            "It never has anything reviewed: rule 'a' decides all of it before. It only says who "
+            "reviews what is in doubt."
+        ),
+    )
+
+
+def test_a_rule_behind_one_that_rests_on_a_claim_is_reached():
+    assert cautions(rule("review", "a", runs=["x"]), rule("review", "b", runs=["x"])) == []
+
+
+def test_what_is_rejected_anyway_needs_no_rule():
+    rules = [rule("review", "a", tools=["x"]), rule("reject", "b", tools=["x"])]
+
+    assert cautions(*rules) == [
+        ("a", "It makes no difference: rule 'b' rejects all of it before.")
+    ]
+
+
+def test_of_two_rejecting_rules_the_later_one_is_too_much():
+    rules = [rule("reject", "a", tools=["x"]), rule("reject", "b", tools=["x"])]
+
+    assert [name for name, _ in cautions(*rules)] == ["b"]
+
+
+@pytest.mark.parametrize("when", [{}, {"agents": ["*"]}, {"kinds": ["tool_call"], "tools": ["*"]}])
+def test_an_approving_rule_for_everything_is_told(when):
+    assert ("rule", "It approves everything of its kind, whatever it does.") in cautions(
+        rule("approve", **when)
+    )
+
+
+@pytest.mark.parametrize("when", [{"tools": ["pay"]}, {"agents": ["x"], "kinds": ["plan"]}])
+def test_an_approving_rule_that_rests_on_names_is_told(when):
+    assert cautions(rule("approve", **when)) == [
+        ("rule", "It rests on names alone: whatever is asked for under them is approved.")
+    ]
+
+
+def test_an_approving_rule_that_looks_at_arguments_is_not():
+    arguments = [{"path": "amount", "test": "under", "value": 5}]
+
+    assert cautions(rule("approve", tools=["pay"], arguments=arguments)) == []
+
+
+def test_code_that_is_approved_whatever_was_found_is_told():
+    sentence = "It approves code whatever was found in it; set the highest finding that may be."
+
+    assert cautions(rule("approve", languages=["python"])) == [("rule", sentence)]
+
+
+def test_an_approving_rule_that_a_mode_makes_moot_is_told():
+    approving = rule("approve", kinds=["code"], languages=["python"], no_findings_above="info")
+
+    assert [c.sentence for c in warnings(policy(approving))] == [
+        "It never opens anything: the modes have all of it reviewed."
+    ]
+
+
+def test_a_language_that_is_called_otherwise_here_is_told():
+    assert cautions(rule("reject", languages=["py", "python", "p*"])) == [
+        ("rule", "It never matches the language 'py', which is called 'python' here.")
+    ]
+
+
+def test_a_group_that_comes_later_to_everybody_is_told():
+    assert cautions(rule(demands={"escalate_to": "chiefs"})) == [
+        (
+            "rule",
+            (
+                "That 'chiefs' counts too from half time on changes nothing: without groups every "
+                "reviewer counts from the beginning."
+            ),
+        )
+    ]
+
+
+def test_groups_that_do_not_exist_are_told():
+    asked = rule(demands={"groups": ["ops", "night"]})
+
+    assert cautions(asked, groups={"ops"}) == [
+        ("rule", "There is no group 'night', so nobody's vote counts by it.")
+    ]
+    assert cautions(asked, groups=())[-1] == ("rule", "Nobody can approve what it asks about.")
+    assert cautions(asked) == []
+
+
+def test_a_large_pattern_is_told():
+    assert cautions(rule(content_matches="(a{1,30}b){1,30}"))[0][1].startswith(
+        "Its pattern is large"
+    )
+
+
+def code(text):
+    return {"kind": "code", "content": {"code": text}}
+
+
+def look(kind, content):
+    assert kind is Kind.CODE
+    return Report((WRITES if "put" in content["code"] else READS,), ("python",))
+
+
+def test_examples_that_hold_are_not_told():
+    examples = {"match": [code("put")], "not_match": [code("get")]}
+
+    assert failing_examples(rule(findings={"at_least": "high"}, examples=examples), look) == []
+
+
+def test_examples_that_do_not_hold_are_told_with_the_reason():
+    examples = {"match": [code("put"), code("get")], "not_match": [code("put")]}
+    judged = silent(rule(findings={"at_least": "high"}, examples=examples))
+
+    assert failing_examples(judged, look) == [
+        (
+            "Rule 'rule': example 2 of what it must match does not match. There is no "
+            "finding '*' of high severity or higher."
+        ),
+        "Rule 'rule': example 1 of what it must not match does match. All of its conditions hold.",
+    ]
+
+
+def test_an_example_without_a_moment_is_taken_to_be_within_the_hours():
+    early = {**code("get"), "asked_at": "2026-03-04T05:00:00+00:00"}
+    examples = {"match": [code("get")], "not_match": [early]}
+    judged = rule(hours={"from": "08:00"}, agents=["example"], examples=examples)
+
+    assert failing_examples(judged, look) == []
+
+
+def test_an_example_says_what_its_agent_claims():
+    examples = {"match": [{**code("get"), "repeated": 3}], "not_match": [code("get")]}
+
+    assert failing_examples(rule(repeated=3, examples=examples), look) == []

@@ -1,0 +1,180 @@
+"""Whether a rule matches, condition by condition."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from dashboard.inspection.findings import Finding, Severity
+from dashboard.policies.facts import Facts
+from dashboard.policies.matching import Matcher
+from dashboard.wire import Kind
+from tests.policies.ask import DOUBT, NOON, READS, WRITES, call, question, rule
+
+DELETES = Finding("recursive-delete", Severity.HIGH, 1, 1, "Deletes.")
+
+
+def step(asked, effect="reject", **when):
+    return Matcher(rule(effect, **when)).judge(Facts(asked))
+
+
+def matches(asked, effect="reject", **when):
+    return step(asked, effect, **when).matches
+
+
+def test_a_rule_without_conditions_matches_everything():
+    assert all(matches(question(kind)) for kind in Kind)
+
+
+def test_every_condition_has_to_hold():
+    assert matches(question(), kinds=["code"], agents=["robot"])
+    assert not matches(question(), kinds=["code"], agents=["other"])
+
+
+def test_the_first_condition_that_fails_is_named():
+    assert step(question(), agents=["a*", "b"]).why == "The agent is not 'a*' or 'b'."
+
+
+@pytest.mark.parametrize(
+    ("globs", "expected"), [(["pay"], True), (["p*"], True), (["PAY"], False), (["pa"], False)]
+)
+def test_a_tool_is_named_by_globs(globs, expected):
+    assert matches(call({}), tools=globs) is expected
+
+
+@pytest.mark.parametrize(
+    "when", [{"tools": ["*"]}, {"arguments": [{"path": "a", "test": "absent"}]}]
+)
+def test_conditions_on_tools_match_only_their_calls(when):
+    assert not matches(question(Kind.CODE, {"code": "", "tool": "pay"}), **when)
+    assert matches(call({}), **when)
+
+
+def test_memory_is_matched_by_operation_and_user():
+    asked = question(Kind.MEMORY)
+
+    assert matches(asked, memory_operations=["sa*"], memory_users=["ada"])
+    assert not matches(asked, memory_users=["bob"])
+    assert not matches(call({"operation": "save"}), memory_operations=["*"])
+
+
+def test_a_rule_against_a_language_is_about_any_block():
+    assert matches(question(languages=["python", "bash"]), languages=["bash"])
+
+
+def test_an_approving_rule_for_a_language_is_about_every_block():
+    assert not matches(question(languages=["python", "bash"]), "approve", languages=["bash"])
+    assert matches(question(languages=["python", "bash"]), "approve", languages=["bash", "py*"])
+
+
+def test_a_rule_against_findings_is_about_any_of_them():
+    when = {"findings": {"names": ["recursive-*"], "at_least": "medium"}}
+
+    assert matches(question(findings=[READS, DELETES]), **when)
+    assert not matches(question(findings=[READS]), **when)
+
+
+def test_findings_below_the_severity_do_not_count():
+    assert not matches(question(findings=[READS]), findings={"at_least": "low"})
+    assert matches(question(findings=[READS]), findings={})
+
+
+def test_an_approving_rule_for_findings_wants_no_others():
+    when = {"findings": {"names": ["file-read"]}}
+
+    assert matches(question(findings=[READS]), "approve", **when)
+    assert not matches(question(findings=[READS, DELETES]), "approve", **when)
+    assert not matches(question(), "approve", **when)
+
+
+@pytest.mark.parametrize(
+    ("findings", "expected"), [([], True), ([READS], True), ([WRITES], False), ([DOUBT], False)]
+)
+def test_no_findings_above_means_the_highest(findings, expected):
+    asked = question(findings=findings)
+
+    assert matches(asked, "approve", no_findings_above="info") is expected
+
+
+def test_a_pattern_against_code_matches_anywhere():
+    assert matches(
+        question(Kind.CODE, {"code": "x\ndrop table t\n"}), content_matches="drop\\s+table"
+    )
+
+
+def test_an_approving_pattern_matches_the_whole_code():
+    asked = question(Kind.CODE, {"code": "print(1)\nimport os\n"})
+
+    assert not matches(asked, "approve", content_matches=r"print\(1\)\n")
+    assert matches(asked, "approve", content_matches=r"(?s)print.*")
+
+
+def test_a_pattern_looks_at_texts_without_their_escapes():
+    assert matches(call({"q": 'say "no"\nnow'}), content_matches='"no"\nnow')
+
+
+def test_a_pattern_looks_at_canonical_json_too():
+    assert matches(call({"amount": 5}), content_matches='"amount":5')
+
+
+def test_an_approving_pattern_matches_the_whole_canonical_json():
+    asked = call({"amount": 5})
+
+    assert not matches(asked, "approve", content_matches='"amount":5')
+    assert matches(
+        asked, "approve", content_matches=r'\{"arguments":\{"amount":\d\},"tool":"pay"\}'
+    )
+
+
+def test_size_is_counted_in_bytes_of_canonical_content():
+    asked = question(Kind.CODE, {"code": "ä"})  # {"code":"ä"} has 12 characters and 13 bytes
+
+    assert matches(asked, larger_than=12)
+    assert not matches(asked, larger_than=13)
+    assert matches(asked, smaller_than=14)
+    assert not matches(asked, smaller_than=13)
+
+
+def test_repetition_counts_what_was_asked_before():
+    assert matches(question(repeated=3), repeated=3)
+    assert not matches(question(repeated=2), repeated=3)
+
+
+@pytest.mark.parametrize(
+    ("condition", "claim"),
+    [("capabilities", "capability"), ("execution_modes", "execution_mode"), ("runs", "run_id")],
+)
+def test_what_the_agent_says_of_itself_is_matched_by_globs(condition, claim):
+    assert matches(question(**{claim: "write"}), **{condition: ["w*"]})
+    assert not matches(question(**{claim: "read"}), **{condition: ["w*"]})
+
+
+@pytest.mark.parametrize("condition", ["capabilities", "execution_modes", "runs"])
+def test_an_agent_that_says_nothing_claims_nothing(condition):
+    assert not matches(question(), **{condition: ["*"]})
+
+
+def test_hours_are_those_of_their_time_zone():
+    when = {"hours": {"from": "13:00", "until": "14:00", "timezone": "Europe/Berlin"}}
+
+    assert matches(question(asked_at=NOON), **when)
+    assert not matches(question(asked_at=datetime(2026, 7, 1, 12, 0, tzinfo=UTC)), **when)
+
+
+def test_a_moment_without_a_time_zone_counts_against_opening():
+    asked = question(asked_at=NOON.replace(tzinfo=None))
+
+    assert not matches(asked, "approve", hours={})
+    assert matches(asked, hours={})
+
+
+def test_what_cannot_be_judged_is_said():
+    unclear = step(call({}, tool=7), tools=["a"])
+
+    assert unclear.unclear
+    assert unclear.why == (
+        "Its condition 'tools' cannot be judged (TypeError), which counts as holding."
+    )
+
+
+def test_another_condition_can_still_say_no_to_what_cannot_be_judged():
+    assert not matches(call({}, tool=7), tools=["a"], agents=["other"])

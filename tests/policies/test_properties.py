@@ -1,0 +1,98 @@
+"""What holds for every policy and every question."""
+
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from dashboard.policies.demands import join, required, shortfalls
+from dashboard.policies.evaluate import Effect, Policy, evaluate, is_laxer, stricter
+from dashboard.policies.loosening import loosenings
+from tests.policies import random_policies as any_
+
+requireds = st.builds(required, any_.demands, owner_may_approve=any_.bools)
+many = settings(max_examples=150, deadline=None)
+
+
+def put(policy, rule, place):
+    rules = list(policy.rules)
+    rules.insert(place, rule.model_copy(update={"name": "new"}))
+    return Policy(policy.modes, owner_may_approve=policy.owner_may_approve, rules=tuple(rules))
+
+
+@many
+@given(any_.policies, any_.questions())
+def test_evaluation_is_total_and_deterministic(policy, question):
+    assert evaluate(policy, question) == evaluate(Policy.from_json(policy.to_json()), question)
+
+
+@many
+@given(any_.policies, any_.rejecting, st.integers(0, 4), any_.questions())
+def test_a_rejecting_rule_anywhere_never_loosens(policy, rule, place, question):
+    after = put(policy, rule, place)
+
+    assert not is_laxer(evaluate(after, question), evaluate(policy, question))
+    assert loosenings(policy, after) == []
+
+
+@many
+@given(any_.policies, any_.reviewing, st.integers(0, 4), any_.questions())
+def test_a_reviewing_rule_never_approves_anything_new(policy, rule, place, question):
+    if evaluate(put(policy, rule, place), question).effect is Effect.APPROVE:
+        assert evaluate(policy, question).effect is Effect.APPROVE
+
+
+@many
+@given(any_.policies, any_.questions())
+def test_what_the_agent_says_of_itself_never_makes_an_answer_laxer(policy, question):
+    silent = evaluate(policy, question.without_claims())
+
+    assert not is_laxer(evaluate(policy, question), silent)
+
+
+@many
+@given(any_.policies, any_.questions(), st.data())
+def test_no_edits_approve_what_nothing_speaks_for(policy, question, data):
+    after = data.draw(any_.edited(data.draw(any_.edited(policy))))
+    answer = evaluate(after, question)
+
+    speaking = {rule.name for rule in after.rules if rule.effect is Effect.APPROVE}
+    approving = any(step.matches and step.rule in speaking for step in answer.steps)
+    modes = after.read_modes.effects(question.kind)
+    assert answer.effect is not Effect.APPROVE or approving or Effect.APPROVE in modes
+
+
+@settings(max_examples=300, deadline=None)
+@given(any_.policies, st.lists(any_.questions(), min_size=3, max_size=3), st.data())
+def test_what_loosens_anything_is_told(policy, questions, data):
+    after = data.draw(any_.edited(policy))
+    laxer = [is_laxer(evaluate(after, q), evaluate(policy, q)) for q in questions]
+
+    event(f"laxer: {any(laxer)}, told: {bool(loosenings(policy, after))}")
+    if any(laxer):
+        assert loosenings(policy, after)
+
+
+@many
+@given(any_.policies, any_.policies, any_.questions())
+def test_of_two_policies_the_stricter_answer_holds(one, other, question):
+    a, b = evaluate(one, question), evaluate(other, question)
+    both = stricter(a, b)
+
+    assert not is_laxer(both, a)
+    assert not is_laxer(both, b)
+
+
+@many
+@given(requireds, requireds, requireds)
+def test_joining_demands_is_a_join(a, b, c):
+    assert join(a, b) == join(b, a)
+    assert join(a, join(b, c)) == join(join(a, b), c)
+    assert join(a, a) == a
+    assert shortfalls(join(a, b), a) == shortfalls(join(a, b), b) == []
+
+
+@many
+@given(requireds, requireds, st.frozensets(st.sampled_from("xyz")), any_.bools)
+def test_a_vote_that_counts_for_both_counts_for_the_join(a, b, groups, late):
+    each = [one.admits(groups, half_time_reached=late) for one in (a, b)]
+
+    assert join(a, b).admits(groups, half_time_reached=late) == all(each)

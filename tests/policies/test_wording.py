@@ -1,0 +1,224 @@
+import pytest
+
+from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Effect
+from dashboard.policies.rule_wording import duration
+from dashboard.policies.wording import changes, loosens, rule_sentence, sentences
+from dashboard.wire import Kind
+from tests.policies.ask import READS, WRITES, effect_of, policy, question, rule, silent
+
+ORDER = (Kind.CODE, Kind.MEMORY, Kind.TOOL_CALL, Kind.PLAN)
+EVERY_POLICY = [
+    policy(mode=mode, python=python, memory=memory)
+    for mode in ("selective", "all_capabilities")
+    for python in ("all_code", "epics_writes", "disabled", None)
+    for memory in (True, False, None)
+]
+
+
+@pytest.mark.parametrize("judged", EVERY_POLICY)
+def test_each_sentence_says_what_is_done(judged):
+    said = [sentence.asks for sentence in sentences(judged)[:4]]
+
+    def always_asks(kind):
+        asked = [question(kind, findings=found) for found in ([READS], [WRITES])]
+        return all(effect_of(judged, each) is Effect.REVIEW for each in asked)
+
+    assert said == [always_asks(kind) for kind in ORDER]
+
+
+def test_the_first_policy_in_words():
+    assert [f"{s.subject}: {s.text}" for s in sentences(EVERYTHING_TO_A_PERSON)] == [
+        "Code of any language: A person is asked, always.",
+        "Writing to memory: A person is asked, always.",
+        "Calling a tool: A person is asked, always. No mode covers it.",
+        "Following a plan: A person is asked, always. No mode covers it.",
+        "Owners of agents: May not approve what their own agents ask; another reviewer has to.",
+    ]
+
+
+def test_a_gate_that_is_off_has_one_sentence():
+    said = sentences(policy(mode="disabled"))
+
+    assert [(s.subject, s.asks) for s in said] == [("Everything", False)]
+
+
+def test_a_gate_that_is_off_names_the_rules_that_hold():
+    said = sentences(policy(rule("reject", "no"), mode="disabled"))
+
+    assert said[0].text.endswith("unless a rule stops it.")
+    assert (said[1].subject, said[1].text) == ("Rule 'no'", "Anything by any agent: rejected.")
+
+
+def test_epics_writes_says_which_code_is_asked_about():
+    assert sentences(policy(python="epics_writes"))[0].text == (
+        "A person is asked about code that writes to the control system, is not Python, or cannot "
+        "be followed. Other code is approved at once."
+    )
+
+
+def test_a_mode_that_is_not_set_leaves_it_to_the_rules():
+    assert sentences(silent(rule("approve", kinds=["code"])))[0].text == (
+        "A person is asked where no rule decides. Its mode is not set."
+    )
+
+
+def test_only_an_approving_rule_opens():
+    rules = [rule(effect, effect) for effect in ("approve", "review", "reject")]
+
+    assert [s.asks for s in sentences(policy(*rules))[5:]] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("when", "sentence"),
+    [
+        ({}, "Anything by any agent"),
+        ({"kinds": ["code", "plan"]}, "Code or a plan by any agent"),
+        (
+            {"kinds": ["code"], "languages": ["bash"], "findings": {"at_least": "high"}},
+            "Code in bash by any agent with a finding of high severity",
+        ),
+        (
+            {"findings": {"names": ["sql-*"], "at_least": "low"}},
+            "Anything by any agent with a finding 'sql-*' of low severity or higher",
+        ),
+        ({"tools": ["a", "b*"]}, "A call of the tool 'a' or 'b*' by any agent"),
+        (
+            {"arguments": [{"path": "a.b", "test": "over", "value": 100}], "agents": ["x"]},
+            "Anything by the agent 'x' whose argument 'a.b' is over 100",
+        ),
+        (
+            {"arguments": [{"path": "a", "test": "one_of", "value": ["x", 1]}]},
+            "Anything by any agent whose argument 'a' is one of \"x\", 1",
+        ),
+        (
+            {"hours": {"from": "22:00", "until": "06:00", "days": ["sat"]}},
+            "Anything by any agent on sat between 22:00 and 06:00 (UTC)",
+        ),
+        ({"hours": {}}, "Anything by any agent between 00:00 and 24:00 (UTC)"),
+        ({"content_matches": "a"}, "Anything by any agent that somewhere matches 'a'"),
+        (
+            {"repeated": 3},
+            "Anything by any agent asked for 3 times or more before in the same run",
+        ),
+    ],
+)
+def test_a_rule_in_words(when, sentence):
+    assert rule_sentence(rule("reject", **when)) == f"{sentence}: rejected."
+
+
+def test_an_approving_rule_in_words():
+    approving = rule(
+        "approve", languages=["python"], no_findings_above="info", content_matches="a"
+    )
+
+    assert rule_sentence(approving) == (
+        "Anything in python by any agent without a finding above info severity that as a whole "
+        "matches 'a': approved, nobody is asked."
+    )
+
+
+def test_what_a_review_asks_for_in_words():
+    demands = {
+        "approvals": 2,
+        "groups": ["ops"],
+        "escalate_to": "chiefs",
+        "owner_may_approve": False,
+        "editor_may_approve": True,
+        "time_limit_s": 5400,
+        "reason_required": True,
+        "grants_allowed": True,
+        "whole_content": False,
+    }
+
+    assert rule_sentence(rule("review", demands=demands)) == (
+        "Anything by any agent: 2 people of 'ops' (from half time on also of 'chiefs') have to "
+        "approve; the agent's owner may not approve; so may who edited the content; within 90 "
+        "minutes; with a reason; the yes may be remembered; without having to read the content to "
+        "its end."
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(1, "1 second"), (90, "90 seconds"), (60, "1 minute"), (7200, "2 hours"), (86_400, "1 day")],
+)
+def test_a_length_of_time_in_words(seconds, words):
+    assert duration(seconds) == words
+
+
+def test_the_first_policy_changed_nothing():
+    assert changes(None, policy()) == ["The first policy."]
+
+
+def test_changes_name_what_was_and_what_is():
+    after = policy(mode="all_capabilities", python="disabled", memory=False, owners=True)
+
+    assert changes(policy(), after) == [
+        "Global mode: selective → all_capabilities",
+        "Mode for code: all_code → disabled",
+        "Asking about memory: on → off",
+        "Owners may approve: no → yes",
+    ]
+
+
+def test_a_mode_that_is_taken_away_is_named():
+    assert changes(policy(), policy(python=None)) == [
+        "Asking about code: on → not set",
+        "Mode for code: all_code → not set",
+    ]
+
+
+def test_equal_policies_have_no_changes():
+    assert changes(policy(rule()), policy(rule())) == []
+
+
+def test_rules_that_came_went_and_changed_have_a_sentence_each():
+    before = policy(rule("reject", "a"), rule("review", "b"))
+    after = policy(rule("review", "b", demands={"approvals": 2}), rule("reject", "c"))
+
+    assert changes(before, after) == [
+        "Rule 'c' was added as number 2. Anything by any agent: rejected.",
+        "Rule 'a' was removed. It said: Anything by any agent: rejected.",
+        (
+            "Rule 'b' was changed. It said: Anything by any agent: a person has to approve. "
+            "It says: Anything by any agent: 2 people have to approve."
+        ),
+    ]
+
+
+def test_only_what_moved_among_the_others_is_said_to_have_moved():
+    before, after = ([rule("reject", name) for name in order] for order in ("abcd", "bcad"))
+
+    assert changes(policy(*before), policy(*after)) == ["Rule 'a' was moved from number 1 to 3."]
+
+
+def test_other_words_for_the_agent_are_a_change():
+    before, after = (policy(rule("reject", reason=reason)) for reason in ("No.", "Never."))
+
+    assert changes(before, after) == ["The reason of rule 'rule' changed."]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        policy(mode="disabled"),
+        policy(python="disabled"),
+        policy(python="epics_writes"),
+        policy(memory=False),
+        policy(owners=True),
+        policy(rule("approve", kinds=["tool_call"])),
+    ],
+)
+def test_what_lets_something_through_loosens(after):
+    assert loosens(policy(), after)
+    assert not loosens(after, policy())
+
+
+def test_a_change_without_effect_does_not_loosen():
+    everything = policy(mode="all_capabilities")
+
+    assert not loosens(everything, policy(mode="all_capabilities", memory=False))
+
+
+def test_the_first_policy_loosens_nothing():
+    assert not loosens(None, policy(mode="disabled"))

@@ -1,0 +1,78 @@
+import pytest
+
+from dashboard.accounts.services import people
+from dashboard.approvals import queries
+from tests import make
+
+BY_ADA = ("user:ada", "session:password", "")
+
+
+def test_placing_a_hold_stops_everything(admin, recorded, read):
+    reply = admin.post("/hold", {"reason": "beam dump"}, follow=True)
+
+    assert queries.active_hold().reason == "beam dump"
+    assert recorded("hold.placed") == [BY_ADA]
+    assert "Everything is stopped until an admin lifts the hold." in read(reply)
+
+
+def test_a_hold_needs_no_reason(admin):
+    admin.post("/hold")
+
+    assert queries.active_hold() is not None
+
+
+def test_the_page_says_who_and_why(admin, read):
+    admin.post("/hold", {"reason": "beam dump"})
+
+    assert "Placed by ada Why beam dump" in read(admin.get("/hold"), "main")
+
+
+def test_a_reason_that_is_too_long_stops_nothing_and_is_not_lost(admin):
+    reply = admin.post("/hold", {"reason": "x" * 501})
+
+    assert reply.status_code == 422
+    assert b"x" * 501 in reply.content
+    assert queries.active_hold() is None
+
+
+def test_lifting_lets_approving_go_on(admin, recorded, read):
+    admin.post("/hold")
+    reply = admin.post("/hold/lift", follow=True)
+
+    assert queries.active_hold() is None
+    assert recorded("hold.lifted") == [BY_ADA]
+    assert "The hold is lifted." in read(reply)
+
+
+def test_lifting_twice_says_so(admin, read, recorded):
+    reply = admin.post("/hold/lift", follow=True)
+
+    assert "There was no hold any more. Nothing was changed." in read(reply)
+    assert recorded("hold.lifted") == []
+
+
+def test_opening_the_address_of_lifting_lifts_nothing(admin):
+    admin.post("/hold")
+
+    assert admin.get("/hold/lift").url == "/hold"
+    assert queries.active_hold() is not None
+
+
+@pytest.mark.parametrize("who", ["reviewer", "auditor"])
+@pytest.mark.parametrize("path", ["/hold", "/hold/lift"])
+def test_others_neither_place_nor_lift(request, admin, who, path):
+    if path == "/hold/lift":
+        admin.post("/hold")
+    reply = request.getfixturevalue(who).post(path)
+
+    assert reply.status_code == 403
+    assert (queries.active_hold() is not None) == (path == "/hold/lift")
+
+
+def test_a_demoted_admin_cannot_lift_from_a_page_that_is_still_open(admin, ada):
+    admin.post("/hold")
+    make.person("carol", admin=True)
+    people.change_roles(ada, roles={}, by=make.BY)
+    admin.post("/hold/lift")
+
+    assert queries.active_hold() is not None

@@ -1,0 +1,94 @@
+"""Why a person is asked, and what is asked of people, in words."""
+
+from datetime import timedelta
+
+import pytest
+
+from dashboard.approvals.services import judge_pending_again
+from dashboard.policies.demands import Circle, Required
+from dashboard.web.presenting import times
+from dashboard.web.presenting.asking import in_words
+from tests import make
+from tests.web.pages import page_of
+
+HALF = make.timezone.now()
+CALM = {"whole_content": False}
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({}, []),
+        ({"approvals": 2}, ["2 people have to approve."]),
+        ({"circles": (Circle(("ops",)),)}, ["1 person of ops has to approve."]),
+        (
+            {"approvals": 3, "circles": (Circle(("a", "b")), Circle(("c",)))},
+            ["3 people of a or b, and also c have to approve."],
+        ),
+        (
+            {"circles": (Circle(("ops",), ("managers",)),)},
+            [
+                "1 person of ops has to approve.",
+                f"From {times.clock(HALF)} on managers may approve too.",
+            ],
+        ),
+        ({"time_limit_s": 600}, ["It stays open for 10 min at the most."]),
+        ({"reason_required": True}, ["A reason is needed to approve."]),
+    ],
+)
+def test_demands_are_said_in_words(asked, said):
+    assert in_words(Required(**(CALM | asked)), HALF) == said
+
+
+def test_the_page_says_what_the_policy_demands(browser, ask):
+    make.group("operators")
+    demands = {"approvals": 2, "groups": ["operators"], "reason_required": True}
+    make.in_force({"name": "Careful", "effect": "review", "demands": demands | CALM})
+
+    why = page_of(browser, ask()).one(class_="why")
+
+    said = [sentence.text for sentence in why.one(class_="why-demands").all("span")]
+    assert said == ["2 people of operators have to approve.", "A reason is needed to approve."]
+    assert "Rule 'Careful' asks for a review." in why.one("p").text
+
+
+def test_where_nobody_is_asked_nothing_is_demanded(browser, ask):
+    make.in_force(modes={"global_mode": "disabled"})
+
+    why = page_of(browser, ask()).one(class_="why")
+
+    assert why.one("h2").text == "Why nobody was asked"
+    assert list(why.all(class_="why-demands")) == []
+
+
+def test_a_request_that_was_judged_again_says_what_was_said_before(browser, ask):
+    approval = ask()
+    make.in_force({"name": "Two", "effect": "review", "demands": {"approvals": 2}})
+    judge_pending_again()
+
+    why = page_of(browser, approval).one(class_="why")
+
+    assert "Rule 'Two' asks for a review." in why.one("p").text
+    assert "because the policy changed" in why.one("summary").text
+    assert why.one("details").one("p").text == (
+        "Revision 1 said: Global mode is 'all_capabilities'. All code requires approval."
+    )
+
+
+def test_a_new_policy_that_says_the_same_is_not_worth_a_word(browser, ask):
+    approval = ask()
+    make.in_force()
+    judge_pending_again()
+
+    assert list(page_of(browser, approval).one(class_="why").all("details")) == []
+
+
+def test_half_time_is_that_of_the_request(browser, token):
+    make.group("operators")
+    demands = {"groups": ["operators"], "escalate_to": "managers"}
+    make.in_force({"name": "Late", "effect": "review", "demands": demands})
+    approval = make.pending(token, time_limit_s=600)
+
+    half = times.clock(approval.submitted_at + timedelta(seconds=300))
+    said = page_of(browser, approval).one(class_="why-demands").text
+    assert f"From {half} on managers may approve too." in said

@@ -1,0 +1,165 @@
+"""A tool call and a plan on the page: readable, marked where something was found, complete."""
+
+import pytest
+
+from dashboard.inspection.findings import Finding, Severity
+from dashboard.wire import Kind, canonical_json, parse_json
+from tests.web.pages import page_of
+
+BIG = {f"k{number:02}": number for number in range(40)}
+
+
+def high(block, line):
+    return Finding("file-delete", Severity.HIGH, line, line, "Deletes a file.", block)
+
+
+@pytest.fixture
+def called(browser, ask):
+    """Show the page of a call with these arguments."""
+
+    def show(arguments, tool="t"):
+        content = {"tool": tool, "arguments": arguments}
+        return page_of(browser, ask(kind=Kind.TOOL_CALL, capability="t", content=content))
+
+    return show
+
+
+@pytest.fixture
+def planned(browser, ask):
+    """Show the page of a plan of these steps."""
+    return lambda *steps: page_of(browser, ask(kind=Kind.PLAN, content={"steps": list(steps)}))
+
+
+def folds(page):
+    return ["open" in e.attributes for e in page.one(class_="call").all("details")]
+
+
+def raw(page):
+    return "\n".join(line.raw for line in page.one(class_="raw").all("code", class_="line"))
+
+
+def test_a_call_shows_the_tool_and_a_row_an_argument(called):
+    call = called({"cascade": True, "user_id": "12"}, tool="delete_user").one(class_="call")
+
+    parts = ("member-name", "member-type", "member-value")
+    assert call.one(class_="call-tool").text == "delete_user"
+    assert [[row.one(class_=part).text for part in parts] for row in call.all("li")] == [
+        ["cascade", "true or false", "true"],
+        ["user_id", "text", "12"],
+    ]
+
+
+def test_a_call_without_arguments_says_so(called):
+    assert "It is called without arguments." in called({}).one(class_="call").text
+
+
+def test_the_whole_call_is_there_as_json(called):
+    arguments = {"a": [1, {"b": "x\ny"}], "c": 1.5}
+
+    assert parse_json(raw(called(arguments))) == {"arguments": arguments, "tool": "t"}
+
+
+def test_the_whole_plan_is_there_as_json(planned):
+    steps = [{"task": "t", "inputs": [{"A": 1}]}]
+
+    assert parse_json(raw(planned(*steps))) == {"steps": steps}
+
+
+def test_code_says_the_language_that_it_was_read_in(called):
+    page = called({"sql": "select 1", "note": "select 1"})
+
+    assert [badge.text for badge in page.one(class_="call").all(class_="badge")] == ["SQL"]
+
+
+def test_a_finding_is_marked_on_its_line_of_its_argument(called, inspected):
+    inspected(high(2, 3))
+    page = called({"a": "x", "command": "ls\n\nrm x"})
+
+    row = page.one(id="finding-1")
+    assert (row.one(class_="said").text, row.one("a").text) == ("command", "line 3")
+    assert row.one("a")["href"] == "#line-2-3"
+    assert page.one(id="line-2-3").text == "rm x"
+    assert page.one("a", class_="mark")["href"] == "#finding-1"
+
+
+def test_what_our_inspection_really_finds_is_marked_there_too(called):
+    page = called({"argv": ["ls"], "script": {"command": "ls\n\nrm -rf /srv"}})
+
+    assert [line.text for line in page.all("code", class_="line--high")] == ["rm -rf /srv"]
+    assert page.one(class_="finding").one(class_="said").text == "script, command"
+
+
+def test_the_same_in_several_arguments_is_one_row_with_all_places(called, inspected):
+    inspected(high(1, 1), high(2, 1))
+    page = called({"a": "x", "b": "y"})
+
+    (row,) = page.one(class_="found").all("li", class_="finding")
+    assert [a["href"] for a in row.all("a")] == ["#line-1-1", "#line-2-1"]
+    assert [mark["href"] for mark in page.all("a", class_="mark")] == ["#finding-1", "#finding-2"]
+    assert row.one(id="finding-2").one(class_="said").text == "b"
+
+
+def test_a_finding_in_a_plan_is_marked_in_its_step(planned, inspected):
+    inspected(high(2, 1))
+    page = planned({"capability": "mail", "task": "send"}, {"task": "x"})
+
+    assert page.one(id="line-2-1").text == "send"
+
+
+def test_what_is_small_is_open_and_what_is_big_is_folded(called, inspected):
+    inspected()
+
+    assert folds(called({"big": BIG, "small": {"a": 1}})) == [False, True]
+
+
+@pytest.mark.parametrize("inside", [{"x": "a\u202eb"}, {"x\u200b": 1}])
+def test_nothing_folds_where_characters_hide(called, inspected, inside):
+    inspected()
+
+    assert folds(called({"big": BIG | inside, "other": BIG})) == [True, False]
+
+
+def test_nothing_folds_where_something_was_found(called, inspected):
+    inspected(high(1, 1))
+
+    assert folds(called({"big": BIG | {"x": {"y": "z"}}, "other": BIG})) == [True, True, False]
+
+
+def test_nothing_folds_where_nobody_can_tell_what_was_found(called, inspected):
+    inspected(high(0, 0))
+
+    assert folds(called({"big": BIG})) == [True]
+
+
+def test_names_and_values_are_drawn_and_never_markup(called):
+    page = called({"<b>\u202e": "<script>alert(1)</script>", "n": ["<i>"]}, tool="<u>x")
+
+    call = page.one(class_="call")
+    assert [e for tag in ("script", "b", "i", "u") for e in call.all(tag)] == []
+    assert "RLO" in [glyph.text for glyph in call.all(class_="glyph")]
+    assert "Hidden characters: U+202E" in call.one(class_="member-warning").text
+
+
+def test_no_word_of_the_agent_is_in_a_title_a_button_or_a_link(called, planned):
+    for page in (called({"EVIL": "EVIL"}, tool="EVIL"), planned({"task": "EVIL", "EVIL": "x"})):
+        places = [e for tag in ("title", "h1", "h2", "h3", "button") for e in page.all(tag)]
+        places += page.one(id="request").all("a")
+        assert [place.text for place in places if "EVIL" in place.text] == []
+
+
+def test_a_plan_shows_its_steps_in_order(planned):
+    page = planned({"capability": "loader", "task_objective": "Load"}, {"task": "Send", "to": "x"})
+
+    steps = list(page.one("ol", class_="plan-steps").all("li", class_="plan-step"))
+    assert [step.one(class_="plan-step-number").text for step in steps] == ["Step 1", "Step 2"]
+    assert [step.one(class_="plan-step-objective").text for step in steps] == ["Load", "Send"]
+    assert steps[0].one(class_="plan-step-capability").text == "loader"
+    assert steps[1].one(class_="member-name").text == "to"
+
+
+def test_a_flood_of_arguments_stands_there_as_json_that_is_open(called):
+    arguments = {"numbers": {str(number): 1 for number in range(2_001)}}
+    page = called(arguments)
+
+    assert "open" in page.one("details", class_="raw").attributes
+    assert canonical_json(parse_json(raw(page))["arguments"]) == canonical_json(arguments)

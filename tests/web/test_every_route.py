@@ -1,0 +1,331 @@
+"""Every route of the URLconf, tried with every kind of credential, against one table.
+
+A new route without a line in ``TABLE`` fails. A token opens no page and decides nothing; a session
+submits, cancels and reports nothing.
+"""
+
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import partial
+from uuid import uuid4
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, get_resolver
+from django.utils import timezone
+
+from dashboard.accounts.models import User
+from dashboard.accounts.services.signing_in import make_link
+from dashboard.approvals.models import ApprovalRequest, View
+from dashboard.audit.models import AuditEntry
+from dashboard.policies.models import PolicyProposal, PolicyRevision
+from dashboard.wire import Status
+from tests import make
+
+ANYBODY = {"nobody", "roleless", "reviewer", "admin", "auditor", "closed", "token", "both"}
+SIGNED_IN = {"roleless", "reviewer", "admin", "auditor", "both"}
+READERS = {"reviewer", "admin", "auditor", "both"}
+REVIEWERS = {"reviewer", "both"}
+ADMINS = {"admin", "both"}
+AUDITORS = {"auditor", "admin", "both"}
+TOKENS = {"token", "both"}
+READABLE = {"code": "print(2)", "language": "python"}
+METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
+
+
+@dataclass
+class Line:
+    """Who is let in with each method, and what a form holds. Other methods change nothing."""
+
+    get: set[str] = field(default_factory=set)
+    post: set[str] = field(default_factory=set)
+    form: str = ""
+
+    def who(self) -> dict[str, set[str]]:
+        return {name: who for name, who in (("GET", self.get), ("POST", self.post)) if who}
+
+
+TABLE = {
+    # the agents' door
+    "api/v1/": Line(get=ANYBODY),  # a 404 for everybody
+    "api/v1/docs": Line(get=ANYBODY),
+    "api/v1/openapi.json": Line(get=ANYBODY),
+    "api/v1/approvals": Line(post=TOKENS, form="submission"),
+    "api/v1/approvals/<approval_id>": Line(get=TOKENS),
+    "api/v1/approvals/<approval_id>/wait": Line(get=TOKENS),
+    "api/v1/approvals/<approval_id>/cancel": Line(post=TOKENS, form="cancellation"),
+    "api/v1/approvals/<approval_id>/outcome": Line(post=TOKENS, form="outcome"),
+    # the desk
+    "": Line(get=READERS),
+    "queue": Line(get=READERS),
+    "gate": Line(get=SIGNED_IN),
+    "approvals/<uuid:approval_id>": Line(get=READERS),
+    "approvals/<uuid:approval_id>/state": Line(get=READERS),
+    "approvals/<uuid:approval_id>/seen": Line(post=READERS),
+    "approvals/<uuid:approval_id>/decide": Line(post=REVIEWERS, form="decision"),
+    "runs/<str:agent_name>": Line(get=READERS),
+    "history": Line(get=READERS),
+    "history/export": Line(get=READERS),
+    "grants": Line(get=READERS),
+    "grants/<int:grant_id>/end": Line(get=READERS, post=ADMINS),
+    # the way in
+    "sign-in": Line(get=ANYBODY, post=ANYBODY),
+    "sign-in/<str:secret>": Line(get=ANYBODY, post=ANYBODY),
+    "sign-out": Line(get=ANYBODY, post=ANYBODY),
+    "account": Line(get=SIGNED_IN, post=SIGNED_IN),
+    "account/password": Line(get=SIGNED_IN, post=SIGNED_IN),
+    # the office; what takes forms only leads back to its page
+    "people": Line(get=ADMINS, post=ADMINS),
+    "people/<int:person_id>": Line(get=ADMINS),
+    "people/<int:person_id>/roles": Line(get=ADMINS, post=ADMINS),
+    "people/<int:person_id>/link": Line(get=ADMINS, post=ADMINS),
+    "people/<int:person_id>/deactivate": Line(get=ADMINS, post=ADMINS, form="person"),
+    "people/<int:person_id>/reactivate": Line(get=ADMINS, post=ADMINS),
+    "agents": Line(get=ADMINS, post=ADMINS),
+    "agents/<int:agent_id>": Line(get=ADMINS),
+    "agents/<int:agent_id>/tokens": Line(get=ADMINS, post=ADMINS),
+    "agents/<int:agent_id>/tokens/<int:token_id>/revoke": Line(get=ADMINS, post=ADMINS),
+    "agents/<int:agent_id>/retire": Line(get=ADMINS, post=ADMINS, form="agent"),
+    "agents/<int:agent_id>/restore": Line(get=ADMINS, post=ADMINS),
+    "people/groups": Line(get=ADMINS, post=ADMINS, form="group"),
+    "people/groups/<int:group_id>": Line(get=ADMINS),
+    "people/groups/<int:group_id>/members": Line(get=ADMINS, post=ADMINS, form="members"),
+    "people/groups/<int:group_id>/delete": Line(get=ADMINS, post=ADMINS, form="group"),
+    "policies": Line(get=READERS),
+    "policies/revisions/<int:number>": Line(get=READERS),
+    "policies/revisions/<int:number>/yaml": Line(get=READERS),
+    "policies/revisions/<int:number>/again": Line(get=ADMINS, post=ADMINS, form="publication"),
+    "policies/proposals/<int:proposal_id>": Line(get=READERS),
+    "policies/proposals/<int:proposal_id>/confirm": Line(
+        get=ADMINS, post=ADMINS, form="publication"
+    ),
+    "policies/proposals/<int:proposal_id>/withdraw": Line(get=ADMINS, post=ADMINS),
+    "policies/draft": Line(get=ADMINS),
+    "policies/draft/begin": Line(get=ADMINS, post=ADMINS),
+    "policies/draft/from": Line(get=ADMINS, post=ADMINS, form="publication"),
+    "policies/draft/starter": Line(get=ADMINS, post=ADMINS, form="publication"),
+    "policies/draft/import": Line(get=ADMINS, post=ADMINS),
+    "policies/draft/modes": Line(get=ADMINS, post=ADMINS),
+    "policies/draft/rules/new": Line(get=ADMINS, post=ADMINS),
+    "policies/draft/rules/<int:index>": Line(get=ADMINS, post=ADMINS),
+    "policies/draft/rules/<int:index>/move": Line(get=ADMINS, post=ADMINS),
+    "policies/draft/rules/<int:index>/remove": Line(get=ADMINS, post=ADMINS),
+    "policies/draft/publish": Line(get=ADMINS, post=ADMINS, form="publication"),
+    "policies/draft/discard": Line(get=ADMINS, post=ADMINS),
+    "policies/bench": Line(get=READERS, post=READERS),
+    "policies/backtest": Line(get=READERS),
+    "hold": Line(get=ADMINS, post=ADMINS),
+    "hold/lift": Line(get=ADMINS, post=ADMINS),
+    "audit": Line(get=AUDITORS),
+    # for machines that watch
+    "healthz": Line(get=ANYBODY),
+    "readyz": Line(get=ANYBODY),
+}
+
+
+def routes(resolver=None, prefix="") -> Iterator[str]:
+    for pattern in (resolver or get_resolver()).url_patterns:
+        route = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLPattern):
+            yield route
+        else:
+            yield from routes(pattern, route)
+
+
+@dataclass
+class House:
+    """One dashboard with a pending request, and everybody who may knock."""
+
+    approval: ApprovalRequest
+    path_of: dict[str, str]
+    forms: dict[str, dict[str, str]]
+    clients: dict[str, Client]
+
+    def knock(self, credential, route, method):
+        path = "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda m: self.path_of[m[1]], route)
+        form = self.forms.get(TABLE[route].form, {})
+        is_api = route.startswith("api/")
+        more = {"content_type": "application/json"} if is_api else {}
+        client = self.clients[credential]
+        cookies = deepcopy(client.cookies)  # whatever the answer does to them
+        send = getattr(client, method.lower())
+        reply = send(path, form if method == "POST" else {}, **(more if method == "POST" else {}))
+        client.cookies = cookies
+        return reply
+
+
+@pytest.fixture
+def house(token, agent, settings):
+    clients = dict(_everybody(settings, make.secret(agent)))
+    granted, proposed = _granted(agent), _proposed(User.objects.get(username="closed"))
+    approval = make.pending(token)  # last: what the policy says of it does not change any more
+    link = make_link(User.objects.get(username="reviewer"), by=make.BY)
+    path_of = {
+        "approval_id": str(approval.pk),
+        "person_id": str(User.objects.get(username="roleless").pk),
+        "agent_id": str(agent.pk),
+        "agent_name": agent.name,
+        "token_id": str(token.pk),
+        "group_id": str(make.group("operators").pk),
+        "number": "1",
+        "proposal_id": str(proposed),
+        "index": "0",
+        "grant_id": str(granted),
+        "secret": link,
+    }
+    forms = _forms(approval, clients["reviewer"])
+    return House(approval, path_of, forms, clients)
+
+
+def _granted(agent):
+    giver = make.person("giver", reviewer=True)
+    return make.granted(make.token(agent), giver, content=READABLE).pk
+
+
+def _proposed(author):
+    make.in_force({"name": "No plans", "effect": "reject", "when": {"kinds": ["plan"]}})
+    return PolicyProposal.objects.create(
+        document=PolicyRevision.objects.get(pk=1).document,
+        author=author,
+        based_on=2,
+        proposed_at=timezone.now(),
+    ).pk
+
+
+def _everybody(settings, secret):
+    browser = partial(_client, settings)
+    everything = {"reviewer": True, "admin": True, "auditor": True}
+    yield "nobody", browser()
+    yield "token", browser(secret)
+    yield "roleless", _signed_in(browser(), "roleless")
+    for role in everything:
+        yield role, _signed_in(browser(), role, **{role: True})
+    yield "both", _signed_in(browser(secret), "both", **everything)
+    yield "closed", _signed_in(browser(), "closed", **everything)
+    User.objects.filter(username="closed").update(is_active=False)  # its session stays
+
+
+def _client(settings, secret=None):
+    headers = {"host": "127.0.0.1:8000", "origin": settings.PUBLIC_URL, "idempotency-key": "k"}
+    bearer = {"authorization": f"Bearer {secret}"} if secret else {}
+    return Client(headers=headers | bearer)
+
+
+def _signed_in(client, name, **roles):
+    make.person(name, **roles)
+    client.post("/sign-in", {"username": name, "password": "a long password"})
+    assert client.session["auth"] == "password"
+    return client
+
+
+def _forms(approval, reader):
+    page = reader.get(f"/approvals/{approval.pk}").content.decode()
+    inputs = [tag for tag in re.findall(r"<input[^>]*>", page) if 'type="hidden"' in tag]
+    hidden = {
+        re.search(r'name="([^"]*)', i)[1]: re.search(r'value="([^"]*)', i)[1] for i in inputs
+    }
+    return {
+        "decision": hidden | {"verdict": "approve", "end_seen": "yes"},
+        "submission": {"kind": "code", "capability": "c", "content": {"code": "1"}},
+        "cancellation": {"reason": "never mind"},
+        "outcome": {"state": "started", "digest": approval.digest},
+        "person": {"name": "roleless"},
+        "agent": {"name": "beamline"},
+        "group": {"name": "operators"},
+        "members": {"members": "1", "end": "end"},
+        "publication": {
+            "based_on": "2",
+            "confirm": "loosen",
+            "revision": "1",
+            "starter": "dangerous",
+        },
+    }
+
+
+def is_let_in(reply):
+    to_the_door = reply.status_code == 302 and reply.url.startswith("/sign-in?next=")
+    return reply.status_code not in {401, 403} and not to_the_door
+
+
+def happened():
+    """Everything that changed so far; that somebody looked at a request is no change."""
+    return AuditEntry.objects.exclude(action="approval.viewed").count()
+
+
+def tried(house, credential, route, method):
+    """Return "in" or "out", and undo what it did."""
+    with transaction.atomic():
+        before = happened()
+        outcome = "in" if is_let_in(house.knock(credential, route, method)) else "out"
+        if outcome == "out" and happened() != before:
+            outcome = "out, and yet something happened"
+        transaction.set_rollback(True)
+    return outcome
+
+
+def test_every_route_has_a_line_and_every_line_a_route():
+    assert sorted(routes()) == sorted(TABLE)
+
+
+@pytest.mark.parametrize("credential", sorted(ANYBODY))
+def test_each_credential_is_let_in_where_the_table_says(house, credential):
+    found, expected = {}, {}
+    for route, line in TABLE.items():
+        for method, who in line.who().items():
+            found[route, method] = tried(house, credential, route, method)
+            expected[route, method] = "in" if credential in who else "out"
+
+    assert found == expected
+
+
+@pytest.mark.parametrize("credential", ["nobody", "token", "both"])
+def test_methods_without_a_line_do_nothing(house, credential):
+    before = happened()
+    for route, line in TABLE.items():
+        for method in METHODS - set(line.who()):
+            house.knock(credential, route, method)
+
+    assert happened() == before
+
+
+@pytest.mark.parametrize("credential", sorted(ANYBODY))
+def test_only_a_reviewers_session_approves(house, credential):
+    house.knock(credential, "approvals/<uuid:approval_id>/decide", "POST")
+
+    house.approval.refresh_from_db()
+    approves = credential in REVIEWERS
+    assert house.approval.status == (Status.APPROVED if approves else Status.PENDING)
+
+
+@pytest.mark.parametrize("credential", sorted(ANYBODY))
+def test_only_a_token_submits(house, credential):
+    house.clients[credential].defaults["HTTP_IDEMPOTENCY_KEY"] = uuid4().hex
+    house.knock(credential, "api/v1/approvals", "POST")
+
+    assert ApprovalRequest.objects.pending().count() == (2 if credential in TOKENS else 1)
+
+
+@pytest.mark.parametrize("credential", sorted(ANYBODY))
+def test_only_a_token_cancels(house, credential):
+    house.knock(credential, "api/v1/approvals/<approval_id>/cancel", "POST")
+
+    house.approval.refresh_from_db()
+    cancels = credential in TOKENS
+    assert house.approval.status == (Status.CANCELLED if cancels else Status.PENDING)
+
+
+@pytest.mark.parametrize("credential", sorted(ANYBODY))
+def test_only_a_token_reports(house, credential):
+    make.decided(house.approval, User.objects.get(username="reviewer"))
+    house.knock(credential, "api/v1/approvals/<approval_id>/outcome", "POST")
+
+    assert house.approval.outcomes.count() == (1 if credential in TOKENS else 0)
+
+
+def test_a_token_leaves_no_trace_of_having_looked(house):
+    house.knock("token", "approvals/<uuid:approval_id>/seen", "POST")
+
+    assert not View.objects.exists()

@@ -1,0 +1,187 @@
+"""What our inspection found: listed above the content, marked beside its lines."""
+
+import pytest
+
+from dashboard.inspection.findings import INSPECTOR_VERSION, Finding, Severity, in_doubt
+from dashboard.web.presenting import findings, reading
+from dashboard.wire import Kind
+from tests.web.pages import page_of
+
+CODE = {"code": "\n".join(f"line_{n} = {n}" for n in range(1, 10)), "language": "python"}
+FENCED = {"code": "```python\na = 1\n```\n\n```bash\nls\nrm x\n```"}
+WRITES = Finding("file-write", Severity.MEDIUM, 3, 5, "Writes a file.")
+DELETES = Finding("file-delete", Severity.HIGH, 7, 7, "Deletes a file.")
+READS = Finding("file-read", Severity.INFO, 3, 3, "Reads a file.")
+
+
+@pytest.fixture
+def found(browser, ask, inspected):
+    """Have these found in a request, and show what its page says of them."""
+
+    def show(*what, content=CODE, **more):
+        inspected(*what)
+        return page_of(browser, ask(content=content, **more))
+
+    return show
+
+
+def listed(page):
+    rows = page.one("section", class_="found").all("li", class_="finding")
+    return [
+        (row.one(class_="badge").text, row.one("p").text, row.one("code").text) for row in rows
+    ]
+
+
+def lines(page, css_class):
+    return [line.raw for line in page.all("code", class_=css_class)]
+
+
+def test_findings_are_listed_the_gravest_first(found):
+    page = found(READS, WRITES, DELETES)
+
+    assert listed(page) == [
+        ("High", "Deletes a file. line 7", "file-delete"),
+        ("Medium", "Writes a file. lines 3 to 5", "file-write"),
+        ("Note", "Reads a file. line 3", "file-read"),
+    ]
+
+
+def test_they_are_counted(found):
+    page = found(READS, READS, WRITES, DELETES)
+
+    counts = page.one(class_="found-counts").all(class_="risk")
+    assert [count.text for count in counts] == ["1 high", "1 medium", "2 notes"]
+
+
+def test_a_finding_leads_to_its_line_and_the_line_back(found):
+    page = found(DELETES)
+
+    place = page.one(id="finding-1").one("a")
+    mark = page.one("a", class_="mark")
+    assert (place["href"], page.one(id="line-0-7").text) == ("#line-0-7", "line_7 = 7")
+    assert (mark["href"], mark["aria-label"]) == ("#finding-1", "Line 7: high, file-delete")
+
+
+def test_every_line_of_a_finding_is_marked_and_the_first_one_has_a_sign(found):
+    page = found(WRITES)
+
+    assert lines(page, "line--medium") == ["line_3 = 3", "line_4 = 4", "line_5 = 5"]
+    assert len(list(page.all("a", class_="mark"))) == 1
+
+
+def test_what_is_about_all_of_it_marks_the_first_line_alone(found):
+    page = found(Finding("not-inspected", Severity.HIGH, 1, 9, "Names no language."))
+
+    assert lines(page, "line--high") == ["line_1 = 1"]
+    assert listed(page)[0][1] == "Names no language. lines 1 to 9"
+
+
+def test_a_line_has_the_colour_of_the_gravest_finding_about_it(found):
+    page = found(READS, WRITES)
+
+    assert (lines(page, "line--info"), len(lines(page, "line--medium"))) == ([], 3)
+
+
+def test_marks_are_no_part_of_the_content(found):
+    page = found(WRITES, DELETES)
+
+    shown = [line.raw for line in page.one("figure").all("code", class_="line")]
+    assert shown == CODE["code"].split("\n")
+
+
+def test_a_finding_of_the_second_block_leads_there(found):
+    page = found(Finding("file-delete", Severity.HIGH, 2, 2, "Deletes.", 1), content=FENCED)
+
+    assert listed(page)[0][1] == "Deletes. block 2, line 2"
+    assert page.one(id="line-1-2").text == "rm x"
+
+
+@pytest.mark.parametrize(("line", "block"), [(0, 0), (99, 0), (1, 5), (1, -1)])
+def test_what_has_no_line_on_the_page_has_no_link(found, line, block):
+    page = found(Finding("too-large", Severity.HIGH, line, line, "Too large.", block))
+
+    assert listed(page) == [("High", "Too large.", "too-large")]
+    assert list(page.all("a", class_="mark")) == []
+
+
+def test_an_end_beyond_the_content_is_cut(found):
+    page = found(Finding("network", Severity.MEDIUM, 8, 500, "Connects."))
+
+    assert lines(page, "line--medium") == ["line_8 = 8", "line_9 = 9"]
+    assert listed(page)[0][1] == "Connects. lines 8 to 9"
+
+
+def test_a_doubt_says_that_something_could_not_be_read(found):
+    page = found(in_doubt("does-not-parse", "This is not Python.").findings[0])
+
+    section = page.one("section", class_="found")
+    assert section.one(class_="finding-doubt").text == "could not be read"
+    assert "read it with more care" in section.one(class_="found-doubts").text
+
+
+def test_nothing_found_is_said_plainly_and_promises_nothing(found):
+    section = found().one("section", class_="found")
+
+    assert section.one(class_="found-nothing").text == (
+        f"Nothing. Version {INSPECTOR_VERSION} of our inspection read all of it and knows nothing "
+        "in it as a risk. That is no promise that it is harmless."
+    )
+
+
+def test_what_weighs_less_folds_away_and_alarms_never_do(found):
+    alarms = [Finding("network", Severity.MEDIUM, n, n, "Connects.") for n in range(1, 9)]
+    page = found(*alarms, READS, READS)
+
+    more = page.one("details", class_="found-more")
+    assert (len(listed(page)), len(list(more.all("li")))) == (10, 2)
+    assert more.one("summary").text == "2 more of less weight"
+
+
+def test_more_than_a_page_holds_is_counted(found, monkeypatch):
+    monkeypatch.setattr(findings, "MOST_SHOWN", 2)
+    page = found(READS, DELETES, READS)
+
+    assert [row[0] for row in listed(page)] == ["High", "Note"]
+    assert "And 1 more" in page.one("section", class_="found").text
+
+
+def test_findings_stand_outside_of_what_the_agent_sent(found):
+    forged = '<li class="finding"><span class="badge">High</span> ✔ We found nothing</li>'
+    page = found(DELETES, content={"code": forged}, objective=forged, evidence={"a": forged})
+
+    assert len(list(page.all("li", class_="finding"))) == 1
+    framed = [*page.all("figure"), *page.all("section", class_="theirs")]
+    assert [e for part in framed for e in part.all(class_="finding")] == []
+
+
+def test_a_sentence_is_drawn_like_anything_that_may_quote_an_agent(found):
+    page = found(Finding("look-alike", Severity.HIGH, 1, 1, "Looks like <b>\u202ea</b>."))
+
+    assert [glyph.text for glyph in page.one(class_="finding").all(class_="glyph")] == ["RLO"]
+
+
+def test_findings_about_a_tool_call_are_listed_too(found):
+    content = {"tool": "rm", "arguments": {"path": "/"}}
+    page = found(
+        Finding("file-delete", Severity.HIGH, 0, 0, "Deletes."),
+        kind=Kind.TOOL_CALL,
+        capability="rm",
+        content=content,
+    )
+
+    assert listed(page) == [("High", "Deletes.", "file-delete")]
+
+
+def test_what_is_shown_fits_into_the_form_however_much_is_found(browser, ask, inspected):
+    many = [
+        Finding("control-system-write", Severity.HIGH, n, n + 9999, "Writes.", n)
+        for n in range(10_000, 10_500)
+    ]
+    inspected(*many)
+    approval = ask(content=CODE)
+
+    shown = reading.read(approval, approval.judgements.get(), "h").shown
+
+    kept = reading.what_was_shown(str(approval.pk), shown)
+    assert (len(kept["findings"]), kept["finding_count"]) == (findings.MOST_SHOWN, 500)
+    assert len(shown) < 10_000

@@ -1,0 +1,167 @@
+"""In which order rows stand, what they stand under, and what they say besides."""
+
+from dashboard.inspection.findings import Finding, Severity
+from tests import make
+from tests.web.pages import read
+
+OF_TWO = {"name": "Two", "effect": "review", "demands": {"approvals": 2}}
+
+
+def found(severity, sentence="Opens a connection."):
+    return Finding("network", severity, 1, 1, sentence)
+
+
+def items(browser, address="/"):
+    return list(read(browser.get(address)).one(id="list").all("li", class_="item"))
+
+
+def ids(browser, address="/"):
+    return [item["data-id"] for item in items(browser, address)]
+
+
+def runs(browser, address="/"):
+    page = read(browser.get(address))
+    return [
+        (run.one(class_="run-head").text, len(list(run.all("li"))))
+        for run in page.all(class_="run")
+    ]
+
+
+def test_by_risk_the_gravest_comes_first_and_then_what_has_least_time_left(
+    browser, ask, inspected
+):
+    inspected(found(Severity.LOW))
+    low = ask(time_limit_s=60)
+    inspected(found(Severity.HIGH))
+    later, sooner = ask(time_limit_s=900), ask(time_limit_s=600)
+
+    assert ids(browser, "/?order=risk") == [str(one.pk) for one in (sooner, later, low)]
+
+
+def test_by_time_left_is_what_comes_without_asking(browser, ask, inspected):
+    inspected(found(Severity.HIGH))
+    later = ask(time_limit_s=900)
+    inspected()
+    sooner = ask(time_limit_s=60)
+
+    assert ids(browser) == [str(sooner.pk), str(later.pk)]
+
+
+def test_by_risk_the_next_action_is_the_gravest(browser, ask, inspected):
+    inspected()
+    ask(time_limit_s=60)
+    inspected(found(Severity.HIGH))
+    grave = ask()
+
+    button = read(browser.get("/?order=risk")).one(id="pane").one(class_="button--primary")
+
+    assert button.text == "Read the gravest"
+    assert button["href"] == f"/approvals/{grave.pk}?order=risk"
+
+
+def test_rows_of_one_run_that_follow_each_other_stand_under_one_heading(browser, ask):
+    ask(run_id="r1", time_limit_s=60)
+    ask(run_id="r1", time_limit_s=70)
+
+    assert runs(browser) == [("run r1 2 from beamline", 2)]
+    assert [list(item.all(class_="item-run")) for item in items(browser)] == [[], []]
+
+
+def test_grouping_moves_nothing(browser, ask):
+    order = [ask(run_id=run, time_limit_s=60 + n) for n, run in enumerate(("r1", "r2", "r1"))]
+
+    assert runs(browser) == []
+    assert ids(browser) == [str(one.pk) for one in order]
+
+
+def test_the_same_run_of_two_agents_is_two_runs(browser, ask):
+    ask(run_id="r1")
+    make.pending(make.token(make.agent("other")), run_id="r1")
+
+    assert runs(browser) == []
+
+
+def test_requests_without_a_run_are_not_one_run(browser, ask):
+    ask()
+    ask()
+
+    assert runs(browser) == []
+
+
+def test_hidden_characters_of_a_run_are_drawn_in_its_heading(browser, ask):
+    ask(run_id="\u200b<i>")
+    ask(run_id="\u200b<i>")
+
+    assert runs(browser) == [("run ZWSP<i> 2 from beamline", 2)]
+
+
+def test_a_row_says_how_many_of_those_it_takes_have_approved(browser, ask, bob):
+    make.in_force(OF_TWO)
+    make.decided(ask(), bob)
+
+    assert items(browser)[0].one(class_="item-progress").text == "1 of 2 approved"
+
+
+def test_a_yes_whose_right_was_lost_does_not_count(browser, ask, bob):
+    make.in_force(OF_TWO)
+    make.decided(ask(), bob)
+    type(bob).objects.filter(pk=bob.pk).update(is_reviewer=False)
+
+    assert items(browser)[0].one(class_="item-progress").text == "0 of 2 approved"
+
+
+def test_a_row_that_takes_one_yes_says_nothing_of_it(browser, ask):
+    ask()
+
+    assert list(items(browser)[0].all(class_="item-progress")) == []
+
+
+def test_a_high_finding_stands_above_the_agents_words(browser, ask, inspected):
+    sentence = 'Deletes "severity":"high",\u202e and \\ more.'
+    inspected(found(Severity.LOW, "Little."), found(Severity.HIGH, sentence))
+    ask()
+
+    row = items(browser)[0]
+
+    assert row.one(class_="item-finding").text == (
+        'We found: Deletes "severity":"high",RLO and \\ more.'
+    )
+    assert row.one(class_="item-gist").text == "In the agent’s words: print(1)"
+
+
+def test_a_report_too_long_to_carry_still_gives_its_high_finding(browser, ask, inspected):
+    many = [found(Severity.LOW, f"Little {n}.") for n in range(500)]
+    inspected(*many, found(Severity.HIGH, "Deletes it all."), *many)
+    ask()
+
+    assert items(browser)[0].one(class_="item-finding").text == "We found: Deletes it all."
+
+
+def test_a_sentence_too_long_for_a_row_leaves_the_agents_words(browser, ask, inspected):
+    inspected(found(Severity.HIGH, "x" * 5000))
+    ask()
+
+    row = items(browser)[0]
+
+    assert row.one(class_="item-gist").text == "In the agent’s words: print(1)"
+    assert row.one(class_="risk").text == "Found: high"
+
+
+def test_a_lesser_finding_leaves_the_agents_words(browser, ask, inspected):
+    inspected(found(Severity.MEDIUM))
+    ask()
+
+    assert items(browser)[0].one(class_="item-gist").text == "In the agent’s words: print(1)"
+
+
+def test_the_title_counts_what_needs_me_and_says_nothing_else_of_it(browser, ask, alice):
+    ask()
+    make.pending(make.token(make.agent("mine", owner=alice)))
+
+    assert read(browser.get("/")).one("title").text == "(1) 2 waiting · Approvals"
+
+
+def test_a_title_without_anything_for_me_has_no_count(browser_of, ada, ask):
+    ask()
+
+    assert read(browser_of(ada).get("/")).one("title").text == "1 waiting · Approvals"
