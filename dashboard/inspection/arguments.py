@@ -12,7 +12,15 @@ from dashboard.inspection.code import inspect_code, inspect_text, is_too_large, 
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.languages import our_spelling
 from dashboard.inspection.notes import Effect, Notes, doubt
-from dashboard.inspection.parts import WHOLE, Part, keys, parts_of_call, parts_of_texts, words
+from dashboard.inspection.parts import (
+    WHOLE,
+    Part,
+    commands,
+    keys,
+    parts_of_call,
+    parts_of_texts,
+    words,
+)
 
 _READS = re.compile(r"(?:ca|pv)get(?:_many)?|(?:read|get)_(?:channels?|pvs?)|(?:channel|pv)_read")
 _WRITES = re.compile(
@@ -40,7 +48,7 @@ def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding]
     about the tool, or about the name of an argument, is about the whole of it.
     """
     languages = dict[str, None]()
-    found = [*_by_name(tool), *_in_names([tool, *keys(arguments)])]
+    found = [*_by_name(tool), *_in_names([tool, *keys(arguments)]), *_split(arguments)]
     for part in parts_of_call(tool, arguments):
         found += _inspected(part)
         if part.is_code:
@@ -92,7 +100,21 @@ def _read(part: Part) -> list[Finding]:
         found.append(_noted(_TOO_LARGE, part.number))
     elif part.is_code and re.search(r"[\n=(;|]", part.text):
         found.append(_noted(_UNNAMED, part.number))
+    elif part.is_code:
+        found += _if_run(part.text, part.number)
     return found
+
+
+def _split(arguments: Mapping[str, Any]) -> list[Finding]:
+    """Look at commands whose program stands in one argument and whose words in another."""
+    found = [finding for text in commands(arguments) for finding in _if_run(text, WHOLE)]
+    return [replace(finding, line=0, end_line=0) for finding in found]
+
+
+def _if_run(text: str, number: int) -> list[Finding]:
+    """Return what a text would do as a command, where it may be none: only what is sure."""
+    found = inspect_code(text, "bash", block=number)
+    return [f for f in found if f.severity.rank >= Severity.MEDIUM.rank and not f.is_doubt]
 
 
 def _noted(effect: Effect, number: int) -> Finding:

@@ -80,6 +80,30 @@ _READING = re.compile(
     r"(?=[A-Z0-9]))|camonitor\w*|attribute_\w+query\w*|command_\w*query\w*|__(?:enter|exit)__|"
     r"(?:lower|upper|strip|split|format|startswith|endswith|items|keys|values|append|mean|tolist)$"
 )
+_READING_COMMAND = re.compile(r"(?:Get|Read|Is|Has|State|Status|Info|Query|Wait)(?![a-z])")
+"""A device's own commands are written with a capital letter; the most of them do something."""
+
+_ORDINARY = {name for kind in (str, list, dict, set, float) for name in dir(kind)} - {
+    "clear"
+} | words("""
+    reshape astype round mean median std var min max sum cumsum diff dot flatten ravel squeeze
+    transpose clip argmin argmax argsort all any nonzero fill groupby agg aggregate apply
+    reset_index set_index dropna fillna interpolate merge join rolling resample describe head tail
+    corr quantile nunique unique isna notna isnull notnull astimezone isoformat strftime timestamp
+    total_seconds date time plot scatter bar barh hist errorbar imshow contour contourf pcolormesh
+    colorbar legend grid twinx twiny annotate text axhline axvline axvspan fill_between add_subplot
+    subplots_adjust tight_layout set_title set_xlabel set_ylabel set_xlim set_ylim set_xscale
+    set_yscale set_label set_xticks set_yticks set_xticklabels set_yticklabels suptitle sel isel
+    group groups match span
+""")
+"""What arrays, tables, figures and Python's own values are asked for, whatever they are called."""
+
+_COMMANDED = words("tango taurus sardana fandango")
+"""Those whose devices have commands of their own, such as ``Off`` and ``LimitCurrent``."""
+
+_DEVICES = words("tango taurus sardana ophyd ophyd_async bluesky apstools")
+"""Those whose objects are shutters and valves, so that ``close`` closes no connection."""
+
 _HARMLESS_ATTRIBUTES = words("""
     timeout connection_timeout verbose auto_monitor name parent kind form defaults
 """)
@@ -102,13 +126,27 @@ def called(path: str) -> Deed:
     parent, _, last = path.rpartition(".")
     if ".server." in f"{path}.":
         return WRITES
-    is_class = last[:1].isupper() and "(" not in parent
-    reads = _READING.match(last[:1].lower() + last[1:])
-    return READS if is_class or reads else WRITES
+    if last[:1].isupper():
+        reads = "(" not in parent or _READING_COMMAND.match(last) is not None
+    elif last == "close":
+        reads = path.partition(".")[0].removesuffix("()") not in _DEVICES
+    else:
+        reads = _READING.match(last) is not None
+    return READS if reads else WRITES
+
+
+def may_command(method: str) -> bool:
+    """Say whether a method of an unknown object, where a library is in use, may be a command."""
+    if method in _ORDINARY:
+        return False
+    return method[:1].isupper() or not _READING.match(method)
 
 
 def may_write(method: str, libraries: AbstractSet[str]) -> bool:
     """Say whether a method of an unknown object may write, given the libraries in use."""
+    if method[:1].isupper():
+        is_command = method.isidentifier() and not _READING_COMMAND.match(method)
+        return is_command and not _COMMANDED.isdisjoint(libraries)
     return method in _WEAK or (method == "write" and not _INSTRUMENTS.isdisjoint(libraries))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -22,6 +22,8 @@ Place = tuple[str | int, ...]
 
 _SHELL = names("command commands cmd bash shell shell_command argv args terminal_command cmdline")
 _WORD_LISTS = names("command cmd argv args cmdline")  # one command, word by word
+_PROGRAM = names("executable program binary exe command cmd")
+_ITS_WORDS = names("arguments args argv parameters params")
 _SQL = names("sql query statement sql_query statements queries")
 _PYTHON = names("python python_code py")
 _CODE = names("code script source source_code snippet program cell")
@@ -88,6 +90,22 @@ def keys(value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from keys(item)
+
+
+def commands(value: Any) -> Iterator[str]:
+    """Return the commands whose program and whose words are two members of one object."""
+    if isinstance(value, Mapping):
+        spelled = {words(key): value[key] for key in sorted(value)}
+        programs = [spelled[word] for word in _PROGRAM & spelled.keys()]
+        for given in (spelled[word] for word in _ITS_WORDS & spelled.keys()):
+            line = given if isinstance(given, list | tuple) else [given]
+            if all(isinstance(item, str) for item in line):
+                yield from (shlex.join([p, *line]) for p in programs if isinstance(p, str))
+    inner = value.values() if isinstance(value, Mapping) else value
+    if isinstance(inner, str) or not isinstance(inner, Iterable):
+        return
+    for item in inner:
+        yield from commands(item)
 
 
 def words(name: str) -> str:

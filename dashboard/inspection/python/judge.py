@@ -12,6 +12,7 @@ from dashboard.inspection.python import modules
 from dashboard.inspection.python.bindings import UNKNOWN
 from dashboard.inspection.python.checks import UNKNOWN_CALL, Called
 from dashboard.inspection.python.effects import Deed
+from dashboard.inspection.python.elsewhere import Elsewhere, origins
 from dashboard.inspection.python.lookup import called, is_known
 from dashboard.inspection.python.names import LOST, Values
 from dashboard.inspection.python.nested import Nested
@@ -23,8 +24,6 @@ from dashboard.inspection.python.statements import Statements
 from dashboard.inspection.python.stores import Stores
 from dashboard.inspection.python.strings import Text
 from dashboard.inspection.python.values import Evaluator
-
-_CHAIN = 40
 
 
 class Judge:
@@ -39,6 +38,7 @@ class Judge:
         self.nested = nested
         self.libraries = control_system.LIBRARIES & program.imports  # and those found on the way
         self.uses_database = not modules.DATABASES.isdisjoint(program.imports)
+        self._elsewhere = Elsewhere(program, evaluator.names)
         self._references = References(self)
         self._stores = Stores(self)
         self._statements = Statements(program, notes)
@@ -144,28 +144,19 @@ class Judge:
         """Say whether a method of an object that is not known may write to a control system."""
         root = path.partition(".")[0]
         last = path.rpartition(".")[2]
-        if path[0] != UNKNOWN and is_known(root.removesuffix("()")):
+        if path[0] != UNKNOWN and (is_known(root.removesuffix("()")) or last[:1].isupper()):
             return False
         return self.may_write(path) and (last != "set" or bool(node.args or node.keywords))
 
     def _is_unknown(self, node: ast.Call, path: str) -> bool:
-        if path.endswith(".put"):
+        last = path.rpartition(".")[2]
+        if last == "put" or self.is_from_elsewhere(node.func):
             return True
-        return self.is_from_elsewhere(node.func)
+        return "." in path and bool(self.libraries) and control_system.may_command(last)
 
     def is_from_elsewhere(self, root: ast.AST) -> bool:
         """Say whether nothing in the source says what an expression comes from."""
-        for _ in range(_CHAIN):
-            if isinstance(root, ast.Attribute | ast.Subscript):
-                root = root.value
-            elif isinstance(root, ast.Call):
-                root = root.func
-            else:
-                break
-        if not isinstance(root, ast.Name):
-            return False
-        scope = self.program.scopes.get(id(root), self.program.module)
-        return self.evaluator.names.is_free(scope, root.id)
+        return any(map(self._elsewhere.may_be, origins(root)))
 
     def _name_of(self, function: ast.expr) -> str:
         if isinstance(function, ast.Attribute):

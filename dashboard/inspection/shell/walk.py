@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -23,6 +24,11 @@ _WORDS_BEHIND = doubt(
 _CODE_IN_VALUE = doubt(
     "cannot-be-followed",
     "Keeps text with a command in it in a variable or a condition; some uses run it.",
+    Severity.MEDIUM,
+)
+_OTHER_NAME = doubt(
+    "cannot-be-followed",
+    "Gives a variable a second name, so that it cannot be told what is set by it.",
     Severity.MEDIUM,
 )
 _SHADOWS = Effect(
@@ -197,6 +203,8 @@ class Walk:
         yield from (_Visit(child, function=label) for child in children)
 
     def _values(self, node: Node) -> None:
+        if node.type == "declaration_command" and _refers(plain(node)):
+            self._notes.add(_OTHER_NAME)
         name = node.child_by_field_name("name")
         if name is not None:
             self._notes.add(*assigning(plain(name)))
@@ -211,6 +219,8 @@ class Walk:
                 # To forget a search path harms nobody; to forget the history hides something.
                 forgets = node.type == "unset_command"
                 self._notes.add(*(e for e in found if not forgets or e == tables.HIDES_TRACES))
+            elif _holds_code(plain(child)) and not any(c.is_named for c in child.children):
+                self._notes.add(_CODE_IN_VALUE)
 
     def _background(self, node: Node) -> None:
         for child in node.children if node.type != "binary_expression" else ():
@@ -229,6 +239,13 @@ def _inherited(child: Node, stdin: Stdin | None) -> Stdin | None:
 
 def _operator(redirect: Node) -> str:
     return next((child.type for child in redirect.children if not child.is_named), "")
+
+
+def _refers(declaration: str) -> bool:
+    """Say whether a declaration makes one name stand for another."""
+    word, *rest = declaration.split()
+    options = takewhile(lambda option: option[:1] in "-+", rest)
+    return word in {"declare", "typeset", "local"} and any("n" in option for option in options)
 
 
 def _holds_code(text: str) -> bool:

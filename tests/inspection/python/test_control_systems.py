@@ -129,3 +129,25 @@ def test_put_of_something_from_an_earlier_cell_is_not_passed_over():
 @pytest.mark.parametrize("source", ["magnet.current = 3", "magnets['QF1'] = 3"])
 def test_setting_a_part_of_something_from_an_earlier_cell_is_not_passed_over(source):
     assert "unknown-call" in names(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "m = motor1\nm.move(5)",
+        "for m in [motor1, motor2]:\n    m.move(5)",
+        "[m.move(5) for m in (motor1, motor2)]",
+        "def go(m):\n    m.move(5)\ngo(motor1)",
+        "a = b = motor1\nc = [a]\nc[0].move(5)",
+    ],
+)
+def test_what_the_kernel_held_is_followed_to_where_it_is_called(source):
+    assert "unknown-call" in names(source)
+
+
+def test_what_the_source_made_itself_is_not_taken_for_the_kernels():
+    source = (
+        "class Motor:\n    def move(self, x):\n        pass\nfor m in [Motor()]:\n    m.move(5)"
+    )
+
+    assert "unknown-call" not in names(source)
