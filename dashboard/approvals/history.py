@@ -21,6 +21,8 @@ from dashboard.wire import Source, Status
 _BATCH = 100
 """How many are held at once: each may be a megabyte. And no read lasts long, which on SQLite keeps
 whoever decides from waiting for it."""
+MOST_CHARACTERS = 100_000_000
+"""Of content that is read for one trial, so that large requests make it last for no minutes."""
 _COLUMNS = (
     "kind",
     "capability",
@@ -69,13 +71,21 @@ def answered(since: datetime) -> ApprovalQuerySet:
 
 
 def cases(since: datetime, limit: int) -> Iterator[Case]:
-    """What was asked since then and what became of it: the newest ``limit`` that were answered."""
+    """What was asked since then and what became of it: the newest that were answered.
+
+    At most ``limit``, and no more than ``MOST_CHARACTERS`` of content.
+    """
+    left = MOST_CHARACTERS
     ids = iter(list(answered(since).values_list("pk", flat=True)[:limit]))
     while batch := list(islice(ids, _BATCH)):
         approvals = ApprovalRequest.objects.select_related("agent", "decision").only(*_COLUMNS)
         found = approvals.in_bulk(batch)
         firsts = _first_judgements(batch)
-        yield from (_case(found[pk], firsts[pk]) for pk in batch)
+        for pk in batch:
+            left -= len(found[pk].content)
+            if left < 0:
+                return
+            yield _case(found[pk], firsts[pk])
 
 
 def _first_judgements(ids: list[UUID]) -> dict[UUID, Judgement]:

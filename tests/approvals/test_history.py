@@ -129,6 +129,13 @@ def test_the_newest_are_taken_and_come_first(token, alice, cases):
     assert [case.id for case in cases(limit=2)] == [str(a.pk) for a in (made[2], made[1])]
 
 
+def test_no_more_content_is_read_than_takes_seconds(token, alice, cases, monkeypatch):
+    newest = [make.approved(token, alice) for _ in range(3)][:0:-1]
+    monkeypatch.setattr(history, "MOST_CHARACTERS", 2 * len(newest[0].content))
+
+    assert [case.id for case in cases()] == [str(approval.pk) for approval in newest]
+
+
 def test_what_was_asked_earlier_is_left_out(token, alice, cases):
     approval = make.approved(token, alice)
     past = timezone.now() - timedelta(days=40)
