@@ -26,6 +26,7 @@ from dashboard.wire import Kind, canonical_json, parse_json
 
 MOST_OVER = 50
 _LONGEST_VALUE = 400
+_IDLE = "{} does not review any more, so this answers nothing. It would again with the role."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class GrantRow:
     Attributes:
         what: What exactly is allowed, in our words.
         uses: How often it was used, and of how many times.
+        idle: Why it answers nothing although it is in force; empty while it does.
         over: Why it is in force no more; empty while it is.
     """
 
@@ -71,6 +73,7 @@ class GrantRow:
     left: TimeLeft
     uses: str
     answered: list[Answered]
+    idle: str
     over: str
     over_at: datetime | None
     may_end: bool
@@ -121,6 +124,7 @@ def _row(grant: Grant, person: User, now: datetime) -> GrantRow:
         left=times.time_left(grant.made_at, grant.expires_at, now),
         uses=_uses(grant),
         answered=_answered(grant, now),
+        idle="" if roles.may_decide(grant.made_by) else _IDLE.format(grant.made_by.username),
         over=over,
         over_at=over_at,
         may_end=not over and _may_end(grant, person),

@@ -54,6 +54,22 @@ def test_a_grant_says_for_whom_and_for_what(reviewer, grant):
     assert card.one(class_="grant-what").text == "call move_file with any values"
 
 
+def test_a_grant_whose_maker_reviews_no_more_says_that_it_answers_nothing(
+    enter, grant, alice, bob
+):
+    people.change_roles(alice, roles={}, by=make.BY)
+
+    (card,) = cards(enter(bob))
+
+    assert "alice does not review any more" in card.one(class_="notice").text
+
+
+def test_a_grant_that_answers_warns_of_nothing(reviewer, grant):
+    (card,) = cards(reviewer)
+
+    assert list(card.all(class_="notice")) == []
+
+
 def test_values_that_have_to_be_the_same_are_listed(reviewer, token, alice):
     make.granted(token, alice, terms=FROM_THERE, **TOOL)
 
