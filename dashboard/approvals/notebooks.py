@@ -6,8 +6,10 @@ import json
 import re
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from django.core.cache import cache
+from django.db.models import QuerySet
 
 from dashboard import sandbox
 from dashboard.approvals.errors import NotebookRefused
@@ -46,7 +48,12 @@ def check(body: bytes) -> str:
 
 def pinned(approval: ApprovalRequest) -> Notebook | None:
     """Return the notebook that a request names, without its bytes, if its agent had sent it."""
-    pin = _pins().filter(approval=approval.pk).first()
+    return pinned_to(approval.pk)
+
+
+def pinned_to(approval_id: UUID) -> Notebook | None:
+    """Return the notebook of a request that nothing else is wanted of."""
+    pin = _pins().filter(approval=approval_id).first()
     return pin.notebook if pin else None
 
 
@@ -104,5 +111,5 @@ def _called(notebook: Notebook, function: str, asked: list[int]) -> bytes | None
         return None
 
 
-def _pins() -> Any:
+def _pins() -> QuerySet[NotebookPin]:
     return NotebookPin.objects.select_related("notebook").defer("notebook__body")

@@ -20,6 +20,7 @@ MOST_LINES = 1_000
 """Lines of one cell that are handed on; the others are counted."""
 
 MOST_CHARACTERS = 50_000
+MOST_AT_ONCE = 400_000  # characters of all cells that are handed on together
 _LONGEST_ID = 64  # nbformat 4.5
 _KINDS = {"code": "code", "markdown": "markdown", "raw": "raw"}
 _NOT_ONE = "This is not a notebook of nbformat 4"
@@ -96,13 +97,18 @@ def outline(notebook: Any) -> Outline:
 
 
 def read(payload: bytes) -> bytes:
-    """In the sandbox: return cells as JSON, ``[Cell, …]``.
+    """In the sandbox: return cells as JSON, ``[Cell, …]``, as many as are not too much at once.
 
     The payload is JSON ``[first, count]``, a line break, and the notebook; cells count from 0.
     """
     (first, count), cells = _asked(payload)
-    some = enumerate(cells[first : first + count], first + 1)
-    return json.dumps([_cell(number, cell) for number, cell in some]).encode()
+    found, left = [], MOST_AT_ONCE
+    for number, cell in enumerate(cells[first : first + count], first + 1):
+        found.append(_cell(number, cell))
+        left -= len(found[-1]["source"]) + sum(len(o["text"]) for o in found[-1]["outputs"])
+        if left < 0:
+            break
+    return json.dumps(found).encode()
 
 
 def sources(payload: bytes) -> bytes:
