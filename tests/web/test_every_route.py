@@ -67,6 +67,8 @@ TABLE = {
     "approvals/<uuid:approval_id>/state": Line(get=READERS),
     "approvals/<uuid:approval_id>/seen": Line(post=READERS),
     "approvals/<uuid:approval_id>/decide": Line(post=REVIEWERS, form="decision"),
+    "approvals/<uuid:approval_id>/notebook": Line(get=READERS),
+    "approvals/<uuid:approval_id>/notebook/<int:cell>/<int:output>.png": Line(get=READERS),
     "runs/<str:agent_name>": Line(get=READERS),
     "history": Line(get=READERS),
     "history/export": Line(get=READERS),
@@ -177,6 +179,8 @@ def house(token, agent, settings):
         "grant_id": str(granted),
         "secret": link,
         "digest": "0" * 64,
+        "cell": "1",
+        "output": "0",
     }
     forms = _forms(approval, clients["reviewer"])
     return House(approval, path_of, forms, clients)
