@@ -16,7 +16,7 @@ from dashboard.approvals.errors import NotebookTooLarge
 from dashboard.wire import MAX_NOTEBOOK_BYTES
 
 _PIECE = 1 << 16
-_REFUSALS: dict[int, Any] = dict.fromkeys((400, 401, 403, 409, 413, 415, 422), ProblemOut)
+_REFUSALS: dict[int, Any] = dict.fromkeys((400, 401, 403, 409, 413, 415, 422, 503), ProblemOut)
 _BODY = {
     "requestBody": {
         "required": True,

@@ -202,6 +202,7 @@ class NotebookRefused(Refused):
     def __init__(self, code: str, why: str) -> None:
         super().__init__(f"{why} The notebook was not kept.")
         self.code = code
+        self.retry_after_s = 2 if code == "unavailable" else None
 
 
 class NotebooksFull(Refused):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -18,11 +20,36 @@ from dashboard.inspection.notebooks import READER_VERSION, Cell, Outline
 
 CHECK_WITHIN_S = 3.0
 READ_WITHIN_S = 3.0
+TURN_WITHIN_S = 0.5
+READ_TURN_WITHIN_S = 5.0
 CACHED_S = 600
 _CACHED_BYTES = 500_000
 _READER = "dashboard.inspection.notebooks"
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_BUSY = "The server is reading another notebook. Send this one again."
 _TOO_SLOW = "The notebook could not be read in time or in the memory that there is for it."
+
+
+_turns = threading.Lock()
+
+
+class Busy(sandbox.SandboxError):
+    """Another notebook is being read."""
+
+
+@contextmanager
+def turn(within_s: float = READ_TURN_WITHIN_S) -> Iterator[None]:
+    """Read one notebook at a time, so that a worker is left for what agents submit.
+
+    Raises:
+        Busy: It was not our turn in time.
+    """
+    if not _turns.acquire(timeout=within_s):
+        raise Busy
+    try:
+        yield
+    finally:
+        _turns.release()
 
 
 def is_digest(value: Any) -> bool:
@@ -34,10 +61,13 @@ def check(body: bytes) -> str:
     """Return the outline of a notebook, as JSON.
 
     Raises:
-        NotebookRefused: It is none, or one that could not be shown.
+        NotebookRefused: It is none, or one that could not be shown, or it was not its turn.
     """
     try:
-        text = sandbox.call(f"{_READER}.check", body, CHECK_WITHIN_S).decode()
+        with turn(TURN_WITHIN_S):
+            text = sandbox.call(f"{_READER}.check", body, CHECK_WITHIN_S).decode()
+    except Busy:
+        raise NotebookRefused("unavailable", _BUSY) from None
     except sandbox.SandboxError:
         raise NotebookRefused("not_a_notebook", _TOO_SLOW) from None
     found = json.loads(text)
@@ -106,7 +136,8 @@ def _asked(notebook: Notebook, function: str, asked: list[int]) -> Any:
 def _called(notebook: Notebook, function: str, asked: list[int]) -> bytes | None:
     payload = json.dumps(asked).encode() + b"\n" + bytes(notebook.body)
     try:
-        return sandbox.call(f"{_READER}.{function}", payload, READ_WITHIN_S)
+        with turn():
+            return sandbox.call(f"{_READER}.{function}", payload, READ_WITHIN_S)
     except sandbox.SandboxError:
         return None
 

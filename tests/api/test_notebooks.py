@@ -164,6 +164,16 @@ def test_what_takes_too_long_to_read_is_refused(api, monkeypatch):
     assert problem(put(api, notebook(*[code("x")] * 4_000))) == (422, "not_a_notebook")
 
 
+def test_a_notebook_waits_its_turn_and_is_then_to_be_sent_again(api, monkeypatch):
+    monkeypatch.setattr(reading, "TURN_WITHIN_S", 0.01)
+    with reading.turn():
+        response = put(api)
+
+    assert problem(response) == (503, "unavailable")
+    assert response["Retry-After"] == "2"
+    assert put(api).status_code == 201
+
+
 def test_an_agent_cannot_fill_the_disk(api, stranger, settings):
     settings.NOTEBOOK_MIB_PER_AGENT = 1
     large = notebook(code("x" * 600_000))

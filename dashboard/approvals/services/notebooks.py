@@ -86,7 +86,9 @@ def forget_notebooks() -> int:
     """Delete notebooks that no request has named within a day; returns how many."""
     before = database_now() - KEPT_UNNAMED
     unnamed = Notebook.objects.filter(pins=None, sent_at__lte=before)
-    agents = list(unnamed.order_by("agent").values_list("agent", flat=True).distinct()[:_BATCH])
+    agents = list(
+        unnamed.order_by("agent_id").values_list("agent_id", flat=True).distinct()[:_BATCH]
+    )
     return sum(_forget(agent, before) for agent in agents)
 
 
