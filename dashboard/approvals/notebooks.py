@@ -18,7 +18,7 @@ from dashboard.approvals.errors import NotebookRefused
 from dashboard.approvals.models import ApprovalRequest, Notebook, NotebookPin
 from dashboard.inspection.notebooks import READER_VERSION, Cell, Outline
 
-CHECK_WITHIN_S = 3.0
+CHECK_WITHIN_S = 5.0
 READ_WITHIN_S = 3.0
 TURN_WITHIN_S = 0.5
 READ_TURN_WITHIN_S = 5.0
@@ -28,8 +28,6 @@ _READER = "dashboard.inspection.notebooks"
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _BUSY = "The server is reading another notebook. Send this one again."
 _TOO_SLOW = "The notebook could not be read in time or in the memory that there is for it."
-
-
 _turns = threading.Lock()
 
 

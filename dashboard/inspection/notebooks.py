@@ -20,6 +20,9 @@ MOST_LINES = 1_000
 """Lines of one cell that are handed on; the others are counted."""
 
 MOST_CHARACTERS = 50_000
+MOST_PICTURES = 20
+"""Pictures that are shown together: each takes a moment of a process that others need too."""
+
 MOST_AT_ONCE = 400_000  # characters of all cells that are handed on together
 _LONGEST_ID = 64  # nbformat 4.5
 _KINDS = {"code": "code", "markdown": "markdown", "raw": "raw"}
@@ -102,9 +105,10 @@ def read(payload: bytes) -> bytes:
     The payload is JSON ``[first, count]``, a line break, and the notebook; cells count from 0.
     """
     (first, count), cells = _asked(payload)
-    found, left = [], MOST_AT_ONCE
+    found, left, pictures = [], MOST_AT_ONCE, MOST_PICTURES
     for number, cell in enumerate(cells[first : first + count], first + 1):
         found.append(_cell(number, cell))
+        pictures = _with_few_pictures(found[-1], pictures)
         left -= len(found[-1]["source"]) + sum(len(o["text"]) for o in found[-1]["outputs"])
         if left < 0:
             break
@@ -181,3 +185,13 @@ def _cell(number: int, cell: dict[str, Any]) -> Cell:
         outputs_left_out=more,
         attachments=len(attached) if isinstance(attached, dict) else 0,
     )
+
+
+def _with_few_pictures(cell: Cell, left: int) -> int:
+    """Leave out the pictures of a cell beyond ``left``; returns how many may still follow."""
+    for output in cell["outputs"]:
+        if output["picture"] and left <= 0:
+            output["picture"] = None
+            output["not_shown"].append(f"image/png, after {MOST_PICTURES} others on this page")
+        left -= output["picture"] is not None
+    return left

@@ -152,6 +152,14 @@ def test_a_page_of_cells_never_grows_without_limit():
     assert (cells[0]["left_out"], cells[0]["outputs_left_out"]) == (1, 10)
 
 
+def test_pictures_beyond_twenty_are_counted_and_left_out():
+    cells = read(*[code("x", *[picture(png())] * 3)] * 8)
+
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert sum(output["picture"] is not None for output in outputs) == 20
+    assert outputs[-1]["not_shown"] == ["image/png, after 20 others on this page"]
+
+
 def test_attachments_are_counted_and_left_out():
     cell = read(markdown("![a](attachment:a.png)", attachments={"a.png": {"image/png": "x"}}))[0]
 

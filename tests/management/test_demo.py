@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import json
 import subprocess
 import sys
 from pathlib import Path

@@ -8,7 +8,7 @@ from PIL import Image
 
 from dashboard.inspection.notebook_outputs import LONGEST_SIDE, MOST_PIXELS
 
-LONGEST_DRAWN = 2_000  # pixels; a larger picture is made smaller
+LONGEST_DRAWN = 1_200  # pixels; a larger picture is made smaller
 
 
 def redraw(payload: bytes) -> bytes:

@@ -30,7 +30,7 @@ def test_a_large_picture_becomes_smaller():
     drawn = drawn_anew(png(2_500, 10))
 
     with Image.open(BytesIO(drawn)) as image:
-        assert image.size == (2_000, 8)
+        assert image.size == (1_200, 5)
 
 
 @pytest.mark.parametrize(
