@@ -206,6 +206,8 @@ SIGN_IN_LINK_LIFE_S = 3600
 # --- how much, how long -------------------------------------------------------------------------
 
 PENDING_PER_TOKEN = whole_number("PENDING_PER_TOKEN", 50)
+# Of all that an agent ever sent; those that no request named are deleted after a day.
+NOTEBOOK_MIB_PER_AGENT = whole_number("NOTEBOOK_MIB_PER_AGENT", 1024)
 WAITS_PER_TOKEN = whole_number("WAITS_PER_TOKEN", 100)
 WAITS_PER_PROCESS = whole_number("WAITS_PER_PROCESS", 5000)
 

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 MAX_DEPTH = 32
 MAX_BODY_BYTES = 1_048_576
+MAX_NOTEBOOK_BYTES = 10 * 1_048_576
 _DIGEST_TAG = b"approval-dashboard content v1\n"
 
 

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import MutableMapping
 from typing import Any
 
-from dashboard.api.problems import TOO_LARGE
-from dashboard.wire import MAX_BODY_BYTES
+from dashboard.api.problems import NOTEBOOK_TOO_LARGE, TOO_LARGE
+from dashboard.wire import MAX_BODY_BYTES, MAX_NOTEBOOK_BYTES
+
+_NOTEBOOK = re.compile(r"/api/v1/notebooks/[0-9a-f]{64}", re.ASCII)
+
+
+def most_bytes(method: str, path: str) -> int:
+    """Return how many bytes the body of a request may have."""
+    is_notebook = method == "PUT" and _NOTEBOOK.fullmatch(path)
+    return MAX_NOTEBOOK_BYTES if is_notebook else MAX_BODY_BYTES
 
 
 class LimitBody:
-    """Answers 413 to a body over 1 MiB, before anything reads it; pages are held to it too."""
+    """Answers 413 to a body over its limit, before anything reads it; pages are held to it too."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one HTTP request."""
-        if _declared(scope) > MAX_BODY_BYTES:
-            await _refuse(send)
+        most = most_bytes(scope["method"], scope["path"])
+        if _declared(scope) > most:
+            await _refuse(send, most)
             return
         received = 0
         refused = False
@@ -27,9 +37,9 @@ class LimitBody:
             nonlocal received, refused
             message: MutableMapping[str, Any] = await receive()
             received += len(message.get("body", b""))
-            if received > MAX_BODY_BYTES and not refused:
+            if received > most and not refused:
                 refused = True
-                await _refuse(send)
+                await _refuse(send, most)
             return {"type": "http.disconnect"} if refused else message
 
         async def unless_refused(message: MutableMapping[str, Any]) -> None:
@@ -42,13 +52,14 @@ class LimitBody:
 def _declared(scope: Any) -> int:
     for name, value in scope["headers"]:
         if name == b"content-length":
-            return int(value) if value.isdigit() else MAX_BODY_BYTES + 1
+            return int(value) if value.isdigit() else MAX_NOTEBOOK_BYTES + 1
     return 0
 
 
-async def _refuse(send: Any) -> None:
-    headers = [(k.lower().encode(), v.encode()) for k, v in TOO_LARGE.headers.items()]
+async def _refuse(send: Any, most: int) -> None:
+    problem = TOO_LARGE if most == MAX_BODY_BYTES else NOTEBOOK_TOO_LARGE
+    headers = [(k.lower().encode(), v.encode()) for k, v in problem.headers.items()]
     headers += [(b"connection", b"close")]
-    status = TOO_LARGE.status
+    status = problem.status
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": TOO_LARGE.body()})
+    await send({"type": "http.response.body", "body": problem.body()})

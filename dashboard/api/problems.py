@@ -14,7 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from dashboard.approvals.errors import Refused
+from dashboard.approvals.errors import NotebookTooLarge, Refused
 from dashboard.wire import MAX_BODY_BYTES, JsonError
 
 CONTENT_TYPE = "application/problem+json"
@@ -26,10 +26,12 @@ STATUS_OF = {
     "digest_mismatch": 409,
     "idempotency_conflict": 409,
     "invalid": 422,
+    "not_a_notebook": 422,
     "not_approved": 409,
     "not_found": 404,
     "not_permitted": 403,
     "not_started": 409,
+    "notebooks_full": 409,
     "on_hold": 409,
     "too_large": 413,
     "too_many_pending": 429,
@@ -100,6 +102,7 @@ TOO_LARGE = Problem(
     "too_large",
     f"The body is larger than {MAX_BODY_BYTES:,} bytes. Nothing was done; send less.",
 )
+NOTEBOOK_TOO_LARGE = Problem("too_large", str(NotebookTooLarge()))
 TOO_MANY_WAITS = Problem(
     "too_many_waits",
     "This token, or this server, has as many waits open as it may. Wait for fewer at a time.",
@@ -111,11 +114,20 @@ UNAVAILABLE = Problem(
     retry_after_s=2,
 )
 
+COMPRESSED = Problem(
+    "unsupported_media_type",
+    "Send the notebook as it is, without Content-Encoding. It was not kept.",
+)
+
 log = logging.getLogger(__name__)
 
 
 class UnsupportedMediaType(Exception):
     """The body does not say that it is JSON."""
+
+
+class Compressed(Exception):
+    """The body of a notebook is not sent as it is."""
 
 
 def of_refusal(error: Refused) -> Problem:
@@ -128,6 +140,7 @@ def install(api: NinjaAPI) -> None:
     """Have ``api`` answer every refusal as a problem."""
     handlers: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
         Refused: lambda _, error: of_refusal(error).response(),
+        Compressed: lambda *_: COMPRESSED.response(),
         ValidationError: _on_invalid,
         HttpError: _on_http_error,
         AuthenticationError: lambda *_: UNAUTHORIZED.response(),

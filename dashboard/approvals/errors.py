@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from dashboard.approvals.models import ApprovalRequest
-from dashboard.wire import Status
+from dashboard.wire import MAX_NOTEBOOK_BYTES, Status
 
 
 def _clock_time(at: datetime) -> str:
@@ -181,4 +181,37 @@ class DigestMismatch(Refused):
         super().__init__(
             "The report names other content than the decision. Nothing may run and nothing was "
             "recorded."
+        )
+
+
+class NotebookTooLarge(Refused):
+    """It has more bytes than a notebook may have."""
+
+    code = "too_large"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"A notebook has {MAX_NOTEBOOK_BYTES:,} bytes at the most. This one was not kept; "
+            "clear its outputs, or ask without it."
+        )
+
+
+class NotebookRefused(Refused):
+    """The bytes are no notebook, or not the one that was announced. ``code`` says which."""
+
+    def __init__(self, code: str, why: str) -> None:
+        super().__init__(f"{why} The notebook was not kept.")
+        self.code = code
+        self.retry_after_s = 2 if code == "unavailable" else None
+
+
+class NotebooksFull(Refused):
+    """The agent has as many notebooks here as it may."""
+
+    code = "notebooks_full"
+
+    def __init__(self, mebibytes: int) -> None:
+        super().__init__(
+            f"This agent has as many notebooks here as it may: {mebibytes:,} MiB, each counted as "
+            "4 KiB at least. This one was not kept; ask without it, and tell who runs the server."
         )

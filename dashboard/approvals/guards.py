@@ -27,6 +27,7 @@ _INSERT_ONLY = [
     "outcome",
     "policyrevision",
     "auditentry",
+    "notebookpin",
 ]
 
 
@@ -50,6 +51,7 @@ def guards() -> Iterator[Guard]:
     yield from _of_closing()
     yield from _of_grants()
     yield from _of_audit()
+    yield from _of_notebooks()
     for name in _INSERT_ONLY:
         message = f"rows of {_table(name)} never change"
         for when in ("UPDATE", "DELETE"):
@@ -174,6 +176,13 @@ def _of_audit() -> Iterator[Guard]:
         f"EXISTS (SELECT 1 FROM {table} e WHERE e.seq = NEW.seq - 1 AND e.hash = NEW.prev))"
     )
     yield Guard("audit_follows", table, "INSERT", apart, "an entry follows the one before it")
+
+
+def _of_notebooks() -> Iterator[Guard]:
+    table, pin = _table("notebook"), _table("notebookpin")
+    yield Guard("notebook_content", table, "UPDATE", "1 = 1", "a notebook never changes")
+    pinned = f"EXISTS (SELECT 1 FROM {pin} p WHERE p.notebook_id = OLD.id)"
+    yield Guard("notebook_kept", table, "DELETE", pinned, "a pinned notebook is never deleted")
 
 
 def _creation(guard: Guard) -> Iterator[str]:

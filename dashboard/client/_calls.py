@@ -37,13 +37,20 @@ class Call:
     method: str
     path: str
     text: str | None = None
+    data: bytes | None = field(default=None, repr=False)
     key: str = ""
     timeout_s: float = CALL_TIMEOUT_S
 
     def headers(self) -> dict[str, str]:
         """Return the headers that belong to this call alone."""
-        json = {} if self.text is None else {"Content-Type": "application/json"}
-        return json | ({"Idempotency-Key": self.key} if self.key else {})
+        kind = {} if self.text is None else {"Content-Type": "application/json"}
+        if self.data is not None:
+            kind = {"Content-Type": "application/octet-stream"}
+        return kind | ({"Idempotency-Key": self.key} if self.key else {})
+
+    def content(self) -> bytes | None:
+        """Return the body to send."""
+        return self.data if self.text is None else self.text.encode()
 
 
 @dataclass(frozen=True)
@@ -109,14 +116,25 @@ def insist(
         TokenRefused: The dashboard does not accept the token.
         RequestRefused: The dashboard will not take what was sent.
     """
+
+    def understand(reply: Reply) -> Answer:
+        answer = read_answer(reply.body)
+        if reason := doubt(answer):
+            raise Malformed(reason)
+        return answer
+
+    return insist_on(call, understand, until=until, timing=timing)
+
+
+def insist_on(
+    call: Call, understand: Callable[[Reply], T], *, until: float, timing: Timing
+) -> Flow[T]:
+    """Do the same where the answer is another one: ``understand`` reads it or raises Malformed."""
     delay_s = FIRST_DELAY_S
     while True:
-        outcome = read(call, (yield call))
-        if isinstance(outcome, Answer):
-            reason = doubt(outcome)
-            if not reason:
-                return outcome
-            outcome = Trouble(f"the answer cannot be used: {reason}")
+        outcome = _read(call, (yield call), understand)
+        if not isinstance(outcome, Trouble):
+            return outcome
         remaining_s = until - timing.clock()
         if remaining_s <= 0:
             _give_up(outcome)
@@ -129,12 +147,16 @@ def insist(
 
 def read(call: Call, received: Received) -> Answer | Trouble:
     """Say what ``received`` is worth: an answer, a reason to try again, or an error."""
+    return _read(call, received, lambda reply: read_answer(reply.body))
+
+
+def _read(call: Call, received: Received, understand: Callable[[Reply], T]) -> T | Trouble:
     if not isinstance(received, Reply):
         return Trouble(received.detail if received else "there was no reply")
     status = received.status
     if status in _ANSWERED:
         try:
-            return read_answer(received.body)
+            return understand(received)
         except Malformed as error:
             return Trouble(f"the answer cannot be used: {error}")
     if status in _TOKEN_REFUSED:

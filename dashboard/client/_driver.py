@@ -41,7 +41,7 @@ class Driver:
         return {
             "method": call.method,
             "url": self._settings.url + call.path,
-            "content": None if call.text is None else call.text.encode(),
+            "content": call.content(),
             "headers": call.headers(),
             "timeout": httpx2.Timeout(call.timeout_s),
         }

@@ -13,6 +13,7 @@ from dashboard.client._answers import Answer, Decision
 from dashboard.client._calls import Call, Flow, Sleep, Timing, insist, logger, read
 from dashboard.client._errors import DashboardError, RequestRefused, TokenRefused
 from dashboard.client._models import ApprovalRequest, ApprovalResponse, Pending
+from dashboard.client._notebooks import send_notebook
 from dashboard.client._sent import APPROVALS, Finished, cancellation, outcome, path
 from dashboard.client._told import closed, mismatch, not_started, opened, unanswered, verify
 from dashboard.wire import MAX_BODY_BYTES, OutcomeState, Status
@@ -91,6 +92,8 @@ class Conversation:
                 "was not sent and nothing was approved. Ask for less at a time.",
                 code="too_large",
             )
+        if isinstance(notebook := self._request.notebook, bytes):
+            yield from send_notebook(notebook, self._deadline, self._timing)
         self._open = True
         try:
             answer = yield from self._insist(self._submission())

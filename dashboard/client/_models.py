@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from dashboard.client._notebook_files import NotebookSource, read_notebook
 from dashboard.wire import Kind, Status, canonical_json, digest, parse_json
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Options(TypedDict, total=False):
     max_wait_s: int | None
     accepts_edits: bool
     accepts_grants: bool
+    notebook: NotebookSource | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +48,9 @@ class ApprovalRequest:
         max_wait_s: How long this agent waits at most, in seconds; as long as reviewers have
             if None.
         accepts_edits: This agent runs ``ApprovalResponse.content`` and not its own copy.
+        notebook: The notebook behind this, as the bytes of an ``.ipynb`` or as its path, which is
+            read now. It is sent before the question, whose evidence names it. Where it cannot be
+            read or is not taken the question is asked without it, and its page says so.
         accepts_grants: A yes that a reviewer gave before may answer. Unset it to have a person
             look at this very question.
 
@@ -65,15 +70,18 @@ class ApprovalRequest:
     max_wait_s: int | None = None
     accepts_edits: bool = False
     accepts_grants: bool = True
+    notebook: NotebookSource | None = field(default=None, repr=False)
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
         content = parse_json(canonical_json(dict(self.content)))
-        evidence = parse_json(canonical_json(dict(self.evidence)))
+        notebook, said = read_notebook(self.notebook)
+        evidence = parse_json(canonical_json({**self.evidence, **said}))
         kind = Kind(self.kind)
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "content", content)
         object.__setattr__(self, "evidence", evidence)
+        object.__setattr__(self, "notebook", notebook)
         object.__setattr__(self, "capability", self.capability or _capability(kind, content))
         object.__setattr__(self, "digest", digest(kind, content))
 

@@ -37,8 +37,10 @@ from dashboard.client._fake import (
     read_body,
     same,
 )
+from dashboard.client._fake_notebooks import NOTEBOOKS, keep
+from dashboard.client._fake_replies import as_json, as_problem, key_of
 from dashboard.client._sync_client import Client
-from dashboard.wire import OutcomeState, Source, Status, canonical_json
+from dashboard.wire import OutcomeState, Source, Status
 
 __all__ = ["FakeApproval", "FakeDashboard", "Verdict", "approve", "reject", "remember"]
 
@@ -66,6 +68,7 @@ class FakeDashboard:
 
     Attributes:
         approvals: Everything that was asked, oldest first.
+        notebooks: Every notebook that was sent, by its digest.
         calls: Every call as ``"METHOD /path"``, oldest first.
         on_hold: Set it to hold everything, approved or not.
         reachable: Unset it to refuse connections.
@@ -78,6 +81,7 @@ class FakeDashboard:
         self, *script: Verdict | None, otherwise: Verdict | None = None, by_hand: bool = False
     ) -> None:
         self.approvals: list[FakeApproval] = []
+        self.notebooks: dict[str, bytes] = {}
         self.calls: list[str] = []
         self.on_hold = False
         self.reachable = True
@@ -189,11 +193,13 @@ class FakeDashboard:
         try:
             return (yield from self._route(request))
         except Refused as refused:
-            return _problem(refused)
+            return as_problem(refused)
 
     def _route(self, request: httpx2.Request) -> Held:
         if request.headers.get("Authorization") != f"Bearer {self.token}":
             raise Refused(401, "unauthorized", "This token was issued to nobody.")
+        if request.method == "PUT" and request.url.path.startswith(NOTEBOOKS):
+            return keep(request, self.notebooks)
         parts = request.url.path.removeprefix("/api/v1/approvals").strip("/").split("/")
         match request.method, parts:
             case "POST", [""]:
@@ -217,7 +223,7 @@ class FakeDashboard:
         raise Refused(404, "not_found", "There is no such request.")
 
     def _submit(self, request: httpx2.Request) -> httpx2.Response:
-        body, key = read_body(request.content), _key(request)
+        body, key = read_body(request.content), key_of(request)
         if known := self._keys.get(key):
             if not same(known.body, body):
                 raise Refused(409, "idempotency_conflict", "The key names another request.")
@@ -250,7 +256,7 @@ class FakeDashboard:
         return self._answer(approval)
 
     def _outcome(self, approval: FakeApproval, request: httpx2.Request) -> httpx2.Response:
-        body, key = read_body(request.content), _key(request)
+        body, key = read_body(request.content), key_of(request)
         state, named = body.pop("state", None), body.pop("digest", "")
         if state == OutcomeState.STARTED:
             approval.start(key, named, self._now(), on_hold=self.on_hold)
@@ -264,7 +270,7 @@ class FakeDashboard:
         self, approval: FakeApproval, *, heard: bool = True, status: int = 200
     ) -> httpx2.Response:
         approval.tick(self._now(), heard=heard)
-        return _json(status, approval.answer(self._now(), self.url))
+        return as_json(status, approval.answer(self._now(), self.url))
 
 
 def _step(held: Held) -> httpx2.Response | None:
@@ -274,26 +280,3 @@ def _step(held: Held) -> httpx2.Response | None:
         response: httpx2.Response = done.value
         return response
     return None
-
-
-def _key(request: httpx2.Request) -> str:
-    key = request.headers.get("Idempotency-Key", "")
-    if not key:
-        raise Refused(422, "invalid", "Send an Idempotency-Key.")
-    return str(key)
-
-
-def _json(status: int, value: Any, media_type: str = "application/json") -> httpx2.Response:
-    headers = {"Content-Type": media_type}
-    return httpx2.Response(status, headers=headers, content=canonical_json(value).encode())
-
-
-def _problem(refused: Refused) -> httpx2.Response:
-    fields = {
-        "type": "about:blank",
-        "title": refused.code,
-        "status": refused.status,
-        "detail": refused.detail,
-        "code": refused.code,
-    }
-    return _json(refused.status, fields, "application/problem+json")

@@ -10,6 +10,7 @@ from dashboard.accounts.services.sessions import forget_expired
 from dashboard.approvals.services import (
     end_forbidden_grants,
     expire_overdue,
+    forget_notebooks,
     judge_pending_again,
 )
 from dashboard.live.push import current_hub
@@ -48,8 +49,13 @@ async def follow_the_policy() -> None:
 
 
 async def tidy_for_ever() -> None:
-    """Delete sessions and links that are over, every hour."""
-    await _repeat(forget_expired, TIDY_EVERY_S)
+    """Delete sessions and links that are over, and notebooks that nothing names, every hour."""
+
+    def tidy() -> None:
+        forget_expired()
+        forget_notebooks()
+
+    await _repeat(tidy, TIDY_EVERY_S)
 
 
 EVERYTHING = (sweep_for_ever, follow_the_policy, tidy_for_ever)

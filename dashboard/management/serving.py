@@ -19,11 +19,12 @@ from daphne.ws_protocol import WebSocketProtocol
 from twisted.internet import reactor as twisted_reactor
 
 from dashboard.live.push import current_hub
-from dashboard.wire import MAX_BODY_BYTES
+from dashboard.wire import MAX_BODY_BYTES, MAX_NOTEBOOK_BYTES
 
 DRAIN_S = 10.0
 CLOSE_AFTER_S = 0.2
 CLOSE_NORMAL = 1000
+_NOTEBOOKS = b"/api/v1/notebooks/"
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 
@@ -39,10 +40,16 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
     def handleContentChunk(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
         """Take a piece of the body."""
         self.taken += len(data)
-        if self.taken > 2 * MAX_BODY_BYTES:
+        if self.taken > self._most():
             self.channel.transport.abortConnection()
             return
         super().handleContentChunk(data)
+
+    def _most(self) -> int:
+        # What is a little larger is answered by the application, which can say what is wrong.
+        path = getattr(self.channel, "_path", b"")  # Twisted tells the request itself at its end
+        is_notebook = path.startswith(_NOTEBOOKS)
+        return MAX_BODY_BYTES + (MAX_NOTEBOOK_BYTES if is_notebook else MAX_BODY_BYTES)
 
 
 class CappedFactory(HTTPFactory):  # type: ignore[misc]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from dashboard.web.views import deciding, detail, gate, history, queue, runs
+from dashboard.web.views import deciding, detail, gate, history, notebook, queue, runs
 from dashboard.web.views.office import grants
 
 desk: list[URLPattern] = [
@@ -15,6 +15,12 @@ desk: list[URLPattern] = [
     path("approvals/<uuid:approval_id>/state", detail.state, name="state"),
     path("approvals/<uuid:approval_id>/seen", detail.seen, name="seen"),
     path("approvals/<uuid:approval_id>/decide", deciding.decide, name="decide"),
+    path("approvals/<uuid:approval_id>/notebook", notebook.notebook, name="notebook"),
+    path(
+        "approvals/<uuid:approval_id>/notebook/<int:cell>/<int:output>.png",
+        notebook.picture,
+        name="notebook_picture",
+    ),
     path("runs/<str:agent_name>", runs.run, name="run"),
     path("history", history.history, name="history"),
     path("history/export", history.export, name="history_export"),

@@ -6,9 +6,11 @@ Writes to ``./screenshots/`` (not kept by git), in light and dark, at 1440 and 3
 import asyncio
 import sys
 
+from dashboard.management.demo.notebooks import notebook
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, PHONE, WIDE
 from tests.browser.house import ROOT, open_house
-from tests.browser.samples import everything
+from tests.browser.samples import TRIM, everything
+from tests.notebooks import digest_of
 
 FOLDER = ROOT / "screenshots"
 NAMES = ["trim", "fenced", "tool", "plan", "memory", "evil", "long"]
@@ -51,6 +53,7 @@ async def _pictures(house):
         await take("queue", "/")
         for name, path in asked.items():
             await take(name, path)
+        await take("notebook", f"{_with_notebook(house)}/notebook")
         await take("reject", asked["trim"], _open_reject)
         await _decide_some(chromium, house, alice, asked)
         await take("approved", asked["trim"])
@@ -60,6 +63,15 @@ async def _pictures(house):
         await take("history", "/history")
         await take("not-found", "/nothing")
         await chromium.close()
+
+
+def _with_notebook(house):
+    """Ask with the notebook of the demo; returns the path of the request's page."""
+    body = notebook(TRIM)
+    house.api.put(f"notebooks/{digest_of(body)}", content=body)
+    content = {"code": TRIM, "language": "python"}
+    asked = house.submit(content=content, evidence={"notebook": digest_of(body)})
+    return f"/approvals/{asked['id']}"
 
 
 async def _decide_some(chromium, house, cookies, asked):

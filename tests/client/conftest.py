@@ -170,7 +170,7 @@ def _served(fake):
             self.end_headers()
             self.wfile.write(response.content)
 
-        do_GET = do_POST  # noqa: N815 - the name that http.server calls
+        do_GET = do_PUT = do_POST  # noqa: N815 - the names that http.server calls
 
         def log_message(self, *_):
             """Say nothing."""

@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -235,6 +236,7 @@ def test_nothing_that_it_imports_could_touch_the_machine():
     assert names - ours - {"dashboard.client", "dashboard.wire", "__future__"} <= {
         *("asyncio", "collections.abc", "contextlib", "dataclasses", "itertools"),
         *("logging", "os", "secrets", "signal", "sys"),
+        *("base64", "json", "math", "struct", "typing", "zlib"),  # a notebook and its picture
     }
 
 
@@ -250,3 +252,12 @@ def test_without_a_dashboard_it_says_what_to_set():
 
     assert (done.returncode, done.stdout) == (1, "")
     assert "Set DASHBOARD_URL in the environment" in done.stderr
+
+
+def test_one_sends_the_notebook_that_holds_what_would_run():
+    sent = [r for r in requests() if r.notebook]
+
+    assert len(sent) >= 2  # the one after a rejection too
+    for request in sent:
+        sources = [cell["source"] for cell in json.loads(request.notebook)["cells"]]
+        assert request.content["code"] in sources

@@ -58,6 +58,7 @@ TABLE = {
     "api/v1/approvals/<approval_id>/wait": Line(get=TOKENS),
     "api/v1/approvals/<approval_id>/cancel": Line(post=TOKENS, form="cancellation"),
     "api/v1/approvals/<approval_id>/outcome": Line(post=TOKENS, form="outcome"),
+    "api/v1/notebooks/<digest>": Line(),  # PUT; tests/api/test_notebooks.py tries it
     # the desk
     "": Line(get=READERS),
     "queue": Line(get=READERS),
@@ -66,6 +67,8 @@ TABLE = {
     "approvals/<uuid:approval_id>/state": Line(get=READERS),
     "approvals/<uuid:approval_id>/seen": Line(post=READERS),
     "approvals/<uuid:approval_id>/decide": Line(post=REVIEWERS, form="decision"),
+    "approvals/<uuid:approval_id>/notebook": Line(get=READERS),
+    "approvals/<uuid:approval_id>/notebook/<int:cell>/<int:output>.png": Line(get=READERS),
     "runs/<str:agent_name>": Line(get=READERS),
     "history": Line(get=READERS),
     "history/export": Line(get=READERS),
@@ -175,6 +178,9 @@ def house(token, agent, settings):
         "index": "0",
         "grant_id": str(granted),
         "secret": link,
+        "digest": "0" * 64,
+        "cell": "1",
+        "output": "0",
     }
     forms = _forms(approval, clients["reviewer"])
     return House(approval, path_of, forms, clients)

@@ -8,6 +8,7 @@ from dashboard.approvals.models.answers import (
     Outcome,
     Vote,
 )
+from dashboard.approvals.models.notebooks import Notebook, NotebookPin
 from dashboard.approvals.models.presence import Hold, Poll, View
 from dashboard.approvals.models.requests import (
     ApprovalQuerySet,
@@ -26,6 +27,8 @@ __all__ = [
     "Hold",
     "Inspection",
     "Judgement",
+    "Notebook",
+    "NotebookPin",
     "Outcome",
     "Poll",
     "View",

@@ -7,6 +7,7 @@ from dashboard.approvals.services.export import record_export
 from dashboard.approvals.services.grants import end_forbidden_grants, revoke_grant
 from dashboard.approvals.services.hold import lift_hold, place_hold
 from dashboard.approvals.services.judge_again import judge_pending_again
+from dashboard.approvals.services.notebooks import forget_notebooks, send_notebook
 from dashboard.approvals.services.polls import note_polls
 from dashboard.approvals.services.report import Report, report_outcome
 from dashboard.approvals.services.revoke import retire_agent, revoke_token
@@ -22,6 +23,7 @@ __all__ = [
     "end_forbidden_grants",
     "expire",
     "expire_overdue",
+    "forget_notebooks",
     "judge_pending_again",
     "lift_hold",
     "mark_viewed",
@@ -32,5 +34,6 @@ __all__ = [
     "retire_agent",
     "revoke_grant",
     "revoke_token",
+    "send_notebook",
     "submit",
 ]

@@ -22,6 +22,7 @@ from dashboard.approvals.services._judging import (
 )
 from dashboard.approvals.services.grants import answer_by_grant
 from dashboard.approvals.services.hold import is_held
+from dashboard.approvals.services.notebooks import pin_notebook
 from dashboard.approvals.submission import DEFAULT_TIME_LIMIT_S, Submission
 from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
@@ -110,10 +111,11 @@ def _store(
     limit_s = min(limit for limit in limits if limit)
     approval.expires_at = approval.submitted_at + timedelta(seconds=limit_s)
     approval.save(force_insert=True)
+    pinned = pin_notebook(approval)
     inspection = insert_inspection(approval, report, repeated)
     judgement = insert_judgement(inspection, revision, evaluation, approval.submitted_at)
     agent = Actor(f"agent:{approval.agent.name}", f"token:{token.prefix}")
-    submitted = Event("approval.submitted", str(approval.pk), approval.digest, actor=agent)
+    submitted = Event("approval.submitted", str(approval.pk), approval.digest, pinned, agent)
     _follow(judgement, evaluation, submitted)
 
 

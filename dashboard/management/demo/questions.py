@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from dashboard.client import ApprovalRequest
 from dashboard.management.demo.analysis import ORBIT_DRIFT
+from dashboard.management.demo.notebooks import notebook
 
 NOTEBOOKS = "https://jupyter.accelerator.example/user/operations/lab/tree"
 
@@ -78,10 +79,12 @@ for step in range({steps}):
 
 
 def _trim(*, steps: int, ampere: float, objective: str) -> ApprovalRequest:
+    code = _TRIM.format(steps=steps, ampere=ampere)
     return ApprovalRequest.code(
-        _TRIM.format(steps=steps, ampere=ampere),
+        code,
         "python",
         objective=objective,
+        notebook=notebook(code),
         evidence={
             "execution_mode": "write_access",
             "safety_concerns": ["Writes a setpoint of the storage ring", "Moves the beam"],

@@ -9,7 +9,7 @@ from typing import Any
 from django.core import signing
 from django.utils.safestring import SafeString
 
-from dashboard.approvals import queries
+from dashboard.approvals import notebooks, queries
 from dashboard.approvals.judging import report_of
 from dashboard.approvals.models import ApprovalRequest, Judgement
 from dashboard.web.presenting import words
@@ -67,8 +67,12 @@ class Reading:
     @property
     def says_something(self) -> bool:
         """Whether the agent gave any reason at all."""
-        given = (self.objective, self.fields, self.notebook_path, self.notebook)
-        return any(given) or self.evidence_left_out
+        return self.says_more or bool(self.notebook_path or self.notebook)
+
+    @property
+    def says_more(self) -> bool:
+        """Whether it says anything besides where its notebook is."""
+        return bool(self.objective or self.fields) or self.evidence_left_out
 
 
 def read(approval: ApprovalRequest, judgement: Judgement, own_host: str) -> Reading:
@@ -145,6 +149,8 @@ def _notebook(evidence: dict[str, Any]) -> tuple[str, str]:
         del evidence["notebook_path"]
     if isinstance(link, str):
         del evidence["notebook_link"]
+    if notebooks.is_digest(evidence.get("notebook")):
+        del evidence["notebook"]  # presenting.pinned says what became of it
     return path if isinstance(path, str) else "", link if isinstance(link, str) else ""
 
 

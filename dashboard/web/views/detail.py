@@ -16,6 +16,7 @@ from dashboard.approvals.errors import NotFound, Refused, StaleBasis
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.web.actors import PersonRequest, auth
 from dashboard.web.presenting import chain
+from dashboard.web.presenting.pinned import pinned
 from dashboard.web.presenting.reading import read
 from dashboard.web.presenting.standing import last_judgement, standing
 from dashboard.web.views import errors
@@ -65,8 +66,9 @@ def page(
     """Answer with the whole page of a request, and why an answer to it was refused."""
     reading = read(approval, last_judgement(approval), request.get_host())
     state = _state(request, approval, refusal)
-    before = chain.before(approval, request.user, database_now())
-    context = {**state, "reading": reading, "before": before, "listing": listing(request)}
+    now = database_now()
+    about = {"before": chain.before(approval, request.user, now), "pinned": pinned(approval, now)}
+    context = {**state, **about, "reading": reading, "listing": listing(request)}
     return render(request, "desk/detail.html", context, status=status)
 
 

@@ -1,0 +1,119 @@
+"""Agents send notebooks, requests name them, and what nobody named is forgotten."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Case, F, IntegerField, Sum, Value, When
+
+from dashboard.accounts import tokens
+from dashboard.accounts.models import Agent, AgentToken
+from dashboard.approvals import notebooks
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.errors import (
+    NotAllowed,
+    NotebookRefused,
+    NotebooksFull,
+    NotebookTooLarge,
+)
+from dashboard.approvals.models import ApprovalRequest, Notebook, NotebookPin
+from dashboard.audit.services import Actor, Event, record
+from dashboard.wire import MAX_NOTEBOOK_BYTES, parse_json
+
+KEPT_UNNAMED = timedelta(days=1)
+_SENT_ANEW_AFTER = KEPT_UNNAMED / 2  # so that it is there for a day when a retry found it
+_SMALLEST = 4096  # what a notebook counts for at least: a row is never free
+_BATCH = 100
+
+
+def send_notebook(*, token: AgentToken, digest: str, body: bytes) -> tuple[Notebook, bool]:
+    """Keep a notebook of an agent, and say whether it is new.
+
+    The same bytes again change nothing.
+
+    Raises:
+        NotebookTooLarge: It has more bytes than a notebook may have.
+        NotebookRefused: The digest is of other bytes, or they are no notebook.
+        NotebooksFull: The agent has as much here as it may.
+        NotAllowed: The token or its agent was shut out in the meantime.
+    """
+    if len(body) > MAX_NOTEBOOK_BYTES:
+        raise NotebookTooLarge
+    if hashlib.sha256(body).hexdigest() != digest:
+        raise NotebookRefused(
+            "digest_mismatch", "The bytes have another SHA-256 than the address."
+        )
+    mine = Notebook.objects.filter(agent=token.agent_id, digest=digest).defer("body")
+    if earlier := mine.filter(sent_at__gt=database_now() - _SENT_ANEW_AFTER).first():
+        return earlier, False
+    # Before the transaction: SQLite has one writer, which must not wait for a parser.
+    outline = notebooks.check(body)
+    with transaction.atomic():
+        agent = Agent.objects.select_for_update().get(pk=token.agent_id)
+        now = database_now()
+        mine.filter(pins=None, sent_at__lte=now - _SENT_ANEW_AFTER).only("pk").delete()
+        if earlier := mine.first():
+            return earlier, False
+        _check(token, agent, len(body))
+        fields = {"digest": digest, "size": len(body), "sent_at": now}
+        made = Notebook.objects.create(agent=agent, outline=outline, body=body, **fields)
+        event = Event("notebook.sent", agent.name, digest, {"size": len(body)})
+        record(Actor(f"agent:{agent.name}", f"token:{token.prefix}"), event)
+        return made, True
+
+
+def pin_notebook(approval: ApprovalRequest) -> Mapping[str, str]:
+    """Bind a request to the notebook that its evidence names, and say so for the log.
+
+    Called in the transaction that submits it, which has locked the agent. A notebook that the
+    agent has not sent by then is never part of the request.
+    """
+    digest = parse_json(approval.evidence).get("notebook")
+    if not notebooks.is_digest(digest):
+        return {}
+    mine = Notebook.objects.filter(agent=approval.agent_id, digest=digest).only("pk")
+    for notebook in mine:
+        NotebookPin.objects.create(approval=approval, notebook=notebook)
+        return {"notebook": digest}
+    return {}
+
+
+def forget_notebooks() -> int:
+    """Delete notebooks that no request has named within a day; returns how many."""
+    before = database_now() - KEPT_UNNAMED
+    unnamed = Notebook.objects.filter(pins=None, sent_at__lte=before)
+    agents = list(
+        unnamed.order_by("agent_id").values_list("agent_id", flat=True).distinct()[:_BATCH]
+    )
+    return sum(_forget(agent, before) for agent in agents)
+
+
+def _forget(agent_id: int, before: datetime) -> int:
+    with transaction.atomic():
+        agent = Agent.objects.select_for_update().get(pk=agent_id)
+        unnamed = agent.notebooks.filter(pins=None, sent_at__lte=before).order_by("sent_at")
+        chosen = list(unnamed.values_list("pk", "digest")[:_BATCH])
+        Notebook.objects.filter(pk__in=[pk for pk, _ in chosen]).only("pk").delete()
+        gone = [Event("notebook.forgotten", agent.name, digest) for _, digest in chosen]
+        if gone:
+            record(Actor("retention"), *gone)
+        return len(gone)
+
+
+def _check(token: AgentToken, agent: Agent, size: int) -> None:
+    token.refresh_from_db(fields=["revoked_at", "expires_at"])
+    token.agent = agent
+    if not tokens.works(token, database_now()):
+        raise NotAllowed("This token was revoked or has expired. The notebook was not kept.")
+    counted = Case(
+        When(size__lt=_SMALLEST, then=Value(_SMALLEST)),
+        default=F("size"),
+        output_field=IntegerField(),
+    )
+    used = agent.notebooks.aggregate(bytes=Sum(counted))["bytes"] or 0
+    if used + max(size, _SMALLEST) > settings.NOTEBOOK_MIB_PER_AGENT << 20:
+        raise NotebooksFull(settings.NOTEBOOK_MIB_PER_AGENT)
