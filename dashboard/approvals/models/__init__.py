@@ -8,6 +8,7 @@ from dashboard.approvals.models.answers import (
     Outcome,
     Vote,
 )
+from dashboard.approvals.models.attention import Claim, Looking, PutOff
 from dashboard.approvals.models.presence import Hold, Poll, View
 from dashboard.approvals.models.requests import (
     ApprovalQuerySet,
@@ -20,14 +21,17 @@ __all__ = [
     "FINAL",
     "ApprovalQuerySet",
     "ApprovalRequest",
+    "Claim",
     "Decision",
     "Grant",
     "GrantQuerySet",
     "Hold",
     "Inspection",
     "Judgement",
+    "Looking",
     "Outcome",
     "Poll",
+    "PutOff",
     "View",
     "Vote",
 ]
