@@ -50,9 +50,9 @@ def claim_of(approval: ApprovalRequest) -> Claim | None:
     return claims.select_related("person", "after").first()
 
 
-def claimed_by(person: User) -> set[UUID]:
+def claimed_by(person: User, now: datetime) -> set[UUID]:
     """Name what a person is on, by their own doing or because it was handed to them."""
-    claims = Claim.objects.counting().filter(person=person)
+    claims = Claim.objects.counting().filter(person=person, approval__expires_at__gt=now)
     return set(claims.values_list("approval", flat=True))
 
 

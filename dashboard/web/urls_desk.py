@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from dashboard.web.views import deciding, detail, gate, history, queue, runs
+from dashboard.web.views import attention, deciding, detail, gate, history, queue, runs
 from dashboard.web.views.office import grants
 
 desk: list[URLPattern] = [
@@ -13,8 +13,14 @@ desk: list[URLPattern] = [
     path("gate", gate.gate, name="gate"),
     path("approvals/<uuid:approval_id>", detail.detail, name="detail"),
     path("approvals/<uuid:approval_id>/state", detail.state, name="state"),
-    path("approvals/<uuid:approval_id>/seen", detail.seen, name="seen"),
+    path("approvals/<uuid:approval_id>/seen", attention.seen, name="seen"),
     path("approvals/<uuid:approval_id>/decide", deciding.decide, name="decide"),
+    path("approvals/<uuid:approval_id>/claim", attention.claim, name="claim"),
+    path("approvals/<uuid:approval_id>/release", attention.release, name="release"),
+    path("approvals/<uuid:approval_id>/hand-over", attention.hand_over, name="hand_over"),
+    path("approvals/<uuid:approval_id>/later", attention.put_off, name="put_off"),
+    path("approvals/<uuid:approval_id>/back", attention.bring_back, name="bring_back"),
+    path("approvals/<uuid:approval_id>/extend", attention.extend, name="extend"),
     path("runs/<str:agent_name>", runs.run, name="run"),
     path("history", history.history, name="history"),
     path("history/export", history.export, name="history_export"),

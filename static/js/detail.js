@@ -1,11 +1,9 @@
 // Keeps an open request honest: its status and its bar follow events, its content never moves.
-// Also records that it was in sight, and whether the end of it was.
+// Also records whether the end of it was in sight; looking.js says that it is.
 
-const SEEN_AFTER_MS = 1000;
 const request = () => document.getElementById("request");
 const bar = () => document.getElementById("request-bar");
 const ended = new Set(); // ids of requests whose end was in sight
-let timer = 0;
 let watched = null;
 let wasInBar = false;
 
@@ -24,23 +22,11 @@ function showWhetherRead() {
   bar().toggleAttribute("data-unread", !read);
   form.elements.end_seen.value = read ? "yes" : "";
   if ("whole" in form.dataset && !form.querySelector("#why-not")) {
-    for (const yes of form.querySelectorAll("[value=approve]")) yes.disabled = !read;
+    for (const yes of form.querySelectorAll("[value=approve], [data-unseen]")) yes.disabled = !read;
     for (const panel of form.querySelectorAll(".remember")) panel.hidden = !read;
   }
   const hint = form.querySelector(".bar-unread");
   if (hint) hint.hidden = read;
-}
-
-/** Send once that this was in sight for a second, in a page that was visible. */
-function watch() {
-  clearTimeout(timer);
-  const form = document.getElementById("seen");
-  if (!form || document.hidden || form.dataset.sent) return;
-  timer = setTimeout(async () => {
-    if (document.hidden || !form.isConnected) return;
-    form.dataset.sent = "yes";
-    await fetch(form.action, { method: "POST", body: new FormData(form) }).catch(() => delete form.dataset.sent);
-  }, SEEN_AFTER_MS);
 }
 
 /** A request was opened, by loading the page or from the list. */
@@ -49,7 +35,6 @@ function open() {
   watched = request();
   end.disconnect();
   end.observe(document.getElementById("content-end"));
-  watch();
   showWhetherRead();
 }
 
@@ -96,5 +81,4 @@ for (const name of ["live:gate", "live:caught-up", "countdown:over"]) document.a
 document.addEventListener("htmx:beforeOnLoad", drop);
 document.addEventListener("htmx:beforeSwap", consider);
 document.addEventListener("htmx:afterSettle", settled);
-document.addEventListener("visibilitychange", watch);
 open();
