@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from dashboard.web.views import attention, deciding, detail, gate, history, queue, runs
+from dashboard.web.views import attention, bulk, deciding, detail, gate, history, queue, runs
 from dashboard.web.views.office import grants
 
 desk: list[URLPattern] = [
@@ -21,6 +21,8 @@ desk: list[URLPattern] = [
     path("approvals/<uuid:approval_id>/later", attention.put_off, name="put_off"),
     path("approvals/<uuid:approval_id>/back", attention.bring_back, name="bring_back"),
     path("approvals/<uuid:approval_id>/extend", attention.extend, name="extend"),
+    path("bulk", bulk.bulk, name="bulk"),
+    path("bulk/decide", bulk.decide, name="bulk_decide"),
     path("runs/<str:agent_name>", runs.run, name="run"),
     path("history", history.history, name="history"),
     path("history/export", history.export, name="history_export"),

@@ -1,6 +1,7 @@
 // What pages do by themselves. Every action works without any of this; see each file.
 
 import "./arming.js";
+import "./bulk.js";
 import "./copy.js";
 import "./countdown.js";
 import "./detail.js";
