@@ -18,7 +18,7 @@ class Attention:
 
     Attributes:
         claims: Who is on them.
-        looking: The names of others who have them open, in order.
+        looking: The names of others who have them open, and are not on them, in order.
         back_at: When they come back that the reader put off.
     """
 
@@ -31,17 +31,14 @@ def attention(ids: Collection[UUID], person: User, now: datetime) -> Attention:
     """Read for many requests what ``person`` should know, in three queries."""
     if not ids:
         return Attention()
-    claims = Claim.objects.counting().filter(approval__in=ids).select_related("person", "after")
+    counting = Claim.objects.counting().filter(approval__in=ids).select_related("person", "after")
+    claims = {claim.approval_id: claim for claim in counting}
     fresh = Looking.objects.fresh(now).filter(approval__in=ids).exclude(person=person)
     looking = defaultdict[UUID, list[str]](list)
     for pk, name in fresh.order_by("person__username").values_list("approval", "person__username"):
         looking[pk].append(name)
     mine = PutOff.objects.holding(now).filter(person=person, approval__in=ids)
-    return Attention(
-        {claim.approval_id: claim for claim in claims},
-        dict(looking),
-        dict(mine.values_list("approval", "until")),
-    )
+    return Attention(claims, dict(looking), dict(mine.values_list("approval", "until")))
 
 
 def claim_of(approval: ApprovalRequest) -> Claim | None:

@@ -88,8 +88,8 @@ class ClaimedByAnother(Refused):
     def __init__(self, claim: Claim) -> None:
         self.name = claim.person.username
         super().__init__(
-            f"{self.name} is on this since {_clock_time(claim.claimed_at)}. Nothing was recorded; "
-            "press again if you mean it all the same."
+            f"{self.name} is on this since {_clock_time(claim.claimed_at)}. Press again if you "
+            "mean it all the same."
         )
 
 
