@@ -35,8 +35,10 @@ def attention(ids: Collection[UUID], person: User, now: datetime) -> Attention:
     claims = {claim.approval_id: claim for claim in counting}
     fresh = Looking.objects.fresh(now).filter(approval__in=ids).exclude(person=person)
     looking = defaultdict[UUID, list[str]](list)
-    for pk, name in fresh.order_by("person__username").values_list("approval", "person__username"):
-        looking[pk].append(name)
+    for one in fresh.select_related("person").order_by("person__username"):
+        claim = claims.get(one.approval_id)
+        if claim is None or claim.person_id != one.person_id:
+            looking[one.approval_id].append(one.person.username)
     mine = PutOff.objects.holding(now).filter(person=person, approval__in=ids)
     return Attention(claims, dict(looking), dict(mine.values_list("approval", "until")))
 
