@@ -11,7 +11,10 @@ from tests.browser.test_looks import serious
 PRESS_200_MS_AFTER_THE_LIST_CHANGED = """
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target.id !== "list") return;
-  setTimeout(() => { document.activeElement.click(); window.pressed = true; }, 200);
+  setTimeout(() => {
+    document.activeElement.click();
+    document.body.dataset.pressed = "yes";
+  }, 200);
 }, { once: true })
 """
 EASY = {"code": "print(1)", "language": "python"}
@@ -200,7 +203,7 @@ async def test_a_press_200_ms_after_the_list_changed_decides_nothing(house, visi
     await page.evaluate(PRESS_200_MS_AFTER_THE_LIST_CHANGED)
 
     await asyncio.to_thread(house.submit)
-    await page.wait_for_function("window.pressed")
+    await page.locator("body[data-pressed]").wait_for()
 
     assert status(house, approval) == "pending"
 

@@ -161,7 +161,7 @@ def test_an_auditor_sees_it_and_can_do_nothing_about_it(browser_of, ask, alice):
 
     strip = attend_of(browser_of(make.person("aud", auditor=True)), approval)
 
-    assert strip.one(class_="attend-said").text.startswith("alice is on this, since")
+    assert strip.one(class_="attend-said").text.startswith("alice is on this, claimed")
     assert list(strip.all("button")) == []
 
 

@@ -135,7 +135,7 @@ def _said(claim: Claim, person: User) -> str:
         return f"{giver} handed this to {'you' if is_mine else name}"
     if was_mine:
         return f"{name} took this over from you"
-    return "You are on this, since" if is_mine else f"{name} is on this, since"
+    return "You are on this, claimed" if is_mine else f"{name} is on this, claimed"
 
 
 def _words(choice: Choice) -> str:
