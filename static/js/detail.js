@@ -3,6 +3,7 @@
 
 const request = () => document.getElementById("request");
 const bar = () => document.getElementById("request-bar");
+const isSending = () => document.querySelector(":is(#request-bar, #request-status) [aria-busy]") !== null;
 const ended = new Set(); // ids of requests whose end was in sight
 let watched = null;
 let wasInBar = false;
@@ -45,12 +46,12 @@ function refresh() {
   htmx.ajax("GET", bar().dataset.url, options);
 }
 
-/** Leave the bar alone, and what is being typed in it, if nothing in it changed. */
+/** Leave the bar alone, and what is being typed in it, if nothing in it changed or an answer comes. */
 function consider(event) {
   const { target, requestConfig, serverResponse } = event.detail;
   if (target !== bar()) return;
   const isSame = serverResponse.includes(`data-stamp="${bar().dataset.stamp}"`);
-  const isNoNews = requestConfig.verb === "get" && (isSame || bar().querySelector("[aria-busy]"));
+  const isNoNews = requestConfig.verb === "get" && (isSame || isSending());
   if (isNoNews) event.detail.shouldSwap = false;
   else wasInBar ||= target.contains(document.activeElement); // kept until it is settled
 }

@@ -52,6 +52,7 @@ async def _pictures(house):
         for name, path in asked.items():
             await take(name, path)
         await take("reject", asked["trim"], _open_reject)
+        await take("together", _together(house))
         await _decide_some(chromium, house, alice, asked)
         await take("approved", asked["trim"])
         await take("rejected", asked["fenced"])
@@ -60,6 +61,13 @@ async def _pictures(house):
         await take("history", "/history")
         await take("not-found", "/nothing")
         await chromium.close()
+
+
+def _together(house):
+    arguments = [{"path": f"/data/run-{number}.csv"} for number in range(3)]
+    content = [{"tool": "read_file", "arguments": one} for one in arguments]
+    asked = [house.submit(kind="tool_call", capability="read_file", content=c) for c in content]
+    return "/bulk?" + "&".join(f"id={approval['id']}" for approval in asked)
 
 
 async def _decide_some(chromium, house, cookies, asked):

@@ -198,6 +198,8 @@ def test_the_same_no_is_one_press_and_says_its_words(browser, answer, ask, alice
     answer(browser, same, "same-reject", same_as=number, reason="dropped")
 
     assert (same.decision.status, same.decision.reason) == (Status.REJECTED, "Wrong sector.")
+    result = bar_of(browser, same).one(class_="result-title")
+    assert result.one("strong").text == "Rejected by you, as before"
 
 
 def test_the_same_yes_needs_the_end_in_sight_unless_it_was_mine(
