@@ -46,3 +46,8 @@ def tokens_that_work(ids: Iterable[int]) -> set[int]:
 def nobody_ever_signed_in() -> bool:
     """Whether the dashboard still waits for its first person."""
     return not User.objects.filter(last_login__isnull=False).exists()
+
+
+def reviewers() -> QuerySet[User]:
+    """Everybody who may decide, by name."""
+    return User.objects.filter(is_active=True, is_reviewer=True).order_by("username")

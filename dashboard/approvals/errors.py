@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.models import ApprovalRequest, Claim
 from dashboard.wire import MAX_NOTEBOOK_BYTES, Status
 
 
@@ -68,6 +68,28 @@ class AlreadyClosed(Refused):
             what = "This request has expired already"
         super().__init__(
             f"{what}, at {_clock_time(decision.decided_at)}. What you sent was not recorded."
+        )
+
+
+class TimeOver(Refused):
+    """The time limit has passed, and nobody has written that down yet."""
+
+    code = "already_closed"
+
+    def __init__(self) -> None:
+        super().__init__("The time limit of this request has passed. Nothing was changed.")
+
+
+class ClaimedByAnother(Refused):
+    """Somebody else is on it, and whoever acts did not say that they know."""
+
+    code = "claimed"
+
+    def __init__(self, claim: Claim) -> None:
+        self.name = claim.person.username
+        super().__init__(
+            f"{self.name} is on this since {_clock_time(claim.claimed_at)}. Press again if you "
+            "mean it all the same."
         )
 
 

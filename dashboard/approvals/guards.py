@@ -17,7 +17,8 @@ from django.apps import apps
 from django.db import connection, transaction
 from django.db.models.signals import post_migrate, pre_migrate
 
-_MOVES = {"status", "version", "expires_at"}  # the columns of a request that may change
+# The columns of a request that may change.
+_MOVES = {"status", "version", "expires_at", "extensions", "extended_s"}
 _MOVES_OF_GRANTS = {"uses", "ended_at", "ended_by_id", "ended_because"}
 _INSERT_ONLY = [
     "inspection",
@@ -121,6 +122,13 @@ def _of_requests() -> Iterator[Guard]:
     yield Guard("request_final", table, "UPDATE", final, "a final status never changes")
     back = "NEW.version < OLD.version"
     yield Guard("request_version", table, "UPDATE", back, "a version never goes back")
+    longer = (
+        "NEW.expires_at {differs} OLD.expires_at AND OLD.status <> 'pending' "
+        "OR NEW.expires_at > OLD.expires_at AND NEW.extensions <= OLD.extensions "
+        "OR NEW.extensions < OLD.extensions"
+    )
+    message = "a time limit grows by an extension only"
+    yield Guard("request_time", table, "UPDATE", longer, message)
     born = f"NEW.status <> 'pending' OR EXISTS (SELECT 1 FROM {table} r WHERE r.id = NEW.id)"
     yield Guard("request_born_pending", table, "INSERT", born, "a request begins as pending, once")
 

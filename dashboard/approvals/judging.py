@@ -72,8 +72,12 @@ def policy_of(document: str) -> Policy:
 
 
 def half_time(approval: ApprovalRequest) -> datetime:
-    """Return the moment from which a policy's escalation group counts too."""
-    return approval.submitted_at + (approval.expires_at - approval.submitted_at) / 2
+    """Return the moment from which a policy's escalation group counts too.
+
+    Time that people added does not move it, or a yes that counts would count no more.
+    """
+    limit = approval.expires_at - approval.submitted_at
+    return approval.submitted_at + (limit - timedelta(seconds=approval.extended_s)) / 2
 
 
 def times_asked(approval: ApprovalRequest) -> int:

@@ -65,7 +65,7 @@ def need(person: User, now: datetime) -> set[UUID]:
     )
     groups, given, needed = groups_of(person), _given(person, waiting), set()
     known = dict[tuple[object, ...], Required | None]()
-    for approval in waiting.only("token", "submitted_at", "expires_at"):
+    for approval in waiting.only("token", "submitted_at", "expires_at", "extended_s"):
         demands: str = approval.demands  # type: ignore[attr-defined] # annotated
         # Thousands may wait, and most of them ask the same of the same people.
         case = (approval.token_id, demands, now >= half_time(approval))

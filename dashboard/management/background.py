@@ -12,6 +12,7 @@ from dashboard.approvals.services import (
     expire_overdue,
     forget_notebooks,
     judge_pending_again,
+    release_lost_claims,
 )
 from dashboard.live.push import current_hub
 from dashboard.policies.services import current_revision
@@ -28,6 +29,11 @@ async def sweep_for_ever() -> None:
     It only writes down what is already so: every reader judges deadlines by itself.
     """
     await _repeat(expire_overdue, SWEEP_EVERY_S)
+
+
+async def release_for_ever() -> None:
+    """Take claims off within a second whose people lost the role. They count no more anyway."""
+    await _repeat(release_lost_claims, SWEEP_EVERY_S)
 
 
 async def follow_the_policy() -> None:
@@ -58,7 +64,7 @@ async def tidy_for_ever() -> None:
     await _repeat(tidy, TIDY_EVERY_S)
 
 
-EVERYTHING = (sweep_for_ever, follow_the_policy, tidy_for_ever)
+EVERYTHING = (sweep_for_ever, release_for_ever, follow_the_policy, tidy_for_ever)
 """What ``start`` and ``run_worker`` do beside."""
 
 

@@ -20,6 +20,8 @@ _VERDICTS = {
     "approve": Status.APPROVED,
     "reject": Status.REJECTED,
     **dict.fromkeys(_REMEMBER, Status.APPROVED),
+    "same-approve": Status.APPROVED,
+    "same-reject": Status.REJECTED,
 }
 _HOUR, _DAY = 3600, 86_400
 _LENGTHS = [
@@ -53,6 +55,8 @@ class DecisionForm(forms.Form):
     judgement = forms.IntegerField(min_value=1)
     shown = forms.CharField(max_length=10_000)
     end_seen = forms.CharField(max_length=3, required=False)
+    same_as = forms.IntegerField(min_value=1, required=False)  # the decision to give again
+    despite = forms.CharField(max_length=100, required=False)  # who else is on it
     approve_reason = _reason()
     reason = _reason()
 
@@ -71,6 +75,11 @@ class DecisionForm(forms.Form):
     def scope(self) -> Scope | None:
         """What is to be allowed from now on; None if the answer is for this once."""
         return _REMEMBER.get(self.cleaned_data["verdict"])
+
+    @property
+    def repeats(self) -> bool:
+        """Whether an earlier answer is given again."""
+        return str(self.cleaned_data["verdict"]).startswith("same-")
 
     @property
     def said(self) -> str:

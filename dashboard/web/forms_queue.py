@@ -12,6 +12,7 @@ from dashboard.web.presenting import words
 from dashboard.wire import Kind
 
 LONGEST = 200
+TABS = ("waiting", "claimed", "later", "decided")
 _LEFT_OUT = {
     "show": "There is no such tab, so this is what waits.",
     "agent": "There is no agent of that name, so the list holds those of all agents.",
@@ -44,7 +45,7 @@ def _text(label: str, **attrs: str) -> forms.CharField:
 class QueueForm(forms.Form):
     """Asks which requests to list, and which comes first."""
 
-    show = _choice("Which requests", [("waiting", ""), ("decided", "")])
+    show = _choice("Which requests", [(tab, "") for tab in TABS])
     q = _text("Search content, objective and run", type="search", placeholder="Search")
     mine = _choice("Needs me", [("1", "")])
     order = _choice("Order", [("", "By time left"), ("risk", "By risk")])

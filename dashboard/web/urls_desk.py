@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from dashboard.web.views import deciding, detail, gate, history, notebook, queue, runs
+from dashboard.web.views import (
+    attention,
+    bulk,
+    deciding,
+    detail,
+    gate,
+    history,
+    notebook,
+    queue,
+    runs,
+)
 from dashboard.web.views.office import grants
 
 desk: list[URLPattern] = [
@@ -13,7 +23,7 @@ desk: list[URLPattern] = [
     path("gate", gate.gate, name="gate"),
     path("approvals/<uuid:approval_id>", detail.detail, name="detail"),
     path("approvals/<uuid:approval_id>/state", detail.state, name="state"),
-    path("approvals/<uuid:approval_id>/seen", detail.seen, name="seen"),
+    path("approvals/<uuid:approval_id>/seen", attention.seen, name="seen"),
     path("approvals/<uuid:approval_id>/decide", deciding.decide, name="decide"),
     path("approvals/<uuid:approval_id>/notebook", notebook.notebook, name="notebook"),
     path(
@@ -21,6 +31,14 @@ desk: list[URLPattern] = [
         notebook.picture,
         name="notebook_picture",
     ),
+    path("approvals/<uuid:approval_id>/claim", attention.claim, name="claim"),
+    path("approvals/<uuid:approval_id>/release", attention.release, name="release"),
+    path("approvals/<uuid:approval_id>/hand-over", attention.hand_over, name="hand_over"),
+    path("approvals/<uuid:approval_id>/later", attention.put_off, name="put_off"),
+    path("approvals/<uuid:approval_id>/back", attention.bring_back, name="bring_back"),
+    path("approvals/<uuid:approval_id>/extend", attention.extend, name="extend"),
+    path("bulk", bulk.bulk, name="bulk"),
+    path("bulk/decide", bulk.decide, name="bulk_decide"),
     path("runs/<str:agent_name>", runs.run, name="run"),
     path("history", history.history, name="history"),
     path("history/export", history.export, name="history_export"),

@@ -1,11 +1,10 @@
 // Keeps an open request honest: its status and its bar follow events, its content never moves.
-// Also records that it was in sight, and whether the end of it was.
+// Also records whether the end of it was in sight; looking.js says that it is.
 
-const SEEN_AFTER_MS = 1000;
 const request = () => document.getElementById("request");
 const bar = () => document.getElementById("request-bar");
+const isSending = () => document.querySelector(":is(#request-bar, #request-status) [aria-busy]") !== null;
 const ended = new Set(); // ids of requests whose end was in sight
-let timer = 0;
 let watched = null;
 let wasInBar = false;
 
@@ -24,23 +23,11 @@ function showWhetherRead() {
   bar().toggleAttribute("data-unread", !read);
   form.elements.end_seen.value = read ? "yes" : "";
   if ("whole" in form.dataset && !form.querySelector("#why-not")) {
-    for (const yes of form.querySelectorAll("[value=approve]")) yes.disabled = !read;
+    for (const yes of form.querySelectorAll("[value=approve], [data-unseen]")) yes.disabled = !read;
     for (const panel of form.querySelectorAll(".remember")) panel.hidden = !read;
   }
   const hint = form.querySelector(".bar-unread");
   if (hint) hint.hidden = read;
-}
-
-/** Send once that this was in sight for a second, in a page that was visible. */
-function watch() {
-  clearTimeout(timer);
-  const form = document.getElementById("seen");
-  if (!form || document.hidden || form.dataset.sent) return;
-  timer = setTimeout(async () => {
-    if (document.hidden || !form.isConnected) return;
-    form.dataset.sent = "yes";
-    await fetch(form.action, { method: "POST", body: new FormData(form) }).catch(() => delete form.dataset.sent);
-  }, SEEN_AFTER_MS);
 }
 
 /** A request was opened, by loading the page or from the list. */
@@ -49,7 +36,6 @@ function open() {
   watched = request();
   end.disconnect();
   end.observe(document.getElementById("content-end"));
-  watch();
   showWhetherRead();
 }
 
@@ -60,12 +46,12 @@ function refresh() {
   htmx.ajax("GET", bar().dataset.url, options);
 }
 
-/** Leave the bar alone, and what is being typed in it, if nothing in it changed. */
+/** Leave the bar alone, and what is being typed in it, if nothing in it changed or an answer comes. */
 function consider(event) {
   const { target, requestConfig, serverResponse } = event.detail;
   if (target !== bar()) return;
   const isSame = serverResponse.includes(`data-stamp="${bar().dataset.stamp}"`);
-  const isNoNews = requestConfig.verb === "get" && (isSame || bar().querySelector("[aria-busy]"));
+  const isNoNews = requestConfig.verb === "get" && (isSame || isSending());
   if (isNoNews) event.detail.shouldSwap = false;
   else wasInBar ||= target.contains(document.activeElement); // kept until it is settled
 }
@@ -96,5 +82,4 @@ for (const name of ["live:gate", "live:caught-up", "countdown:over"]) document.a
 document.addEventListener("htmx:beforeOnLoad", drop);
 document.addEventListener("htmx:beforeSwap", consider);
 document.addEventListener("htmx:afterSettle", settled);
-document.addEventListener("visibilitychange", watch);
 open();

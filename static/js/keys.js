@@ -1,6 +1,8 @@
 // Keys for who answers all day. None of them decides: they lead to where a press does.
 // Single characters get in the way of speech input, so they can be turned off; see WCAG 2.1.4.
 
+import { toClaim, toLater } from "./attending.js";
+
 const STORED = "approvals:keys"; // "off", or nothing
 const dialog = document.getElementById("keys");
 const opener = document.getElementById("keys-open");
@@ -58,7 +60,7 @@ function sayWhetherOn() {
     : "They are off in this browser. Enter, Esc and the arrow keys in the list still work.";
 }
 
-const CHARACTERS = { j: () => move(1), k: () => move(-1), a: toApprove, r: toReason, "/": toSearch, "?": explain };
+const CHARACTERS = { j: () => move(1), k: () => move(-1), a: toApprove, r: toReason, c: toClaim, l: toLater, "/": toSearch, "?": explain };
 const ARROWS = { ArrowDown: () => move(1), ArrowUp: () => move(-1) };
 
 /** @param {KeyboardEvent} event */

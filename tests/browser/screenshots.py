@@ -55,6 +55,7 @@ async def _pictures(house):
             await take(name, path)
         await take("notebook", f"{_with_notebook(house)}/notebook")
         await take("reject", asked["trim"], _open_reject)
+        await take("together", _together(house))
         await _decide_some(chromium, house, alice, asked)
         await take("approved", asked["trim"])
         await take("rejected", asked["fenced"])
@@ -72,6 +73,13 @@ def _with_notebook(house):
     content = {"code": TRIM, "language": "python"}
     asked = house.submit(content=content, evidence={"notebook": digest_of(body)})
     return f"/approvals/{asked['id']}"
+
+
+def _together(house):
+    arguments = [{"path": f"/data/run-{number}.csv"} for number in range(3)]
+    content = [{"tool": "read_file", "arguments": one} for one in arguments]
+    asked = [house.submit(kind="tool_call", capability="read_file", content=c) for c in content]
+    return "/bulk?" + "&".join(f"id={approval['id']}" for approval in asked)
 
 
 async def _decide_some(chromium, house, cookies, asked):

@@ -138,7 +138,7 @@ async def test_what_is_answered_while_the_list_is_held_says_so_in_its_place(hous
 
     await asyncio.to_thread(house.cancel, approval)
 
-    await row(page, approval).get_by_text("answered").wait_for()
+    await row(page, approval).get_by_text("no longer here").wait_for()
 
 
 async def test_choosing_from_the_list_keeps_the_page_and_leads_to_the_heading(house, visit):

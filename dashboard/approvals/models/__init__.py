@@ -8,6 +8,7 @@ from dashboard.approvals.models.answers import (
     Outcome,
     Vote,
 )
+from dashboard.approvals.models.attention import Claim, Looking, PutOff
 from dashboard.approvals.models.notebooks import Notebook, NotebookPin
 from dashboard.approvals.models.presence import Hold, Poll, View
 from dashboard.approvals.models.requests import (
@@ -21,16 +22,19 @@ __all__ = [
     "FINAL",
     "ApprovalQuerySet",
     "ApprovalRequest",
+    "Claim",
     "Decision",
     "Grant",
     "GrantQuerySet",
     "Hold",
     "Inspection",
     "Judgement",
+    "Looking",
     "Notebook",
     "NotebookPin",
     "Outcome",
     "Poll",
+    "PutOff",
     "View",
     "Vote",
 ]

@@ -115,6 +115,8 @@ class Decision(models.Model):
     grant = models.ForeignKey(Grant, models.PROTECT, null=True, related_name="answered")
     shown = models.TextField(default="{}")  # JSON: what the reviewer's page had displayed
     counted = models.TextField(default="[]")  # JSON: the names of those whose yes counted
+    # The earlier answer to exactly the same question that was given again.
+    repeats = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
 
     class Meta:
         constraints = [

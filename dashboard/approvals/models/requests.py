@@ -59,6 +59,8 @@ class ApprovalRequest(models.Model):
     status = models.CharField(max_length=10, choices=choices(Status), default=Status.PENDING)
     version = models.PositiveIntegerField(default=1)
     expires_at = models.DateTimeField()
+    extensions = models.PositiveSmallIntegerField(default=0)  # how often people added time
+    extended_s = models.FloatField(default=0)  # and how much, within ``expires_at``
 
     objects = ApprovalQuerySet.as_manager()
 

@@ -13,7 +13,7 @@ from django.db.models import F
 
 from dashboard.accounts.models import Agent
 from dashboard.approvals.errors import AlreadyClosed, NotFound
-from dashboard.approvals.models import ApprovalRequest, Decision
+from dashboard.approvals.models import ApprovalRequest, Claim, Decision, Looking, PutOff
 from dashboard.approvals.signals import approval_changed
 from dashboard.audit.services import Actor, Event, record
 from dashboard.wire import Status
@@ -61,6 +61,8 @@ def close(decision: Decision, *, actor: Actor, extra: tuple[Event, ...] = ()) ->
     if not won:
         raise AlreadyClosed(approval)
     approval.refresh_from_db(fields=["status", "version"])
+    for attention in (Claim, PutOff, Looking):  # what is closed holds nobody's
+        attention.objects.filter(approval=approval).delete()
     record(actor, *extra, _event(decision))
     announce(approval)
     return decision
@@ -92,5 +94,7 @@ def _event(decision: Decision) -> Event:
         details["judgement"] = decision.judgement_id
     if decision.counted != "[]":
         details["approved_by"] = json.loads(decision.counted)
+    if decision.repeats:
+        details["repeats"] = str(decision.repeats.approval_id)
     action = f"approval.{decision.status}"
     return Event(action, str(decision.approval_id), decision.digest, details)

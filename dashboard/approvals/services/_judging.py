@@ -86,8 +86,8 @@ def _shorten(approval: ApprovalRequest, limit_s: int | None) -> None:
         return
     until = approval.submitted_at + timedelta(seconds=limit_s)
     if until < approval.expires_at:
-        approval.expires_at = until
-        approval.save(update_fields=["expires_at"])
+        approval.expires_at, approval.extended_s = until, 0
+        approval.save(update_fields=["expires_at", "extended_s"])
 
 
 def by_policy(judgement: Judgement, evaluation: Evaluation, now: datetime) -> Decision:

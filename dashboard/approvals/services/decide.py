@@ -12,9 +12,11 @@ from django.db import transaction
 
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
+from dashboard.approvals.attention import claim_of
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import (
     AlreadyClosed,
+    ClaimedByAnother,
     GrantRefused,
     NotAllowed,
     OnHold,
@@ -26,6 +28,7 @@ from dashboard.approvals.granting import Terms
 from dashboard.approvals.judging import demands_of
 from dashboard.approvals.models import ApprovalRequest, Decision, Judgement, Vote
 from dashboard.approvals.permission import is_enough, votes_that_count, why_not_count
+from dashboard.approvals.repeating import earlier_answer, saw_the_end
 from dashboard.approvals.services._closing import close, lock, raise_version
 from dashboard.approvals.services._judging import judge_under_present
 from dashboard.approvals.services.expire import expire_locked
@@ -58,6 +61,8 @@ class Answer:
         auth: How the reviewer is known, for the record, such as ``"session:password"``.
         shown: What the page displayed, as JSON, kept with the answer.
         remember: What is to be allowed from now on, if the yes is to be remembered.
+        despite: Who else is on it, as the page showed when the yes was given all the same.
+        repeats: The decision that is given again, to exactly the same question.
     """
 
     reviewer: User
@@ -67,6 +72,8 @@ class Answer:
     reason: str = ""
     shown: Mapping[str, Any] = field(default_factory=dict)
     remember: Terms | None = None
+    despite: str = ""
+    repeats: Decision | None = None
 
     @property
     def end_seen(self) -> bool:
@@ -96,6 +103,7 @@ def decide(*, approval_id: UUID, **answer: Any) -> Decision | Vote:
         AlreadyClosed: It was closed first, or its time limit has passed.
         NotAllowed: The person may not decide, or their yes does not count here.
         StaleBasis: Something else was shown than what is asked now.
+        ClaimedByAnother: It is approved while somebody else is on it, and that was not said.
         ReasonMissing: The policy asks for a reason.
         GrantRefused: This yes cannot be remembered.
         OnHold: All approving is stopped.
@@ -139,6 +147,8 @@ def _answer(approval: ApprovalRequest, given: Answer, now: datetime) -> Decision
     judgement = approval.judgements.select_related("revision", "inspection").latest("id")
     if given.basis != Basis(approval.digest, judgement.pk):
         raise StaleBasis
+    if given.repeats:
+        given = _as_before(approval, given, judgement)
     if given.status is Status.REJECTED:
         return _close(approval, given, judgement, now)
     if is_held():
@@ -150,12 +160,25 @@ def _answer(approval: ApprovalRequest, given: Answer, now: datetime) -> Decision
     return _approve(approval, given, judgement, now)
 
 
+def _as_before(approval: ApprovalRequest, given: Answer, judgement: Judgement) -> Answer:
+    """Give an earlier answer again, with its words; whose end was in sight then, was in sight."""
+    earlier = earlier_answer(approval, judgement)
+    if earlier is None or earlier != given.repeats or earlier.status != given.status:
+        raise StaleBasis
+    seen = given.end_seen or saw_the_end(earlier, given.reviewer)
+    shown = {**given.shown, "end_seen": "yes" if seen else "", "repeats": earlier.pk}
+    return replace(given, repeats=earlier, reason=earlier.reason, shown=shown)
+
+
 def _approve(
     approval: ApprovalRequest, given: Answer, judgement: Judgement, now: datetime
 ) -> Decision | Vote:
     judgement.approval, required = approval, demands_of(judgement)
     if why_not := why_not_count(approval, required, given.reviewer, now):
         raise NotAllowed(_NOT_RECORDED.format(why_not))
+    claim = claim_of(approval)
+    if claim and claim.person_id != given.reviewer.pk and claim.person.username != given.despite:
+        raise ClaimedByAnother(claim)
     if required.whole_content and not given.end_seen:
         raise NotAllowed(_END_UNSEEN)
     if required.reason_required and not given.reason.strip():
@@ -172,6 +195,8 @@ def _approve(
         raise_version(approval)
         needed = required.approvals
         details = {"counted": len(counting), "needed": needed, "reason": given.reason}
+        if given.repeats:
+            details["repeats"] = str(given.repeats.approval_id)
         record(given.actor, Event("approval.voted", str(approval.pk), approval.digest, details))
     return vote
 
@@ -220,5 +245,6 @@ def _close(
         judgement=judgement,
         shown=canonical_json(dict(given.shown)),
         counted=canonical_json([vote.person.username for vote in counting]),
+        repeats=given.repeats,
     )
     return close(decision, actor=given.actor, extra=extra)

@@ -12,7 +12,8 @@ from dashboard.approvals.narrowing import Narrowing
 from dashboard.inspection.findings import Severity
 from dashboard.web.forms_queue import QueueForm
 
-_ONLY_WAITING = ("mine", "order")  # what is decided needs nobody, and has no time left
+# What is decided needs nobody and has no time left; what I claimed or put off is mine anyway.
+_NOT_WITH = {"decided": ("mine", "order"), "claimed": ("mine",), "later": ("mine",)}
 _FOLDED = ("agent", "kind", "severity", "group", "capability")
 
 
@@ -53,8 +54,8 @@ def read(address: QueryDict) -> Filters:
     said = {name: value for name, value in asked.cleaned_data.items() if value}
     if said.get("show") == "waiting":
         del said["show"]
-    if "show" in said:
-        said = {name: value for name, value in said.items() if name not in _ONLY_WAITING}
+    dropped = _NOT_WITH.get(said.get("show", ""), ())
+    said = {name: value for name, value in said.items() if name not in dropped}
     return _filters(said, problems, QueueForm(said, agents, groups))
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from dashboard.accounts.models import User
 from dashboard.approvals import queries
+from dashboard.approvals.attention import claimed_by, put_off_by
 from dashboard.approvals.models import ApprovalQuerySet
 from dashboard.approvals.narrowing import narrowed, need
 from dashboard.web.presenting import rows
@@ -24,7 +25,9 @@ class Listing:
 
     Attributes:
         waiting: What waits, whichever tab is open and whatever is left out of it.
-        mine: How much of that needs the reader.
+        mine: How much of that needs the reader, or was claimed by them, and is not put off.
+        claimed: How much of that they are on.
+        later: How much of that they put off.
         found: How much the filters leave.
         more: How much of that has no row.
     """
@@ -33,12 +36,19 @@ class Listing:
     rows: list[Row]
     waiting: int
     mine: int
+    claimed: int
+    later: int
     found: int
 
     @property
     def show(self) -> str:
         """Which tab is open."""
         return self.filters.show
+
+    @property
+    def here(self) -> int:
+        """How much of what waits the reader did not put off."""
+        return self.waiting - self.later
 
     @property
     def more(self) -> int:
@@ -53,23 +63,37 @@ class Listing:
 
 def listing(filters: Filters, person: User, now: datetime) -> Listing:
     """List what the address of the queue asks for."""
-    needed = need(person, now)
+    claimed, later = claimed_by(person, now), put_off_by(person, now)
+    mine = (need(person, now) | claimed) - later
     waiting = queries.queue(now).count()
     if filters.show == "decided":
         shown = rows.rows(_decided(filters), person, now)
         found = len(shown)
     else:
-        asked = _waiting(filters, now, needed)
+        open_now = queries.with_votes(queries.queue(now))
+        asked = narrowed(_tab(open_now, filters, claimed, later), filters.narrowing)
+        asked = asked.filter(pk__in=mine) if filters.mine else asked
         shown = rows.rows(_ordered(asked, filters)[: rows.MOST], person, now)
         found = asked.count() if len(shown) == rows.MOST else len(shown)
-    return Listing(filters=filters, rows=shown, waiting=waiting, mine=len(needed), found=found)
+    return Listing(
+        filters=filters,
+        rows=shown,
+        waiting=waiting,
+        mine=len(mine),
+        claimed=len(claimed),
+        later=len(later),
+        found=found,
+    )
 
 
-def _waiting(filters: Filters, now: datetime, needed: set[UUID]) -> ApprovalQuerySet:
-    approvals = queries.with_votes(queries.queue(now))
-    if filters.mine:
-        approvals = approvals.filter(pk__in=needed)
-    return narrowed(approvals, filters.narrowing)
+def _tab(
+    approvals: ApprovalQuerySet, filters: Filters, claimed: set[UUID], later: set[UUID]
+) -> ApprovalQuerySet:
+    if filters.show == "claimed":
+        return approvals.filter(pk__in=claimed)
+    if filters.show == "later":
+        return approvals.filter(pk__in=later)
+    return approvals.exclude(pk__in=later) if later else approvals
 
 
 def _ordered(approvals: ApprovalQuerySet, filters: Filters) -> ApprovalQuerySet:

@@ -96,7 +96,8 @@ def result(approval: ApprovalRequest, person: User, now: datetime, *, held: bool
 def _headline(decision: Decision, person: User) -> str:
     if decision.decided_by:
         by = "you" if decision.decided_by_id == person.pk else decision.decided_by.username
-        return f"{decision.status.capitalize()} by {by}"
+        again = ", as before" if decision.repeats_id else ""
+        return f"{decision.status.capitalize()} by {by}{again}"
     end = (Status(decision.status), Source(decision.source))
     return _ENDS.get(end, decision.status.capitalize())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,12 +15,15 @@ from django.db.models.functions import Left, Right
 from django.utils.safestring import SafeString
 
 from dashboard.accounts.models import User
+from dashboard.accounts.roles import may_decide
 from dashboard.approvals import queries
+from dashboard.approvals.attention import Attention, attention
 from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Decision, Poll
 from dashboard.approvals.permission import votes_that_count
 from dashboard.inspection.findings import Severity
 from dashboard.policies.demands import Required
 from dashboard.web.presenting import times, words
+from dashboard.web.presenting.attending import reading
 from dashboard.web.presenting.findings import SEVERITIES
 from dashboard.web.presenting.gist import HEAD, TAIL, gist
 from dashboard.web.presenting.times import Moment, TimeLeft
@@ -48,6 +52,10 @@ class Row:
         risk: The highest severity of what was found, where that is no mere note.
         finding: Our sentence about the gravest finding, where that is of high severity.
         progress: How many approved, where several have to.
+        claim: Who is on it, in words; ``is_mine`` says whether that is the reader.
+        reading: Who else has it open, in words.
+        back_at: When it comes back that the reader put off.
+        may_join: Whether there are others on the list that seem alike, and nothing against that.
         together: The same for requests of one run; empty where the agent named none.
     """
 
@@ -64,6 +72,11 @@ class Row:
     run: SafeString
     together: tuple[int, str] | None
     progress: str
+    claim: str
+    is_mine: bool
+    reading: str
+    back_at: str
+    may_join: bool
     asked: Moment
     left: TimeLeft | None
     nobody_waits: bool
@@ -92,8 +105,15 @@ def rows(approvals: ApprovalQuerySet, person: User, now: datetime) -> list[Row]:
         grave=queries.about_the_gravest(),
         demands=queries.last_demands(),
     )
-    light = annotated.defer("content", "evidence", "objective")
-    return [_row(approval, person, now) for approval in light]
+    light = list(annotated.defer("content", "evidence", "objective"))
+    open_now = [approval.pk for approval in light if approval.status == Status.PENDING]
+    found = attention(open_now, person, now)
+    kinds = [_likeness(approval, found, person) for approval in light]
+    joined = {kind for kind, count in Counter(kinds).items() if kind and count > 1}
+    return [
+        _row(approval, person, now, found, may_join=kind in joined)
+        for approval, kind in zip(light, kinds, strict=True)
+    ]
 
 
 def together(listed: Iterable[Row]) -> list[Together]:
@@ -111,10 +131,19 @@ def nobody_waits(approval: ApprovalRequest, now: datetime) -> bool:
     return now - max(last, approval.submitted_at) > POLLS_EVERY
 
 
-def _row(approval: ApprovalRequest, person: User, now: datetime) -> Row:
+def _row(
+    approval: ApprovalRequest,
+    person: User,
+    now: datetime,
+    attended: Attention,
+    *,
+    may_join: bool,
+) -> Row:
     is_open = approval.status == Status.PENDING
     decision: Decision | None = None if is_open else approval.decision
     left = times.time_left(approval.submitted_at, approval.expires_at, now) if is_open else None
+    claim, back = attended.claims.get(approval.pk), attended.back_at.get(approval.pk)
+    is_mine = claim is not None and claim.person_id == person.pk
     risk = _risk(approval.risk)  # type: ignore[attr-defined] # annotated
     return Row(
         id=approval.pk,
@@ -130,12 +159,33 @@ def _row(approval: ApprovalRequest, person: User, now: datetime) -> Row:
         run=theirs(approval.run_id),
         together=(approval.agent_id, approval.run_id) if approval.run_id else None,
         progress=_progress(approval, now) if is_open else "",
+        claim=f"{'you are' if is_mine else f'{claim.person.username} is'} on this"
+        if claim
+        else "",
+        is_mine=is_mine,
+        reading=reading(attended.looking.get(approval.pk, [])),
+        back_at=times.clock(back) if back else "",
+        may_join=may_join,
         asked=times.moment(approval.submitted_at, now),
         left=left,
         nobody_waits=nobody_waits(approval, now),
         closed=times.moment(decision.decided_at, now) if decision else None,
         closer=closer(decision, person) if decision else "",
     )
+
+
+def _likeness(
+    approval: ApprovalRequest, found: Attention, person: User
+) -> tuple[object, ...] | None:
+    """What requests share that may be answered together; the page of many looks closer."""
+    claim = found.claims.get(approval.pk)
+    is_calm = approval.risk <= Severity.LOW.rank  # type: ignore[attr-defined] # annotated
+    is_free = claim is None or claim.person_id == person.pk
+    if approval.status != Status.PENDING or not (is_calm and is_free and may_decide(person)):
+        return None
+    if Required.from_json(approval.demands).approvals > 1:  # type: ignore[attr-defined] # the same
+        return None
+    return approval.agent_id, approval.kind, approval.capability
 
 
 def _risk(rank: int) -> Severity | None:

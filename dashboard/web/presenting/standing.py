@@ -12,15 +12,28 @@ from uuid import UUID
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals import queries
+from dashboard.approvals.attention import put_off_by
 from dashboard.approvals.judging import demands_of
 from dashboard.approvals.models import ApprovalRequest, Judgement
 from dashboard.approvals.permission import why_not_count
 from dashboard.policies.demands import Required
-from dashboard.web.presenting import asking, outcomes, remembering, rows, times, voting, words
+from dashboard.web.presenting import (
+    asking,
+    attending,
+    outcomes,
+    remembering,
+    repeating,
+    rows,
+    times,
+    voting,
+    words,
+)
 from dashboard.web.presenting.asking import Why
+from dashboard.web.presenting.attending import Attending
 from dashboard.web.presenting.outcomes import Result
 from dashboard.web.presenting.reading import TOO_LONG, fits
 from dashboard.web.presenting.remembering import Offer
+from dashboard.web.presenting.repeating import Same
 from dashboard.web.presenting.times import Moment, TimeLeft
 from dashboard.web.presenting.voting import Progress
 from dashboard.wire import Status
@@ -38,6 +51,8 @@ class Standing:
         progress: Who approved so far, where several have to.
         required: What the policy asks of who approves.
         remember: How much more a yes may count for; None if it cannot be remembered.
+        attending: Who is on it, while it is open.
+        same: The answer of a person to exactly this, that can be given again.
         stamp: Changes whenever anything that is shown here does.
         next_id: What to read after this, if anything waits.
     """
@@ -53,6 +68,8 @@ class Standing:
     progress: Progress | None
     required: Required
     remember: Offer | None
+    attending: Attending | None
+    same: Same | None
     judgement_id: int
     result: Result | None
     stamp: str
@@ -79,6 +96,8 @@ def standing(
     progress = voting.progress(approval, required, person, now) if is_open else None
     ended = outcomes.result(approval, person, now, held=held)
     may_approve = may_decide and not why_not
+    who = is_open and attending.attending(approval, required, person, now, may_act=may_decide)
+    again = repeating.same(approval, judgement, person, now) if may_decide else None
     stamp = (approval.version, judgement.pk, held, may_decide, why_not, progress, nobody_waits)
     return Standing(
         status=approval.status,
@@ -92,10 +111,12 @@ def standing(
         progress=progress,
         required=required,
         remember=remembering.offer(approval, judgement, person, sent) if may_approve else None,
+        attending=who or None,
+        same=again if again and (may_approve or not again.is_yes) else None,
         judgement_id=judgement.pk,
         result=ended,
-        stamp=_stamp(*stamp, ended and (ended.since, ended.grant)),
-        next_id=None if may_decide else _next(approval, now),
+        stamp=_stamp(*stamp, who and who.stamp, ended and (ended.since, ended.grant)),
+        next_id=None if may_decide and not (who and who.back_at) else _next(approval, person, now),
     )
 
 
@@ -120,6 +141,6 @@ def _stamp(*shown: object) -> str:
     return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
 
 
-def _next(approval: ApprovalRequest, now: datetime) -> UUID | None:
-    ids = queries.queue(now).exclude(pk=approval.pk).values_list("pk", flat=True)
-    return ids.first()
+def _next(approval: ApprovalRequest, person: User, now: datetime) -> UUID | None:
+    left = queries.queue(now).exclude(pk=approval.pk).exclude(pk__in=put_off_by(person, now))
+    return left.values_list("pk", flat=True).first()

@@ -12,6 +12,8 @@ from django.views.decorators.http import require_POST
 from dashboard.approvals import errors as refusals
 from dashboard.approvals import queries, services
 from dashboard.approvals.granting import Scope, Terms
+from dashboard.approvals.models import Decision
+from dashboard.approvals.repeating import earlier_answer
 from dashboard.approvals.services import Basis
 from dashboard.web.actors import PersonRequest, auth
 from dashboard.web.forms import DecisionForm
@@ -77,7 +79,18 @@ def _decide(request: PersonRequest, approval_id: UUID, form: DecisionForm) -> No
         reason=form.said,
         shown={**shown, "end_seen": form.end_was_seen},
         remember=_terms(request, approval_id, form.scope) if form.scope else None,
+        despite=data["despite"],
+        repeats=_earlier(approval_id, data["same_as"]) if form.repeats else None,
     )
+
+
+def _earlier(approval_id: UUID, decision_id: int | None) -> Decision:
+    """Find the answer that is to be given again; whether it may is for the service to say."""
+    approval = queries.current(approval_id)
+    earlier = earlier_answer(approval, last_judgement(approval))
+    if earlier is None or earlier.pk != decision_id:
+        raise refusals.StaleBasis
+    return earlier
 
 
 def _terms(request: PersonRequest, approval_id: UUID, scope: Scope) -> Terms:

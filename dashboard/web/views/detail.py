@@ -1,20 +1,19 @@
-"""One request: what it asks, where it stands, and that somebody saw it."""
+"""One request: what it asks, and where it stands."""
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
-from dashboard.approvals import queries, services
+from dashboard.approvals import queries
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.errors import NotFound, Refused, StaleBasis
+from dashboard.approvals.errors import ClaimedByAnother, NotFound, Refused, StaleBasis
 from dashboard.approvals.models import ApprovalRequest
-from dashboard.web.actors import PersonRequest, auth
+from dashboard.web.actors import PersonRequest
 from dashboard.web.presenting import chain
 from dashboard.web.presenting.pinned import pinned
 from dashboard.web.presenting.reading import read
@@ -44,17 +43,6 @@ def state(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     except NotFound:
         return errors.not_found(request)
     return bar(request, approval)
-
-
-@require_POST
-@for_readers
-def seen(request: PersonRequest, approval_id: UUID) -> HttpResponse:
-    """Record that the person had the request in sight."""
-    try:
-        services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
-    except NotFound:
-        return errors.not_found(request)
-    return HttpResponse(status=HTTPStatus.NO_CONTENT)
 
 
 def page(
@@ -92,6 +80,7 @@ def _state(
         "standing": standing(approval, request.user, database_now(), sent),
         "refusal": str(refusal or ""),
         "is_stale": isinstance(refusal, StaleBasis),
+        "despite": refusal.name if isinstance(refusal, ClaimedByAnother) else "",
         "reason": sent.get("reason", "") if sent else "",
         "approve_reason": sent.get("approve_reason", "") if sent else "",
     }

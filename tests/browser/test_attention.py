@@ -1,0 +1,219 @@
+"""Who is on a request, who reads it, not now, more time, the same as before: on open pages."""
+
+import asyncio
+from uuid import uuid4
+
+import pytest
+
+from tests.browser.conftest import PHONE, armed, expect
+from tests.browser.test_looks import serious
+
+PRESS_200_MS_AFTER_THE_LIST_CHANGED = """
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target.id !== "list") return;
+  setTimeout(() => {
+    document.activeElement.click();
+    document.body.dataset.pressed = "yes";
+  }, 200);
+}, { once: true })
+"""
+EASY = {"code": "print(1)", "language": "python"}
+
+
+def said(page):
+    return page.locator(".attend-said")
+
+
+def row(page, approval):
+    return page.locator(f'.item[data-id="{approval["id"]}"]')
+
+
+def status(house, approval):
+    return house.api.get(f"approvals/{approval['id']}").json()["status"]
+
+
+async def opened(visit, path_of, approval, name="alice", **options):
+    page = await visit(path_of(approval), name, **options)
+    await armed(page)
+    return page
+
+
+async def put_off(page):
+    await page.locator("#later > summary").click()
+    await page.get_by_role("button", name="Until").last.click()
+
+
+async def test_a_claim_by_a_second_person_is_seen_on_the_first_page(house, visit, path_of):
+    approval = house.submit()
+    alices = await opened(visit, path_of, approval)
+    bobs = await opened(visit, path_of, approval, "bob")
+    await alices.get_by_role("button", name="Claim").click()
+    await bobs.get_by_text("alice is on this").first.wait_for()
+
+    await bobs.get_by_role("button", name="Take over from alice").click()
+
+    await alices.get_by_text("bob took this over from you").wait_for()
+    await row(alices, approval).get_by_text("bob is on this").wait_for()
+
+
+async def test_approve_on_what_another_is_on_needs_a_second_press(house, visit, path_of):
+    approval = house.submit(content=EASY)
+    bobs = await opened(visit, path_of, approval, "bob")
+    await bobs.get_by_role("button", name="Claim").click()
+    await said(bobs).get_by_text("You are on this").wait_for()
+    alices = await opened(visit, path_of, approval)
+
+    await alices.get_by_role("button", name="Approve", exact=True).click()
+    again = alices.get_by_role("button", name="Approve all the same")
+    await again.wait_for()
+    assert (status(house, approval), await serious(alices)) == ("pending", [])
+    await armed(alices)
+    await again.click()
+
+    await alices.locator(".result--approved").wait_for()
+
+
+async def test_a_word_comes_with_a_hand_over_and_is_drawn_on_their_page(house, visit, path_of):
+    approval = house.submit()
+    alices = await opened(visit, path_of, approval)
+    bobs = await opened(visit, path_of, approval, "bob")
+    await alices.get_by_text("Hand over").first.click()
+    await alices.locator("#hand-to").select_option("bob")
+    await alices.get_by_label("A word to them").fill("You know this one.")
+
+    await alices.locator(".drop-form button").click()
+
+    await said(bobs).get_by_text("alice handed this to you").wait_for()
+    await expect(bobs.locator(".attend-note")).to_have_text("You know this one.")
+    await said(alices).get_by_text("You handed this to bob").wait_for()
+
+
+async def test_who_else_reads_appears_without_a_reload(house, visit, path_of):
+    approval = house.submit()
+    alices = await opened(visit, path_of, approval)
+    bobs = await opened(visit, path_of, approval, "bob")
+    await bobs.get_by_text("alice is reading").first.wait_for()
+
+    await alices.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+    await expect(alices.locator("#request-reading")).to_have_text("bob is reading")
+
+
+async def test_who_else_reads_does_not_take_the_press_away(house, visit, path_of):
+    page = await opened(visit, path_of, house.submit())
+
+    async with page.expect_response("**/seen"):
+        pass
+
+    assert await page.evaluate("'arming' in document.documentElement.dataset") is False
+
+
+async def test_not_now_leaves_the_list_and_comes_back(house, visit, path_of):
+    approval = house.submit(time_limit_s=900)
+    page = await opened(visit, path_of, approval)
+    await row(page, approval).wait_for()
+    await put_off(page)
+    await said(page).get_by_text("You put this off; it comes back at").wait_for()
+    await row(page, approval).wait_for(state="detached")
+
+    await page.get_by_role("button", name="Back to my queue").click()
+
+    await row(page, approval).wait_for()
+
+
+async def test_others_still_see_what_i_put_off(house, visit, path_of):
+    approval = house.submit(time_limit_s=900)
+    bobs = await visit("/", "bob")
+    page = await opened(visit, path_of, approval)
+
+    await put_off(page)
+
+    await row(page, approval).wait_for(state="detached")
+    await expect(row(bobs, approval)).to_be_visible()
+
+
+async def test_attention_works_without_script(house, visit, path_of):
+    approval = house.submit()
+    page = await visit(path_of(approval), java_script_enabled=False)
+
+    await page.get_by_role("button", name="Claim").click()
+    await said(page).get_by_text("You are on this").wait_for()
+    await put_off(page)
+
+    await said(page).get_by_text("You put this off").wait_for()
+
+
+async def test_time_is_offered_when_the_end_comes_near_and_added(house, visit, path_of):
+    approval = house.submit(time_limit_s=64)
+    page = await opened(visit, path_of, approval)
+    await page.get_by_role("button", name="Add 5 min").click(timeout=15_000)
+
+    await page.locator(".request-left").get_by_text("5:").wait_for()
+
+    assert (
+        house.api.get(f"approvals/{approval['id']}").json()["expires_at"] > approval["expires_at"]
+    )
+
+
+async def test_the_same_no_is_one_press(house, visit, path_of):
+    run = uuid4().hex
+    page = await opened(visit, path_of, house.submit(content=EASY, run_id=run))
+    await page.get_by_text("Reject…").click()
+    await page.get_by_label("Why not?").fill("Wrong sector.")
+    await page.locator("[value=reject]").click()
+    await page.locator(".result--rejected").wait_for()
+    same = house.submit(content=EASY, run_id=run)
+    await page.goto(house.url + path_of(same))
+    await armed(page)
+
+    await page.get_by_role("button", name="Same as before: reject").click()
+
+    await page.locator(".result--rejected").wait_for()
+    assert house.wait(same)["decision"]["reason"] == "Wrong sector."
+
+
+async def test_c_claims_and_does_not_take_over(house, visit, path_of):
+    approval = house.submit()
+    page = await opened(visit, path_of, approval)
+    await page.keyboard.press("c")
+    await said(page).get_by_text("You are on this").wait_for()
+    bobs = await opened(visit, path_of, approval, "bob")
+
+    await bobs.keyboard.press("c")
+
+    await expect(bobs.get_by_role("button", name="Take over from alice")).to_be_focused()
+    await said(bobs).get_by_text("alice is on this").wait_for()
+
+
+async def test_l_opens_the_choices_and_escape_closes_them(house, visit, path_of):
+    page = await opened(visit, path_of, house.submit())
+
+    await page.keyboard.press("l")
+    await expect(page.locator("#later form button").first).to_be_focused()
+    await page.keyboard.press("Escape")
+
+    await expect(page.locator("#later form")).to_be_hidden()
+
+
+async def test_a_press_200_ms_after_the_list_changed_decides_nothing(house, visit, path_of):
+    approval = house.submit(content=EASY)
+    page = await opened(visit, path_of, approval)
+    await page.keyboard.press("a")
+    await expect(page.get_by_role("button", name="Approve", exact=True)).to_be_focused()
+    await page.evaluate(PRESS_200_MS_AFTER_THE_LIST_CHANGED)
+
+    await asyncio.to_thread(house.submit)
+    await page.locator("body[data-pressed]").wait_for()
+
+    assert status(house, approval) == "pending"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("options", [{}, {"viewport": PHONE}])
+async def test_axe_finds_nothing_in_the_menus_of_attention(house, visit, path_of, scheme, options):
+    page = await opened(visit, path_of, house.submit(), color_scheme=scheme, **options)
+    for menu in await page.locator(".drop > summary").all():
+        await menu.click()
+        assert await serious(page) == []
+    width = await page.evaluate("document.documentElement.scrollWidth")
+    assert width <= page.viewport_size["width"]
