@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from dashboard.web.views import deciding, detail, gate, history, queue, runs
+from dashboard.web.views import deciding, detail, gate, history, insight, queue, runs
 from dashboard.web.views.office import grants
 
 desk: list[URLPattern] = [
@@ -18,6 +18,7 @@ desk: list[URLPattern] = [
     path("runs/<str:agent_name>", runs.run, name="run"),
     path("history", history.history, name="history"),
     path("history/export", history.export, name="history_export"),
+    path("insight", insight.insight, name="insight"),
     path("grants", grants.grants, name="grants"),
     path("grants/<int:grant_id>/end", grants.end, name="grant_end"),
 ]

@@ -69,6 +69,7 @@ TABLE = {
     "runs/<str:agent_name>": Line(get=READERS),
     "history": Line(get=READERS),
     "history/export": Line(get=READERS),
+    "insight": Line(get=READERS),
     "grants": Line(get=READERS),
     "grants/<int:grant_id>/end": Line(get=READERS, post=ADMINS),
     # the way in
