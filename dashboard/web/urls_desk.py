@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from dashboard.web.views import deciding, detail, gate, history, insight, queue, runs
+from dashboard.web.views import deciding, detail, gate, history, insight, mine, queue, runs
 from dashboard.web.views.office import grants
 
 desk: list[URLPattern] = [
     path("", queue.queue, name="queue"),
     path("queue", queue.queue_list, name="queue_list"),
+    path("mine", mine.mine, name="mine"),
     path("gate", gate.gate, name="gate"),
     path("approvals/<uuid:approval_id>", detail.detail, name="detail"),
     path("approvals/<uuid:approval_id>/state", detail.state, name="state"),

@@ -8,6 +8,8 @@ import "./filtering.js";
 import "./keys.js";
 import "./live.js";
 import "./menu.js";
+import "./notify.js";
 import "./queue.js";
+import "./reach.js";
 import "./remember.js";
 import "./swapping.js";

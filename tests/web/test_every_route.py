@@ -61,6 +61,7 @@ TABLE = {
     # the desk
     "": Line(get=READERS),
     "queue": Line(get=READERS),
+    "mine": Line(get=READERS),
     "gate": Line(get=SIGNED_IN),
     "approvals/<uuid:approval_id>": Line(get=READERS),
     "approvals/<uuid:approval_id>/state": Line(get=READERS),

@@ -154,11 +154,11 @@ def test_a_lesser_finding_leaves_the_agents_words(browser, ask, inspected):
     assert items(browser)[0].one(class_="item-gist").text == "In the agent’s words: print(1)"
 
 
-def test_the_title_counts_what_needs_me_and_says_nothing_else_of_it(browser, ask, alice):
+def test_the_title_counts_what_waits_and_says_nothing_else_of_it(browser, ask, alice):
     ask()
     make.pending(make.token(make.agent("mine", owner=alice)))
 
-    assert read(browser.get("/")).one("title").text == "(1) 2 waiting · Approvals"
+    assert read(browser.get("/")).one("title").text == "2 waiting · Approvals"
 
 
 def test_a_title_without_anything_for_me_has_no_count(browser_of, ada, ask):
