@@ -5,6 +5,7 @@ import "./copy.js";
 import "./countdown.js";
 import "./detail.js";
 import "./filtering.js";
+import "./holding.js";
 import "./keys.js";
 import "./live.js";
 import "./menu.js";
