@@ -2,7 +2,7 @@
 
 from dashboard.inspection.findings import Finding, Severity
 from tests import make
-from tests.web.pages import read
+from tests.web.pages import links, read
 
 OF_TWO = {"name": "Two", "effect": "review", "demands": {"approvals": 2}}
 
@@ -65,6 +65,15 @@ def test_rows_of_one_run_that_follow_each_other_stand_under_one_heading(browser,
 
     assert runs(browser) == [("run r1 2 from beamline", 2)]
     assert [list(item.all(class_="item-run")) for item in items(browser)] == [[], []]
+
+
+def test_the_heading_of_a_run_leads_to_its_story_and_names_it_outside_of_the_link(browser, ask):
+    for _ in range(2):
+        ask(run_id="r&1")
+
+    (head,) = read(browser.get("/")).all(class_="run-head")
+
+    assert links(head) == [("run", "/runs/beamline?run=r%261")]
 
 
 def test_grouping_moves_nothing(browser, ask):

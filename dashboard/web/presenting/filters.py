@@ -23,6 +23,7 @@ class Filters:
     Attributes:
         query: All of it as an address says it; empty for the list as it comes.
         unfiltered: The same without what narrows the list.
+        waiting, decided: The same in the one and the other tab.
         problems: What in the address was left out, in sentences.
         form: Offers to ask for something else; holds what is asked for now.
         folded: How many of the filters that are not on sight narrow the list.
@@ -34,6 +35,8 @@ class Filters:
     narrowing: Narrowing
     query: str
     unfiltered: str
+    waiting: str
+    decided: str
     problems: list[str]
     form: QueueForm
     folded: int
@@ -54,7 +57,7 @@ def read(address: QueryDict) -> Filters:
     if said.get("show") == "waiting":
         del said["show"]
     if "show" in said:
-        said = {name: value for name, value in said.items() if name not in _ONLY_WAITING}
+        said = _without(said, *_ONLY_WAITING)
     return _filters(said, problems, QueueForm(said, agents, groups))
 
 
@@ -67,6 +70,8 @@ def _filters(said: dict[str, str], problems: list[str], form: QueueForm) -> Filt
         narrowing=_narrowing(said),
         query=urlencode(said),
         unfiltered=urlencode(tab),
+        waiting=urlencode(_without(said, "show")),
+        decided=urlencode({"show": "decided"} | _without(said, *_ONLY_WAITING)),
         problems=problems,
         form=form,
         folded=sum(name in said for name in _FOLDED),
@@ -82,3 +87,7 @@ def _narrowing(said: dict[str, str]) -> Narrowing:
         group=said.get("group", ""),
         text=said.get("q", ""),
     )
+
+
+def _without(said: dict[str, str], *names: str) -> dict[str, str]:
+    return {name: value for name, value in said.items() if name not in names}
