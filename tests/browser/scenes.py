@@ -44,7 +44,7 @@ from dashboard.wire import Status
 token = make.token(make.agent("night-shift"))
 people = list(User.objects.filter(is_reviewer=True, is_active=True))
 for n in range(36):
-    approval = make.pending(token, content={"code": f"print({n % 5})"})
+    approval = make.pending(token, content={"code": f"print({n % 5})", "language": "python"})
     no = n % 7 == 3
     make.decided(approval, people[n % 2], Status.REJECTED if no else Status.APPROVED,
                  reason="Not during user time." if no else "", shown={"lines": 40})
@@ -184,9 +184,9 @@ async def answer(page, url, verdict, reason=""):
 
 def decided(house):
     """Some of it is answered, one is asked again, one has half of its votes."""
-    again = house.submit(
-        content={"code": next(iter(everything()))["content"]["code"] + "# 2\n"}, run_id="19c2"
-    )
+    fenced = list(everything())[KINDS.index("fenced")]
+    changed = fenced["content"]["code"].replace("days=3", "days=4")
+    again = house.submit(**{**fenced, "content": {"code": changed}})
     house.shell(PAST)
     asked = house.asked
     return [

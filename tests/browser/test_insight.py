@@ -13,8 +13,9 @@ from dashboard.wire import Status
 token = make.token(make.agent("night-shift"))
 for number, name in enumerate(["alice", "bob", "alice"]):
     answer = [Status.APPROVED, Status.REJECTED][number % 2]
-    make.decided(make.pending(token, capability="very-long-" * 15), User.objects.get(username=name),
-                 answer, reason="No. " * 40, shown={"lines": 400})
+    approval = make.pending(token, capability="very-long-" * 15)
+    person = User.objects.get(username=name)
+    make.decided(approval, person, answer, reason="No. " * 40, shown={"lines": 400})
 """
 
 
