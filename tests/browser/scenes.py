@@ -53,8 +53,11 @@ for n in range(36):
     for table, field in ((ApprovalRequest, "submitted_at"), (ApprovalRequest, "expires_at")):
         row = table.objects.get(pk=approval.pk)
         table.objects.filter(pk=row.pk).update(**{field: getattr(row, field) - days})
-    Decision.objects.filter(approval=approval).update(
-        decided_at=approval.submitted_at - days + timedelta(seconds=3 + n * n % 90))
+    at = approval.submitted_at - days + timedelta(seconds=3 + n * n % 90)
+    Decision.objects.filter(approval=approval).update(decided_at=at)
+    Vote.objects.filter(approval=approval).update(voted_at=at)
+    seen = at - timedelta(seconds=n % 9 + 0.3)
+    View.objects.create(approval=approval, person=people[n % 2], seen_at=seen)
     guards.install()
 """
 )
@@ -104,13 +107,11 @@ async def _menu(page):
     await page.locator(".menu > summary").click()
 
 
-def _begin_draft(button):
-    async def act(page):
-        if await page.get_by_role("button", name=button).count():
-            await page.get_by_role("button", name=button).first.click()
-            await page.wait_for_load_state()
-
-    return act
+async def _begin_draft(page):
+    begin = page.get_by_role("button", name="Begin a draft")
+    if await begin.count():  # it stays begun
+        await begin.click()
+        await page.wait_for_load_state()
 
 
 def empty(house):
@@ -232,8 +233,8 @@ def office(house):
     }
     return [
         *(Scene(f"office-{name}", "root", path) for name, path in paths.items()),
-        Scene("office-draft", "root", "/policies", _begin_draft("Begin a draft")),
-        Scene("office-draft-rules", "root", "/policies/draft"),
+        Scene("office-draft-none", "root", "/policies/draft"),
+        Scene("office-draft", "root", "/policies/draft", _begin_draft),
         Scene("office-rule-new", "root", "/policies/draft/rules/new"),
     ]
 
