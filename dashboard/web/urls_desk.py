@@ -11,6 +11,8 @@ from dashboard.web.views import (
     detail,
     gate,
     history,
+    insight,
+    mine,
     notebook,
     queue,
     runs,
@@ -20,6 +22,7 @@ from dashboard.web.views.office import grants
 desk: list[URLPattern] = [
     path("", queue.queue, name="queue"),
     path("queue", queue.queue_list, name="queue_list"),
+    path("mine", mine.mine, name="mine"),
     path("gate", gate.gate, name="gate"),
     path("approvals/<uuid:approval_id>", detail.detail, name="detail"),
     path("approvals/<uuid:approval_id>/state", detail.state, name="state"),
@@ -42,6 +45,7 @@ desk: list[URLPattern] = [
     path("runs/<str:agent_name>", runs.run, name="run"),
     path("history", history.history, name="history"),
     path("history/export", history.export, name="history_export"),
+    path("insight", insight.insight, name="insight"),
     path("grants", grants.grants, name="grants"),
     path("grants/<int:grant_id>/end", grants.end, name="grant_end"),
 ]

@@ -1,104 +1,105 @@
-"""``python -m tests.browser.screenshots``: every page of the desk, to be looked at.
+"""``python -m tests.browser.screenshots``: every page and state of the dashboard, to be looked at.
 
-Writes to ``./screenshots/`` (not kept by git), in light and dark, at 1440 and 390 pixels.
+Writes to ``./screenshots/`` (not kept by git), in light and dark, at 1440 and 390 pixels. Names of
+scenes, or of variants such as ``light-1440``, leave out the rest: ``… queue insight light-390``.
 """
 
 import asyncio
 import sys
 
-from dashboard.management.demo.notebooks import notebook
+from tests.browser import scenes
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, PHONE, WIDE
 from tests.browser.house import ROOT, open_house
-from tests.browser.samples import TRIM, everything
-from tests.notebooks import digest_of
 
 FOLDER = ROOT / "screenshots"
-NAMES = ["trim", "fenced", "tool", "plan", "memory", "evil", "long"]
+SIZES = {"1440": WIDE, "390": PHONE}
+VARIANTS = [f"{scheme}-{size}" for scheme in ("light", "dark") for size in SIZES]
+TALLEST = 4000  # what is longer is shown as far as a screen goes
+IS_PLAIN = "(tallest) => !document.querySelector('.desk') && document.body.scrollHeight <= tallest"
+PEOPLE = {"alice": ["reviewer"], "bob": ["reviewer"], "root": ["admin", "auditor"], "nora": []}
 
 
-async def _picture(chromium, house, cookies, name, path, act=None):
-    for scheme in ("light", "dark"):
-        for width, viewport in ((1440, WIDE), (390, PHONE)):
-            context = await chromium.new_context(viewport=viewport, color_scheme=scheme)
-            await context.add_cookies(cookies)
-            page = await context.new_page()
-            await page.goto(house.url + path)
-            await page.wait_for_timeout(700)
-            if act:
-                await act(page)
-            await page.screenshot(path=FOLDER / f"{name}-{scheme}-{width}.png")
-            await context.close()
+class Camera:
+    """Takes a scene in every variant that is wanted."""
+
+    def __init__(self, chromium, house, wanted):
+        self.chromium, self.house = chromium, house
+        self.variants = [v for v in VARIANTS if v in wanted] or VARIANTS
+        self.names = [name for name in wanted if name not in VARIANTS]
+        self.cookies = {name: house.sign_in(name, roles) for name, roles in PEOPLE.items()}
+
+    async def take(self, scene):
+        if self.names and not any(scene.name.startswith(name) for name in self.names):
+            return
+        for variant in self.variants:
+            await self._picture(scene, variant)
+
+    async def _picture(self, scene, variant):
+        scheme, size = variant.split("-")
+        touch = {"has_touch": True, "is_mobile": True} if size == "390" else {}
+        page = await self.page(scene.who, color_scheme=scheme, viewport=SIZES[size], **touch)
+        if scene.name == "unavailable":
+            body = await asyncio.to_thread(self.house.shell, scenes.UNAVAILABLE)
+            await page.route(
+                "**/unavailable", lambda route: route.fulfill(body=body, content_type="text/html")
+            )
+        await page.goto(self.house.url + scene.path)
+        if await page.locator("#live").count():
+            await page.locator("#live:not([data-state=none], [data-state=trying])").wait_for()
+        if scene.act:
+            await scene.act(page)
+        await page.locator("html:not([data-arming])").wait_for()
+        is_whole = await page.evaluate(IS_PLAIN, TALLEST)
+        await page.screenshot(path=FOLDER / f"{scene.name}-{variant}.png", full_page=is_whole)
+        await page.context.close()
+
+    async def page(self, who, **options):
+        context = await self.chromium.new_context(reduced_motion="reduce", **options)
+        await context.add_cookies(self.cookies.get(who, []))
+        return await context.new_page()
+
+    async def answer_some(self):
+        """Approve one, reject one and give one of two yeses, as people do."""
+        asked, url = self.house.asked, self.house.url
+        page = await self.page("alice", java_script_enabled=False)
+        await scenes.answer(page, url + asked["trim"], "approve")
+        await scenes.answer(page, url + asked["fenced"], "reject", "Not to a public bucket.")
+        await scenes.answer(page, url + asked["tool"], "approve", "Ticket 48213 asks for it.")
+        await page.context.close()
+
+    async def stop_everything(self):
+        page = await self.page("root", java_script_enabled=False)
+        await page.goto(self.house.url + "/hold")
+        await page.get_by_role("button", name="Stop all approving").click()
+        await page.context.close()
 
 
-async def _open_reject(page):
-    await page.locator(".reject > summary").click()
-    await page.get_by_label("Why not?").fill("Sector 1 is in use until 15:00. Ask again then.")
-
-
-async def _pictures(house):
+async def _pictures(house, wanted):
     from playwright.async_api import async_playwright  # noqa: PLC0415 - may be absent
 
-    alice = house.sign_in("alice")
     async with async_playwright() as playwright:
         chromium = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-
-        async def take(name, path, act=None):
-            await _picture(chromium, house, alice, name, path, act)
-
-        await take("empty", "/")
-        asked = {
-            name: f"/approvals/{house.submit(**question)['id']}"
-            for name, question in zip(NAMES, everything(), strict=True)
-        }
-        await take("queue", "/")
-        for name, path in asked.items():
-            await take(name, path)
-        await take("notebook", f"{_with_notebook(house)}/notebook")
-        await take("reject", asked["trim"], _open_reject)
-        await take("together", _together(house))
-        await _decide_some(chromium, house, alice, asked)
-        await take("approved", asked["trim"])
-        await take("rejected", asked["fenced"])
-        await take("decided", "/?show=decided")
-        await take("run", "/runs/agent-0?run=7f3a-morning-setup")
-        await take("history", "/history")
-        await take("not-found", "/nothing")
+        camera = Camera(chromium, house, wanted)
+        for stage, before in (
+            (scenes.empty, None),
+            (scenes.door, None),
+            (scenes.waiting, None),
+            (scenes.decided, camera.answer_some),
+            (scenes.office, None),
+            (scenes.held, camera.stop_everything),
+        ):
+            if before:
+                await before()
+            for scene in await asyncio.to_thread(stage, house):
+                await camera.take(scene)
         await chromium.close()
 
 
-def _with_notebook(house):
-    """Ask with the notebook of the demo; returns the path of the request's page."""
-    body = notebook(TRIM)
-    house.api.put(f"notebooks/{digest_of(body)}", content=body)
-    content = {"code": TRIM, "language": "python"}
-    asked = house.submit(content=content, evidence={"notebook": digest_of(body)})
-    return f"/approvals/{asked['id']}"
-
-
-def _together(house):
-    arguments = [{"path": f"/data/run-{number}.csv"} for number in range(3)]
-    content = [{"tool": "read_file", "arguments": one} for one in arguments]
-    asked = [house.submit(kind="tool_call", capability="read_file", content=c) for c in content]
-    return "/bulk?" + "&".join(f"id={approval['id']}" for approval in asked)
-
-
-async def _decide_some(chromium, house, cookies, asked):
-    context = await chromium.new_context(java_script_enabled=False)
-    await context.add_cookies(cookies)
-    page = await context.new_page()
-    await page.goto(house.url + asked["trim"])
-    await page.locator("[value=approve]").click()
-    await page.goto(house.url + asked["fenced"])
-    await _open_reject(page)
-    await page.locator("[value=reject]").click()
-    await context.close()
-
-
 def main():
-    """Take them all."""
+    """Take them all, or those that are named."""
     FOLDER.mkdir(exist_ok=True)
     with open_house() as house:
-        asyncio.run(_pictures(house))
+        asyncio.run(_pictures(house, sys.argv[1:]))
     sys.stdout.write(f"{len(list(FOLDER.glob('*.png')))} pictures are in {FOLDER}\n")
 
 

@@ -185,8 +185,16 @@ async def test_the_filters_work_without_script(house, visit, run):
     await expect(rows(page)).to_have_count(1)
 
 
+async def counting(page):
+    """Have the title count, as the switch on the account page does."""
+    await page.evaluate("localStorage.setItem('approvals:badge', 'on')")
+    await page.reload()
+    await page.locator("#live[data-state=live]").wait_for()
+    return page
+
+
 async def test_the_title_counts_what_needs_me(house, visit):
-    page = await visit("/")
+    page = await counting(await visit("/"))
     before = await mine(page)
 
     approval = await asyncio.to_thread(house.submit)
@@ -197,13 +205,19 @@ async def test_the_title_counts_what_needs_me(house, visit):
 
 
 async def test_the_title_counts_while_the_list_is_held_and_beside_a_request(house, visit, path_of):
-    page = await visit(path_of(house.submit()))
+    page = await counting(await visit(path_of(house.submit())))
     before = await mine(page)
     await page.locator(".queue").hover()
 
     await asyncio.to_thread(house.submit)
 
     await expect(page).to_have_title(f"({before + 1}) Python code wants to run · Approvals")
+
+
+async def test_nobody_has_a_count_who_did_not_ask_for_it(house, visit, path_of):
+    page = await visit(path_of(house.submit()))
+
+    await expect(page).to_have_title("Python code wants to run · Approvals")
 
 
 async def test_there_is_no_count_where_nothing_needs_me(house, visit, run):

@@ -56,7 +56,8 @@ def answer():
             "end_seen": "yes",
         }
         headers = changes.pop("headers", {})
-        return browser.post(f"/approvals/{approval.pk}/decide", form | changes, headers=headers)
+        path = f"/approvals/{approval.pk}/decide{changes.pop('query', '')}"
+        return browser.post(path, form | changes, headers=headers)
 
     return post
 

@@ -62,6 +62,7 @@ TABLE = {
     # the desk
     "": Line(get=READERS),
     "queue": Line(get=READERS),
+    "mine": Line(get=READERS),
     "gate": Line(get=SIGNED_IN),
     "approvals/<uuid:approval_id>": Line(get=READERS),
     "approvals/<uuid:approval_id>/state": Line(get=READERS),
@@ -80,6 +81,7 @@ TABLE = {
     "runs/<str:agent_name>": Line(get=READERS),
     "history": Line(get=READERS),
     "history/export": Line(get=READERS),
+    "insight": Line(get=READERS),
     "grants": Line(get=READERS),
     "grants/<int:grant_id>/end": Line(get=READERS, post=ADMINS),
     # the way in

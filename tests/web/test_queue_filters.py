@@ -262,3 +262,49 @@ def test_filters_cost_as_many_queries_for_thirty_rows_as_for_one(
 
     with django_assert_num_queries(cost):
         assert len(shown(browser, f"/?{EVERYTHING}{more}")) == 30
+
+
+def tabs(page):
+    return [href for _, href in links(page.one("nav", class_="tabs"))]
+
+
+def test_both_tabs_keep_what_narrows_the_list(browser, ask):
+    ask(run_id="r1")
+
+    waiting, decided = "/?q=r1&mine=1", "/?show=decided&q=r1"
+
+    assert tabs(read(browser.get(waiting))) == [waiting, decided]
+    assert tabs(read(browser.get(decided))) == ["/?q=r1", decided]
+    assert tabs(read(browser.get("/"))) == ["/", "/?show=decided"]
+
+
+def test_an_answer_leads_back_beside_the_narrowed_list_and_to_the_next_in_it(browser, ask, answer):
+    others, mine = [ask(time_limit_s=60)], [ask(run_id="r1") for _ in range(2)]
+    first, second = mine
+    page = read(browser.get(f"/approvals/{first.pk}?q=r1"))
+    action = page.one("form", class_="decide")["action"]
+    assert action == f"/approvals/{first.pk}/decide?q=r1"
+
+    there = answer(browser, first, query="?q=r1")["Location"]
+
+    assert there == f"/approvals/{first.pk}?q=r1"
+    result = read(browser.get(there)).one(class_="result")
+    assert links(result) == [("Next request", f"/approvals/{second.pk}?q=r1")]
+    assert others[0].status == Status.PENDING
+
+
+def test_after_the_last_of_a_narrowed_list_the_way_back_keeps_the_filter(browser, ask, answer):
+    ask()
+    last = ask(run_id="r1")
+
+    there = answer(browser, last, query="?q=r1")["Location"]
+
+    assert links(read(browser.get(there)).one(class_="result")) == [
+        ("Back to the queue", "/?q=r1")
+    ]
+
+
+def test_what_makes_no_sense_in_an_address_is_not_taken_along(browser, ask, answer):
+    there = answer(browser, ask(), query="?kind=x&next=//evil.example")["Location"]
+
+    assert "?" not in there

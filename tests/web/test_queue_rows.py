@@ -2,7 +2,7 @@
 
 from dashboard.inspection.findings import Finding, Severity
 from tests import make
-from tests.web.pages import read
+from tests.web.pages import links, read
 
 OF_TWO = {"name": "Two", "effect": "review", "demands": {"approvals": 2}}
 
@@ -65,6 +65,15 @@ def test_rows_of_one_run_that_follow_each_other_stand_under_one_heading(browser,
 
     assert runs(browser) == [("run r1 2 from beamline", 2)]
     assert [list(item.all(class_="item-run")) for item in items(browser)] == [[], []]
+
+
+def test_the_heading_of_a_run_leads_to_its_story_and_names_it_outside_of_the_link(browser, ask):
+    for _ in range(2):
+        ask(run_id="r&1")
+
+    (head,) = read(browser.get("/")).all(class_="run-head")
+
+    assert links(head) == [("run", "/runs/beamline?run=r%261")]
 
 
 def test_grouping_moves_nothing(browser, ask):
@@ -154,11 +163,11 @@ def test_a_lesser_finding_leaves_the_agents_words(browser, ask, inspected):
     assert items(browser)[0].one(class_="item-gist").text == "In the agent’s words: print(1)"
 
 
-def test_the_title_counts_what_needs_me_and_says_nothing_else_of_it(browser, ask, alice):
+def test_the_title_counts_what_waits_and_says_nothing_else_of_it(browser, ask, alice):
     ask()
     make.pending(make.token(make.agent("mine", owner=alice)))
 
-    assert read(browser.get("/")).one("title").text == "(1) 2 waiting · Approvals"
+    assert read(browser.get("/")).one("title").text == "2 waiting · Approvals"
 
 
 def test_a_title_without_anything_for_me_has_no_count(browser_of, ada, ask):

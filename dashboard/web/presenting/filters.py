@@ -24,6 +24,7 @@ class Filters:
     Attributes:
         query: All of it as an address says it; empty for the list as it comes.
         unfiltered: The same without what narrows the list.
+        tabs: The same in each of the tabs, by the tab's name.
         problems: What in the address was left out, in sentences.
         form: Offers to ask for something else; holds what is asked for now.
         folded: How many of the filters that are not on sight narrow the list.
@@ -35,6 +36,7 @@ class Filters:
     narrowing: Narrowing
     query: str
     unfiltered: str
+    tabs: dict[str, str]
     problems: list[str]
     form: QueueForm
     folded: int
@@ -54,8 +56,7 @@ def read(address: QueryDict) -> Filters:
     said = {name: value for name, value in asked.cleaned_data.items() if value}
     if said.get("show") == "waiting":
         del said["show"]
-    dropped = _NOT_WITH.get(said.get("show", ""), ())
-    said = {name: value for name, value in said.items() if name not in dropped}
+    said = _without(said, *_NOT_WITH.get(said.get("show", ""), ()))
     return _filters(said, problems, QueueForm(said, agents, groups))
 
 
@@ -68,10 +69,18 @@ def _filters(said: dict[str, str], problems: list[str], form: QueueForm) -> Filt
         narrowing=_narrowing(said),
         query=urlencode(said),
         unfiltered=urlencode(tab),
+        tabs=_tabs(said),
         problems=problems,
         form=form,
         folded=sum(name in said for name in _FOLDED),
     )
+
+
+def _tabs(said: dict[str, str]) -> dict[str, str]:
+    kept = _without(said, "show", "mine")
+    shows = {show: {"show": show} | _without(kept, *names) for show, names in _NOT_WITH.items()}
+    tabs = {"waiting": kept, "mine": {"mine": "1"} | kept, **shows}
+    return {tab: f"?{urlencode(asked)}" if asked else "" for tab, asked in tabs.items()}
 
 
 def _narrowing(said: dict[str, str]) -> Narrowing:
@@ -83,3 +92,7 @@ def _narrowing(said: dict[str, str]) -> Narrowing:
         group=said.get("group", ""),
         text=said.get("q", ""),
     )
+
+
+def _without(said: dict[str, str], *names: str) -> dict[str, str]:
+    return {name: value for name, value in said.items() if name not in names}

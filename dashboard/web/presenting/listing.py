@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
 from dashboard.accounts.models import User
 from dashboard.approvals import queries
-from dashboard.approvals.attention import claimed_by, put_off_by
+from dashboard.approvals.attention import Mine, mine
 from dashboard.approvals.models import ApprovalQuerySet
-from dashboard.approvals.narrowing import narrowed, need
+from dashboard.approvals.narrowing import narrowed
 from dashboard.web.presenting import rows
 from dashboard.web.presenting.filters import Filters
 from dashboard.web.presenting.rows import Row, Together
@@ -63,37 +62,34 @@ class Listing:
 
 def listing(filters: Filters, person: User, now: datetime) -> Listing:
     """List what the address of the queue asks for."""
-    claimed, later = claimed_by(person, now), put_off_by(person, now)
-    mine = (need(person, now) | claimed) - later
+    own = mine(person, now)
     waiting = queries.queue(now).count()
     if filters.show == "decided":
         shown = rows.rows(_decided(filters), person, now)
         found = len(shown)
     else:
         open_now = queries.with_votes(queries.queue(now))
-        asked = narrowed(_tab(open_now, filters, claimed, later), filters.narrowing)
-        asked = asked.filter(pk__in=mine) if filters.mine else asked
+        asked = narrowed(_tab(open_now, filters, own), filters.narrowing)
+        asked = asked.filter(pk__in=own.due) if filters.mine else asked
         shown = rows.rows(_ordered(asked, filters)[: rows.MOST], person, now)
         found = asked.count() if len(shown) == rows.MOST else len(shown)
     return Listing(
         filters=filters,
         rows=shown,
         waiting=waiting,
-        mine=len(mine),
-        claimed=len(claimed),
-        later=len(later),
+        mine=len(own.due),
+        claimed=len(own.claimed),
+        later=len(own.later),
         found=found,
     )
 
 
-def _tab(
-    approvals: ApprovalQuerySet, filters: Filters, claimed: set[UUID], later: set[UUID]
-) -> ApprovalQuerySet:
+def _tab(approvals: ApprovalQuerySet, filters: Filters, own: Mine) -> ApprovalQuerySet:
     if filters.show == "claimed":
-        return approvals.filter(pk__in=claimed)
+        return approvals.filter(pk__in=own.claimed)
     if filters.show == "later":
-        return approvals.filter(pk__in=later)
-    return approvals.exclude(pk__in=later) if later else approvals
+        return approvals.filter(pk__in=own.later)
+    return approvals.exclude(pk__in=own.later) if own.later else approvals
 
 
 def _ordered(approvals: ApprovalQuerySet, filters: Filters) -> ApprovalQuerySet:

@@ -18,7 +18,7 @@ from dashboard.accounts.models import User
 from dashboard.accounts.roles import may_decide
 from dashboard.approvals import queries
 from dashboard.approvals.attention import Attention, attention
-from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Decision, Poll
+from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Claim, Decision, Poll
 from dashboard.approvals.permission import votes_that_count
 from dashboard.inspection.findings import Severity
 from dashboard.policies.demands import Required
@@ -159,9 +159,7 @@ def _row(
         run=theirs(approval.run_id),
         together=(approval.agent_id, approval.run_id) if approval.run_id else None,
         progress=_progress(approval, now) if is_open else "",
-        claim=f"{'you are' if is_mine else f'{claim.person.username} is'} on this"
-        if claim
-        else "",
+        claim=_claimed(claim, is_mine=is_mine),
         is_mine=is_mine,
         reading=reading(attended.looking.get(approval.pk, [])),
         back_at=times.clock(back) if back else "",
@@ -172,6 +170,12 @@ def _row(
         closed=times.moment(decision.decided_at, now) if decision else None,
         closer=closer(decision, person) if decision else "",
     )
+
+
+def _claimed(claim: Claim | None, *, is_mine: bool) -> str:
+    if claim is None:
+        return ""
+    return "you are on this" if is_mine else f"{claim.person.username} is on this"
 
 
 def _likeness(

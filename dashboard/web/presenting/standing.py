@@ -92,10 +92,12 @@ def standing(
     may_decide = is_open and roles.may_decide(person)
     why_not = _why_not(approval, required, person, now, held=held) if is_open else ""
     left = times.time_left(approval.submitted_at, approval.expires_at, now) if is_open else None
-    nobody_waits = rows.nobody_waits(approval, now)
+    nobody_waits, ended = (
+        rows.nobody_waits(approval, now),
+        outcomes.result(approval, person, now, held=held),
+    )
     progress = voting.progress(approval, required, person, now) if is_open else None
-    ended = outcomes.result(approval, person, now, held=held)
-    may_approve = may_decide and not why_not
+    may_yes = may_decide and not why_not
     who = is_open and attending.attending(approval, required, person, now, may_act=may_decide)
     again = repeating.same(approval, judgement, person, now) if may_decide else None
     stamp = (approval.version, judgement.pk, held, may_decide, why_not, progress, nobody_waits)
@@ -110,9 +112,9 @@ def standing(
         why_not_approve=why_not,
         progress=progress,
         required=required,
-        remember=remembering.offer(approval, judgement, person, sent) if may_approve else None,
+        remember=remembering.offer(approval, judgement, person, sent) if may_yes else None,
         attending=who or None,
-        same=again if again and (may_approve or not again.is_yes) else None,
+        same=again if again and (may_yes or not again.is_yes) else None,
         judgement_id=judgement.pk,
         result=ended,
         stamp=_stamp(*stamp, who and who.stamp, ended and (ended.since, ended.grant)),

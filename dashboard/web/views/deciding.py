@@ -17,7 +17,7 @@ from dashboard.approvals.repeating import earlier_answer
 from dashboard.approvals.services import Basis
 from dashboard.web.actors import PersonRequest, auth
 from dashboard.web.forms import DecisionForm
-from dashboard.web.presenting import remembering
+from dashboard.web.presenting import filters, remembering
 from dashboard.web.presenting.reading import what_was_shown
 from dashboard.web.presenting.standing import last_judgement
 from dashboard.web.views import detail, errors
@@ -58,7 +58,9 @@ def decide(request: PersonRequest, approval_id: UUID) -> HttpResponse:
         return _answer(request, approval_id, _status(refusal), refusal=refusal)
     if request.htmx:  # type: ignore[attr-defined]
         return _answer(request, approval_id, HTTPStatus.OK)
-    return SeeOther(reverse("web:detail", args=[approval_id]))
+    query = filters.read(request.GET).query
+    page = reverse("web:detail", args=[approval_id])
+    return SeeOther(f"{page}?{query}" if query else page)
 
 
 def _decide(request: PersonRequest, approval_id: UUID, form: DecisionForm) -> None:

@@ -1,0 +1,94 @@
+// Tells somebody who looks elsewhere that something needs them, if they asked for that in this
+// browser. It says how many, never what; to press it leads to the queue and decides nothing.
+// Nothing is told while a page of ours is in sight, and at most once in ten seconds.
+
+import { serverNow } from "./countdown.js";
+
+export const STORED = "approvals:notify"; // "on", or nothing
+const TOLD = "approvals:told"; // when a tab of this browser told something, in ms
+const IN_SIGHT = "approvals:in-sight"; // when a tab of ours that is in sight heard something
+const GAP_MS = 10_000;
+const BURST_MS = 1000; // also the time in which a tab in sight says that it is
+const LAST_MS = 60_000;
+
+const sign = document.getElementById("live");
+let known = null; // what needed the reader when they looked away, or were told
+let timer = 0;
+let lastTimer = 0;
+let warnedOf = "";
+
+const since = (name) => Date.now() - Number(localStorage.getItem(name) ?? 0);
+const stamp = (name) => localStorage.setItem(name, String(Date.now()));
+
+/** @returns {boolean} whether the reader asked to be told here, and the browser lets us */
+export function isOn() {
+  return "Notification" in window && Notification.permission === "granted" && localStorage.getItem(STORED) === "on";
+}
+
+/**
+ * @param {string} words - ours alone
+ * @param {string} more
+ * @throws {TypeError} where the browser leaves this to apps
+ */
+export function show(words, more) {
+  const note = new Notification(words, { body: more, tag: "approvals", icon: sign.dataset.icon });
+  note.addEventListener("click", () => {
+    note.close();
+    window.focus();
+    const isTyping = [...document.querySelectorAll("textarea")].some((field) => field.value !== field.defaultValue);
+    if (!isTyping && location.pathname !== sign.dataset.queue) location.assign(sign.dataset.queue);
+  });
+  stamp(TOLD);
+}
+
+async function ask() {
+  const answer = await fetch(sign.dataset.mine).catch(() => null);
+  return answer?.ok && !answer.redirected ? answer.json() : null;
+}
+
+const isNeeded = () => isOn() && document.hidden && since(IN_SIGHT) > 2 * BURST_MS;
+
+async function check() {
+  const now = await ask();
+  if (!now || !document.hidden) return;
+  const isNews = known ? now.mine > known.mine || now.newest > known.newest : now.mine > 0;
+  known = now;
+  watchTheLast(now.soonest);
+  if (isNews && isNeeded()) show("An approval request waits", now.mine === 1 ? "1 needs you." : `${now.mine} need you.`);
+}
+
+/** Look a moment after something changed: a burst is one look, and one word about it. */
+function look() {
+  if (!document.hidden) return stamp(IN_SIGHT);
+  if (!isOn()) return;
+  clearTimeout(timer);
+  timer = setTimeout(check, Math.max(BURST_MS, GAP_MS - since(TOLD)));
+}
+
+/** @param {string | null} soonest - when the first one ends that needs the reader */
+function watchTheLast(soonest) {
+  clearTimeout(lastTimer);
+  const wait_ms = soonest ? Date.parse(soonest) - LAST_MS - serverNow() : -1;
+  if (wait_ms >= 0 && soonest !== warnedOf) lastTimer = setTimeout(warn, Math.min(wait_ms, 2 ** 31 - 1), soonest);
+}
+
+/** @param {string} soonest */
+async function warn(soonest) {
+  const now = await ask();
+  if (now?.soonest !== soonest || !isNeeded() || since(TOLD) < GAP_MS) return;
+  warnedOf = soonest;
+  show("A request ends within a minute", "It needs you. Unanswered, it counts as a no.");
+}
+
+async function turned() {
+  clearTimeout(timer);
+  clearTimeout(lastTimer);
+  if (!document.hidden) return stamp(IN_SIGHT);
+  known = isOn() ? await ask() : null;
+  if (known) watchTheLast(known.soonest);
+}
+
+if (sign?.dataset.mine) {
+  for (const name of ["live:changed", "live:caught-up"]) document.addEventListener(name, look);
+  document.addEventListener("visibilitychange", turned);
+}

@@ -1,0 +1,269 @@
+"""What there is to look at: every page and state, stage after stage.
+
+A stage is a function that brings the dashboard to a state and returns the scenes of it. Of a scene
+its name, who looks ("" for nobody), the path, and what they do there first.
+"""
+
+import re
+from typing import NamedTuple
+
+from dashboard.management.demo.notebooks import notebook
+from tests.browser.samples import TRIM, everything
+from tests.notebooks import digest_of
+
+KINDS = ["trim", "fenced", "tool", "plan", "memory", "evil", "long"]
+RUN = "7f3a-morning-setup"
+MAKE = "from tests import make\nfrom dashboard.accounts.models import *\n"
+POLICY = (
+    MAKE
+    + """
+make.group("operators", User.objects.get(username="alice"), User.objects.get(username="bob"))
+make.in_force(
+    {"name": "Deletes need two", "effect": "review", "when": {"capabilities": ["delete_*"]},
+     "demands": {"approvals": 2, "reason_required": True}},
+    {"name": "Memory may be remembered", "effect": "review", "when": {"kinds": ["memory"]},
+     "demands": {"grants_allowed": True}},
+)
+"""
+)
+PROPOSED = (
+    MAKE
+    + """
+from django.utils import timezone
+from dashboard.policies.models import PolicyProposal, PolicyRevision
+proposal = PolicyProposal.objects.create(document=PolicyRevision.objects.get(pk=1).document,
+    author=make.person("ed", admin=True), based_on=2, proposed_at=timezone.now())
+print("PROPOSAL", proposal.pk)
+"""
+)
+PAST = (
+    MAKE
+    + """
+from datetime import timedelta
+from dashboard.approvals import guards
+from dashboard.approvals.models import *
+from dashboard.wire import Status
+token = make.token(make.agent("night-shift"))
+people = list(User.objects.filter(is_reviewer=True, is_active=True))
+for n in range(36):
+    approval = make.pending(token, content={"code": f"print({n % 5})", "language": "python"})
+    no = n % 7 == 3
+    make.decided(approval, people[n % 2], Status.REJECTED if no else Status.APPROVED,
+                 reason="Not during user time." if no else "", shown={"lines": 40})
+    guards.remove()
+    days = timedelta(days=n % 24, minutes=n * 7)
+    for table, field in ((ApprovalRequest, "submitted_at"), (ApprovalRequest, "expires_at")):
+        row = table.objects.get(pk=approval.pk)
+        table.objects.filter(pk=row.pk).update(**{field: getattr(row, field) - days})
+    at = approval.submitted_at - days + timedelta(seconds=3 + n * n % 90)
+    Decision.objects.filter(approval=approval).update(decided_at=at)
+    Vote.objects.filter(approval=approval).update(voted_at=at)
+    seen = at - timedelta(seconds=n % 9 + 0.3)
+    View.objects.create(approval=approval, person=people[n % 2], seen_at=seen)
+    guards.install()
+"""
+)
+LINK = (
+    MAKE
+    + """
+from dashboard.accounts.services.signing_in import make_link
+print("LINK", make_link(User.objects.get(username="bob"), by=make.BY))
+"""
+)
+UNAVAILABLE = (
+    "from dashboard.web.views import errors\nprint(errors._unavailable().content.decode())"
+)
+
+
+class Scene(NamedTuple):
+    name: str
+    who: str
+    path: str
+    act: object = None
+
+
+async def _reject(page):
+    await page.locator(".reject > summary").click()
+    await page.get_by_label("Why not?").fill("Sector 1 is in use until 15:00. Ask again then.")
+
+
+async def _remember(page):
+    await page.locator(".remember > summary").click()
+
+
+async def _keys(page):
+    await page.keyboard.press("?")
+
+
+async def _filter(page):
+    await page.locator(".filters-more > summary").click()
+
+
+async def _offline(page):
+    await page.context.set_offline(True)
+    await page.evaluate("dispatchEvent(new Event('offline'))")
+    await page.locator("#live[data-state=off]").wait_for()
+
+
+async def _menu(page):
+    await page.locator(".menu > summary").click()
+
+
+async def _begin_draft(page):
+    begin = page.get_by_role("button", name="Begin a draft")
+    if await begin.count():  # it stays begun
+        await begin.click()
+        await page.wait_for_load_state()
+
+
+def empty(house):
+    """Nothing was asked yet."""
+    for name in ("bob", "nora"):
+        house.sign_in(name, () if name == "nora" else ("reviewer",))
+    return [
+        Scene(f"empty-{name}", "alice", path)
+        for name, path in {
+            "queue": "/",
+            "decided": "/?show=decided",
+            "history": "/history",
+            "insight": "/insight",
+            "grants": "/grants",
+            "run": "/runs/agent-0?run=nothing",
+        }.items()
+    ]
+
+
+def door(house):
+    """The way in, and what stands in it."""
+    link = re.search(r"LINK (\S+)", house.shell(LINK))[1]
+    return [
+        Scene("sign-in", "", "/sign-in"),
+        Scene("sign-in-link", "", f"/sign-in/{link}"),
+        Scene("sign-in-link-dead", "", "/sign-in/nothing"),
+        Scene("no-role", "nora", "/"),
+        Scene("forbidden", "alice", "/people"),
+        Scene("not-found", "alice", "/nothing"),
+        Scene("unavailable", "alice", "/unavailable"),
+    ]
+
+
+def waiting(house):
+    """Something of every kind waits."""
+    house.shell(POLICY)
+    house.asked = {
+        name: f"/approvals/{house.submit(**question)['id']}"
+        for name, question in zip(KINDS, everything(), strict=True)
+    }
+    house.submit(content={"code": "caput('SR:C01', 0.05)"}, run_id=RUN, time_limit_s=30)
+    asked, memory = house.asked, list(everything())[KINDS.index("memory")]
+    grantable = house.submit(**{**memory, "accepts_grants": True, "run_id": "19c2"})
+    return [
+        Scene("queue", "alice", "/"),
+        Scene("queue-menu", "root", "/", _menu),
+        Scene("queue-filters", "alice", "/?kind=code", _filter),
+        Scene("queue-by-risk", "alice", "/?order=risk&severity=medium"),
+        Scene("queue-nothing-passes", "alice", "/?q=nothing-like-it"),
+        Scene("queue-offline", "alice", "/", _offline),
+        Scene("queue-keys", "alice", "/", _keys),
+        *(Scene(name, "alice", path) for name, path in asked.items()),
+        Scene("reject", "alice", asked["trim"], _reject),
+        Scene("remember", "alice", f"/approvals/{grantable['id']}", _remember),
+        Scene("may-not-decide", "root", asked["trim"]),
+        Scene("notebook", "alice", f"{_with_notebook(house)}/notebook"),
+        Scene("together", "alice", _together(house)),
+    ]
+
+
+def _with_notebook(house):
+    """Ask with the notebook of the demo; returns the path of the request's page."""
+    body = notebook(TRIM)
+    house.api.put(f"notebooks/{digest_of(body)}", content=body)
+    content = {"code": TRIM, "language": "python"}
+    asked = house.submit(content=content, evidence={"notebook": digest_of(body)})
+    return f"/approvals/{asked['id']}"
+
+
+def _together(house):
+    """Ask for the same thing three times; returns the path of the page of all three."""
+    arguments = [{"path": f"/data/run-{number}.csv"} for number in range(3)]
+    content = [{"tool": "read_file", "arguments": one} for one in arguments]
+    asked = [house.submit(kind="tool_call", capability="read_file", content=c) for c in content]
+    return "/bulk?" + "&".join(f"id={approval['id']}" for approval in asked)
+
+
+async def answer(page, url, verdict, reason=""):
+    """Answer without script, as a test would; ``page`` is of a context without it."""
+    await page.goto(url)
+    if await page.get_by_label("I have read it to the end").count():
+        await page.get_by_label("I have read it to the end").check()
+    if verdict == "reject":
+        await page.locator(".reject > summary").click()
+        await page.get_by_label("Why not?").fill(reason)
+    elif reason:
+        await page.get_by_label("Why do you approve this?").fill(reason)
+    await page.locator(f".decide [value={verdict}]").first.click()
+
+
+def decided(house):
+    """Some of it is answered, one is asked again, one has half of its votes."""
+    fenced = list(everything())[KINDS.index("fenced")]
+    changed = fenced["content"]["code"].replace("days=3", "days=4")
+    again = house.submit(**{**fenced, "content": {"code": changed}})
+    house.shell(PAST)
+    asked = house.asked
+    return [
+        Scene("approved", "alice", asked["trim"]),
+        Scene("rejected", "alice", asked["fenced"]),
+        Scene("votes", "alice", asked["tool"]),
+        Scene("votes-for-another", "bob", asked["tool"]),
+        Scene("chain", "alice", f"/approvals/{again['id']}"),
+        Scene("decided", "alice", "/?show=decided"),
+        Scene("run", "alice", f"/runs/agent-0?run={RUN}"),
+        Scene("history", "alice", "/history"),
+        Scene("history-nothing", "alice", "/history?agent=nobody"),
+        Scene("history-wrong", "alice", "/history?since=yesterday"),
+        *(
+            Scene(f"insight-{by}", "root", f"/insight?by={by}")
+            for by in ("agent", "capability", "rule", "person", "day")
+        ),
+        Scene("insight-own", "alice", "/insight?by=person&days=7"),
+        Scene("grants", "alice", "/grants"),
+    ]
+
+
+def office(house):
+    """What admins and auditors have."""
+    proposal = re.search(r"PROPOSAL (\d+)", house.shell(PROPOSED))[1]
+    paths = {
+        "people": "/people",
+        "person": "/people/2",
+        "group": "/people/groups/1",
+        "agents": "/agents",
+        "agent": "/agents/1",
+        "policies": "/policies",
+        "revision": "/policies/revisions/1",
+        "proposal": f"/policies/proposals/{proposal}",
+        "import": "/policies/draft/import",
+        "bench": "/policies/bench",
+        "bench-past": f"/policies/bench?request={house.asked['trim'].rpartition('/')[2]}",
+        "backtest": "/policies/backtest",
+        "backtest-result": "/policies/backtest?policy=1&days=30",
+        "audit": "/audit",
+        "account": "/account",
+        "hold": "/hold",
+    }
+    return [
+        *(Scene(f"office-{name}", "root", path) for name, path in paths.items()),
+        Scene("office-draft-none", "root", "/policies/draft"),
+        Scene("office-draft", "root", "/policies/draft", _begin_draft),
+        Scene("office-rule-new", "root", "/policies/draft/rules/new"),
+    ]
+
+
+def held(house):
+    """Everything is stopped."""
+    return [
+        Scene("held-queue", "alice", "/"),
+        Scene("held-request", "alice", house.asked["plan"]),
+        Scene("held-hold", "root", "/hold"),
+    ]

@@ -1,0 +1,64 @@
+"""The page of figures, as it is seen and walked through."""
+
+import pytest
+
+from tests.browser.conftest import PHONE, expect
+from tests.browser.test_looks import serious
+
+TABLES = ["agent", "capability", "rule", "person", "day"]
+ANSWERED = """
+from tests import make
+from dashboard.accounts.models import User
+from dashboard.wire import Status
+token = make.token(make.agent("night-shift"))
+for number, name in enumerate(["alice", "bob", "alice"]):
+    answer = [Status.APPROVED, Status.REJECTED][number % 2]
+    approval = make.pending(token, capability="very-long-" * 15)
+    person = User.objects.get(username=name)
+    make.decided(approval, person, answer, reason="No. " * 40, shown={"lines": 400})
+"""
+
+
+@pytest.fixture(scope="module")
+def answered(house, cookies):
+    """People answered the same content differently, and quickly."""
+    house.shell(ANSWERED)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [{"width": 1440, "height": 900}, PHONE])
+async def test_axe_finds_nothing_in_any_table(house, visit, answered, scheme, viewport):
+    page = await visit("/insight", "root", color_scheme=scheme, viewport=viewport)
+    found = {}
+    for by in TABLES:
+        await page.goto(f"{house.url}/insight?by={by}")
+        found[by] = await serious(page)
+
+    assert {by: faults for by, faults in found.items() if faults} == {}
+
+
+async def test_no_table_is_wider_than_a_phone(house, visit, answered):
+    page = await visit("/insight", "root", viewport={"width": 320, "height": 640})
+    widths = {}
+    for by in TABLES:
+        await page.goto(f"{house.url}/insight?by={by}")
+        widths[by] = await page.evaluate("document.documentElement.scrollWidth")
+
+    assert {by: width for by, width in widths.items() if width > 320} == {}
+
+
+async def test_a_head_that_is_pressed_sorts_and_the_address_keeps_it(house, visit, answered):
+    page = await visit("/insight?by=person", "root")
+
+    await page.get_by_role("link", name="Approved", exact=True).click()
+
+    await expect(page.locator("[aria-sort]")).to_have_text("Approved")
+    assert "sort=-rate" in page.url
+    await expect(page.locator("#table tbody th").first).to_have_text("alice")
+
+
+async def test_nothing_asked_is_told_without_a_fault(visit, answered):
+    page = await visit("/insight?since=2020-01-01&until=2020-01-02")
+
+    await expect(page.get_by_text("Nothing was asked in these days")).to_be_visible()
+    assert await serious(page) == []

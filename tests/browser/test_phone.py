@@ -1,0 +1,195 @@
+"""A phone in one hand: Approve is held, Reject is tapped, and everything is large enough."""
+
+import asyncio
+
+import pytest
+
+from tests.browser.conftest import PHONE, armed, expect
+from tests.browser.test_looks import serious
+
+TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
+LONG = {"code": "x = 1\n" * 300, "language": "python"}
+SMALL = """
+[...document.querySelectorAll("a, button, summary, select, input:not([type=hidden])")]
+  .filter((e) => e.checkVisibility() && !e.closest("p, dd, li, label, .skip, .code, td, th"))
+  .map((e) => [e.outerHTML.slice(0, 90), Math.round(e.getBoundingClientRect().height)])
+  .filter(([, height]) => height < 44)
+"""
+
+
+class Finger:
+    """Presses for as long as a test wants it to."""
+
+    def __init__(self, page, session):
+        self.page, self.session = page, session
+
+    async def down(self, locator):
+        box = await locator.bounding_box()
+        self.at = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+        await self._touch("touchStart", [self.at])
+
+    async def move(self, by):
+        await self._touch("touchMove", [{**self.at, "x": self.at["x"] + by}])
+
+    async def up(self):
+        await self._touch("touchEnd", [])
+
+    async def _touch(self, kind, points):
+        await self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+@pytest.fixture
+async def phone(house, visit):
+    """A request on a phone: the page, a finger, and what the agent was told of it."""
+
+    async def open_request(**options):
+        approval = house.submit(content=options.pop("content", None))
+        page = await visit(f"/approvals/{approval['id']}", **TOUCH, **options)
+        await armed(page)
+        finger = Finger(page, await page.context.new_cdp_session(page))
+
+        async def status():
+            reply = await asyncio.to_thread(house.api.get, f"approvals/{approval['id']}")
+            return reply.json()["status"]
+
+        return page, finger, status
+
+    return open_request
+
+
+def approve(page):
+    return page.locator(".decide > [value=approve]")
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+async def test_a_hold_approves(phone, motion):
+    page, finger, status = await phone(reduced_motion=motion)
+
+    await finger.down(approve(page))
+
+    await expect(page.locator(".result-title")).to_contain_text("Approved")
+    assert await status() == "approved"
+
+
+async def test_a_tap_approves_nothing_and_says_how(phone):
+    page, _, status = await phone()
+
+    await approve(page).tap()
+
+    await expect(page.locator(".hold-said")).to_be_visible()
+    assert await status() == "pending"
+    assert await serious(page) == []
+
+
+async def test_what_is_held_shows_it_and_a_finger_that_strays_lets_go(phone):
+    page, finger, status = await phone()
+    await finger.down(approve(page))
+    await expect(page.locator(".is-held")).to_have_count(1)
+
+    await finger.move(40)
+
+    await expect(page.locator(".is-held")).to_have_count(0)
+    await finger.up()
+    assert await status() == "pending"
+
+
+async def test_a_hold_that_something_changed_under_approves_nothing(phone):
+    page, finger, status = await phone()
+    await page.evaluate("document.dispatchEvent(new CustomEvent('htmx:afterSwap'))")
+
+    await finger.down(approve(page))
+
+    await armed(page)
+    await expect(page.locator(".is-held")).to_have_count(0)
+    await finger.up()
+    assert await status() == "pending"
+
+
+async def test_a_finger_that_stays_down_answers_nothing_that_comes_under_it(phone):
+    page, finger, status = await phone()
+    sent = []
+    page.on("request", lambda request: request.method == "POST" and sent.append(request.url))
+    await page.evaluate("document.querySelector('.decide [name=digest]').value = 'another'")
+    await finger.down(approve(page))
+    await page.get_by_text("Nothing was recorded").wait_for()
+    await armed(page)
+
+    await finger.up()
+
+    await armed(page)
+    assert await status() == "pending"
+    assert len([url for url in sent if url.endswith("/decide")]) == 1
+
+
+async def test_a_screen_reader_on_a_phone_presses_as_ever(phone):
+    page, _, status = await phone()
+
+    await approve(page).evaluate("(button) => button.click()")
+
+    await expect(page.locator(".result-title")).to_contain_text("Approved")
+    assert await status() == "approved"
+
+
+async def test_a_keyboard_at_a_phone_presses_as_ever(phone):
+    page, _, _ = await phone()
+
+    await approve(page).press("Enter")
+
+    await expect(page.locator(".result-title")).to_contain_text("Approved")
+
+
+async def test_without_script_a_tap_approves(house, visit):
+    approval = house.submit()
+    page = await visit(f"/approvals/{approval['id']}", **TOUCH, java_script_enabled=False)
+    await page.get_by_label("I have read it to the end").check()
+
+    await approve(page).tap()
+
+    await expect(page.locator(".result-title")).to_contain_text("Approved")
+
+
+async def test_a_mouse_presses_as_ever(house, visit):
+    page = await visit(f"/approvals/{house.submit()['id']}")
+    await armed(page)
+
+    await expect(page.locator("html[data-holds]")).to_have_count(0)
+    await approve(page).click()
+
+    await expect(page.locator(".result-title")).to_contain_text("Approved")
+
+
+async def test_reject_is_a_tap_and_then_a_reason(phone):
+    page, _, status = await phone()
+    await page.locator(".reject > summary").tap()
+    await page.get_by_label("Why not?").fill("Wrong sector.")
+    await armed(page)
+
+    await page.get_by_role("button", name="Reject", exact=True).tap()
+
+    await expect(page.locator(".result-title")).to_contain_text("Rejected")
+    assert await status() == "rejected"
+
+
+async def test_the_answers_are_under_the_thumb_however_long_the_content(phone):
+    page, _, _ = await phone(content=LONG)
+
+    box = await approve(page).bounding_box()
+
+    assert PHONE["height"] - 90 <= box["y"] + box["height"] <= PHONE["height"]
+
+
+@pytest.mark.parametrize("path", ["/", "/?show=decided", "/account", "/insight", "/history"])
+async def test_whatever_is_pressed_is_large_enough(house, visit, path):
+    house.submit()
+    page = await visit(path, **TOUCH)
+
+    assert await page.evaluate(SMALL) == []
+
+
+async def test_whatever_is_pressed_beside_a_request_is_large_enough(phone):
+    page, _, _ = await phone()
+    assert await page.evaluate(SMALL) == []
+
+    await page.locator(".reject > summary").tap()
+
+    assert await page.evaluate(SMALL) == []

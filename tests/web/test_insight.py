@@ -1,0 +1,237 @@
+"""The page of figures: what it counts, for whom, and in which order."""
+
+from datetime import UTC, timedelta
+
+import pytest
+from django.utils import timezone
+
+from dashboard.approvals import guards, insight
+from dashboard.approvals.models import ApprovalRequest, View, Vote
+from dashboard.approvals.services import mark_viewed
+from dashboard.wire import Status
+from tests import make
+from tests.web.pages import links, read
+
+
+@pytest.fixture
+def auditor(browser_of, db):
+    return browser_of(make.person("olga", auditor=True))
+
+
+def page(browser, query=""):
+    response = browser.get(f"/insight{query}")
+    assert response.status_code == 200
+    return read(response)
+
+
+def table(browser, query=""):
+    """The open table, as rows of texts."""
+    section = page(browser, query).one(id="table")
+    cells = [[c.text for c in row.all() if c.tag in ("th", "td")] for row in section.all("tr")]
+    return cells[1:]
+
+
+def sums(browser, query=""):
+    found = page(browser, query).one("dl", class_="sums")
+    return {d.one("dt").text: d.one("strong").text for d in found.all("div")}
+
+
+def seen(approval, person, ago):
+    """Have somebody have seen something ``ago`` seconds ago."""
+    mark_viewed(approval_id=approval.pk, person=person, auth="session:password")
+    at = timezone.now() - timedelta(seconds=ago)
+    View.objects.filter(approval=approval, person=person).update(seen_at=at)
+
+
+def asked_before(approval, **ago):
+    guards.remove()
+    at = approval.submitted_at - timedelta(**ago)
+    ApprovalRequest.objects.filter(pk=approval.pk).update(submitted_at=at)
+    guards.install()
+
+
+def test_nothing_asked_is_a_state_of_its_own(browser):
+    assert "Nothing was asked in these days" in page(browser).text
+
+
+def test_the_sums_count_requests_answers_and_what_nobody_saw(browser, ask, alice):
+    make.decided(ask(), alice)
+    make.decided(ask(), alice, Status.REJECTED, reason="No.")
+    found = sums(browser)
+
+    assert (found["Requests"], found["Approved by people"]) == ("2", "50 %")
+    assert found["Expired unseen"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("by", "names"),
+    [
+        ("agent", {"beamline", "other"}),
+        ("capability", {"python_execution", "caput"}),
+        ("rule", {"no rule: the modes revision 1"}),
+    ],
+)
+def test_requests_are_summed_up_by_agent_capability_and_rule(browser, ask, by, names):
+    ask()
+    make.pending(make.token(make.agent("other")), capability="caput")
+
+    assert {row[0] for row in table(browser, f"?by={by}")} == names
+
+
+def test_the_rule_that_decided_stands_with_its_revisions(browser, token):
+    make.in_force({"name": "All of it", "effect": "review"})
+    make.pending(token)
+
+    assert [row[0] for row in table(browser, "?by=rule")] == ["All of it revision 2"]
+
+
+def test_a_day_is_one_of_the_calendar(browser, ask):
+    today = timezone.now().astimezone(UTC).date()
+    ask()
+    asked_before(ask(), days=1)
+
+    found = [row[:2] for row in table(browser, "?by=day")]
+
+    assert found == [[f"{today}", "1"], [f"{today - timedelta(days=1)}", "1"]]
+
+
+@pytest.mark.parametrize(("query", "count"), [("?days=7", 1), ("?days=30", 2), ("?days=90", 2)])
+def test_days_back_are_a_filter(browser, ask, query, count):
+    ask()
+    asked_before(ask(), days=10)
+
+    assert sums(browser, query)["Requests"] == str(count)
+
+
+def test_named_days_are_a_filter_and_both_belong_to_it(browser, ask):
+    day = (ask().submitted_at.astimezone(UTC) - timedelta(days=3)).date()
+    asked_before(ask(), days=3)
+
+    assert sums(browser, f"?since={day}&until={day}")["Requests"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("?days=8", "Choose 7, 30 or 90 days"),
+        ("?by=x", "There is no such table."),
+        ("?until=2026-01-01", "Name the first day too."),
+        ("?since=2026-01-02&until=2026-01-01", "This is before the first day"),
+        ("?since=2020-01-02&until=2026-01-01", "These are more than 366 days."),
+        ("?since=x", "This is no day."),
+        ("?sort=%00", "Null characters are not allowed."),
+    ],
+)
+def test_an_address_that_makes_no_sense_is_told_so(browser, query, said):
+    response = browser.get(f"/insight{query}")
+
+    assert response.status_code == 400
+    assert said in read(response).text
+
+
+@pytest.mark.parametrize("query", ["?since=9999-12-31", "?since=0001-01-01", "?sort=nothing"])
+def test_the_first_and_the_last_day_there_is_are_no_trouble(browser, ask, query):
+    ask()
+
+    page(browser, query)
+
+
+def test_a_head_sorts_by_its_column_and_the_other_way_again(browser, ask):
+    ask(capability="a")
+    ask(capability="b")
+    ask(capability="b")
+
+    def names(query):
+        return [row[0] for row in table(browser, query)]
+
+    assert names("?by=capability") == ["b", "a"]
+    assert names("?by=capability&sort=asked") == names("?by=capability&sort=name") == ["a", "b"]
+    head = page(browser, "?by=capability").one(id="table").one("thead")
+    assert [a["href"] for a in head.all("a") if a.text == "Requests"] == [
+        "?by=capability&sort=asked#table"
+    ]
+    assert [th.text for th in head.all("th") if "aria-sort" in th.attributes] == ["Requests"]
+
+
+def test_what_has_no_value_comes_last_either_way(browser, ask, alice):
+    make.decided(ask(capability="decided"), alice)
+    ask(capability="waits")
+
+    for sort in ("rate", "-rate"):
+        rows = table(browser, f"?by=capability&sort={sort}")
+        assert [row[0] for row in rows] == ["decided", "waits"]
+
+
+def test_auditors_compare_people_and_reviewers_see_their_own_row(
+    auditor, browser, ask, alice, bob
+):
+    for person in (alice, bob):
+        make.decided(ask(), person)
+
+    assert {row[0] for row in table(auditor, "?by=person")} == {"alice", "bob"}
+    assert [row[0] for row in table(browser, "?by=person")] == ["alice"]
+
+
+def test_a_quick_yes_is_listed_with_its_lines_for_auditors_and_its_giver(
+    auditor, browser, browser_of, ask, alice, bob
+):
+    approval = ask()
+    seen(approval, alice, ago=0.2)
+    make.decided(approval, alice, shown={"lines": 40})
+
+    for reader, listed in ((auditor, True), (browser, True), (browser_of(bob), False)):
+        hrefs = [href for _, href in links(page(reader))]
+        assert (f"/approvals/{approval.pk}" in hrefs) is listed
+    assert sums(auditor)["Yes in under a second"] == "1"
+
+
+def test_a_slow_yes_to_few_lines_is_not_listed(auditor, ask, alice):
+    approval = ask()
+    seen(approval, alice, ago=20)
+    make.decided(approval, alice, shown={"lines": 40})
+
+    assert "There is none." in page(auditor).text
+    assert Vote.objects.count() == 1
+
+
+def test_the_same_content_answered_differently_is_listed_with_the_reason(browser, ask, alice, bob):
+    make.decided(ask(), alice)
+    make.decided(ask(), bob, Status.REJECTED, reason="Wrong sector.")
+
+    (both,) = page(browser).one("ul", class_="disagreed").all("li", class_="card")
+
+    assert "Rejected by bob" in both.text
+    assert "Wrong sector." in both.text
+    assert "Approved by alice" in both.text
+
+
+def test_hidden_characters_are_drawn_and_no_link_speaks_for_an_agent(browser, ask):
+    ask(capability="evil\u202e")
+
+    shown = page(browser, "?by=capability")
+
+    assert "\u202e" not in shown.raw
+    assert [a.text for a in shown.all("a") if "evil" in a.text] == []
+
+
+def test_only_the_newest_are_counted_and_that_is_said(browser, ask, monkeypatch):
+    monkeypatch.setattr(insight, "MOST", 2)
+    for _ in range(3):
+        ask()
+
+    assert "Only the newest 2 requests" in page(browser).text
+    assert sums(browser)["Requests"] == "2"
+
+
+@pytest.mark.parametrize("by", ["agent", "rule", "person", "day"])
+def test_thirty_requests_cost_as_many_queries_as_one(auditor, token, alice, count_queries, by):
+    make.approved(token, alice, capability="c")
+    one = count_queries(lambda: auditor.get(f"/insight?by={by}"))
+    for number in range(29):
+        make.approved(token, alice, capability=f"c{number}")
+
+    assert count_queries(lambda: auditor.get(f"/insight?by={by}")) == one
+
+
+def test_without_a_role_nothing_is_read(db, browser_of):
+    assert browser_of(make.person("nora")).get("/insight").status_code == 403
