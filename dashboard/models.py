@@ -10,6 +10,8 @@ from dashboard.approvals.models import (
     Judgement,
     Outcome,
     Poll,
+    Reveal,
+    ServedPart,
     View,
     Vote,
 )
@@ -33,6 +35,8 @@ __all__ = [
     "PolicyProposal",
     "PolicyRevision",
     "Poll",
+    "Reveal",
+    "ServedPart",
     "SignInAttempts",
     "SignInLink",
     "User",

@@ -25,6 +25,8 @@ _INSERT_ONLY = [
     "vote",
     "decision",
     "outcome",
+    "servedpart",
+    "reveal",
     "policyrevision",
     "auditentry",
 ]

@@ -11,3 +11,4 @@ import "./menu.js";
 import "./queue.js";
 import "./remember.js";
 import "./swapping.js";
+import "./windows.js";

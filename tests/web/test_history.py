@@ -119,7 +119,10 @@ def test_what_was_asked_in_the_same_moment_is_on_one_page_only(browser, ask, mon
         ("?agent=%3Cb%3E", "Use up to 100 letters"),
         ("?after=x", "The address of this page is damaged."),
         ("?after=2026-01-01_x", "The address of this page is damaged."),
-        (f"?after=0001-01-01T00:00:00%2B14:00_{UUID(int=7)}", "The address of this page is damaged."),
+        (
+            f"?after=0001-01-01T00:00:00%2B14:00_{UUID(int=7)}",
+            "The address of this page is damaged.",
+        ),
     ],
 )
 def test_a_filter_that_makes_no_sense_is_told_so_and_finds_nothing(browser, ask, query, said):

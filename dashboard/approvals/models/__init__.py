@@ -9,6 +9,7 @@ from dashboard.approvals.models.answers import (
     Vote,
 )
 from dashboard.approvals.models.presence import Hold, Poll, View
+from dashboard.approvals.models.reading import Reveal, ServedPart
 from dashboard.approvals.models.requests import (
     ApprovalQuerySet,
     ApprovalRequest,
@@ -28,6 +29,8 @@ __all__ = [
     "Judgement",
     "Outcome",
     "Poll",
+    "Reveal",
+    "ServedPart",
     "View",
     "Vote",
 ]

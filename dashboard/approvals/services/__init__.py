@@ -8,6 +8,7 @@ from dashboard.approvals.services.grants import end_forbidden_grants, revoke_gra
 from dashboard.approvals.services.hold import lift_hold, place_hold
 from dashboard.approvals.services.judge_again import judge_pending_again
 from dashboard.approvals.services.polls import note_polls
+from dashboard.approvals.services.reading import note_served, reveal
 from dashboard.approvals.services.report import Report, report_outcome
 from dashboard.approvals.services.revoke import retire_agent, revoke_token
 from dashboard.approvals.services.submit import submit
@@ -26,10 +27,12 @@ __all__ = [
     "lift_hold",
     "mark_viewed",
     "note_polls",
+    "note_served",
     "place_hold",
     "record_export",
     "report_outcome",
     "retire_agent",
+    "reveal",
     "revoke_grant",
     "revoke_token",
     "submit",

@@ -13,6 +13,7 @@ from django.db import transaction
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
+from dashboard.approvals.coverage import as_served
 from dashboard.approvals.errors import (
     AlreadyClosed,
     GrantRefused,
@@ -156,8 +157,10 @@ def _approve(
     judgement.approval, required = approval, demands_of(judgement)
     if why_not := why_not_count(approval, required, given.reviewer, now):
         raise NotAllowed(_NOT_RECORDED.format(why_not))
+    shown, unread = as_served(approval.pk, given.reviewer.pk, given.shown)
+    given = replace(given, shown=shown)
     if required.whole_content and not given.end_seen:
-        raise NotAllowed(_END_UNSEEN)
+        raise NotAllowed(unread or _END_UNSEEN)
     if required.reason_required and not given.reason.strip():
         raise ReasonMissing
     if given.remember and required.approvals > 1:

@@ -27,6 +27,13 @@ def trusted(html: str) -> SafeString:
 
 EMPTY = trusted("")
 
+MASKED = trusted(
+    '<span class="masked" title="A secret, masked by us">'
+    '<span aria-hidden="true">••••••••</span>'
+    '<span class="visually-hidden">masked secret</span></span>'
+)
+"""Stands for a secret. It says nothing of how long that is, and is a box that no text can draw."""
+
 
 @lru_cache(maxsize=1024)
 def _box(label: str, name: str, kind: GlyphKind) -> str:

@@ -63,9 +63,11 @@ def page(
     refusal: Refused | None = None,
 ) -> HttpResponse:
     """Answer with the whole page of a request, and why an answer to it was refused."""
-    reading = read(approval, last_judgement(approval), request.get_host())
+    reading = read(approval, last_judgement(approval), request.get_host(), request.user)
+    if reading.served:
+        services.note_served(approval_id=approval.pk, person=request.user, parts=reading.served)
     state = _state(request, approval, refusal)
-    before = chain.before(approval, request.user, database_now())
+    before = chain.before(approval, request.user, database_now(), masks=reading.masks)
     context = {**state, "reading": reading, "before": before, "listing": listing(request)}
     return render(request, "desk/detail.html", context, status=status)
 
