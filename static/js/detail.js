@@ -28,7 +28,7 @@ export function showWhetherRead() {
     for (const panel of form.querySelectorAll(".remember")) panel.hidden = !read;
   }
   const hint = form.querySelector(".bar-unread");
-  if (hint) hint.hidden = read;
+  if (hint) hint.hidden = ended.has(request().dataset.id);
 }
 
 /** Send once that this was in sight for a second, in a page that was visible. */

@@ -106,7 +106,7 @@ def test_rejecting_needs_no_reading(browser, long, answer):
 
 
 def test_a_search_leads_to_the_line_and_counts_all(long, open_part):
-    _, page = open_part(long, "find=ROW_4321 ")
+    _, page = open_part(long, "find=ROW_4321 ", follow=True)
 
     assert page.one("code", class_="line--sought").raw == "row_4321 = 4321"
     assert "1 line holds this. line 4,321" in page.text

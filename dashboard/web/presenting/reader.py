@@ -65,6 +65,12 @@ class Reader:
     masked: int
 
     @property
+    def title(self) -> str:
+        """Which lines these are."""
+        lines = coverage.lines(self.window.first, self.window.last)
+        return f"{self.block.title}: {lines} of {self.block.code.line_count:,}"
+
+    @property
     def owed_parts(self) -> int:
         """How many parts were not served yet."""
         return sum(owed.parts for owed in self.owed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
@@ -31,6 +31,9 @@ def lines(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     shown = reader.read(approval, request.user, form.wanted()) if form.is_valid() else None
     if shown is None:
         return errors.not_found(request)
+    wanted = form.wanted()
+    if shown.hits and not (wanted.part or wanted.line):
+        return HttpResponseRedirect(shown.hits[0].href)  # with the place, which no form can name
     if "prefetch" not in request.headers.get("Sec-Purpose", ""):
         services.note_served(approval_id=approval_id, person=request.user, parts=shown.served)
     alone = request.headers.get("X-Part") == "alone"
