@@ -15,21 +15,24 @@ from itertools import accumulate
 Run = tuple[int, int]
 
 _RUN = r"[A-Za-z0-9_\-]"
-_SECRETS = [
-    r"\bA[KS]IA(?P<a>[0-9A-Z]{16})\b",
-    rf"\bgh[pousr]_(?P<b>[A-Za-z0-9]{{36}}{_RUN}*+)",
-    rf"\bgithub_pat_(?P<c>[A-Za-z0-9_]{{60}}{_RUN}*+)",
-    rf"\bglpat-(?P<d>{_RUN}{{20}}{_RUN}*+)",
-    rf"\bxox[abprs]-(?P<e>{_RUN}{{10}}{_RUN}*+)",
-    rf"\bAIza(?P<f>{_RUN}{{35}}{_RUN}*+)",
-    rf"\bsk-(?:ant-|proj-)?(?P<g>{_RUN}{{20}}{_RUN}*+)",
-    rf"\b[rs]k_live_(?P<h>[A-Za-z0-9]{{16}}{_RUN}*+)",
-    rf"\bhf_(?P<i>[A-Za-z0-9]{{30}}{_RUN}*+)",
-    r"\beyJ(?P<j>[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}+(?:\.[A-Za-z0-9_-]{1,4000}+)?)",
-    r"://[^\s:/@'\"{}$<>]{1,100}:(?P<k>[^\s:/@'\"{}$<>]{3,100})@",
-]
-_EACH = re.compile("|".join(_SECRETS), re.ASCII)
+_SECRETS = {
+    "AKIA ASIA": r"\bA[KS]IA([0-9A-Z]{16})\b",
+    "ghp_ gho_ ghu_ ghs_ ghr_": rf"\bgh[pousr]_([A-Za-z0-9]{{36}}{_RUN}*+)",
+    "github_pat_": rf"\bgithub_pat_([A-Za-z0-9_]{{60}}{_RUN}*+)",
+    "glpat-": rf"\bglpat-({_RUN}{{20}}{_RUN}*+)",
+    "xox": rf"\bxox[abprs]-({_RUN}{{10}}{_RUN}*+)",
+    "AIza": rf"\bAIza({_RUN}{{35}}{_RUN}*+)",
+    "sk-": rf"\bsk-(?:ant-|proj-)?({_RUN}{{20}}{_RUN}*+)",
+    "k_live_": rf"\b[rs]k_live_([A-Za-z0-9]{{16}}{_RUN}*+)",
+    "hf_": rf"\bhf_([A-Za-z0-9]{{30}}{_RUN}*+)",
+    "eyJ": rf"\beyJ({_RUN}{{10,2000}}\.eyJ{_RUN}{{10,4000}}+(?:\.{_RUN}{{1,4000}}+)?)",
+    "://": r"://[^\s:/@'\"{}$<>]{1,100}:([^\s:/@'\"{}$<>]{3,100})@",
+}
+"""How a secret begins -> what it looks like. Most texts hold no such beginning, which is quick."""
+
+_EACH = [(begin.split(), re.compile(look, re.ASCII)) for begin, look in _SECRETS.items()]
 _NAMES = "passw(?:or)?d|passphrase|secret|api_?key|access_?key|auth_?token"
+_BEGINNINGS = ("passw", "passphrase", "secret", "key", "token")
 _NAMED = re.compile(rf"(?:^|_)(?:{_NAMES})\Z", re.IGNORECASE)
 _VALUE = r"[A-Za-z0-9_\-.+/=!@#%^*~:,?]{8,200}"  # nothing that a shell or an interpreter calls by
 _WHOLE = re.compile(_VALUE)
@@ -43,7 +46,12 @@ def secrets_in_text(text: str, name: str = "") -> list[Run]:
     """Return where secrets stand in a value; ``name`` is what the value is called, if anything."""
     if _NAMED.search(name) and _WHOLE.fullmatch(text):
         return [(0, len(text))]
-    return [found.span(found.lastgroup or 0) for found in _EACH.finditer(text)]
+    return [
+        found.span(1)
+        for begins, look in _EACH
+        if any(begin in text for begin in begins)
+        for found in look.finditer(text)
+    ]
 
 
 def secrets_in_python(source: str) -> list[Run]:
@@ -61,7 +69,9 @@ def secrets_in_python(source: str) -> list[Run]:
 
 def candidates(source: str) -> list[Run]:
     """Return what looks like secrets, wherever it stands; of two that overlap the first one."""
-    named = (found.span(1) for found in _ASSIGNED.finditer(source))
+    named: list[Run] = []
+    if any(name in source.lower() for name in _BEGINNINGS):
+        named = [match.span(1) for match in _ASSIGNED.finditer(source)]
     found, end = [], 0
     for run in sorted({*secrets_in_text(source), *named}):
         if run[0] >= end:

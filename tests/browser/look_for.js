@@ -36,6 +36,7 @@
     const inner = range.getBoundingClientRect();
     const outer = frame.getBoundingClientRect();
     if (getComputedStyle(frame).overflow !== "visible") return false; // it cuts off what is too wide
-    return inner.width > 0 && (inner.left < outer.left - 2 || inner.right > outer.right + 2 || inner.top < outer.top - 2 || inner.bottom > outer.bottom + 2);
+    // A blank at the end of a wrapped row hangs over by its own width, and cannot be seen.
+    return inner.width > 0 && (inner.left < outer.left - 2 || inner.right > outer.right + 9 || inner.top < outer.top - 2 || inner.bottom > outer.bottom + 2);
   }
 }

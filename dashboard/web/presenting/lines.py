@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from dashboard.web.rendering.blocks import ContentBlock
 from dashboard.web.rendering.diff import Change, Changed
 from dashboard.web.rendering.marks import Mark, finding_id, line_id
-from dashboard.web.rendering.markup import EMPTY
+from dashboard.web.rendering.markup import EMPTY, numbered, trusted
 from dashboard.web.rendering.windows import Window
 
 # Said before the line and drawn beside it: what is copied is the content alone.
@@ -39,17 +39,16 @@ def draw_window(block: ContentBlock, window: Window, sought: Container[int] = ()
     """Set one window of a block; each line brings its number, and the lines ``sought`` a sign."""
     fragments = block.code.lines_in(window)
     numbers = range(window.first, window.last + 1)
-    rows = (
-        (_numbered(block, number, line, is_sought=number in sought, goes_on=goes_on),)
-        for number, line, goes_on in zip(
-            numbers, fragments, [window.goes_on, *repeat(False, len(numbers))], strict=False
-        )
-    )
+    cut = [window.goes_on, *repeat(False, len(numbers))]
+    rows = [
+        _numbered(block, number, line, is_sought=number in sought, goes_on=goes_on)
+        for number, line, goes_on in zip(numbers, fragments, cut, strict=False)
+    ]
     return format_html(
         '<div class="window" id="window-{}-{}">{}</div>',
         block.number,
         window.number,
-        format_html_join("", "{}", rows),
+        trusted("".join(rows)),
     )
 
 
@@ -74,18 +73,16 @@ def draw_next(block: ContentBlock, number: int) -> SafeString:
 def _numbered(
     block: ContentBlock, number: int, line: SafeString, *, is_sought: bool, goes_on: bool
 ) -> SafeString:
-    mark = None if goes_on else block.marks.get(number)
+    if goes_on:
+        return format_html('<code class="line" data-n="↪">{}</code>', line)
+    mark, place = block.marks.get(number), line_id(block.number, number)
+    if mark is None and not is_sought:  # nearly all: a thousand times a page
+        return numbered(line, place, number)
     css = "line line--sought" if is_sought else "line"
     css = f"{css} line--{mark.severity}" if mark else css
-    place = "" if goes_on else line_id(block.number, number)
     sign = _sign(mark, block.finding_page) if mark and mark.words else ""
-    shown = "\N{RIGHTWARDS ARROW WITH HOOK}" if goes_on else number
-    return (
-        format_html(
-            '{}<code class="{}" id="{}" data-n="{}">{}</code>', sign, css, place, shown, line
-        )
-        if place
-        else format_html('<code class="{}" data-n="{}">{}</code>', css, shown, line)
+    return format_html(
+        '{}<code class="{}" id="{}" data-n="{}">{}</code>', sign, css, place, number, line
     )
 
 

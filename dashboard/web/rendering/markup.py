@@ -39,3 +39,8 @@ MASKED = trusted(
 def _box(label: str, name: str, kind: GlyphKind) -> str:
     title = escape(name)
     return f'<span class="glyph glyph-{kind.value}" title="{title}">{escape(label)}</span>'
+
+
+def numbered(line: SafeString, place: str, number: int) -> SafeString:
+    """Set a drawn line with its number; ``place`` is an id of ours."""
+    return trusted(f'<code class="line" id="{place}" data-n="{number}">{line}</code>')
