@@ -178,3 +178,7 @@ def test_what_cannot_be_parsed_has_no_outline(browser, ask):
     approval = ask(content={"code": "def (", "language": "python"})
 
     assert "no outline can be read" in read(browser.get(f"/approvals/{approval.pk}/outline")).text
+
+
+def test_the_bar_alone_needs_no_content(browser, long):
+    assert browser.get(f"/approvals/{long.pk}/state").status_code == 200

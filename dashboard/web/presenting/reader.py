@@ -71,6 +71,11 @@ class Reader:
         return f"{self.block.title}: {lines} of {self.block.code.line_count:,}"
 
     @property
+    def unread(self) -> int:
+        """How much was not served yet or is masked."""
+        return len(self.owed) + self.masked
+
+    @property
     def owed_parts(self) -> int:
         """How many parts were not served yet."""
         return sum(owed.parts for owed in self.owed)

@@ -81,9 +81,9 @@ class Reading:
         return any(block.drawn < len(block.code.windows) for block in self.content.to_be_read)
 
     @property
-    def is_unread(self) -> bool:
-        """Whether something was not served yet, or is masked."""
-        return bool(self.owed or self.masked)
+    def unread(self) -> int:
+        """How much was not served yet or is masked; 0 if everything is on the page or was."""
+        return len(self.owed) + self.masked
 
     @property
     def masked(self) -> int:
