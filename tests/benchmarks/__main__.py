@@ -14,7 +14,16 @@ from typing import NamedTuple
 import httpx2
 
 from tests import serving
-from tests.benchmarks import audit, backtesting, crowd, desk, inspecting, latency, throughput
+from tests.benchmarks import (
+    audit,
+    backtesting,
+    crowd,
+    desk,
+    inspecting,
+    latency,
+    screen,
+    throughput,
+)
 from tests.benchmarks.figures import show
 
 
@@ -39,6 +48,8 @@ def main():
     show(inspecting.inspections(options.rounds))
     show(backtesting.replaying(options.requests))
     show(desk.pages(options.pending, min(options.rounds, 20)))
+    if screen.CHROMIUM.exists():
+        show(screen.to_the_screen(min(options.rounds, 50)))
 
 
 async def measure(house, bare, options):
