@@ -15,6 +15,8 @@ from dashboard.approvals.models import (
     Outcome,
     Poll,
     PutOff,
+    Reveal,
+    ServedPart,
     View,
     Vote,
 )
@@ -43,6 +45,8 @@ __all__ = [
     "PolicyRevision",
     "Poll",
     "PutOff",
+    "Reveal",
+    "ServedPart",
     "SignInAttempts",
     "SignInLink",
     "User",

@@ -10,7 +10,6 @@ from uuid import UUID
 
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Claim, Looking, PutOff
-from dashboard.approvals.narrowing import need
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +41,6 @@ def attention(ids: Collection[UUID], person: User, now: datetime) -> Attention:
             looking[one.approval_id].append(one.person.username)
     mine = PutOff.objects.holding(now).filter(person=person, approval__in=ids)
     return Attention(claims, dict(looking), dict(mine.values_list("approval", "until")))
-
-
-@dataclass(frozen=True, slots=True)
-class Mine:
-    """What the queue holds for one person.
-
-    Attributes:
-        due: What needs them or is claimed by them, and is not put off.
-        claimed: What they are on.
-        later: What they put off.
-    """
-
-    due: set[UUID]
-    claimed: set[UUID]
-    later: set[UUID]
-
-
-def mine(person: User, now: datetime) -> Mine:
-    """Name what is for this person, now and later."""
-    claimed, later = claimed_by(person, now), put_off_by(person, now)
-    return Mine((need(person, now) | claimed) - later, claimed, later)
 
 
 def claim_of(approval: ApprovalRequest) -> Claim | None:

@@ -26,6 +26,8 @@ _INSERT_ONLY = [
     "vote",
     "decision",
     "outcome",
+    "servedpart",
+    "reveal",
     "policyrevision",
     "auditentry",
     "notebookpin",

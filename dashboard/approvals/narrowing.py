@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.db.models.functions import Left
 
 from dashboard.accounts import roles
-from dashboard.accounts.models import AgentToken, User
+from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
 from dashboard.approvals import queries
 from dashboard.approvals.judging import half_time
@@ -59,26 +59,43 @@ def need(person: User, now: datetime) -> set[UUID]:
     """Name what waits for this person: their yes would count, and none that is enough came."""
     if not roles.may_decide(person):
         return set()
-    waiting = ApprovalRequest.objects.open(now).annotate(demands=queries.last_demands())
-    tokens = AgentToken.objects.select_related("agent").in_bulk(
-        waiting.order_by().values_list("token", flat=True).distinct()
+    waiting = ApprovalRequest.objects.open(now).order_by()
+    groups, given, cases = groups_of(person), _given(person, waiting), _cases(waiting, now)
+    # Thousands may wait, and most of them ask the same of the same people: one stands for all.
+    ones = ApprovalRequest.objects.select_related("agent", "token__agent").in_bulk(
+        [ids[0] for ids in cases.values()]
     )
-    groups, given, needed = groups_of(person), _given(person, waiting), set()
-    known = dict[tuple[object, ...], Required | None]()
-    for approval in waiting.only("token", "submitted_at", "expires_at", "extended_s"):
-        demands: str = approval.demands  # type: ignore[attr-defined] # annotated
-        # Thousands may wait, and most of them ask the same of the same people.
-        case = (approval.token_id, demands, now >= half_time(approval))
-        if case not in known:
-            approval.token = tokens[approval.token_id]
-            approval.agent = approval.token.agent
-            required = Required.from_json(demands)
-            why_not = why_not_count(approval, required, person, now, groups)
-            known[case] = None if why_not else required
-        asked = known[case]
-        if asked and not any(is_enough(vote, asked) for vote in given[approval.pk]):
-            needed.add(approval.pk)
+    needed = set[UUID]()
+    for (_, demands, _), ids in cases.items():
+        required = Required.from_json(demands)
+        if not why_not_count(ones[ids[0]], required, person, now, groups):
+            needed.update(pk for pk in ids if not _gave(given.get(pk), required))
     return needed
+
+
+def _cases(waiting: ApprovalQuerySet, now: datetime) -> dict[tuple[object, str, bool], list[UUID]]:
+    """Put together what one token asks under the same demands, on one side of half-time."""
+    demanding = waiting.annotate(demands=queries.last_demands())
+    rows = list(demanding.values_list("pk", "token", "demands"))
+    changing = {text for text in {text for *_, text in rows} if _names_later(text)}
+    late = set[UUID]()
+    if changing:
+        timed = demanding.filter(demands__in=changing).only(
+            "pk", "submitted_at", "expires_at", "extended_s"
+        )
+        late = {one.pk for one in timed if now >= half_time(one)}
+    cases = defaultdict[tuple[object, str, bool], list[UUID]](list)
+    for pk, token, text in rows:
+        cases[token, text, pk in late].append(pk)
+    return cases
+
+
+def _names_later(demands: str) -> bool:
+    return any(circle.later for circle in Required.from_json(demands).circles)
+
+
+def _gave(votes: list[Vote] | None, required: Required) -> bool:
+    return any(is_enough(vote, required) for vote in votes or ())
 
 
 def _given(person: User, waiting: ApprovalQuerySet) -> dict[UUID, list[Vote]]:

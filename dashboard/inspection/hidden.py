@@ -158,13 +158,12 @@ def _census(characters: Counter[str], line_ends: int) -> Counter[Hidden]:
 
 
 def _collapsed(run: str, census: Counter[Hidden]) -> Glyph:
-    kinds: Counter[str] = Counter()
-    for hidden, count in census.items():
-        kinds[hidden.kind] += count
     few = len(census) <= _NAMED_ONE_BY_ONE
-    labels = {hidden.label: count for hidden, count in census.items()} if few else kinds
-    by_kind = {f"{kind} characters": count for kind, count in kinds.items()}
-    titles = {hidden.name: count for hidden, count in census.items()} if few else by_kind
+    labels: Counter[str] = Counter()
+    titles: Counter[str] = Counter()
+    for hidden, count in census.items():  # a CR has one label, wherever it stands
+        labels[hidden.label if few else hidden.kind] += count
+        titles[hidden.name if few else f"{hidden.kind} characters"] += count
     return Glyph(
         run,
         label=", ".join(f"{count} {label}" for label, count in labels.items()),

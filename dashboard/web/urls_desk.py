@@ -12,6 +12,7 @@ from dashboard.web.views import (
     gate,
     history,
     insight,
+    lines,
     mine,
     notebook,
     queue,
@@ -27,6 +28,9 @@ desk: list[URLPattern] = [
     path("approvals/<uuid:approval_id>", detail.detail, name="detail"),
     path("approvals/<uuid:approval_id>/state", detail.state, name="state"),
     path("approvals/<uuid:approval_id>/seen", attention.seen, name="seen"),
+    path("approvals/<uuid:approval_id>/lines", lines.lines, name="lines"),
+    path("approvals/<uuid:approval_id>/outline", lines.outline, name="outline"),
+    path("approvals/<uuid:approval_id>/reveal", lines.reveal, name="reveal"),
     path("approvals/<uuid:approval_id>/decide", deciding.decide, name="decide"),
     path("approvals/<uuid:approval_id>/notebook", notebook.notebook, name="notebook"),
     path(

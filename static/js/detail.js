@@ -16,10 +16,10 @@ const end = new IntersectionObserver((entries) => {
 }, UNDER_THE_BAR);
 
 /** Approve is quiet until the end of the content was in sight, and off where the policy says so. */
-function showWhetherRead() {
+export function showWhetherRead() {
   const form = bar()?.querySelector("form.decide");
   if (!form) return;
-  const read = ended.has(request().dataset.id);
+  const read = ended.has(request().dataset.id) && !Number(form.querySelector(".owed")?.dataset.owed);
   bar().toggleAttribute("data-unread", !read);
   form.elements.end_seen.value = read ? "yes" : "";
   if ("whole" in form.dataset && !form.querySelector("#why-not")) {
@@ -27,7 +27,7 @@ function showWhetherRead() {
     for (const panel of form.querySelectorAll(".remember")) panel.hidden = !read;
   }
   const hint = form.querySelector(".bar-unread");
-  if (hint) hint.hidden = read;
+  if (hint) hint.hidden = ended.has(request().dataset.id);
 }
 
 /** A request was opened, by loading the page or from the list. */

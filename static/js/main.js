@@ -17,3 +17,4 @@ import "./queue.js";
 import "./reach.js";
 import "./remember.js";
 import "./swapping.js";
+import "./windows.js";

@@ -4,11 +4,12 @@
 import { disarm } from "./arming.js";
 import { showBadge } from "./badge.js";
 
-const QUIET_MS = 150; // a burst of changes is one look
+const QUIET_MS = 150; // the first change is looked at at once, and those of a burst after it together
 const list = () => document.getElementById("list");
 const pane = document.querySelector(".queue");
 const button = document.getElementById("list-news");
 let timer = 0;
+let lookedAt = -QUIET_MS;
 let forced = false;
 let behind = false; // something was held back
 
@@ -19,10 +20,11 @@ const isInUse = () => pane.matches(":hover") || list().matches(":focus-within") 
 export function look(force = false) {
   clearTimeout(timer);
   forced ||= force;
-  timer = setTimeout(fetchList, force ? 0 : QUIET_MS);
+  timer = setTimeout(fetchList, force ? 0 : lookedAt + QUIET_MS - performance.now());
 }
 
 function fetchList() {
+  lookedAt = performance.now();
   // The pane stays while lists come and go, so it is what requests queue up at.
   const options = { source: pane, target: "#list", select: "#list", swap: "outerHTML" };
   if (document.getElementById("choose")) options.selectOOB = "#choose";

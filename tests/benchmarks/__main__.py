@@ -14,7 +14,16 @@ from typing import NamedTuple
 import httpx2
 
 from tests import serving
-from tests.benchmarks import audit, backtesting, crowd, inspecting, latency, throughput
+from tests.benchmarks import (
+    audit,
+    backtesting,
+    crowd,
+    desk,
+    inspecting,
+    latency,
+    screen,
+    throughput,
+)
 from tests.benchmarks.figures import show
 
 
@@ -38,6 +47,9 @@ def main():
     show(audit.verification(options.entries))
     show(inspecting.inspections(options.rounds))
     show(backtesting.replaying(options.requests))
+    show(desk.pages(options.pending, min(options.rounds, 20)))
+    if screen.CHROMIUM.exists():
+        show(screen.to_the_screen(min(options.rounds, 50)))
 
 
 async def measure(house, bare, options):
@@ -84,6 +96,7 @@ def _options():
     parser.add_argument("--waits", type=int, default=2000, help="agents who wait at once")
     parser.add_argument("--entries", type=int, default=200_000, help="of the audit log")
     parser.add_argument("--requests", type=int, default=10_000, help="that a policy is tried on")
+    parser.add_argument("--pending", type=int, default=5000, help="that the desk's queue holds")
     return parser.parse_args()
 
 

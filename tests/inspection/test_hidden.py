@@ -211,3 +211,9 @@ def test_every_hidden_character_is_counted_once(text):
 def test_a_mebibyte_of_anything_is_split_in_linear_time(text):
     text *= (1 << 20) // len(text)
     assert sum(len(text_of(segment)) for segment in segments(text)) == len(text)
+
+
+def test_a_cr_within_many_is_counted_beside_the_one_that_ends_the_line():
+    first, _ = segments("\r" + "\u200b" * 12 + "\r\n")
+
+    assert (first.label, len(first.text)) == ("2 CR, 12 ZWSP", 14)

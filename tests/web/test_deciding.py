@@ -39,6 +39,8 @@ def test_the_decision_keeps_what_the_page_had_shown(browser, ask, answer, inspec
         "renderer": reading.RENDERER_VERSION,
         "lines": 2,
         "whole": True,
+        "texts": [],
+        "masked": 0,
         "warnings": ["U+202E RIGHT-TO-LEFT OVERRIDE: 1"],
         "warning_count": 1,
         "inspector": INSPECTOR_VERSION,

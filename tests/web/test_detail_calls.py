@@ -3,7 +3,7 @@
 import pytest
 
 from dashboard.inspection.findings import Finding, Severity
-from dashboard.wire import Kind, canonical_json, parse_json
+from dashboard.wire import Kind, parse_json
 from tests.web.pages import page_of
 
 BIG = {f"k{number:02}": number for number in range(40)}
@@ -162,4 +162,5 @@ def test_a_flood_of_arguments_stands_there_as_json_that_is_open(called):
     page = called(arguments)
 
     assert "open" in page.one("details", class_="raw").attributes
-    assert canonical_json(parse_json(raw(page))["arguments"]) == canonical_json(arguments)
+    assert len(raw(page).split("\n")) == 1_000
+    assert page.one("a", **{"data-next": None}).text == "Lines 1,001 to 2,000"

@@ -11,6 +11,7 @@ from dashboard.approvals.models.answers import (
 from dashboard.approvals.models.attention import Claim, Looking, PutOff
 from dashboard.approvals.models.notebooks import Notebook, NotebookPin
 from dashboard.approvals.models.presence import Hold, Poll, View
+from dashboard.approvals.models.reading import Reveal, ServedPart
 from dashboard.approvals.models.requests import (
     ApprovalQuerySet,
     ApprovalRequest,
@@ -35,6 +36,8 @@ __all__ = [
     "Outcome",
     "Poll",
     "PutOff",
+    "Reveal",
+    "ServedPart",
     "View",
     "Vote",
 ]

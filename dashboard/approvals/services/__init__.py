@@ -12,6 +12,7 @@ from dashboard.approvals.services.judge_again import judge_pending_again
 from dashboard.approvals.services.notebooks import forget_notebooks, send_notebook
 from dashboard.approvals.services.polls import note_polls
 from dashboard.approvals.services.put_off import bring_back, put_off
+from dashboard.approvals.services.reading import note_served, reveal
 from dashboard.approvals.services.report import Report, report_outcome
 from dashboard.approvals.services.revoke import retire_agent, revoke_token
 from dashboard.approvals.services.submit import submit
@@ -36,6 +37,7 @@ __all__ = [
     "mark_viewed",
     "note_looking",
     "note_polls",
+    "note_served",
     "place_hold",
     "put_off",
     "record_export",
@@ -43,6 +45,7 @@ __all__ = [
     "release_lost_claims",
     "report_outcome",
     "retire_agent",
+    "reveal",
     "revoke_grant",
     "revoke_token",
     "send_notebook",

@@ -14,6 +14,7 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals.attention import claim_of
 from dashboard.approvals.clock import database_now
+from dashboard.approvals.coverage import as_served
 from dashboard.approvals.errors import (
     AlreadyClosed,
     ClaimedByAnother,
@@ -179,8 +180,10 @@ def _approve(
     claim = claim_of(approval)
     if claim and claim.person_id != given.reviewer.pk and claim.person.username != given.despite:
         raise ClaimedByAnother(claim)
+    shown, unread = as_served(approval.pk, given.reviewer.pk, given.shown)
+    given = replace(given, shown=shown)
     if required.whole_content and not given.end_seen:
-        raise NotAllowed(_END_UNSEEN)
+        raise NotAllowed(unread or _END_UNSEEN)
     if required.reason_required and not given.reason.strip():
         raise ReasonMissing
     if given.remember and required.approvals > 1:

@@ -71,8 +71,13 @@ class Before:
         return counted(added=added, removed=removed)
 
 
-def before(approval: ApprovalRequest, person: User, now: datetime) -> Before | None:
-    """Say what ``approval`` resembles, or None if nothing that is known."""
+def before(
+    approval: ApprovalRequest, person: User, now: datetime, *, masks: bool = False
+) -> Before | None:
+    """Say what ``approval`` resembles, or None if nothing that is known.
+
+    ``masks`` says whether secrets are masked in the difference.
+    """
     earlier = lineage.resembled(approval)
     if earlier is None:
         return None
@@ -89,14 +94,14 @@ def before(approval: ApprovalRequest, person: User, now: datetime) -> Before | N
         is_same=earlier.is_same,
         is_open=one.status == Status.REJECTED,
         names_run=bool(approval.run_id),
-        sections=list(sections(earlier, approval.content)),
+        sections=list(sections(earlier, approval.content, masks=masks)),
     )
 
 
-def sections(earlier: Earlier, content: str) -> Iterator[Section]:
+def sections(earlier: Earlier, content: str, *, masks: bool = False) -> Iterator[Section]:
     """Show what is different, part by part."""
     for title, old, new in _parts(earlier, content):
-        yield Section(title, difference(old, new))
+        yield Section(title, difference(old, new, masks=masks))
 
 
 def how_much_changed(earlier: Earlier, content: str) -> str:

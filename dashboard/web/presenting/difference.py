@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 
 from dashboard.web.rendering.diff import Change, Changed, changes
 from dashboard.web.rendering.markup import theirs
+from dashboard.web.rendering.masking import by_looks
 
 MOST_LINES = 600
 """Lines of one difference that are shown; the others are counted."""
@@ -49,13 +50,16 @@ class Difference:
     left_out: int
 
 
-def difference(before: str, after: str) -> Difference:
-    """Compare two texts. What is too much to compare is shown as replaced whole, as is true."""
+def difference(before: str, after: str, *, masks: bool = False) -> Difference:
+    """Compare two texts. What is too much to compare is shown as replaced whole, as is true.
+
+    ``masks`` says whether what looks like a secret is masked.
+    """
     old, new = before.split("\n"), after.split("\n")
     steps = changes(before, after) or list(_replaced(old, new))
     folded = list(_folded(steps))
     return Difference(
-        lines=[_drawn(step, old, new) for step in folded[:MOST_LINES]],
+        lines=[_drawn(step, old, new, masks=masks) for step in folded[:MOST_LINES]],
         added=sum(step.change is Change.ADDED for step in steps),
         removed=sum(step.change is Change.REMOVED for step in steps),
         left_out=len(folded[MOST_LINES:]),
@@ -73,11 +77,12 @@ def _replaced(old: list[str], new: list[str]) -> Iterator[Changed]:
     yield from (Changed(Change.ADDED, number) for number in range(1, len(new) + 1))
 
 
-def _drawn(step: Changed | Gap, old: list[str], new: list[str]) -> DiffLine | Gap:
+def _drawn(step: Changed | Gap, old: list[str], new: list[str], *, masks: bool) -> DiffLine | Gap:
     if isinstance(step, Gap):
         return step
     side = old if step.change is Change.REMOVED else new
-    return DiffLine(step.change, theirs(side[step.line - 1]))
+    draw = by_looks if masks else theirs
+    return DiffLine(step.change, draw(side[step.line - 1]))
 
 
 def _folded(steps: list[Changed]) -> Iterator[Changed | Gap]:

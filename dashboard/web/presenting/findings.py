@@ -149,7 +149,15 @@ def _found_at(number: int, finding: Finding, blocks: Sequence[ContentBlock]) -> 
     if not first:
         return None
     words, named = _place(finding, blocks), blocks[finding.block].place
-    return FoundAt(finding_id(number), words, named, f"#{line_id(finding.block, first)}")
+    return FoundAt(finding_id(number), words, named, _href(blocks[finding.block], first))
+
+
+def _href(block: ContentBlock, line: int) -> str:
+    """Lead to a line: on this page, or where the window that holds it is read."""
+    place = f"#{line_id(block.number, line)}"
+    windows = block.code.windows[: block.drawn]
+    is_here = not block.href or (windows and line <= windows[-1].last)
+    return place if is_here else f"{block.href}?block={block.number}&line={line}{place}"
 
 
 def _first_line(finding: Finding, blocks: Sequence[ContentBlock]) -> int:

@@ -11,7 +11,8 @@ import re
 
 from django.utils.safestring import SafeString
 
-from dashboard.web.rendering.markup import theirs
+from dashboard.inspection.masking import candidates
+from dashboard.web.rendering.masking import by_looks
 from dashboard.wire import Kind
 
 HEAD, TAIL = 800, 600
@@ -40,7 +41,7 @@ def gist(kind: str, head: str, tail: str) -> SafeString:
             line = _first_text(head.removeprefix('{"steps":['))
         case _:
             line = _telling_line(_member("content", head))
-    return theirs(_cut(line or head))
+    return _masked(line or head)
 
 
 def _member(name: str, head: str) -> str:
@@ -70,5 +71,12 @@ def _unescaped(inside: str) -> str:
     return str(json.loads(f'"{inside}"', strict=False))
 
 
-def _cut(line: str) -> str:
-    return f"{line[:_LONGEST]}…" if len(line) > _LONGEST else line
+def _masked(line: str) -> SafeString:
+    """Draw the beginning of a line; a secret that the cut would shorten still is one."""
+    return by_looks(line if len(line) <= _LONGEST else f"{line[: _end(line)]}…")
+
+
+def _end(line: str) -> int:
+    """Return where to cut: before a secret that would be cut in two."""
+    cut = (start for start, end in candidates(line) if start < _LONGEST < end)
+    return next(cut, _LONGEST)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from dashboard.accounts.models import User
 from dashboard.approvals import queries
-from dashboard.approvals.attention import Mine, mine
+from dashboard.approvals.for_me import Mine, mine
 from dashboard.approvals.models import ApprovalQuerySet
 from dashboard.approvals.narrowing import narrowed
 from dashboard.web.presenting import rows

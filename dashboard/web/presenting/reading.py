@@ -9,21 +9,26 @@ from typing import Any
 from django.core import signing
 from django.utils.safestring import SafeString
 
+from dashboard.accounts.models import User
 from dashboard.approvals import notebooks, queries
+from dashboard.approvals.coverage import Part, is_revealed, missing
 from dashboard.approvals.judging import report_of
 from dashboard.approvals.models import ApprovalRequest, Judgement
-from dashboard.web.presenting import words
+from dashboard.inspection.findings import Report, Severity
+from dashboard.web.presenting import coverage, words
+from dashboard.web.presenting.coverage import Owed
 from dashboard.web.presenting.findings import Found, found
 from dashboard.web.rendering.code import RENDERER_VERSION
 from dashboard.web.rendering.content import Content, render_content
 from dashboard.web.rendering.evidence import EvidenceField, evidence_fields
 from dashboard.web.rendering.links import NotebookLink, notebook_link
 from dashboard.web.rendering.markup import theirs
+from dashboard.web.rendering.masking import said
 from dashboard.web.rendering.memories import Approved
 from dashboard.wire import Kind, parse_json
 
-MOST_LINES = 20_000
-"""What is longer is not drawn whole, so it cannot be approved in a browser."""
+MOST_LINES = 100_000
+"""What is longer nobody reads, so it is not served and cannot be approved in a browser."""
 
 MOST_LINES_SAID = 5_000
 """Evidence that is longer is left out, and that is said."""
@@ -46,7 +51,10 @@ class Reading:
         wish: One sentence of ours about what the agent wants.
         before: For memory: the request that was approved last for the same one.
         evidence_left_out: Whether the agent says more than can be drawn.
-        is_whole: Whether every line is on the page.
+        is_whole: Whether every line can be read, here or window by window.
+        masks: Whether secrets are masked, if there are any.
+        served: The parts of long texts that this page holds.
+        owed: What of long texts was not served to this person yet.
         found: What our inspection found in it.
         shown: What this page displays, signed, for the decision to bring along.
     """
@@ -56,6 +64,9 @@ class Reading:
     content: Content
     before: ApprovalRequest | None
     is_whole: bool
+    masks: bool
+    served: list[Part]
+    owed: list[Owed]
     found: Found
     objective: SafeString
     fields: list[EvidenceField]
@@ -63,6 +74,21 @@ class Reading:
     notebook_path: SafeString
     notebook: NotebookLink | None
     shown: str
+
+    @property
+    def is_long(self) -> bool:
+        """Whether there is more than the page begins with."""
+        return any(block.drawn < len(block.code.windows) for block in self.content.to_be_read)
+
+    @property
+    def unread(self) -> int:
+        """How much was not served yet or is masked; 0 if everything is on the page or was."""
+        return len(self.owed) + self.masked
+
+    @property
+    def masked(self) -> int:
+        """How many places are masked."""
+        return self.content.masked
 
     @property
     def says_something(self) -> bool:
@@ -75,11 +101,16 @@ class Reading:
         return bool(self.objective or self.fields) or self.evidence_left_out
 
 
-def read(approval: ApprovalRequest, judgement: Judgement, own_host: str) -> Reading:
-    """Draw everything that an approval request says, for a page that ``own_host`` serves."""
+def read(
+    approval: ApprovalRequest, judgement: Judgement, own_host: str, person: User | None = None
+) -> Reading:
+    """Draw what an approval request says, for a page that ``own_host`` serves to a person."""
     content = parse_json(approval.content)
     before = queries.memory_approved_before(approval)
-    findings, drawn = found(report_of(judgement.inspection), _drawn(approval, before))
+    masks = masks_for(approval, judgement, person)
+    findings, drawn = contents(approval, judgement, before, masks=masks)
+    served = coverage.parts_on_page(drawn)
+    missing = _missing(approval, drawn, served, person)
     evidence = parse_json(approval.evidence)
     path, link = _notebook(evidence)
     left_out = _breaks(approval.evidence, _BREAKS_OF_JSON) >= MOST_LINES_SAID
@@ -89,9 +120,12 @@ def read(approval: ApprovalRequest, judgement: Judgement, own_host: str) -> Read
         content=drawn,
         before=before,
         is_whole=fits(approval),
+        masks=masks,
+        served=served,
+        owed=coverage.owed(drawn, missing),
         found=findings,
-        objective=theirs(approval.objective),
-        fields=[] if left_out else evidence_fields(evidence),
+        objective=said(approval.objective, drawn.secrets),
+        fields=[] if left_out else evidence_fields(evidence, drawn.secrets),
         evidence_left_out=left_out,
         notebook_path=theirs(path),
         notebook=notebook_link(link, own_host) if link else None,
@@ -104,9 +138,9 @@ def fits(approval: ApprovalRequest) -> bool:
     return not too_long(Kind(approval.kind), approval.content)
 
 
-def too_long(kind: Kind, content: str) -> bool:
-    """Say whether canonical content has more lines than a page can hold, without drawing it."""
-    return _breaks(content, _BREAKS.get(kind, _BREAKS_OF_JSON)) >= MOST_LINES
+def too_long(kind: Kind, content: str, most: int = MOST_LINES) -> bool:
+    """Say whether canonical content has too many lines, without drawing it."""
+    return _breaks(content, _BREAKS.get(kind, _BREAKS_OF_JSON)) >= most
 
 
 def what_was_shown(approval_id: str, signed: str) -> dict[str, Any] | None:
@@ -118,12 +152,45 @@ def what_was_shown(approval_id: str, signed: str) -> dict[str, Any] | None:
     return said["shown"] if said["id"] == approval_id else None
 
 
-def _drawn(approval: ApprovalRequest, before: ApprovalRequest | None) -> Content:
+def contents(
+    approval: ApprovalRequest,
+    judgement: Judgement,
+    before: ApprovalRequest | None = None,
+    *,
+    masks: bool = False,
+) -> tuple[Found, Content]:
+    """Draw the content, with marks where findings are, and list those."""
+    drawn = _drawn(approval, before, masks=masks)
+    return found(report_of(judgement.inspection), coverage.laid_out(drawn, approval.pk))
+
+
+def masks_for(approval: ApprovalRequest, judgement: Judgement, person: User | None) -> bool:
+    """Say whether secrets are masked: until ``person`` had them shown, and where that is safe."""
+    if not may_mask(report_of(judgement.inspection)):
+        return False
+    return person is None or not is_revealed(approval.pk, person.pk)
+
+
+def may_mask(report: Report) -> bool:
+    """Say whether nothing grave was found: a mask could hide just that."""
+    return report.highest is not Severity.HIGH
+
+
+def _missing(
+    approval: ApprovalRequest, drawn: Content, served: list[Part], person: User | None
+) -> list[Part]:
+    texts = coverage.texts(drawn)
+    if person is None or not texts:
+        return []
+    return [part for part in missing(approval.pk, person.pk, texts) if part not in served]
+
+
+def _drawn(approval: ApprovalRequest, before: ApprovalRequest | None, *, masks: bool) -> Content:
     if not fits(approval):
         return Content([])
-    said = parse_json(before.content) if before else {}
-    approved = Approved(said.get("operation", ""), said.get("content"))
-    return render_content(approval.kind, approval.content, approved)
+    last = parse_json(before.content) if before else {}
+    approved = Approved(last.get("operation", ""), last.get("content"))
+    return render_content(approval.kind, approval.content, approved, masks=masks)
 
 
 def _breaks(text: str, marks: tuple[str, ...]) -> int:
@@ -156,12 +223,14 @@ def _notebook(evidence: dict[str, Any]) -> tuple[str, str]:
 
 def _shown(drawn: Content, findings: Found, *, is_whole: bool) -> dict[str, Any]:
     warnings = drawn.warnings
-    views = "\n".join(block.code.digest for block in drawn.blocks)
+    views = "\n".join(f"{block.code.digest}{block.code.masked}" for block in drawn.blocks)
     return {
         "renderer": RENDERER_VERSION,
         "view": hashlib.sha256(views.encode()).hexdigest(),
         "lines": drawn.lines,
         "whole": is_whole,
+        "texts": coverage.texts(drawn),
+        "masked": drawn.masked,
         "warnings": warnings[:_MOST_WARNINGS],
         "warning_count": len(warnings),
         "inspector": findings.inspector,

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dashboard.approvals.models import ApprovalRequest
 from dashboard.inspection.findings import INSPECTOR_VERSION
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation, evaluate
@@ -14,7 +13,7 @@ from dashboard.policies.questions import Question
 from dashboard.policies.rules import Rule
 from dashboard.web.presenting.candidates import Candidate
 from dashboard.web.presenting.findings import Found, found
-from dashboard.web.presenting.reading import fits
+from dashboard.web.presenting.reading import may_mask, too_long
 from dashboard.web.presenting.times import length
 from dashboard.web.rendering.content import Content, render_content
 from dashboard.wire import Kind, canonical_json
@@ -27,6 +26,7 @@ HEADLINES = {
 STATUS_OF = {Effect.APPROVE: "approved", Effect.REVIEW: "pending", Effect.REJECT: "rejected"}
 """The colour and the icon of an effect are those of the status that it leads to."""
 DOES = {Effect.APPROVE: "approves", Effect.REVIEW: "asks", Effect.REJECT: "rejects"}
+_MOST_LINES = 20_000  # what is longer is judged, and not drawn here
 _OUTCOMES_OF_MODES = {"matches": "speak", "does not match": "say nothing"}
 
 
@@ -98,8 +98,9 @@ def tried(candidate: Candidate, question: Question) -> Trial:
 
 def _drawn(question: Question) -> Content:
     text = canonical_json(question.content)
-    is_drawn = fits(ApprovalRequest(kind=question.kind, content=text))
-    return render_content(question.kind, text) if is_drawn else Content([])
+    if too_long(question.kind, text, _MOST_LINES):
+        return Content([])
+    return render_content(question.kind, text, masks=may_mask(question.report))
 
 
 def _steps(rules: tuple[Rule, ...], answer: Evaluation) -> Iterator[StepRow]:

@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
 
-from dashboard.inspection.parts import Part, Place
+from dashboard.inspection.parts import Part, Place, words
 from dashboard.web.rendering.code import ColourBudget, RenderedCode, render_code
+from dashboard.web.rendering.drawing import Run
 from dashboard.web.rendering.marks import Mark
 from dashboard.web.rendering.markup import EMPTY, theirs
+from dashboard.web.rendering.masking import occurrences, of_code, of_value
 from dashboard.web.rendering.prettyjson import pretty_json
 
 RAW_JSON = "Raw JSON"
@@ -33,6 +35,11 @@ class ContentBlock:
         is_raw: Whether it repeats, as JSON, what other blocks show.
         place: Where among the arguments it stands, in the agent's words; perhaps empty.
         marks: Line -> what is said beside it.
+        text: The text itself, as it was sent.
+        secrets: What is masked in it.
+        href: Where its windows are read one by one; empty where it is drawn whole.
+        drawn: How many of its windows stand on the page.
+        finding_page: Where the list of findings stands, if that is another page.
     """
 
     title: str
@@ -45,6 +52,11 @@ class ContentBlock:
     is_raw: bool = False
     place: SafeString = EMPTY
     marks: Mapping[int, Mark] = field(default_factory=dict)
+    text: str = ""
+    secrets: frozenset[str] = frozenset()
+    href: str = ""
+    drawn: int = 1
+    finding_page: str = ""
 
     @property
     def must_be_seen(self) -> bool:
@@ -53,7 +65,10 @@ class ContentBlock:
 
 
 class Draft(NamedTuple):
-    """A block before it is rendered."""
+    """A block before it is rendered.
+
+    ``named_value`` is what it is called, of a text that is a value and no code.
+    """
 
     title: str
     text: str
@@ -63,14 +78,29 @@ class Draft(NamedTuple):
     is_inspected: bool = False
     is_raw: bool = False
     place: str = ""
+    named_value: str | None = None
 
 
-def rendered(drafts: Iterable[Draft]) -> list[ContentBlock]:
-    """Render blocks, in their order; JSON comes last when the time for colours is spent."""
+def rendered(drafts: Iterable[Draft], *, masks: bool = False) -> list[ContentBlock]:
+    """Render blocks, in their order; JSON comes last when the time for colours is spent.
+
+    ``masks`` says whether secrets are masked, in each text and then in the JSON of all of them.
+    """
     budget = ColourBudget()
-    ordered = sorted(enumerate(drafts), key=lambda one: one[1].is_raw)
-    blocks = [_rendered(number, draft, budget) for number, draft in ordered]
+    blocks: list[ContentBlock] = []
+    for number, draft in sorted(enumerate(drafts), key=lambda one: one[1].is_raw):
+        known = frozenset[str]().union(*(block.secrets for block in blocks))
+        runs = _runs(draft, known) if masks else ()
+        blocks.append(_rendered(number, draft, budget, runs))
     return sorted(blocks, key=lambda block: block.number)
+
+
+def _runs(draft: Draft, known: frozenset[str]) -> tuple[Run, ...]:
+    if draft.is_raw:
+        return occurrences(draft.text, known)
+    if draft.named_value is not None:
+        return of_value(draft.text, draft.named_value)
+    return of_code(draft.text, draft.language)
 
 
 def raw(content: Any) -> Draft:
@@ -81,7 +111,8 @@ def raw(content: Any) -> Draft:
 def of_part(part: Part) -> Draft:
     """Return a text from within JSON; its block has the number of the part."""
     language = part.language or "" if part.is_code else ""
-    return Draft("Text", part.text, language, is_inspected=True, place=_spelled(part.place))
+    place, name = _spelled(part.place), None if part.is_code else _name(part.place)
+    return Draft("Text", part.text, language, is_inspected=True, place=place, named_value=name)
 
 
 def with_marks(block: ContentBlock, marks: Mapping[int, Mark]) -> ContentBlock:
@@ -89,8 +120,15 @@ def with_marks(block: ContentBlock, marks: Mapping[int, Mark]) -> ContentBlock:
     return replace(block, marks=marks)
 
 
-def _rendered(number: int, draft: Draft, budget: ColourBudget) -> ContentBlock:
-    code = render_code(draft.text, draft.language, budget)
+def _name(place: Place) -> str:
+    """Return the nearest key, in one spelling."""
+    return next((words(step) for step in reversed(place) if isinstance(step, str)), "")
+
+
+def _rendered(
+    number: int, draft: Draft, budget: ColourBudget, runs: tuple[Run, ...]
+) -> ContentBlock:
+    code = render_code(draft.text, draft.language, budget, runs)
     return ContentBlock(
         title=draft.title,
         language=code.language,
@@ -101,6 +139,8 @@ def _rendered(number: int, draft: Draft, budget: ColourBudget) -> ContentBlock:
         is_inspected=draft.is_inspected,
         is_raw=draft.is_raw,
         place=theirs(draft.place),
+        text=draft.text,
+        secrets=frozenset(draft.text[run.start : run.end] for run in runs),
     )
 
 

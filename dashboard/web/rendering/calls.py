@@ -36,12 +36,14 @@ def is_call(content: Any) -> bool:
     )
 
 
-def render_call(content: Mapping[str, Any]) -> tuple[CallView, list[ContentBlock]]:
+def render_call(
+    content: Mapping[str, Any], *, masks: bool = False
+) -> tuple[CallView, list[ContentBlock]]:
     """Draw a tool call: all of it as JSON first, then each text, then the name of the tool."""
     tool, arguments = content["tool"], content["arguments"]
     named = Draft("Tool", tool)
     if count_members(arguments) > MOST_MEMBERS:
         return CallView(1, [], is_whole=False), rendered([raw(content), named])
     parts = parts_of_call(tool, arguments)
-    blocks = rendered([raw(content), *map(of_part, parts), named])
+    blocks = rendered([raw(content), *map(of_part, parts), named], masks=masks)
     return CallView(len(parts) + 1, Members(parts).of(arguments)), blocks

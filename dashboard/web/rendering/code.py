@@ -5,20 +5,20 @@ from __future__ import annotations
 import hashlib
 import time
 import unicodedata
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import pygments
 from django.core.cache import cache
-from django.utils.html import escape
 from django.utils.safestring import SafeString
 
-from dashboard.inspection.hidden import Glyph, GlyphKind, hidden_characters, segments
+from dashboard.inspection.hidden import GlyphKind, hidden_characters
 from dashboard.inspection.languages import TEXT, lexer_alias
-from dashboard.web.rendering.markup import draw, trusted
+from dashboard.web.rendering.drawing import Drawing, Run, Tokens
 from dashboard.web.rendering.tokens import DEADLINE_S, can_colour, tokenize
+from dashboard.web.rendering.windows import Window, cut
 
-RENDERER_VERSION = f"2 pygments-{pygments.__version__} unicode-{unicodedata.unidata_version}"
+RENDERER_VERSION = f"3 pygments-{pygments.__version__} unicode-{unicodedata.unidata_version}"
 CACHED_CHARACTERS = 300_000  # of HTML; what is longer is rendered each time
 CACHED_S = 3600
 RETRY_COLOURS_S = 60  # what hangs a lexer costs a second a minute, not a second a view
@@ -31,23 +31,37 @@ class RenderedCode:
     r"""One text, ready for the page, complete.
 
     Attributes:
-        lines: One HTML fragment a line, split at ``\n`` only, without the line break.
+        lines: One HTML fragment a line, split at ``\n`` only, without the line break. Those of a
+            text of several windows are drawn when they are asked for.
         language: The lexer's name, ``"text"`` if there is none for it.
         highlighted: Whether it is coloured.
         warnings: What is hidden in it, in our words, one sentence fragment each.
         digest: SHA-256 of renderer, language and source: it names this very view.
+        windows: The parts that it is served in; one if it is short.
+        masked: Where secrets stand that are drawn as dots.
     """
 
-    lines: list[SafeString]
+    lines: Sequence[SafeString]
     language: str
     highlighted: bool
     warnings: list[str]
     digest: str
+    windows: list[Window]
+    masked: tuple[Run, ...] = ()
 
     @property
     def line_count(self) -> int:
         """How many lines there are. A text that ends with a line break has an empty last one."""
-        return len(self.lines)
+        return self.windows[-1].last
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it takes more than one window."""
+        return len(self.windows) > 1
+
+    def lines_in(self, window: Window) -> Sequence[SafeString]:
+        """Return the lines of one window, or the parts of lines that stand in it."""
+        return self.lines.within(window) if isinstance(self.lines, Drawing) else self.lines
 
 
 @dataclass(slots=True)
@@ -57,87 +71,86 @@ class ColourBudget:
     left_s: float = 2.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What is to be rendered."""
+
+    text: str
+    alias: str
+    masked: tuple[Run, ...] = ()
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        identity = f"{RENDERER_VERSION}\n{self.alias}\n{self.text}"
+        digest = hashlib.sha256(identity.encode(errors="surrogatepass")).hexdigest()
+        object.__setattr__(self, "digest", digest)
+
+
 def render_code(
-    source: str, language: str | None = None, budget: ColourBudget | None = None
+    source: str,
+    language: str | None = None,
+    budget: ColourBudget | None = None,
+    masked: tuple[Run, ...] = (),
 ) -> RenderedCode:
-    """Render ``source``. Nothing in it is cut off, changed or taken as markup."""
-    alias = lexer_alias(language)
-    identity = f"{RENDERER_VERSION}\n{alias}\n{source}".encode(errors="surrogatepass")
-    digest = hashlib.sha256(identity).hexdigest()
-    if alias == TEXT and len(source) <= _SHORT:
-        return _render(source, alias, digest, ColourBudget())
-    key = f"rendered-code:{digest}"
-    known = cache.get(key)
+    """Render ``source``. Nothing in it is cut off, changed or taken as markup.
+
+    ``masked`` says from where to where dots stand for what it says.
+    """
+    asked = _Source(source, lexer_alias(language), masked)
+    if asked.alias == TEXT and len(source) <= _SHORT:
+        return _render(asked, ColourBudget())
+    key = f"rendered-code:{asked.digest}"
+    known = None if masked else cache.get(key)
     if isinstance(known, RenderedCode):
         return known
-    rendered = _render(source, alias, digest, budget or ColourBudget())
-    if sum(map(len, rendered.lines)) <= CACHED_CHARACTERS:
-        settled = rendered.highlighted or not can_colour(source, alias)
+    rendered = _render(asked, budget or ColourBudget())
+    if not rendered.is_long and not masked and _size(rendered) <= CACHED_CHARACTERS:
+        settled = rendered.highlighted or not can_colour(source, asked.alias)
         cache.set(key, rendered, CACHED_S if settled else RETRY_COLOURS_S)
     return rendered
 
 
-def _render(source: str, alias: str, digest: str, budget: ColourBudget) -> RenderedCode:
-    tokens = _tokens(source, alias, budget)
-    html = "".join(map(draw, segments(source)) if tokens is None else _coloured(source, tokens))
+def _size(rendered: RenderedCode) -> int:
+    return sum(map(len, rendered.lines))
+
+
+def _render(asked: _Source, budget: ColourBudget) -> RenderedCode:
+    windows = cut(asked.text)
+    is_long = len(windows) > 1
+    tokens = (_kept_tokens if is_long else _tokens)(asked, budget)
+    drawing = Drawing(asked.text, windows, tokens, asked.masked)
     return RenderedCode(
-        lines=[trusted(line) for line in html.split("\n")],
-        language=alias,
+        lines=drawing if is_long else drawing.within(windows[0]),
+        language=asked.alias,
         highlighted=tokens is not None,
-        warnings=_warnings(source),
-        digest=digest,
+        warnings=_warnings(asked.text),
+        digest=asked.digest,
+        windows=windows,
+        masked=asked.masked,
     )
 
 
-def _tokens(source: str, alias: str, budget: ColourBudget) -> list[tuple[str, str]] | None:
+def _kept_tokens(asked: _Source, budget: ColourBudget) -> Tokens | None:
+    """Read all of a long text once, for every window of it: a window alone would be misread."""
+    if not can_colour(asked.text, asked.alias):
+        return None
+    key = f"tokens:{asked.digest}"
+    known = cache.get(key)
+    if known is None:
+        tokens = _tokens(asked, budget)
+        known = {"tokens": tokens}
+        cache.set(key, known, RETRY_COLOURS_S if tokens is None else CACHED_S)
+    tokens_of: Tokens | None = known["tokens"]
+    return tokens_of
+
+
+def _tokens(asked: _Source, budget: ColourBudget) -> Tokens | None:
     if budget.left_s <= 0:
         return None
     started_at = time.monotonic()
-    tokens = tokenize(source, alias, min(DEADLINE_S, budget.left_s))
+    tokens = tokenize(asked.text, asked.alias, min(DEADLINE_S, budget.left_s))
     budget.left_s -= time.monotonic() - started_at
-    return tokens
-
-
-def _coloured(source: str, tokens: Iterable[tuple[str, str]]) -> Iterator[str]:
-    pieces = _Pieces(tokens)
-    for segment in segments(source):
-        if isinstance(segment, Glyph):
-            pieces.skip(len(segment.text))
-            yield draw(segment)
-        else:
-            for css_class, text in pieces.take(len(segment)):
-                yield _span(css_class, text)
-
-
-class _Pieces:
-    """Hands out coloured text in the lengths that it is asked for."""
-
-    def __init__(self, tokens: Iterable[tuple[str, str]]) -> None:
-        self._tokens = iter(tokens)
-        self._css_class = self._text = ""
-        self._used = 0
-
-    def take(self, size: int) -> Iterator[tuple[str, str]]:
-        while size:
-            if self._used == len(self._text):
-                self._css_class, self._text = next(self._tokens)
-                self._used = 0
-            text = self._text[self._used : self._used + size]
-            self._used += len(text)
-            size -= len(text)
-            yield self._css_class, text
-
-    def skip(self, size: int) -> None:
-        for _ in self.take(size):
-            pass
-
-
-def _span(css_class: str, text: str) -> str:
-    """Wrap each line of ``text`` on its own, for lines become separate fragments."""
-    if not css_class:
-        return escape(text)
-    around = f'<span class="{css_class}">{{}}</span>'.format
-    return "\n".join(around(escape(line)) if line else "" for line in text.split("\n"))
+    return None if tokens is None else [(css_class, len(text)) for css_class, text in tokens]
 
 
 def _warnings(source: str) -> list[str]:

@@ -30,6 +30,7 @@ FENCES_AND_LANGUAGE = (
 UNKNOWN_LANGUAGE = "We do not know the language that the agent named, so this is not coloured."
 TOO_MANY_BLOCKS = "This holds more than {count} fenced blocks. It is shown as one text."
 _MOST_BLOCKS = 50
+_WHOLE = PlanView([])
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,24 @@ class Content:
         return sum(block.code.line_count for block in self.blocks if not block.is_raw)
 
     @property
+    def secrets(self) -> frozenset[str]:
+        """What is masked in it."""
+        return frozenset[str]().union(*(block.secrets for block in self.blocks))
+
+    @property
+    def masked(self) -> int:
+        """How many places are masked, without what is there for the second time."""
+        return sum(len(block.code.masked) for block in self.blocks if not block.is_raw)
+
+    @property
+    def to_be_read(self) -> list[ContentBlock]:
+        """The blocks that are all of the content, each text once."""
+        is_whole = (self.call or self.plan or _WHOLE).is_whole
+        before = self.memory.approved if self.memory else 0
+        blocks = [b for b in self.blocks if not b.is_raw and b.number != (before or -1)]
+        return blocks if is_whole else self.blocks
+
+    @property
     def warnings(self) -> list[str]:
         """What is hidden in it, and what else a reader was warned about, in our words."""
         found = [w for block in self.blocks if not block.is_raw for w in block.code.warnings]
@@ -66,26 +85,29 @@ class Content:
         return found + ([self.memory.standing] if self.memory and self.memory.is_warning else [])
 
 
-def render_content(kind: str, content_text: str, approved: Approved | None = None) -> Content:
+def render_content(
+    kind: str, content_text: str, approved: Approved | None = None, *, masks: bool = False
+) -> Content:
     """Render the canonical JSON text of a request's content, every member of it.
 
     Args:
         approved: The memory that was approved before, for a request about memory.
+        masks: Whether secrets are masked; never where something grave was found.
 
     Raises:
         JsonError: The text is not what the server stores.
     """
     content = parse_json(content_text)
     if kind == Kind.TOOL_CALL and is_call(content):
-        call, blocks = render_call(content)
+        call, blocks = render_call(content, masks=masks)
         return Content(blocks, call=call)
     if kind == Kind.PLAN and is_plan(content):
-        plan, blocks = render_plan(content)
+        plan, blocks = render_plan(content, masks=masks)
         return Content(blocks, plan=plan)
     if kind == Kind.MEMORY and is_memory(content):
-        memory, blocks = render_memory(content, approved)
+        memory, blocks = render_memory(content, approved, masks=masks)
         return Content(blocks, memory=memory)
-    return Content(rendered(_drafts(kind, content)))
+    return Content(rendered(_drafts(kind, content), masks=masks))
 
 
 def _drafts(kind: str, content: Any) -> Iterator[Draft]:

@@ -6,14 +6,14 @@ coloured, so that no lexer has to run for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.safestring import SafeString
 
 from dashboard.web.rendering.code import RenderedCode, render_code
-from dashboard.web.rendering.markup import theirs
+from dashboard.web.rendering.masking import occurrences, said
 from dashboard.web.rendering.prettyjson import pretty_json
 from dashboard.wire import canonical_json
 
@@ -57,56 +57,65 @@ class EvidenceField:
     collapsed: bool = False
 
 
-def evidence_fields(evidence: Mapping[str, Any]) -> list[EvidenceField]:
-    """Arrange evidence for the page: what is known in our order, all else under "other"."""
-    fields = [
-        EvidenceField(name, label, list(_items(name, evidence[name])))
-        for name, label in _LABELS.items()
-        if name in evidence
-    ]
-    others = [name for name in evidence if name not in _LABELS | _LAST]
-    if others:
-        fields.append(EvidenceField("other", _OTHER, _others({k: evidence[k] for k in others})))
-    fields += [
-        EvidenceField(name, label, [_item(evidence[name])], collapsed=True)
-        for name, label in _LAST.items()
-        if name in evidence
-    ]
-    return fields
+def evidence_fields(
+    evidence: Mapping[str, Any], secrets: Collection[str] = ()
+) -> list[EvidenceField]:
+    """Arrange evidence for the page: what is known in our order, all else under "other".
+
+    ``secrets`` are masked wherever they stand in it.
+    """
+    return list(_Said(secrets).fields(evidence))
 
 
-def _items(name: str, value: Any) -> Iterator[EvidenceItem]:
-    if not isinstance(value, list) or not 0 < len(value) <= _MOST_ITEMS:
-        yield _item(value)
-    elif name == "context":
-        for message in value:
-            yield from _message(message)
-    else:
-        yield from map(_item, value)
+class _Said:
+    """Draws evidence with ``secrets`` masked."""
 
+    def __init__(self, secrets: Collection[str]) -> None:
+        self._secrets = secrets
 
-def _others(values: dict[str, Any]) -> list[EvidenceItem]:
-    if len(values) > _MOST_ITEMS:
-        return [_item(values)]
-    return [_item(value, canonical_json(name)) for name, value in values.items()]
+    def fields(self, evidence: Mapping[str, Any]) -> Iterator[EvidenceField]:
+        for name, label in _LABELS.items():
+            if name in evidence:
+                yield EvidenceField(name, label, list(self._items(name, evidence[name])))
+        others = {k: value for k, value in evidence.items() if k not in _LABELS | _LAST}
+        if others:
+            yield EvidenceField("other", _OTHER, self._others(others))
+        for name, label in _LAST.items():
+            if name in evidence:
+                yield EvidenceField(name, label, [self._item(evidence[name])], collapsed=True)
 
+    def _items(self, name: str, value: Any) -> Iterator[EvidenceItem]:
+        if not isinstance(value, list) or not 0 < len(value) <= _MOST_ITEMS:
+            yield self._item(value)
+        elif name == "context":
+            for message in value:
+                yield from self._message(message)
+        else:
+            yield from map(self._item, value)
 
-def _message(message: Any) -> Iterator[EvidenceItem]:
-    """Show who speaks and what is said; whatever else a message holds follows as JSON."""
-    if not isinstance(message, dict):
-        yield _item(message)
-        return
-    speaker = {k: message[k] for k in _SPEAKER if isinstance(message.get(k), str)}
-    caption = " · ".join(speaker.values())
-    said = message.get("content")
-    if said is not None:
-        yield _item(said, caption)
-    rest = {k: v for k, v in message.items() if k not in speaker and k != "content"}
-    if rest or said is None:
-        yield _item(rest, caption)
+    def _others(self, values: dict[str, Any]) -> list[EvidenceItem]:
+        if len(values) > _MOST_ITEMS:
+            return [self._item(values)]
+        return [self._item(value, canonical_json(name)) for name, value in values.items()]
 
+    def _message(self, message: Any) -> Iterator[EvidenceItem]:
+        """Show who speaks and what is said; whatever else a message holds follows as JSON."""
+        if not isinstance(message, dict):
+            yield self._item(message)
+            return
+        speaker = {k: message[k] for k in _SPEAKER if isinstance(message.get(k), str)}
+        caption = " · ".join(speaker.values())
+        content = message.get("content")
+        if content is not None:
+            yield self._item(content, caption)
+        rest = {k: v for k, v in message.items() if k not in speaker and k != "content"}
+        if rest or content is None:
+            yield self._item(rest, caption)
 
-def _item(value: Any, caption: str = "") -> EvidenceItem:
-    if isinstance(value, str):
-        return EvidenceItem(theirs(caption), text=theirs(value))
-    return EvidenceItem(theirs(caption), code=render_code(pretty_json(value)))
+    def _item(self, value: Any, caption: str = "") -> EvidenceItem:
+        named = said(caption, self._secrets)
+        if isinstance(value, str):
+            return EvidenceItem(named, text=said(value, self._secrets))
+        text = pretty_json(value)
+        runs = occurrences(text, self._secrets)
+        return EvidenceItem(named, code=render_code(text, masked=runs))

@@ -27,8 +27,20 @@ def trusted(html: str) -> SafeString:
 
 EMPTY = trusted("")
 
+MASKED = trusted(
+    '<span class="masked" title="A secret, masked by us">'
+    '<span aria-hidden="true">••••••••</span>'
+    '<span class="visually-hidden">masked secret</span></span>'
+)
+"""Stands for a secret. It says nothing of how long that is, and is a box that no text can draw."""
+
 
 @lru_cache(maxsize=1024)
 def _box(label: str, name: str, kind: GlyphKind) -> str:
     title = escape(name)
     return f'<span class="glyph glyph-{kind.value}" title="{title}">{escape(label)}</span>'
+
+
+def numbered(line: SafeString, place: str, number: int) -> SafeString:
+    """Set a drawn line with its number; ``place`` is an id of ours."""
+    return trusted(f'<code class="line" id="{place}" data-n="{number}">{line}</code>')

@@ -84,12 +84,13 @@ def is_memory(content: Any) -> bool:
 
 
 def render_memory(
-    content: Mapping[str, Any], approved: Approved | None = None
+    content: Mapping[str, Any], approved: Approved | None = None, *, masks: bool = False
 ) -> tuple[MemoryView, list[ContentBlock]]:
     """Draw a change of memory: all of it as JSON first, then each text.
 
     Args:
         approved: What was approved last for the same memory, None if nobody looked.
+        masks: Whether secrets are masked.
     """
     parts = parts_of_texts(content)
     numbers = {part.place[0]: part.number for part in parts}
@@ -97,7 +98,7 @@ def render_memory(
     standing, is_warning = _standing(content.get("existing"), approved)
     known = (content["content"], content.get("existing"))
     if approved and approved.content is not None and approved.content not in known:
-        drafts.append(Draft(APPROVED, approved.content))
+        drafts.append(Draft(APPROVED, approved.content, named_value=""))
     compared, note = _compared(content)
     view = MemoryView(
         operation=numbers["operation"],
@@ -111,7 +112,7 @@ def render_memory(
         standing=standing,
         is_warning=is_warning,
     )
-    return view, rendered(drafts)
+    return view, rendered(drafts, masks=masks)
 
 
 def _drafts(parts: list[Part], operation: str) -> Iterator[Draft]:
@@ -119,7 +120,7 @@ def _drafts(parts: list[Part], operation: str) -> Iterator[Draft]:
     titles |= {"operation": "Operation", "user_id": "Whose memory"}
     for part in parts:
         name = str(part.place[0])
-        yield Draft(titles[name], part.text, is_inspected=True, place=name)
+        yield Draft(titles[name], part.text, is_inspected=True, place=name, named_value=name)
 
 
 def _compared(content: Mapping[str, Any]) -> tuple[list[Changed] | None, str]:

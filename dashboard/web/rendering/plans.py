@@ -49,7 +49,9 @@ def is_plan(content: Any) -> bool:
     )
 
 
-def render_plan(content: Mapping[str, Any]) -> tuple[PlanView, list[ContentBlock]]:
+def render_plan(
+    content: Mapping[str, Any], *, masks: bool = False
+) -> tuple[PlanView, list[ContentBlock]]:
     """Draw a plan: all of it as JSON first, then each text."""
     steps = content["steps"]
     if count_members(steps) > MOST_MEMBERS:
@@ -57,7 +59,7 @@ def render_plan(content: Mapping[str, Any]) -> tuple[PlanView, list[ContentBlock
     parts = parts_of_texts(content)
     members = Members(parts)
     view = PlanView([_step(number, step, members) for number, step in enumerate(steps, 1)])
-    return view, rendered([raw(content), *map(of_part, parts)])
+    return view, rendered([raw(content), *map(of_part, parts)], masks=masks)
 
 
 def _step(number: int, step: dict[str, Any], members: Members) -> Step:

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dashboard.approvals import queries
+from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import ClaimedByAnother, NotFound, Refused, StaleBasis
 from dashboard.approvals.models import ApprovalRequest
@@ -52,10 +52,13 @@ def page(
     refusal: Refused | None = None,
 ) -> HttpResponse:
     """Answer with the whole page of a request, and why an answer to it was refused."""
-    reading = read(approval, last_judgement(approval), request.get_host())
+    reading = read(approval, last_judgement(approval), request.get_host(), request.user)
+    if reading.served:
+        services.note_served(approval_id=approval.pk, person=request.user, parts=reading.served)
     state = _state(request, approval, refusal)
     now = database_now()
-    about = {"before": chain.before(approval, request.user, now), "pinned": pinned(approval, now)}
+    before = chain.before(approval, request.user, now, masks=reading.masks)
+    about = {"before": before, "pinned": pinned(approval, now)}
     context = {**state, **about, "reading": reading, "listing": listing(request)}
     return render(request, "desk/detail.html", context, status=status)
 

@@ -6,8 +6,8 @@ from django.db.models import Max, Min
 from django.http import HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
-from dashboard.approvals import attention
 from dashboard.approvals.clock import database_now
+from dashboard.approvals.for_me import mine as for_me
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.web.actors import PersonRequest
 from dashboard.web.views.reading import for_readers
@@ -17,7 +17,7 @@ from dashboard.web.views.reading import for_readers
 @for_readers
 def mine(request: PersonRequest) -> HttpResponse:
     """Say how many requests need the reader, when the newest came and the first one ends."""
-    due = attention.mine(request.user, database_now()).due
+    due = for_me(request.user, database_now()).due
     ends = ApprovalRequest.objects.filter(pk__in=due).aggregate(
         newest=Max("submitted_at"), soonest=Min("expires_at")
     )

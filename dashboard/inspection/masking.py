@@ -1,0 +1,106 @@
+"""Where secrets stand that a page may mask: unbroken runs within what is certainly a text.
+
+Masking may hide a command, so outside of a literal nothing is masked, and neither is anything of a
+language that is not read for literals here.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from itertools import accumulate
+
+Run = tuple[int, int]
+
+_RUN = r"[A-Za-z0-9_\-]"
+_SECRETS = {
+    "AKIA ASIA": r"\bA[KS]IA([0-9A-Z]{16})\b",
+    "ghp_ gho_ ghu_ ghs_ ghr_": rf"\bgh[pousr]_([A-Za-z0-9]{{36}}{_RUN}*+)",
+    "github_pat_": rf"\bgithub_pat_([A-Za-z0-9_]{{60}}{_RUN}*+)",
+    "glpat-": rf"\bglpat-({_RUN}{{20}}{_RUN}*+)",
+    "xox": rf"\bxox[abprs]-({_RUN}{{10}}{_RUN}*+)",
+    "AIza": rf"\bAIza({_RUN}{{35}}{_RUN}*+)",
+    "sk-": rf"\bsk-(?:ant-|proj-)?({_RUN}{{20}}{_RUN}*+)",
+    "k_live_": rf"\b[rs]k_live_([A-Za-z0-9]{{16}}{_RUN}*+)",
+    "hf_": rf"\bhf_([A-Za-z0-9]{{30}}{_RUN}*+)",
+    "eyJ": rf"\beyJ({_RUN}{{10,2000}}\.eyJ{_RUN}{{10,4000}}+(?:\.{_RUN}{{1,4000}}+)?)",
+    "://": r"://[^\s:/@'\"{}$<>]{1,100}:([^\s:/@'\"{}$<>]{3,100})@",
+}
+"""How a secret begins -> what it looks like. Most texts hold no such beginning, which is quick."""
+
+_EACH = [(begin.split(), re.compile(look, re.ASCII)) for begin, look in _SECRETS.items()]
+_NAMES = "passw(?:or)?d|passphrase|secret|api_?key|access_?key|auth_?token"
+_BEGINNINGS = ("passw", "passphrase", "secret", "key", "token")
+_NAMED = re.compile(rf"(?:^|_)(?:{_NAMES})\Z", re.IGNORECASE)
+_VALUE = r"[A-Za-z0-9_\-.+/=!@#%^*~:,?]{8,200}"  # nothing that a shell or an interpreter calls by
+_WHOLE = re.compile(_VALUE)
+_ASSIGNED = re.compile(
+    rf"(?:{_NAMES})[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']({_VALUE})[\"']", re.IGNORECASE
+)
+_OTHER_BREAKS = re.compile(r"[\r\f]")  # Python ends or continues lines there otherwise than we do
+
+
+def secrets_in_text(text: str, name: str = "") -> list[Run]:
+    """Return where secrets stand in a value; ``name`` is what the value is called, if anything."""
+    if _NAMED.search(name) and _WHOLE.fullmatch(text):
+        return [(0, len(text))]
+    return [
+        found.span(1)
+        for begins, look in _EACH
+        if any(begin in text for begin in begins)
+        for found in look.finditer(text)
+    ]
+
+
+def secrets_in_python(source: str) -> list[Run]:
+    """Return where secrets stand in string literals of Python. Parses, so only for the sandbox.
+
+    Raises:
+        SyntaxError: It is no Python.
+    """
+    wanted = candidates(source)
+    if not wanted or _OTHER_BREAKS.search(source):
+        return []
+    literals = list(_literals(source))
+    return [run for run in wanted if any(a < run[0] and run[1] < b for a, b in literals)]
+
+
+def candidates(source: str) -> list[Run]:
+    """Return what looks like secrets, wherever it stands; of two that overlap the first one."""
+    named: list[Run] = []
+    if any(name in source.lower() for name in _BEGINNINGS):
+        named = [match.span(1) for match in _ASSIGNED.finditer(source)]
+    found, end = [], 0
+    for run in sorted({*secrets_in_text(source), *named}):
+        if run[0] >= end:
+            found.append(run)
+            end = run[1]
+    return found
+
+
+def python_runs(payload: bytes) -> bytes:
+    """In the sandbox: turn JSON of a source into JSON ``[[start, end], …]``."""
+    return json.dumps(secrets_in_python(json.loads(payload))).encode()
+
+
+def _literals(source: str) -> Iterator[Run]:
+    """Yield where each string literal of one line stands; parts of f-strings are none."""
+    lines = source.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    tree = ast.parse(source)
+    inside = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr)
+        for part in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or id(node) in inside:
+            continue
+        if isinstance(node.value, str) and node.lineno == node.end_lineno:
+            line, start = lines[node.lineno - 1].encode(), starts[node.lineno - 1]
+            first = len(line[: node.col_offset].decode())
+            last = len(line[: node.end_col_offset].decode())
+            yield start + first, start + last
