@@ -28,6 +28,7 @@ from dashboard.wire import parse_json
 
 _SALT = "approvals.bulk"
 _HIDDEN = "Characters in it are hidden or look like others."
+_MASKED = "Secrets in it are masked."
 _MUCH = "Too much of it is different to be shown here."
 
 
@@ -124,8 +125,10 @@ def ticket(signed: str, person: User) -> Ticket | None:
 def _why_alone(reading: Reading, parts: Sequence[Section]) -> str:
     if reading.content.warnings:
         return _HIDDEN
+    if reading.masked:
+        return _MASKED
     is_cut = reading.evidence_left_out or any(section.diff.left_out for section in parts)
-    return _MUCH if is_cut or not reading.is_whole else ""
+    return _MUCH if is_cut or reading.is_long or not reading.is_whole else ""
 
 
 def _parts(first: One, one: One) -> list[Section]:
