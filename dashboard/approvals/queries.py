@@ -16,6 +16,7 @@ from dashboard.approvals.models import (
     ApprovalQuerySet,
     ApprovalRequest,
     Decision,
+    Edit,
     Grant,
     GrantQuerySet,
     Hold,
@@ -52,6 +53,7 @@ def whole() -> ApprovalQuerySet:
     return ApprovalRequest.objects.select_related(
         "agent__owner", "token__agent", "decision__decided_by", "decision__grant__made_by", "poll"
     ).prefetch_related(
+        Prefetch("edits", queryset=Edit.objects.select_related("edited_by").order_by("id")),
         Prefetch("judgements", queryset=judgements),
         Prefetch("outcomes", queryset=Outcome.objects.order_by("id")),
         Prefetch("votes", queryset=Vote.objects.select_related("person").order_by("id")),
@@ -91,7 +93,7 @@ def closed(ids: Iterable[UUID]) -> dict[UUID, ApprovalRequest]:
 
 def _light() -> ApprovalQuerySet:
     # An answer never repeats what was asked, which may be a megabyte.
-    return ApprovalRequest.objects.select_related("decision__decided_by").defer(
+    return ApprovalRequest.objects.select_related("decision__decided_by", "decision__edit").defer(
         "content", "evidence", "objective"
     )
 

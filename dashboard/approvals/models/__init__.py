@@ -8,6 +8,7 @@ from dashboard.approvals.models.answers import (
     Outcome,
     Vote,
 )
+from dashboard.approvals.models.edits import Edit
 from dashboard.approvals.models.presence import Hold, Poll, View
 from dashboard.approvals.models.requests import (
     ApprovalQuerySet,
@@ -21,6 +22,7 @@ __all__ = [
     "ApprovalQuerySet",
     "ApprovalRequest",
     "Decision",
+    "Edit",
     "Grant",
     "GrantQuerySet",
     "Hold",

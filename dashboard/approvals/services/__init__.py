@@ -1,7 +1,9 @@
 """The verbs about requests. Each is one transaction, and each may be repeated safely."""
 
+from dashboard.approvals.services._replacing import why_not_allowed
 from dashboard.approvals.services.cancel import cancel
 from dashboard.approvals.services.decide import Answer, Basis, decide
+from dashboard.approvals.services.edit import propose_edit
 from dashboard.approvals.services.expire import expire, expire_overdue
 from dashboard.approvals.services.export import record_export
 from dashboard.approvals.services.grants import end_forbidden_grants, revoke_grant
@@ -27,10 +29,12 @@ __all__ = [
     "mark_viewed",
     "note_polls",
     "place_hold",
+    "propose_edit",
     "record_export",
     "report_outcome",
     "retire_agent",
     "revoke_grant",
     "revoke_token",
     "submit",
+    "why_not_allowed",
 ]

@@ -13,8 +13,10 @@ from django.db import transaction
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
+from dashboard.approvals.editing import StepSaid, judged_now, report_of_edit, steps_json
 from dashboard.approvals.errors import (
     AlreadyClosed,
+    EditRefused,
     GrantRefused,
     NotAllowed,
     OnHold,
@@ -23,16 +25,21 @@ from dashboard.approvals.errors import (
     StaleBasis,
 )
 from dashboard.approvals.granting import Terms
-from dashboard.approvals.judging import demands_of
-from dashboard.approvals.models import ApprovalRequest, Decision, Judgement, Vote
+from dashboard.approvals.judging import as_judged, report_of
+from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Judgement, Vote
 from dashboard.approvals.permission import is_enough, votes_that_count, why_not_count
+from dashboard.approvals.replacing import reason_with_steps
 from dashboard.approvals.services._closing import close, lock, raise_version
 from dashboard.approvals.services._judging import judge_under_present
+from dashboard.approvals.services._replacing import replace_with
+from dashboard.approvals.services._steps import allow_steps, inspected_steps
 from dashboard.approvals.services.expire import expire_locked
 from dashboard.approvals.services.grants import make_grant
 from dashboard.approvals.services.hold import is_held
+from dashboard.approvals.stepping import Inspected
 from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.demands import Required
+from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.wire import Source, Status, canonical_json
 
 _NO_RIGHT = "You are not a reviewer (any more). Your decision was not recorded."
@@ -43,11 +50,20 @@ _END_UNSEEN = (
 )
 
 
+_EDITS_REFUSED = "The agent takes no changed content, so this can only be sent as a replacement."
+_ONLY_ASKED = "A yes to a change cannot be remembered."
+
+
 class Basis(NamedTuple):
-    """What the reviewer's page had shown: a decision about anything else does not count."""
+    """What the reviewer's page had shown: a decision about anything else does not count.
+
+    ``edit_id`` is of what a reviewer made of the content, if the page was about that. A yes is
+    then to the edit, and a no sends it along as a replacement.
+    """
 
     digest: str
     judgement_id: int
+    edit_id: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +74,8 @@ class Answer:
         auth: How the reviewer is known, for the record, such as ``"session:password"``.
         shown: What the page displayed, as JSON, kept with the answer.
         remember: What is to be allowed from now on, if the yes is to be remembered.
+        steps: What becomes of each step of a plan that is rejected.
+        allow_steps: Whether the steps of the plan may run when they are asked exactly so.
     """
 
     reviewer: User
@@ -67,6 +85,8 @@ class Answer:
     reason: str = ""
     shown: Mapping[str, Any] = field(default_factory=dict)
     remember: Terms | None = None
+    steps: Sequence[StepSaid] = ()
+    allow_steps: bool = False
 
     @property
     def end_seen(self) -> bool:
@@ -97,19 +117,22 @@ def decide(*, approval_id: UUID, **answer: Any) -> Decision | Vote:
         NotAllowed: The person may not decide, or their yes does not count here.
         StaleBasis: Something else was shown than what is asked now.
         ReasonMissing: The policy asks for a reason.
-        GrantRefused: This yes cannot be remembered.
+        GrantRefused: This yes cannot be remembered, or not for the steps of this plan.
+        EditRefused: The agent takes no edit, or the policy rejects it now.
         OnHold: All approving is stopped.
     """
     given = Answer(**answer)
     if given.status not in (Status.APPROVED, Status.REJECTED):
         raise ValueError(f"A reviewer approves or rejects; {given.status!r} is neither.")
+    # Before the transaction: SQLite has one writer, which must not wait for a parser.
+    steps = inspected_steps(approval_id, given.basis.edit_id) if given.allow_steps else []
     with transaction.atomic():
         approval = lock(approval_id)
         if approval.status != Status.PENDING:
             return _repeated(approval, given)
         now = database_now()
         if approval.expires_at > now:
-            outcome = _answer(approval, given, now)
+            outcome = _answer(_Asked(approval, given, now, steps))
         else:
             expire_locked(approval, now)
             outcome = AlreadyClosed(approval)
@@ -119,106 +142,162 @@ def decide(*, approval_id: UUID, **answer: Any) -> Decision | Vote:
     return outcome
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """A locked, pending request, the answer to it, and what else the answer rests on."""
+
+    approval: ApprovalRequest
+    given: Answer
+    now: datetime
+    steps: Sequence[Inspected]
+    edit: Edit | None = None
+
+    @property
+    def digest(self) -> str:
+        """The name of the content that is said yes to."""
+        return self.edit.digest if self.edit else self.approval.digest
+
+    def evaluation(self, judgement: Judgement) -> Evaluation:
+        """What holds for that content."""
+        judgement.approval = self.approval
+        if self.edit is None:
+            return as_judged(judgement)
+        return judged_now(self.edit, self.approval, judgement)
+
+
 def _repeated(approval: ApprovalRequest, given: Answer) -> Decision | Vote:
     decision = approval.decision
     if given.remember and not approval.grants_made.filter(made_by=given.reviewer).exists():
         raise AlreadyClosed(approval)
-    if decision.decided_by_id == given.reviewer.pk and decision.status == given.status:
+    is_same = given.status == Status.REJECTED or decision.edit_id == given.basis.edit_id
+    if decision.decided_by_id == given.reviewer.pk and decision.status == given.status and is_same:
         return decision
-    earlier = approval.votes.filter(person=given.reviewer).last()
-    if earlier and given.status == decision.status == Status.APPROVED:
+    earlier = approval.votes.filter(person=given.reviewer, edit=given.basis.edit_id).last()
+    if earlier and is_same and given.status == decision.status == Status.APPROVED:
         return earlier
     raise AlreadyClosed(approval)
 
 
-def _answer(approval: ApprovalRequest, given: Answer, now: datetime) -> Decision | Vote | Refused:
+def _answer(asked: _Asked) -> Decision | Vote | Refused:
+    approval, given = asked.approval, asked.given
     # Read again: the session may be older than the loss of the right.
     given = replace(given, reviewer=User.objects.get(pk=given.reviewer.pk))
     if not roles.may_decide(given.reviewer):
         raise NotAllowed(_NO_RIGHT)
-    judgement = approval.judgements.select_related("revision", "inspection").latest("id")
-    if given.basis != Basis(approval.digest, judgement.pk):
+    latest = approval.judgements.select_related("revision", "inspection").latest("id")
+    edit = _edit(approval, given.basis.edit_id)
+    if given.basis != Basis(approval.digest, latest.pk, edit.pk if edit else None):
         raise StaleBasis
+    asked = replace(asked, given=given, edit=edit)
     if given.status is Status.REJECTED:
-        return _close(approval, given, judgement, now)
+        return _reject(asked, latest)
     if is_held():
         raise OnHold
+    before = asked.evaluation(latest)
     judgement, changed = judge_under_present(approval)
-    if changed:
-        closed = approval.status != Status.PENDING
-        return AlreadyClosed(approval) if closed else StaleBasis()
-    return _approve(approval, given, judgement, now)
+    if approval.status != Status.PENDING:
+        return AlreadyClosed(approval)
+    after = asked.evaluation(judgement)
+    if changed or (before.effect, before.demands) != (after.effect, after.demands):
+        return StaleBasis()
+    return _approve(asked, judgement, after)
 
 
-def _approve(
-    approval: ApprovalRequest, given: Answer, judgement: Judgement, now: datetime
-) -> Decision | Vote:
-    judgement.approval, required = approval, demands_of(judgement)
-    if why_not := why_not_count(approval, required, given.reviewer, now):
+def _approve(asked: _Asked, judgement: Judgement, evaluation: Evaluation) -> Decision | Vote:
+    approval, given, required = asked.approval, asked.given, evaluation.demands
+    if asked.edit:
+        _check_edit(asked, evaluation)
+    why_not = why_not_count(approval, required, given.reviewer, asked.now, edit=asked.edit)
+    if why_not:
         raise NotAllowed(_NOT_RECORDED.format(why_not))
     if required.whole_content and not given.end_seen:
         raise NotAllowed(_END_UNSEEN)
     if required.reason_required and not given.reason.strip():
         raise ReasonMissing
-    if given.remember and required.approvals > 1:
+    if (given.remember or given.allow_steps) and required.approvals > 1:
         raise GrantRefused(
             "Several people have to approve this, so no yes alone can be remembered."
         )
-    vote, is_new = _vote(approval, required, given, judgement, now)
-    counting = votes_that_count(approval, required, now)
+    vote, is_new = _vote(asked, required, judgement)
+    counting = votes_that_count(approval, required, asked.now, edit=asked.edit)
     if len(counting) >= required.approvals:
-        return _close(approval, given, judgement, now, counting)
+        return _close(asked, judgement, required, counting)
     if is_new:
         raise_version(approval)
         needed = required.approvals
         details = {"counted": len(counting), "needed": needed, "reason": given.reason}
-        record(given.actor, Event("approval.voted", str(approval.pk), approval.digest, details))
+        record(given.actor, Event("approval.voted", str(approval.pk), asked.digest, details))
     return vote
 
 
-def _vote(
-    approval: ApprovalRequest,
-    required: Required,
-    given: Answer,
-    judgement: Judgement,
-    now: datetime,
-) -> tuple[Vote, bool]:
+def _check_edit(asked: _Asked, evaluation: Evaluation) -> None:
+    if not asked.approval.accepts_edits:
+        raise EditRefused(_EDITS_REFUSED)
+    if evaluation.effect is Effect.REJECT:
+        raise EditRefused(f"The policy rejects this: {evaluation.reason}")
+    if asked.given.remember:
+        raise GrantRefused(_ONLY_ASKED)
+
+
+def _vote(asked: _Asked, required: Required, judgement: Judgement) -> tuple[Vote, bool]:
     """Return the yes of this person that is enough now, and whether it is a new one."""
-    for earlier in approval.votes.filter(person=given.reviewer):
+    given, approval = asked.given, asked.approval
+    for earlier in approval.votes.filter(person=given.reviewer, edit=asked.edit):
         if is_enough(earlier, required):
             return earlier, False
     vote = Vote.objects.create(
         approval=approval,
         person=given.reviewer,
         judgement=judgement,
-        digest=approval.digest,
+        edit=asked.edit,
+        digest=asked.digest,
         reason=given.reason,
         end_seen=given.end_seen,
         shown=canonical_json(dict(given.shown)),
-        voted_at=now,
+        voted_at=asked.now,
     )
     return vote, True
 
 
-def _close(
-    approval: ApprovalRequest,
-    given: Answer,
-    judgement: Judgement,
-    now: datetime,
-    counting: Sequence[Vote] = (),
-) -> Decision:
+def _reject(asked: _Asked, judgement: Judgement) -> Decision:
+    given, reason = asked.given, asked.given.reason
     extra: tuple[Event, ...] = ()
-    if given.remember and given.status is Status.APPROVED:
-        extra = (make_grant(judgement, given.remember, person=given.reviewer, now=now)[1],)
-    decision = Decision(
-        approval=approval,
+    if asked.edit:
+        judgement.approval = asked.approval
+        seen = given.end_seen
+        reason, extra = replace_with(asked.edit, judgement, reason, end_seen=seen, now=asked.now)
+    elif given.steps:
+        reason = reason_with_steps(reason, given.steps)
+    decision = _decision(asked, judgement, ())
+    decision.edit, decision.reason, decision.steps = None, reason, steps_json(given.steps)
+    return close(decision, actor=given.actor, extra=extra)
+
+
+def _close(
+    asked: _Asked, judgement: Judgement, required: Required, counting: Sequence[Vote]
+) -> Decision:
+    given, extra = asked.given, list[Event]()
+    if given.remember:
+        extra += [make_grant(judgement, given.remember, person=given.reviewer, now=asked.now)[1]]
+    if given.allow_steps:
+        report = report_of_edit(asked.edit) if asked.edit else report_of(judgement.inspection)
+        terms = (required, report)
+        extra += allow_steps(asked.approval, asked.steps, terms, given.reviewer, asked.now)
+    return close(_decision(asked, judgement, counting), actor=given.actor, extra=tuple(extra))
+
+
+def _decision(asked: _Asked, judgement: Judgement, counting: Sequence[Vote]) -> Decision:
+    given = asked.given
+    return Decision(
+        approval=asked.approval,
         status=given.status,
         source=Source.REVIEWER,
         reason=given.reason,
         decided_by=given.reviewer,
-        decided_at=now,
+        decided_at=asked.now,
         judgement=judgement,
+        edit=asked.edit,
+        steps=asked.edit.steps if asked.edit else "[]",
         shown=canonical_json(dict(given.shown)),
         counted=canonical_json([vote.person.username for vote in counting]),
     )
-    return close(decision, actor=given.actor, extra=extra)
