@@ -1,8 +1,9 @@
 """The verbs about requests. Each is one transaction, and each may be repeated safely."""
 
+from dashboard.approvals.services._answers import Answer, Basis
 from dashboard.approvals.services._replacing import why_not_allowed
 from dashboard.approvals.services.cancel import cancel
-from dashboard.approvals.services.decide import Answer, Basis, decide
+from dashboard.approvals.services.decide import decide
 from dashboard.approvals.services.edit import propose_edit
 from dashboard.approvals.services.expire import expire, expire_overdue
 from dashboard.approvals.services.export import record_export

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -13,7 +12,7 @@ from django.db import transaction
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.editing import StepSaid, judged_now, report_of_edit, steps_json
+from dashboard.approvals.editing import report_of_edit, steps_json
 from dashboard.approvals.errors import (
     AlreadyClosed,
     EditRefused,
@@ -24,11 +23,11 @@ from dashboard.approvals.errors import (
     Refused,
     StaleBasis,
 )
-from dashboard.approvals.granting import Terms
-from dashboard.approvals.judging import as_judged, report_of
+from dashboard.approvals.judging import report_of
 from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Judgement, Vote
 from dashboard.approvals.permission import is_enough, votes_that_count, why_not_count
 from dashboard.approvals.replacing import reason_with_steps
+from dashboard.approvals.services._answers import Answer, Asked, Basis
 from dashboard.approvals.services._closing import close, lock, raise_version
 from dashboard.approvals.services._judging import judge_under_present
 from dashboard.approvals.services._replacing import replace_with
@@ -36,8 +35,7 @@ from dashboard.approvals.services._steps import allow_steps, inspected_steps
 from dashboard.approvals.services.expire import expire_locked
 from dashboard.approvals.services.grants import make_grant
 from dashboard.approvals.services.hold import is_held
-from dashboard.approvals.stepping import Inspected
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Event, record
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.wire import Source, Status, canonical_json
@@ -48,55 +46,8 @@ _END_UNSEEN = (
     "The policy wants the whole content to have been in sight before anybody approves it. Your "
     "decision was not recorded; read to the end and press again."
 )
-
-
 _EDITS_REFUSED = "The agent takes no changed content, so this can only be sent as a replacement."
 _ONLY_ASKED = "A yes to a change cannot be remembered."
-
-
-class Basis(NamedTuple):
-    """What the reviewer's page had shown: a decision about anything else does not count.
-
-    ``edit_id`` is of what a reviewer made of the content, if the page was about that. A yes is
-    then to the edit, and a no sends it along as a replacement.
-    """
-
-    digest: str
-    judgement_id: int
-    edit_id: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """One person's answer to a request.
-
-    Attributes:
-        auth: How the reviewer is known, for the record, such as ``"session:password"``.
-        shown: What the page displayed, as JSON, kept with the answer.
-        remember: What is to be allowed from now on, if the yes is to be remembered.
-        steps: What becomes of each step of a plan that is rejected.
-        allow_steps: Whether the steps of the plan may run when they are asked exactly so.
-    """
-
-    reviewer: User
-    auth: str
-    status: Status
-    basis: Basis
-    reason: str = ""
-    shown: Mapping[str, Any] = field(default_factory=dict)
-    remember: Terms | None = None
-    steps: Sequence[StepSaid] = ()
-    allow_steps: bool = False
-
-    @property
-    def end_seen(self) -> bool:
-        """Whether the page says that the end of the content was in sight; silence is no."""
-        return bool(self.shown.get("end_seen"))
-
-    @property
-    def actor(self) -> Actor:
-        """Who answers, for the record."""
-        return Actor(f"user:{self.reviewer.username}", self.auth)
 
 
 def decide(*, approval_id: UUID, **answer: Any) -> Decision | Vote:
@@ -132,7 +83,7 @@ def decide(*, approval_id: UUID, **answer: Any) -> Decision | Vote:
             return _repeated(approval, given)
         now = database_now()
         if approval.expires_at > now:
-            outcome = _answer(_Asked(approval, given, now, steps))
+            outcome = _answer(Asked(approval, given, now, steps))
         else:
             expire_locked(approval, now)
             outcome = AlreadyClosed(approval)
@@ -140,29 +91,6 @@ def decide(*, approval_id: UUID, **answer: Any) -> Decision | Vote:
     if isinstance(outcome, Refused):
         raise outcome
     return outcome
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """A locked, pending request, the answer to it, and what else the answer rests on."""
-
-    approval: ApprovalRequest
-    given: Answer
-    now: datetime
-    steps: Sequence[Inspected]
-    edit: Edit | None = None
-
-    @property
-    def digest(self) -> str:
-        """The name of the content that is said yes to."""
-        return self.edit.digest if self.edit else self.approval.digest
-
-    def evaluation(self, judgement: Judgement) -> Evaluation:
-        """What holds for that content."""
-        judgement.approval = self.approval
-        if self.edit is None:
-            return as_judged(judgement)
-        return judged_now(self.edit, self.approval, judgement)
 
 
 def _repeated(approval: ApprovalRequest, given: Answer) -> Decision | Vote:
@@ -178,7 +106,7 @@ def _repeated(approval: ApprovalRequest, given: Answer) -> Decision | Vote:
     raise AlreadyClosed(approval)
 
 
-def _answer(asked: _Asked) -> Decision | Vote | Refused:
+def _answer(asked: Asked) -> Decision | Vote | Refused:
     approval, given = asked.approval, asked.given
     # Read again: the session may be older than the loss of the right.
     given = replace(given, reviewer=User.objects.get(pk=given.reviewer.pk))
@@ -203,7 +131,16 @@ def _answer(asked: _Asked) -> Decision | Vote | Refused:
     return _approve(asked, judgement, after)
 
 
-def _approve(asked: _Asked, judgement: Judgement, evaluation: Evaluation) -> Decision | Vote:
+def _edit(approval: ApprovalRequest, edit_id: int | None) -> Edit | None:
+    if edit_id is None:
+        return None
+    for edit in approval.edits.filter(pk=edit_id).select_related("edited_by"):
+        edit.approval = approval
+        return edit
+    return None
+
+
+def _approve(asked: Asked, judgement: Judgement, evaluation: Evaluation) -> Decision | Vote:
     approval, given, required = asked.approval, asked.given, evaluation.demands
     if asked.edit:
         _check_edit(asked, evaluation)
@@ -230,7 +167,7 @@ def _approve(asked: _Asked, judgement: Judgement, evaluation: Evaluation) -> Dec
     return vote
 
 
-def _check_edit(asked: _Asked, evaluation: Evaluation) -> None:
+def _check_edit(asked: Asked, evaluation: Evaluation) -> None:
     if not asked.approval.accepts_edits:
         raise EditRefused(_EDITS_REFUSED)
     if evaluation.effect is Effect.REJECT:
@@ -239,7 +176,7 @@ def _check_edit(asked: _Asked, evaluation: Evaluation) -> None:
         raise GrantRefused(_ONLY_ASKED)
 
 
-def _vote(asked: _Asked, required: Required, judgement: Judgement) -> tuple[Vote, bool]:
+def _vote(asked: Asked, required: Required, judgement: Judgement) -> tuple[Vote, bool]:
     """Return the yes of this person that is enough now, and whether it is a new one."""
     given, approval = asked.given, asked.approval
     for earlier in approval.votes.filter(person=given.reviewer, edit=asked.edit):
@@ -259,7 +196,7 @@ def _vote(asked: _Asked, required: Required, judgement: Judgement) -> tuple[Vote
     return vote, True
 
 
-def _reject(asked: _Asked, judgement: Judgement) -> Decision:
+def _reject(asked: Asked, judgement: Judgement) -> Decision:
     given, reason = asked.given, asked.given.reason
     extra: tuple[Event, ...] = ()
     if asked.edit:
@@ -274,7 +211,7 @@ def _reject(asked: _Asked, judgement: Judgement) -> Decision:
 
 
 def _close(
-    asked: _Asked, judgement: Judgement, required: Required, counting: Sequence[Vote]
+    asked: Asked, judgement: Judgement, required: Required, counting: Sequence[Vote]
 ) -> Decision:
     given, extra = asked.given, list[Event]()
     if given.remember:
@@ -286,7 +223,7 @@ def _close(
     return close(_decision(asked, judgement, counting), actor=given.actor, extra=tuple(extra))
 
 
-def _decision(asked: _Asked, judgement: Judgement, counting: Sequence[Vote]) -> Decision:
+def _decision(asked: Asked, judgement: Judgement, counting: Sequence[Vote]) -> Decision:
     given = asked.given
     return Decision(
         approval=asked.approval,
