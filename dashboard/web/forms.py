@@ -53,6 +53,7 @@ class DecisionForm(forms.Form):
     judgement = forms.IntegerField(min_value=1)
     shown = forms.CharField(max_length=10_000)
     end_seen = forms.CharField(max_length=3, required=False)
+    allow_steps = forms.BooleanField(required=False)
     approve_reason = _reason()
     reason = _reason()
 

@@ -4,7 +4,7 @@
 const SEEN_AFTER_MS = 1000;
 const request = () => document.getElementById("request");
 const bar = () => document.getElementById("request-bar");
-const ended = new Set(); // ids of requests whose end was in sight
+const ended = new Set(); // what was read to its end: requests by id, and changes of them
 let timer = 0;
 let watched = null;
 let wasInBar = false;
@@ -12,7 +12,7 @@ let wasInBar = false;
 const UNDER_THE_BAR = { rootMargin: "0px 0px -70px 0px" }; // is not in sight
 const end = new IntersectionObserver((entries) => {
   if (!entries.some((entry) => entry.isIntersecting) || !request()) return;
-  ended.add(request().dataset.id);
+  ended.add(request().dataset.read ?? request().dataset.id);
   showWhetherRead();
 }, UNDER_THE_BAR);
 
@@ -20,7 +20,7 @@ const end = new IntersectionObserver((entries) => {
 function showWhetherRead() {
   const form = bar()?.querySelector("form.decide");
   if (!form) return;
-  const read = ended.has(request().dataset.id);
+  const read = ended.has(request().dataset.read ?? request().dataset.id);
   bar().toggleAttribute("data-unread", !read);
   form.elements.end_seen.value = read ? "yes" : "";
   if ("whole" in form.dataset && !form.querySelector("#why-not")) {

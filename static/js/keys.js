@@ -39,6 +39,10 @@ function toReason() {
   panel.querySelector("textarea").focus();
 }
 
+function toEdit() {
+  inBar(".edit-open")?.click();
+}
+
 function toSearch() {
   const search = document.getElementById("filter-q");
   if (!isInSight(search)) return;
@@ -58,7 +62,7 @@ function sayWhetherOn() {
     : "They are off in this browser. Enter, Esc and the arrow keys in the list still work.";
 }
 
-const CHARACTERS = { j: () => move(1), k: () => move(-1), a: toApprove, r: toReason, "/": toSearch, "?": explain };
+const CHARACTERS = { j: () => move(1), k: () => move(-1), a: toApprove, r: toReason, e: toEdit, "/": toSearch, "?": explain };
 const ARROWS = { ArrowDown: () => move(1), ArrowUp: () => move(-1) };
 
 /** @param {KeyboardEvent} event */

@@ -71,8 +71,13 @@ class Reading:
         return any(given) or self.evidence_left_out
 
 
-def read(approval: ApprovalRequest, judgement: Judgement, own_host: str) -> Reading:
-    """Draw everything that an approval request says, for a page that ``own_host`` serves."""
+def read(
+    approval: ApprovalRequest, judgement: Judgement, own_host: str, *, name: str = ""
+) -> Reading:
+    """Draw everything that an approval request says, for a page that ``own_host`` serves.
+
+    ``name`` is what the page is of, for its signature: the request, unless it says otherwise.
+    """
     content = parse_json(approval.content)
     before = queries.memory_approved_before(approval)
     findings, drawn = found(report_of(judgement.inspection), _drawn(approval, before))
@@ -91,7 +96,7 @@ def read(approval: ApprovalRequest, judgement: Judgement, own_host: str) -> Read
         evidence_left_out=left_out,
         notebook_path=theirs(path),
         notebook=notebook_link(link, own_host) if link else None,
-        shown=_sign(approval, _shown(drawn, findings, is_whole=fits(approval))),
+        shown=_sign(name or str(approval.pk), _shown(drawn, findings, is_whole=fits(approval))),
     )
 
 
@@ -105,13 +110,13 @@ def too_long(kind: Kind, content: str) -> bool:
     return _breaks(content, _BREAKS.get(kind, _BREAKS_OF_JSON)) >= MOST_LINES
 
 
-def what_was_shown(approval_id: str, signed: str) -> dict[str, Any] | None:
-    """Return what a page said it displayed, or None if no page of ours said so of this request."""
+def what_was_shown(name: str, signed: str) -> dict[str, Any] | None:
+    """Return what a page said it displayed, or None if no page of ours said so of ``name``."""
     try:
         said = signing.loads(signed, salt=_SALT)
     except signing.BadSignature:
         return None
-    return said["shown"] if said["id"] == approval_id else None
+    return said["shown"] if said["id"] == name else None
 
 
 def _drawn(approval: ApprovalRequest, before: ApprovalRequest | None) -> Content:
@@ -164,5 +169,5 @@ def _shown(drawn: Content, findings: Found, *, is_whole: bool) -> dict[str, Any]
     }
 
 
-def _sign(approval: ApprovalRequest, shown: dict[str, Any]) -> str:
-    return signing.dumps({"id": str(approval.pk), "shown": shown}, salt=_SALT, compress=True)
+def _sign(name: str, shown: dict[str, Any]) -> str:
+    return signing.dumps({"id": name, "shown": shown}, salt=_SALT, compress=True)

@@ -17,7 +17,9 @@ from dashboard.approvals.models import ApprovalRequest, Judgement
 from dashboard.approvals.permission import why_not_count
 from dashboard.policies.demands import Required
 from dashboard.web.presenting import asking, outcomes, remembering, rows, times, voting, words
+from dashboard.web.presenting import changes as changing
 from dashboard.web.presenting.asking import Why
+from dashboard.web.presenting.changes import Changes
 from dashboard.web.presenting.outcomes import Result
 from dashboard.web.presenting.reading import TOO_LONG, fits
 from dashboard.web.presenting.remembering import Offer
@@ -37,6 +39,7 @@ class Standing:
         why_not_approve: Why Approve is not offered; empty if it is.
         progress: Who approved so far, where several have to.
         required: What the policy asks of who approves.
+        changes: What can be made of the request; None for who may not decide.
         remember: How much more a yes may count for; None if it cannot be remembered.
         stamp: Changes whenever anything that is shown here does.
         next_id: What to read after this, if anything waits.
@@ -52,6 +55,7 @@ class Standing:
     why_not_approve: str
     progress: Progress | None
     required: Required
+    changes: Changes | None
     remember: Offer | None
     judgement_id: int
     result: Result | None
@@ -91,6 +95,7 @@ def standing(
         why_not_approve=why_not,
         progress=progress,
         required=required,
+        changes=changing.changes(approval, judgement, person, now) if may_decide else None,
         remember=remembering.offer(approval, judgement, person, sent) if may_approve else None,
         judgement_id=judgement.pk,
         result=ended,
