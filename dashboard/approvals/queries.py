@@ -11,6 +11,7 @@ from django.db.models import Case, OuterRef, Prefetch, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Greatest, StrIndex, Substr
 
 from dashboard.approvals.clock import database_now
+from dashboard.approvals.editing import edited
 from dashboard.approvals.errors import NotFound
 from dashboard.approvals.models import (
     ApprovalQuerySet,
@@ -161,6 +162,8 @@ def lately_closed(limit: int = 50, among: ApprovalQuerySet | None = None) -> App
 def memory_approved_before(approval: ApprovalRequest) -> ApprovalRequest | None:
     """Return the request that was approved last for the same agent's memory of the same user.
 
+    Its content is what was approved, also where a reviewer had changed what was asked.
+
     For a request that is decided, that is what was approved before its own decision.
     """
     if approval.kind != Kind.MEMORY:
@@ -174,8 +177,12 @@ def memory_approved_before(approval: ApprovalRequest) -> ApprovalRequest | None:
     ).exclude(pk=approval.pk)
     if decision := getattr(approval, "decision", None):
         same = same.filter(decision__decided_at__lt=decision.decided_at)
-    newest = same.select_related("decision").order_by("-decision__decided_at")[:_MEMORIES_READ]
-    return next((one for one in newest if one.content.endswith(ending)), None)
+    newest = same.select_related("decision__edit").order_by("-decision__decided_at")[
+        :_MEMORIES_READ
+    ]
+    found = next((one for one in newest if one.content.endswith(ending)), None)
+    edit = found.decision.edit if found else None
+    return edited(found, edit.content) if found and edit else found
 
 
 def among_the_latest(count: int) -> ApprovalQuerySet:

@@ -258,3 +258,22 @@ def test_who_only_reads_sees_a_change_and_answers_nothing(browser, browser_of, a
     assert not list(read(admin.get(reply.url)).all("button", name="verdict"))
     assert admin.post(reply.url, {"verdict": "approve"}).status_code == 403
     assert admin.get(f"/approvals/{editable.pk}/edit").status_code == 403
+
+
+def test_what_was_approved_only_with_a_change_is_not_called_approved(browser, ask, editable):
+    answer(browser, edit(browser, editable, "a = 2"))
+
+    said = page_of(browser, ask(content=CODE)).one(class_="chain-said").text
+
+    assert said.startswith("Exactly the same as what was approved only with a change,")
+
+
+def test_a_memory_is_held_against_the_text_that_was_approved(browser, ask):
+    make.in_force(EDITORS)
+    memory = {"operation": "update", "user_id": "u", "content": "tea"}
+    asked = {"kind": "memory", "capability": "memory", "content": memory}
+    answer(browser, edit(browser, ask(**asked, accepts_edits=True), "coffee"))
+
+    page = page_of(browser, ask(**{**asked, "content": {**memory, "existing": "coffee"}}))
+
+    assert "is what was approved here last" in page.text

@@ -155,6 +155,8 @@ def _what_became(one: ApprovalRequest, person: User, now: datetime) -> tuple[str
             return "what the agent withdrew", decision.decided_at, ""
         case Status.CANCELLED, _:
             return "what was closed", decision.decided_at, by
+        case Status.APPROVED, _ if decision.edit_id:
+            return "what was approved only with a change,", decision.decided_at, by
         case status, _:
             return f"what was {status}", decision.decided_at, by
 
