@@ -28,6 +28,23 @@ class Kind(StrEnum):
     MEMORY = "memory"
 
 
+EDITABLE = {
+    Kind.CODE: "code",
+    Kind.TOOL_CALL: "arguments",
+    Kind.PLAN: "steps",
+    Kind.MEMORY: "content",
+}
+"""The one member of a content that a reviewer may change. Of a plan, steps are only taken out."""
+
+
+class StepAnswer(StrEnum):
+    """What becomes of one step of a plan."""
+
+    ALLOWED = "allowed"
+    HELD = "held"
+    REFUSED = "refused"
+
+
 class Status(StrEnum):
     """Where an approval request stands. Only ``APPROVED`` opens the gate."""
 

@@ -1,5 +1,6 @@
 """Makes what tests need, through the same services as everybody else."""
 
+import json
 from contextlib import contextmanager
 from datetime import timedelta
 from uuid import uuid4
@@ -11,7 +12,7 @@ from dashboard.accounts.models import Agent, AgentToken, Group, User
 from dashboard.accounts.services import agents, groups, people
 from dashboard.approvals import guards, services
 from dashboard.approvals.granting import Scope, Terms
-from dashboard.approvals.models import ApprovalRequest, Grant
+from dashboard.approvals.models import ApprovalRequest, Edit, Grant
 from dashboard.approvals.services import Basis, Report
 from dashboard.approvals.submission import Submission
 from dashboard.audit.services import Actor
@@ -69,8 +70,9 @@ def pending(of: AgentToken, *, key: str | None = None, **changes) -> ApprovalReq
     )[0]
 
 
-def basis(approval: ApprovalRequest) -> Basis:
-    return Basis(approval.digest, approval.judgements.latest("id").pk)
+def basis(approval: ApprovalRequest, edit: Edit | None = None) -> Basis:
+    judgement = approval.judgements.latest("id").pk
+    return Basis(approval.digest, judgement, edit.pk if edit else None)
 
 
 def decided(approval: ApprovalRequest, by: User, status: Status = Status.APPROVED, **more):
@@ -81,6 +83,17 @@ def decided(approval: ApprovalRequest, by: User, status: Status = Status.APPROVE
         status=status,
         basis=more.pop("basis", None) or basis(approval),
         shown={"end_seen": "yes"} | more.pop("shown", {}),
+        **more,
+    )
+
+
+def edited(approval: ApprovalRequest, by: User, *, content: dict | None = None, **more) -> Edit:
+    """What somebody makes of a pending request."""
+    return services.propose_edit(
+        approval_id=approval.pk,
+        editor=by,
+        auth="session:password",
+        content=content or {**json.loads(approval.content), "code": "print(2)"},
         **more,
     )
 

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.approvals.queries import Answerable
-from dashboard.wire import OutcomeState, Status
+from dashboard.wire import OutcomeState, Status, canonical_json, parse_json
 
 
 def answer(answerable: Answerable) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def answer(answerable: Answerable) -> dict[str, Any]:
 
 def to_json(answerable: Answerable) -> bytes:
     """Return the answer as the bytes that are sent."""
-    return json.dumps(answer(answerable)).encode()
+    return canonical_json(answer(answerable)).encode()
 
 
 def closed(pending: bytes, approval: ApprovalRequest) -> bytes:
@@ -49,12 +49,12 @@ def closed(pending: bytes, approval: ApprovalRequest) -> bytes:
         "now": _iso(datetime.now(UTC)),
         "decision": _decision(approval.decision),
     }
-    return json.dumps({**json.loads(pending), **changed}).encode()
+    return canonical_json({**parse_json(pending), **changed}).encode()
 
 
 def still(answer: bytes) -> bytes:
     """Return an answer again that has not changed but for the time."""
-    return json.dumps({**json.loads(answer), "now": _iso(datetime.now(UTC))}).encode()
+    return canonical_json({**parse_json(answer), "now": _iso(datetime.now(UTC))}).encode()
 
 
 def _decision(decision: Decision) -> dict[str, Any]:
@@ -68,6 +68,9 @@ def _decision(decision: Decision) -> dict[str, Any]:
         "digest": decision.digest,
         "valid_until": _iso(decision.valid_until) if decision.valid_until else None,
         "grant": decision.grant_id,
+        # Numbers in it keep their digits, or its digest would be another one's.
+        **({"content": parse_json(decision.edit.content)} if decision.edit else {}),
+        **({"steps": json.loads(decision.steps)} if decision.steps != "[]" else {}),
     }
 
 

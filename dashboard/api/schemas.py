@@ -163,8 +163,20 @@ class PolicyOut(Schema):
     trace: list[str]
 
 
+class StepOut(Schema):
+    """What becomes of one step of a plan; ``index`` counts from 0."""
+
+    index: int
+    answer: Literal["allowed", "held", "refused"]
+    note: str | None = None
+
+
 class DecisionOut(Schema):
-    """The one answer. Only ``status`` "approved" opens, once, until ``valid_until``."""
+    """The one answer. Only ``status`` "approved" opens, once, until ``valid_until``.
+
+    ``content`` is there only where a reviewer changed what was asked, for an agent that said
+    ``accepts_edits``: that, and nothing else, may run. ``digest`` is of it.
+    """
 
     status: Literal["approved", "rejected", "expired", "cancelled"]
     source: Literal["reviewer", "policy", "grant", "deadline", "agent", "admin"]
@@ -174,6 +186,8 @@ class DecisionOut(Schema):
     digest: str
     valid_until: datetime | None
     grant: int | None
+    content: dict[str, Any] | None = None
+    steps: list[StepOut] | None = None
 
 
 class OutcomeOut(Schema):

@@ -120,6 +120,15 @@ class GrantRefused(NotAllowed):
         super().__init__(f"{why} Nothing was recorded; approve it this once, or choose otherwise.")
 
 
+class EditRefused(NotAllowed):
+    """This cannot be made of the content."""
+
+    code = "edit_refused"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why} Nothing was recorded, and the request is as it was.")
+
+
 class ReasonMissing(Refused):
     """The policy wants to know why."""
 

@@ -1,8 +1,9 @@
 """What the database itself refuses, whatever the code forgets.
 
 Triggers, because constraints cannot compare a row with what it was: content never changes, a
-final status never changes, a status needs its decision, decisions, judgements, outcomes, policy
-revisions and audit entries are only ever inserted, and an audit entry follows the one before it.
+final status never changes, a status needs its decision, an answer is about what was asked or
+about an edit of it, edits, votes, decisions, judgements, outcomes, policy revisions and audit
+entries are only ever inserted, and an audit entry follows the one before it.
 
 SQLite silently drops a table's triggers when a later migration rebuilds the table, so they are
 taken off before every migration and put on after it. ``missing()`` tells what is not there.
@@ -23,6 +24,7 @@ _MOVES_OF_GRANTS = {"uses", "ended_at", "ended_by_id", "ended_because"}
 _INSERT_ONLY = [
     "inspection",
     "judgement",
+    "edit",
     "vote",
     "decision",
     "outcome",
@@ -150,11 +152,22 @@ def _of_grants() -> Iterator[Guard]:
     revived = "NEW.uses < OLD.uses OR (OLD.ended_at IS NOT NULL AND (NEW.ended_at {differs} "
     revived += "OLD.ended_at OR NEW.uses <> OLD.uses))"
     yield Guard("grant_ended", grant, "UPDATE", revived, "an ended grant stays ended")
-    closed = (
-        f"NOT EXISTS (SELECT 1 FROM {request} r WHERE r.id = NEW.approval_id "
-        "AND r.status = 'pending' AND r.digest = NEW.digest)"
-    )
+    pending = f"SELECT 1 FROM {request} r WHERE r.id = NEW.approval_id AND r.status = 'pending'"
+    closed = f"NOT EXISTS ({pending}) OR NOT ({_names_its_content()})"
     yield Guard("vote_in_time", vote, "INSERT", closed, "votes are for what is pending")
+    late = f"NOT EXISTS ({pending})"
+    yield Guard("edit_in_time", _table("edit"), "INSERT", late, "edits are of what is pending")
+
+
+def _names_its_content() -> str:
+    """The condition that a new row is about what was asked, or about the edit that it names."""
+    request, edit = _table("approvalrequest"), _table("edit")
+    return (
+        f"(NEW.edit_id IS NULL AND EXISTS (SELECT 1 FROM {request} q WHERE q.id = "
+        "NEW.approval_id AND q.digest = NEW.digest)) OR EXISTS (SELECT 1 FROM "
+        f"{edit} e WHERE e.id = NEW.edit_id AND e.approval_id = NEW.approval_id "
+        "AND e.digest = NEW.digest)"
+    )
 
 
 def _of_closing() -> Iterator[Guard]:
@@ -170,6 +183,15 @@ def _of_closing() -> Iterator[Guard]:
         f"'pending') OR EXISTS (SELECT 1 FROM {decision} d WHERE d.approval_id = NEW.approval_id)"
     )
     yield Guard("decision_once", decision, "INSERT", late, "a request is decided once")
+    other = f"NOT ({_names_its_content()})"
+    message = "a decision is about what was asked or about its edit"
+    yield Guard("decision_content", decision, "INSERT", other, message)
+    unwanted = (
+        f"NEW.edit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {request} r WHERE "
+        "r.id = NEW.approval_id AND r.accepts_edits)"
+    )
+    message = "an edit answers only who accepts edits"
+    yield Guard("decision_edit_accepted", decision, "INSERT", unwanted, message)
     unapproved = (
         f"NOT EXISTS (SELECT 1 FROM {request} r WHERE r.id = NEW.approval_id "
         "AND r.status = 'approved')"

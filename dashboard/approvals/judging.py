@@ -6,7 +6,7 @@ import json
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from dashboard.approvals.models import ApprovalRequest, Inspection, Judgement
+from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
 from dashboard.inspection.findings import Report
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation, Policy, evaluate
@@ -46,7 +46,7 @@ def judged_anew(
     return judged_by(revision, question_of(approval, report_of(seen), seen.repeated))
 
 
-def as_judged(judgement: Judgement) -> Evaluation:
+def as_judged(judgement: Judgement | Edit) -> Evaluation:
     """Return what a policy answered then."""
     return Evaluation(
         Effect(judgement.effect),

@@ -101,7 +101,9 @@ def _gave(votes: list[Vote] | None, required: Required) -> bool:
 def _given(person: User, waiting: ApprovalQuerySet) -> dict[UUID, list[Vote]]:
     """What this person said yes to already."""
     given = defaultdict[UUID, list[Vote]](list)
-    votes = Vote.objects.filter(person=person, approval__in=waiting.order_by().values("pk"))
+    votes = Vote.objects.filter(
+        person=person, edit=None, approval__in=waiting.order_by().values("pk")
+    )
     for vote in votes.defer("shown"):
         given[vote.approval_id].append(vote)
     return given

@@ -9,13 +9,16 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
 from dashboard.approvals.judging import half_time
-from dashboard.approvals.models import ApprovalRequest, Vote
+from dashboard.approvals.models import ApprovalRequest, Edit, Vote
 from dashboard.policies.demands import Required
 
 NO_RIGHT = "You are not a reviewer (any more)."
 OWNER = (
     "You own {agent} or made its token, and the policy wants somebody else to approve what it "
     "asks."
+)
+EDITOR = (
+    "You wrote this, and the policy wants somebody else to approve what a reviewer has changed."
 )
 GROUPS = "The policy wants a yes from {groups}, and you are not in there."
 
@@ -26,13 +29,18 @@ def why_not_count(
     person: User,
     now: datetime,
     groups: Collection[str] | None = None,
+    *,
+    edit: Edit | None = None,
 ) -> str:
     """Say why this person's yes would not count; empty if it would.
 
-    ``groups`` are the names of those that the person is in, where they were read before.
+    ``groups`` are the names of those that the person is in, where they were read before. The yes
+    is to ``edit``, if there is one, and else to what was asked.
     """
     if not roles.may_decide(person):
         return NO_RIGHT
+    if edit and edit.edited_by_id == person.pk and not required.editor_may_approve:
+        return EDITOR
     owner_may = required.owner_may_approve
     if not roles.may_approve_for(person, approval.token, owner_may_approve=owner_may):
         return OWNER.format(agent=approval.agent.name)
@@ -54,19 +62,28 @@ def votes_that_count(
     required: Required,
     now: datetime,
     votes: Iterable[Vote] | None = None,
+    *,
+    edit: Edit | None = None,
 ) -> list[Vote]:
     """The votes of those who said yes and still may, one a person.
 
     A right that was lost since counts no more, and neither does a yes that gave less than is asked
-    for now. ``votes`` are all of the request, in their order, where they were read before.
+    for now. ``votes`` are all of the request, in their order, where they were read before. A yes
+    to what was asked does not count for an ``edit``, nor the other way round.
     """
     if votes is None:
         votes = approval.votes.select_related("person").prefetch_related("person__groups")
     counting = dict[int, Vote]()
     for vote in votes:
-        if vote.digest != approval.digest or not is_enough(vote, required):
+        if not _is_for(vote, approval, edit) or not is_enough(vote, required):
             continue
         groups = [group.name for group in vote.person.groups.all()]
-        if not why_not_count(approval, required, vote.person, now, groups):
+        if not why_not_count(approval, required, vote.person, now, groups, edit=edit):
             counting[vote.person_id] = vote
     return list(counting.values())
+
+
+def _is_for(vote: Vote, approval: ApprovalRequest, edit: Edit | None) -> bool:
+    if edit is None:
+        return vote.edit_id is None and vote.digest == approval.digest
+    return vote.edit_id == edit.pk and vote.digest == edit.digest

@@ -11,11 +11,13 @@ from django.db.models import Case, OuterRef, Prefetch, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Greatest, StrIndex, Substr
 
 from dashboard.approvals.clock import database_now
+from dashboard.approvals.editing import edited
 from dashboard.approvals.errors import NotFound
 from dashboard.approvals.models import (
     ApprovalQuerySet,
     ApprovalRequest,
     Decision,
+    Edit,
     Grant,
     GrantQuerySet,
     Hold,
@@ -52,6 +54,7 @@ def whole() -> ApprovalQuerySet:
     return ApprovalRequest.objects.select_related(
         "agent__owner", "token__agent", "decision__decided_by", "decision__grant__made_by", "poll"
     ).prefetch_related(
+        Prefetch("edits", queryset=Edit.objects.select_related("edited_by").order_by("id")),
         Prefetch("judgements", queryset=judgements),
         Prefetch("outcomes", queryset=Outcome.objects.order_by("id")),
         Prefetch("votes", queryset=Vote.objects.select_related("person").order_by("id")),
@@ -91,7 +94,7 @@ def closed(ids: Iterable[UUID]) -> dict[UUID, ApprovalRequest]:
 
 def _light() -> ApprovalQuerySet:
     # An answer never repeats what was asked, which may be a megabyte.
-    return ApprovalRequest.objects.select_related("decision__decided_by").defer(
+    return ApprovalRequest.objects.select_related("decision__decided_by", "decision__edit").defer(
         "content", "evidence", "objective"
     )
 
@@ -159,6 +162,8 @@ def lately_closed(limit: int = 50, among: ApprovalQuerySet | None = None) -> App
 def memory_approved_before(approval: ApprovalRequest) -> ApprovalRequest | None:
     """Return the request that was approved last for the same agent's memory of the same user.
 
+    Its content is what was approved, also where a reviewer had changed what was asked.
+
     For a request that is decided, that is what was approved before its own decision.
     """
     if approval.kind != Kind.MEMORY:
@@ -172,8 +177,12 @@ def memory_approved_before(approval: ApprovalRequest) -> ApprovalRequest | None:
     ).exclude(pk=approval.pk)
     if decision := getattr(approval, "decision", None):
         same = same.filter(decision__decided_at__lt=decision.decided_at)
-    newest = same.select_related("decision").order_by("-decision__decided_at")[:_MEMORIES_READ]
-    return next((one for one in newest if one.content.endswith(ending)), None)
+    newest = same.select_related("decision__edit").order_by("-decision__decided_at")[
+        :_MEMORIES_READ
+    ]
+    found = next((one for one in newest if one.content.endswith(ending)), None)
+    edit = found.decision.edit if found else None
+    return edited(found, edit.content) if found and edit else found
 
 
 def among_the_latest(count: int) -> ApprovalQuerySet:

@@ -20,6 +20,8 @@ def earlier_answer(approval: ApprovalRequest, judgement: Judgement) -> Decision 
     last = (
         Decision.objects.filter(
             source=Source.REVIEWER,
+            edit=None,
+            steps="[]",
             approval__agent=approval.agent_id,
             approval__run_id=approval.run_id,
             approval__kind=approval.kind,
@@ -37,7 +39,9 @@ def earlier_answer(approval: ApprovalRequest, judgement: Judgement) -> Decision 
 
 def saw_the_end(decision: Decision, person: User) -> bool:
     """Say whether this person had the end of that content in sight when they said yes to it."""
-    mine = Vote.objects.filter(approval=decision.approval_id, person=person, end_seen=True)
+    mine = Vote.objects.filter(
+        approval=decision.approval_id, person=person, end_seen=True, edit=None
+    )
     return decision.status == Status.APPROVED and mine.exists()
 
 

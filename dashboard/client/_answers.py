@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
-from dashboard.wire import Status, parse_json
+from dashboard.wire import Status, StepAnswer, parse_json
 
 T = TypeVar("T")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
@@ -33,6 +33,7 @@ class Decision:
     valid_until: datetime | None
     edited: bool
     grant: int | None
+    steps: tuple[Mapping[str, Any], ...]
     content: Any = field(repr=False)  # code does not belong in logs
 
 
@@ -150,6 +151,12 @@ class _Fields:
             raise Malformed(f"{name!r} is not a list of texts")
         return tuple(value)
 
+    def objects(self, name: str) -> list[_Fields]:
+        value = self.get(name) or []
+        if not isinstance(value, list):
+            raise Malformed(f"{name!r} is not a list")
+        return [_Fields(item) for item in value]
+
     def object(self, name: str) -> _Fields:
         return _Fields(self.any(name))
 
@@ -191,8 +198,17 @@ def _decision(fields: _Fields) -> Decision:
         valid_until=fields.optional("valid_until", fields.moment),
         edited=content is not None,
         grant=fields.optional("grant", fields.whole),
+        steps=tuple(map(_step, fields.objects("steps"))),
         content=content,
     )
+
+
+def _step(fields: _Fields) -> Mapping[str, Any]:
+    answer = fields.text("answer")
+    if answer not in set(StepAnswer):
+        raise Malformed("the answer to a step is not a known word")
+    note = {"note": fields.text("note")} if fields.get("note") is not None else {}
+    return {"index": int(fields.whole("index")), "answer": answer, **note}
 
 
 def _refuse_contradictions(answer: Answer) -> None:

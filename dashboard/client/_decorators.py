@@ -13,6 +13,7 @@ from typing import Any, TypeVar, overload
 
 from dashboard.client._async_client import AsyncClient
 from dashboard.client._defaults import default_async_client, default_client
+from dashboard.client._edited import rebound
 from dashboard.client._errors import DigestMismatch, not_approved
 from dashboard.client._models import ApprovalRequest, ApprovalResponse
 from dashboard.client._sync_client import Client
@@ -21,7 +22,8 @@ from dashboard.wire import Kind, digest
 Function = TypeVar("Function", bound=Callable[..., Any])
 Arguments = Callable[..., Mapping[str, Any]]
 logger = logging.getLogger("dashboard.client")
-_OPTIONS = {"capability", "objective", "time_limit_s", "max_wait_s", "accepts_grants"}
+_TIMES = {"time_limit_s", "max_wait_s"}
+_OPTIONS = {"capability", "objective", *_TIMES, "accepts_edits", "accepts_grants"}
 REPORT_WITHIN_S = 3.0  # the function is done: its caller should not wait for bookkeeping
 
 
@@ -38,6 +40,7 @@ def requires_approval(
     objective: str = "",
     time_limit_s: int | None = None,
     max_wait_s: int | None = None,
+    accepts_edits: bool = False,
     accepts_grants: bool = True,
     arguments: Arguments | None = None,
 ) -> Callable[[Function], Function]: ...
@@ -54,7 +57,8 @@ def requires_approval(
 ) -> Any:
     """Ask before every call of a function, and run it only when the call was approved.
 
-    Arguments are read again after the wait: if one was changed meanwhile, nothing runs.
+    Arguments are read again after the wait: if one was changed meanwhile, nothing runs. With
+    ``accepts_edits`` a reviewer may change them, and the function runs with what came back.
 
     Args:
         function: A plain or an ``async`` function.
@@ -75,6 +79,8 @@ def requires_approval(
             requires_approval, client=client, tool=tool, arguments=arguments, **options
         )
     _check(function, client, options)
+    if arguments and options.get("accepts_edits"):
+        raise TypeError("With arguments= nobody knows how to call it with edited ones.")
     gate = _Gate(
         function=function,
         client=client,
@@ -98,10 +104,12 @@ class _Gate:
     def request(self, args: Any, kwargs: Any) -> ApprovalRequest:
         return ApprovalRequest.tool_call(self.tool, self._json(args, kwargs), **self.options)
 
-    def check(self, response: ApprovalResponse, args: Any, kwargs: Any) -> None:
-        """Make sure that what would run now is what was approved."""
+    def admitted(self, response: ApprovalResponse, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """Return what to run with, once it is sure that it is what was approved."""
         if response.approved is not True:
             raise not_approved(response)
+        if response.edited:
+            return rebound(self.function, response)
         content = {"tool": self.tool, "arguments": self._json(args, kwargs)}
         if digest(Kind.TOOL_CALL, content) != response.digest:
             raise DigestMismatch(
@@ -109,6 +117,7 @@ class _Gate:
                 "run. Call it again with what it should do.",
                 response,
             )
+        return args, kwargs
 
     def _json(self, args: Any, kwargs: Any) -> dict[str, Any]:
         found = dict(self.arguments(*args, **kwargs))
@@ -154,7 +163,7 @@ def _blocking(gate: _Gate) -> Callable[..., Any]:
         request = gate.request(args, kwargs)
         client = gate.client or default_client()
         response = client.request_approval(request)
-        gate.check(response, args, kwargs)
+        args, kwargs = gate.admitted(response, args, kwargs)
         run = _Run()
         try:
             result = gate.function(*args, **kwargs)
@@ -173,7 +182,7 @@ def _asynchronous(gate: _Gate) -> Callable[..., Any]:
         request = gate.request(args, kwargs)
         client = gate.client or default_async_client()
         response = await client.request_approval(request)
-        gate.check(response, args, kwargs)
+        args, kwargs = gate.admitted(response, args, kwargs)
         run = _Run()
         try:
             result = await gate.function(*args, **kwargs)

@@ -50,13 +50,14 @@ class Refused(Exception):
 class Verdict:
     """What somebody will say, or said before: ``grant`` is the number of a remembered yes.
 
-    ``content`` is an edit.
+    ``content`` is an edit, and ``steps`` says what becomes of the steps of a plan.
     """
 
     status: Status
     reason: str = ""
     content: Any = None
     grant: int | None = None
+    steps: tuple[dict[str, Any], ...] = ()
 
     @property
     def source(self) -> Source:
@@ -130,7 +131,9 @@ class FakeApproval:
             "digest": digest(self.body["kind"], verdict.content) if edited else self.digest,
             "valid_until": stamp(at + timedelta(seconds=VALID_S)) if approved else None,
             "grant": verdict.grant,
-        } | ({"content": verdict.content} if edited else {})
+        }
+        self.decision |= {"content": verdict.content} if edited else {}
+        self.decision |= {"steps": list(verdict.steps)} if verdict.steps else {}
 
     def tick(self, now: datetime, *, heard: bool) -> None:
         """Let time pass: expire what is overdue, and decide what somebody has heard of."""

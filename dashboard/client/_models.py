@@ -154,6 +154,8 @@ class ApprovalResponse:
             accepts edits. None if nothing may.
         digest: The digest of ``content``.
         edited: A reviewer changed the content.
+        steps: What became of each step of a plan, where a reviewer said so: ``index``, from 0,
+            ``answer`` (``allowed``, ``held`` or ``refused``) and perhaps a ``note``.
         grant: The number of the remembered yes that answered, None if none did.
     """
 
@@ -168,6 +170,7 @@ class ApprovalResponse:
     review_url: str = ""
     content: Any = field(default=None, repr=False)
     edited: bool = False
+    steps: tuple[Mapping[str, Any], ...] = ()
     grant: int | None = None
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from dashboard.client._errors import (
     TooLate,
 )
 from dashboard.client._models import ApprovalRequest, ApprovalResponse
-from dashboard.wire import Source, Status, digest
+from dashboard.wire import EDITABLE, Kind, Source, Status, canonical_json, digest
 
 _START_REFUSED: dict[str, type[NotApproved]] = {
     "already_started": AlreadyUsed,
@@ -72,6 +72,7 @@ def told(answer: Answer, decision: Decision) -> dict[str, Any]:
         "decided_by": decision.decided_by,
         "digest": decision.digest,
         "valid_until": decision.valid_until,
+        "steps": decision.steps,
         "grant": decision.grant,
         "review_url": answer.review_url,
     }
@@ -114,6 +115,34 @@ def verify(request: ApprovalRequest, decision: Decision) -> None:
                 "A reviewer changed the content, and this agent did not say that it accepts "
                 "edits. Nothing was approved. Ask with accepts_edits=True, or ask anew."
             )
+        _verify_edit(request, decision.content)
         expected = digest(request.kind, decision.content)
     if decision.digest != expected:
         raise mismatch(decision.digest, expected)
+
+
+def _verify_edit(request: ApprovalRequest, content: Any) -> None:
+    """Make sure that an edit changes nothing but what may be changed.
+
+    Raises:
+        DigestMismatch: It does.
+    """
+    name = EDITABLE[request.kind]
+    is_object = isinstance(content, dict) and content.keys() == request.content.keys()
+    if is_object and canonical_json({**content, name: None}) == canonical_json(
+        {**request.content, name: None}
+    ):
+        steps = content[name]
+        if request.kind is not Kind.PLAN or _is_within(steps, request.content[name]):
+            return
+    raise DigestMismatch(
+        f"The answer changes more of the content than its {name}, which no reviewer may. Nothing "
+        "was approved. Ask anew."
+    )
+
+
+def _is_within(steps: Any, asked: Any) -> bool:
+    if not isinstance(steps, list) or not steps:
+        return False
+    left = iter(map(canonical_json, asked))
+    return all(canonical_json(step) in left for step in steps)

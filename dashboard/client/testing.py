@@ -19,7 +19,7 @@ import asyncio
 import time
 import uuid
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
@@ -48,9 +48,9 @@ Held: TypeAlias = Generator[None, None, httpx2.Response]
 TICK_S = 0.005  # how often a manual dashboard looks whether somebody decided
 
 
-def approve(reason: str = "", content: Any = None) -> Verdict:
-    """Return a yes; with ``content``, to something else than was asked."""
-    return Verdict(Status.APPROVED, reason, content)
+def approve(reason: str = "", content: Any = None, steps: Sequence[Any] = ()) -> Verdict:
+    """Return a yes; with ``content`` to an edit, and ``steps`` as in ``ApprovalResponse``."""
+    return Verdict(Status.APPROVED, reason, content, steps=tuple(steps))
 
 
 def remember(grant: int = 1) -> Verdict:

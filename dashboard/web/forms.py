@@ -57,6 +57,7 @@ class DecisionForm(forms.Form):
     end_seen = forms.CharField(max_length=3, required=False)
     same_as = forms.IntegerField(min_value=1, required=False)  # the decision to give again
     despite = forms.CharField(max_length=100, required=False)  # who else is on it
+    allow_steps = forms.BooleanField(required=False)
     approve_reason = _reason()
     reason = _reason()
 

@@ -7,6 +7,7 @@ from django.urls import URLPattern, path
 from dashboard.web.views import (
     attention,
     bulk,
+    changing,
     deciding,
     detail,
     gate,
@@ -46,6 +47,9 @@ desk: list[URLPattern] = [
     path("approvals/<uuid:approval_id>/extend", attention.extend, name="extend"),
     path("bulk", bulk.bulk, name="bulk"),
     path("bulk/decide", bulk.decide, name="bulk_decide"),
+    path("approvals/<uuid:approval_id>/edit", changing.edit, name="edit"),
+    path("approvals/<uuid:approval_id>/edits/<int:edit_id>", changing.change, name="change"),
+    path("approvals/<uuid:approval_id>/steps", changing.steps, name="steps"),
     path("runs/<str:agent_name>", runs.run, name="run"),
     path("history", history.history, name="history"),
     path("history/export", history.export, name="history_export"),

@@ -24,7 +24,7 @@ function refuse(event) {
 function guard(event) {
   const form = event.target;
   if (form.method !== "post") return;
-  if (form.classList.contains("decide") && performance.now() < armedAt) return refuse(event);
+  if (form.matches(".decide, [data-arms]") && performance.now() < armedAt) return refuse(event);
   if (form.getAttribute("aria-busy") === "true") return refuse(event);
   form.setAttribute("aria-busy", "true"); // not disabled: a disabled button is not sent
 }

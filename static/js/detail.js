@@ -4,14 +4,14 @@
 const request = () => document.getElementById("request");
 const bar = () => document.getElementById("request-bar");
 const isSending = () => document.querySelector(":is(#request-bar, #request-status) [aria-busy]") !== null;
-const ended = new Set(); // ids of requests whose end was in sight
+const ended = new Set(); // what was read to its end: requests by id, and changes of them
 let watched = null;
 let wasInBar = false;
 
 const UNDER_THE_BAR = { rootMargin: "0px 0px -70px 0px" }; // is not in sight
 const end = new IntersectionObserver((entries) => {
   if (!entries.some((entry) => entry.isIntersecting) || !request()) return;
-  ended.add(request().dataset.id);
+  ended.add(request().dataset.read ?? request().dataset.id);
   showWhetherRead();
 }, UNDER_THE_BAR);
 
@@ -19,7 +19,8 @@ const end = new IntersectionObserver((entries) => {
 export function showWhetherRead() {
   const form = bar()?.querySelector("form.decide");
   if (!form) return;
-  const read = ended.has(request().dataset.id) && !Number(form.querySelector(".owed")?.dataset.owed);
+  const seen = ended.has(request().dataset.read ?? request().dataset.id);
+  const read = seen && !Number(form.querySelector(".owed")?.dataset.owed);
   bar().toggleAttribute("data-unread", !read);
   form.elements.end_seen.value = read ? "yes" : "";
   if ("whole" in form.dataset && !form.querySelector("#why-not")) {
@@ -27,7 +28,7 @@ export function showWhetherRead() {
     for (const panel of form.querySelectorAll(".remember")) panel.hidden = !read;
   }
   const hint = form.querySelector(".bar-unread");
-  if (hint) hint.hidden = ended.has(request().dataset.id);
+  if (hint) hint.hidden = seen;
 }
 
 /** A request was opened, by loading the page or from the list. */

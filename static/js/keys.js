@@ -41,6 +41,10 @@ function toReason() {
   panel.querySelector("textarea").focus();
 }
 
+function toEdit() {
+  inBar(".edit-open")?.click();
+}
+
 function toSearch() {
   const search = document.getElementById("filter-q");
   if (!isInSight(search)) return;
@@ -60,7 +64,7 @@ function sayWhetherOn() {
     : "They are off in this browser. Enter, Esc and the arrow keys in the list still work.";
 }
 
-const CHARACTERS = { j: () => move(1), k: () => move(-1), a: toApprove, r: toReason, c: toClaim, l: toLater, "/": toSearch, "?": explain };
+const CHARACTERS = { j: () => move(1), k: () => move(-1), a: toApprove, r: toReason, e: toEdit, c: toClaim, l: toLater, "/": toSearch, "?": explain };
 const ARROWS = { ArrowDown: () => move(1), ArrowUp: () => move(-1) };
 
 /** @param {KeyboardEvent} event */

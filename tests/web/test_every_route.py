@@ -81,6 +81,11 @@ TABLE = {
     "approvals/<uuid:approval_id>/extend": Line(post=REVIEWERS, form="extend"),
     "bulk": Line(get=REVIEWERS),
     "bulk/decide": Line(post=REVIEWERS, form="bulk"),
+    "approvals/<uuid:approval_id>/edit": Line(get=REVIEWERS, post=REVIEWERS, form="edit"),
+    "approvals/<uuid:approval_id>/edits/<int:edit_id>": Line(
+        get=READERS, post=REVIEWERS, form="decision"
+    ),
+    "approvals/<uuid:approval_id>/steps": Line(post=REVIEWERS, form="steps"),
     "runs/<str:agent_name>": Line(get=READERS),
     "history": Line(get=READERS),
     "history/export": Line(get=READERS),
@@ -178,6 +183,7 @@ def house(token, agent, settings):
     clients = dict(_everybody(settings, make.secret(agent)))
     granted, proposed = _granted(agent), _proposed(User.objects.get(username="closed"))
     approval = make.pending(token)  # last: what the policy says of it does not change any more
+    changed = make.edited(approval, User.objects.get(username="giver"))
     link = make_link(User.objects.get(username="reviewer"), by=make.BY)
     path_of = {
         "approval_id": str(approval.pk),
@@ -190,6 +196,7 @@ def house(token, agent, settings):
         "proposal_id": str(proposed),
         "index": "0",
         "grant_id": str(granted),
+        "edit_id": str(changed.pk),
         "secret": link,
         "digest": "0" * 64,
         "cell": "1",
@@ -248,6 +255,8 @@ def _forms(approval, reader):
     }
     return {
         "decision": hidden | {"verdict": "approve", "end_seen": "yes"},
+        "edit": {"text": "print(3)"},
+        "steps": {"step-0": "held"},
         "submission": {"kind": "code", "capability": "c", "content": {"code": "1"}},
         "cancellation": {"reason": "never mind"},
         "outcome": {"state": "started", "digest": approval.digest},

@@ -9,6 +9,7 @@ from dashboard.approvals.models.answers import (
     Vote,
 )
 from dashboard.approvals.models.attention import Claim, Looking, PutOff
+from dashboard.approvals.models.edits import Edit
 from dashboard.approvals.models.notebooks import Notebook, NotebookPin
 from dashboard.approvals.models.presence import Hold, Poll, View
 from dashboard.approvals.models.reading import Reveal, ServedPart
@@ -25,6 +26,7 @@ __all__ = [
     "ApprovalRequest",
     "Claim",
     "Decision",
+    "Edit",
     "Grant",
     "GrantQuerySet",
     "Hold",

@@ -10,6 +10,7 @@ from django.db.models import F, Q
 
 from dashboard.accounts.models import Agent
 from dashboard.approvals.models._words import choices, one_of
+from dashboard.approvals.models.edits import Edit
 from dashboard.approvals.models.requests import ApprovalRequest, Judgement
 from dashboard.wire import Kind, OutcomeState, Source, Status
 
@@ -25,6 +26,7 @@ class Vote(models.Model):
     approval = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="votes")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="votes")
     judgement = models.ForeignKey(Judgement, models.PROTECT, related_name="+")
+    edit = models.ForeignKey(Edit, models.PROTECT, null=True, related_name="votes")
     digest = models.CharField(max_length=64)  # of the content that was said yes to
     reason = models.TextField(blank=True)
     end_seen = models.BooleanField()  # whether the end of the content was in sight
@@ -35,7 +37,14 @@ class Vote(models.Model):
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["approval", "person", "judgement"], name="vote_once_per_judgement"
+                fields=["approval", "person", "judgement"],
+                condition=Q(edit=None),
+                name="vote_once_per_judgement",
+            ),
+            models.UniqueConstraint(
+                fields=["edit", "person", "judgement"],
+                condition=Q(edit__isnull=False),
+                name="vote_once_per_judgement_of_an_edit",
             ),
         ]
 
@@ -63,6 +72,8 @@ class Grant(models.Model):
     tool = models.CharField(max_length=200, blank=True)
     arguments = models.TextField(default="{}")  # canonical JSON: values that have to be the same
     findings = models.TextField(default="{}")  # JSON: what the yes covered, name -> severity
+    content = models.TextField(blank=True)  # canonical JSON; empty: what ``made_from`` asks
+    edit = models.ForeignKey(Edit, models.PROTECT, null=True, related_name="grants")
     made_from = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="grants_made")
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="grants")
     made_at = models.DateTimeField()
@@ -95,6 +106,10 @@ class Grant(models.Model):
                 condition=Q(most_uses=None) | Q(uses__lte=F("most_uses")),
                 name="grant_used_no_more_often_than_said",
             ),
+            models.CheckConstraint(
+                condition=Q(edit=None) | (Q(scope="content", most_uses=1) & ~Q(run_id="")),
+                name="grant_of_a_replacement_is_for_once_in_its_run",
+            ),
         ]
 
 
@@ -113,6 +128,8 @@ class Decision(models.Model):
     valid_until = models.DateTimeField(null=True)
     judgement = models.ForeignKey(Judgement, models.PROTECT, null=True, related_name="+")
     grant = models.ForeignKey(Grant, models.PROTECT, null=True, related_name="answered")
+    edit = models.ForeignKey(Edit, models.PROTECT, null=True, related_name="decisions")
+    steps = models.TextField(default="[]")  # JSON: what becomes of each step of a plan
     shown = models.TextField(default="{}")  # JSON: what the reviewer's page had displayed
     counted = models.TextField(default="[]")  # JSON: the names of those whose yes counted
     # The earlier answer to exactly the same question that was given again.
@@ -124,6 +141,10 @@ class Decision(models.Model):
                 condition=Q(source="grant", grant__isnull=False, status="approved")
                 | (~Q(source="grant") & Q(grant__isnull=True)),
                 name="decision_of_a_grant_names_it",
+            ),
+            models.CheckConstraint(
+                condition=Q(edit=None) | Q(source="reviewer", status="approved"),
+                name="decision_for_an_edit_is_a_reviewers_yes",
             ),
             one_of("status", FINAL, "decision_is_final"),
             one_of("source", [s.value for s in Source], "decision_source_known"),

@@ -1,8 +1,11 @@
 """The verbs about requests. Each is one transaction, and each may be repeated safely."""
 
+from dashboard.approvals.services._answers import Answer, Basis
+from dashboard.approvals.services._replacing import why_not_allowed
 from dashboard.approvals.services.cancel import cancel
 from dashboard.approvals.services.claim import claim, hand_over, release, release_lost_claims
-from dashboard.approvals.services.decide import Answer, Basis, decide
+from dashboard.approvals.services.decide import decide
+from dashboard.approvals.services.edit import propose_edit
 from dashboard.approvals.services.expire import expire, expire_overdue
 from dashboard.approvals.services.export import record_export
 from dashboard.approvals.services.extend import extend
@@ -39,6 +42,7 @@ __all__ = [
     "note_polls",
     "note_served",
     "place_hold",
+    "propose_edit",
     "put_off",
     "record_export",
     "release",
@@ -50,4 +54,5 @@ __all__ = [
     "revoke_token",
     "send_notebook",
     "submit",
+    "why_not_allowed",
 ]

@@ -49,7 +49,7 @@ def close(decision: Decision, *, actor: Actor, extra: tuple[Event, ...] = ()) ->
             locks do nothing.
     """
     approval = decision.approval
-    decision.digest = approval.digest
+    decision.digest = decision.edit.digest if decision.edit else approval.digest
     if decision.status == Status.APPROVED:
         decision.valid_until = decision.decided_at + VALID_FOR
     decision.save(force_insert=True)
@@ -96,5 +96,10 @@ def _event(decision: Decision) -> Event:
         details["approved_by"] = json.loads(decision.counted)
     if decision.repeats:
         details["repeats"] = str(decision.repeats.approval_id)
+    if decision.edit:
+        details["edit"], details["of"] = decision.edit_id, decision.approval.digest
+        details["edited_by"] = decision.edit.edited_by.username
+    if decision.steps != "[]":
+        details["steps"] = json.loads(decision.steps)
     action = f"approval.{decision.status}"
     return Event(action, str(decision.approval_id), decision.digest, details)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -15,9 +14,11 @@ from dashboard.accounts.models import User
 from dashboard.approvals.attention import claim_of
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.coverage import as_served
+from dashboard.approvals.editing import report_of_edit, steps_json
 from dashboard.approvals.errors import (
     AlreadyClosed,
     ClaimedByAnother,
+    EditRefused,
     GrantRefused,
     NotAllowed,
     OnHold,
@@ -25,18 +26,22 @@ from dashboard.approvals.errors import (
     Refused,
     StaleBasis,
 )
-from dashboard.approvals.granting import Terms
-from dashboard.approvals.judging import demands_of
-from dashboard.approvals.models import ApprovalRequest, Decision, Judgement, Vote
+from dashboard.approvals.judging import report_of
+from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Judgement, Vote
 from dashboard.approvals.permission import is_enough, votes_that_count, why_not_count
-from dashboard.approvals.repeating import earlier_answer, saw_the_end
+from dashboard.approvals.replacing import reason_with_steps
+from dashboard.approvals.services._answers import Answer, Asked, Basis
 from dashboard.approvals.services._closing import close, lock, raise_version
 from dashboard.approvals.services._judging import judge_under_present
+from dashboard.approvals.services._repeating import answered_already, answered_as_before
+from dashboard.approvals.services._replacing import replace_with
+from dashboard.approvals.services._steps import allow_steps, inspected_steps
 from dashboard.approvals.services.expire import expire_locked
 from dashboard.approvals.services.grants import make_grant
 from dashboard.approvals.services.hold import is_held
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Event, record
 from dashboard.policies.demands import Required
+from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.wire import Source, Status, canonical_json
 
 _NO_RIGHT = "You are not a reviewer (any more). Your decision was not recorded."
@@ -45,46 +50,8 @@ _END_UNSEEN = (
     "The policy wants the whole content to have been in sight before anybody approves it. Your "
     "decision was not recorded; read to the end and press again."
 )
-
-
-class Basis(NamedTuple):
-    """What the reviewer's page had shown: a decision about anything else does not count."""
-
-    digest: str
-    judgement_id: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """One person's answer to a request.
-
-    Attributes:
-        auth: How the reviewer is known, for the record, such as ``"session:password"``.
-        shown: What the page displayed, as JSON, kept with the answer.
-        remember: What is to be allowed from now on, if the yes is to be remembered.
-        despite: Who else is on it, as the page showed when the yes was given all the same.
-        repeats: The decision that is given again, to exactly the same question.
-    """
-
-    reviewer: User
-    auth: str
-    status: Status
-    basis: Basis
-    reason: str = ""
-    shown: Mapping[str, Any] = field(default_factory=dict)
-    remember: Terms | None = None
-    despite: str = ""
-    repeats: Decision | None = None
-
-    @property
-    def end_seen(self) -> bool:
-        """Whether the page says that the end of the content was in sight; silence is no."""
-        return bool(self.shown.get("end_seen"))
-
-    @property
-    def actor(self) -> Actor:
-        """Who answers, for the record."""
-        return Actor(f"user:{self.reviewer.username}", self.auth)
+_EDITS_REFUSED = "The agent takes no changed content, so this can only be sent as a replacement."
+_ONLY_ASKED = "A yes to a change cannot be remembered."
 
 
 def decide(*, approval_id: UUID, **answer: Any) -> Decision | Vote:
@@ -106,19 +73,22 @@ def decide(*, approval_id: UUID, **answer: Any) -> Decision | Vote:
         StaleBasis: Something else was shown than what is asked now.
         ClaimedByAnother: It is approved while somebody else is on it, and that was not said.
         ReasonMissing: The policy asks for a reason.
-        GrantRefused: This yes cannot be remembered.
+        GrantRefused: This yes cannot be remembered, or not for the steps of this plan.
+        EditRefused: The agent takes no edit, or the policy rejects it now.
         OnHold: All approving is stopped.
     """
     given = Answer(**answer)
     if given.status not in (Status.APPROVED, Status.REJECTED):
         raise ValueError(f"A reviewer approves or rejects; {given.status!r} is neither.")
+    # Before the transaction: SQLite has one writer, which must not wait for a parser.
+    steps = inspected_steps(approval_id, given.basis.edit_id) if given.allow_steps else []
     with transaction.atomic():
         approval = lock(approval_id)
         if approval.status != Status.PENDING:
-            return _repeated(approval, given)
+            return answered_already(approval, given)
         now = database_now()
         if approval.expires_at > now:
-            outcome = _answer(approval, given, now)
+            outcome = _answer(Asked(approval, given, now, steps))
         else:
             expire_locked(approval, now)
             outcome = AlreadyClosed(approval)
@@ -128,126 +98,150 @@ def decide(*, approval_id: UUID, **answer: Any) -> Decision | Vote:
     return outcome
 
 
-def _repeated(approval: ApprovalRequest, given: Answer) -> Decision | Vote:
-    decision = approval.decision
-    if given.remember and not approval.grants_made.filter(made_by=given.reviewer).exists():
-        raise AlreadyClosed(approval)
-    if decision.decided_by_id == given.reviewer.pk and decision.status == given.status:
-        return decision
-    earlier = approval.votes.filter(person=given.reviewer).last()
-    if earlier and given.status == decision.status == Status.APPROVED:
-        return earlier
-    raise AlreadyClosed(approval)
-
-
-def _answer(approval: ApprovalRequest, given: Answer, now: datetime) -> Decision | Vote | Refused:
+def _answer(asked: Asked) -> Decision | Vote | Refused:
+    approval, given = asked.approval, asked.given
     # Read again: the session may be older than the loss of the right.
     given = replace(given, reviewer=User.objects.get(pk=given.reviewer.pk))
     if not roles.may_decide(given.reviewer):
         raise NotAllowed(_NO_RIGHT)
-    judgement = approval.judgements.select_related("revision", "inspection").latest("id")
-    if given.basis != Basis(approval.digest, judgement.pk):
+    latest = approval.judgements.select_related("revision", "inspection").latest("id")
+    edit = _edit(approval, given.basis.edit_id)
+    if given.basis != Basis(approval.digest, latest.pk, edit.pk if edit else None):
         raise StaleBasis
     if given.repeats:
-        given = _as_before(approval, given, judgement)
+        given = answered_as_before(approval, given, latest)
+    asked = replace(asked, given=given, edit=edit)
     if given.status is Status.REJECTED:
-        return _close(approval, given, judgement, now)
+        return _reject(asked, latest)
     if is_held():
         raise OnHold
+    before = asked.evaluation(latest)
     judgement, changed = judge_under_present(approval)
-    if changed:
-        closed = approval.status != Status.PENDING
-        return AlreadyClosed(approval) if closed else StaleBasis()
-    return _approve(approval, given, judgement, now)
+    if approval.status != Status.PENDING:
+        return AlreadyClosed(approval)
+    after = asked.evaluation(judgement)
+    if changed or (before.effect, before.demands) != (after.effect, after.demands):
+        return StaleBasis()
+    return _approve(asked, judgement, after)
 
 
-def _as_before(approval: ApprovalRequest, given: Answer, judgement: Judgement) -> Answer:
-    """Give an earlier answer again, with its words; whose end was in sight then, was in sight."""
-    earlier = earlier_answer(approval, judgement)
-    if earlier is None or earlier != given.repeats or earlier.status != given.status:
-        raise StaleBasis
-    seen = given.end_seen or saw_the_end(earlier, given.reviewer)
-    shown = {**given.shown, "end_seen": "yes" if seen else "", "repeats": earlier.pk}
-    return replace(given, repeats=earlier, reason=earlier.reason, shown=shown)
+def _edit(approval: ApprovalRequest, edit_id: int | None) -> Edit | None:
+    if edit_id is None:
+        return None
+    for edit in approval.edits.filter(pk=edit_id).select_related("edited_by"):
+        edit.approval = approval
+        return edit
+    return None
 
 
-def _approve(
-    approval: ApprovalRequest, given: Answer, judgement: Judgement, now: datetime
-) -> Decision | Vote:
-    judgement.approval, required = approval, demands_of(judgement)
-    if why_not := why_not_count(approval, required, given.reviewer, now):
+def _approve(asked: Asked, judgement: Judgement, evaluation: Evaluation) -> Decision | Vote:
+    approval, given, required = asked.approval, asked.given, evaluation.demands
+    if asked.edit:
+        _check_edit(asked, evaluation)
+    why_not = why_not_count(approval, required, given.reviewer, asked.now, edit=asked.edit)
+    if why_not:
         raise NotAllowed(_NOT_RECORDED.format(why_not))
-    claim = claim_of(approval)
-    if claim and claim.person_id != given.reviewer.pk and claim.person.username != given.despite:
-        raise ClaimedByAnother(claim)
+    _check_claim(approval, given)
     shown, unread = as_served(approval.pk, given.reviewer.pk, given.shown)
     given = replace(given, shown=shown)
+    asked = replace(asked, given=given)
     if required.whole_content and not given.end_seen:
         raise NotAllowed(unread or _END_UNSEEN)
     if required.reason_required and not given.reason.strip():
         raise ReasonMissing
-    if given.remember and required.approvals > 1:
+    if (given.remember or given.allow_steps) and required.approvals > 1:
         raise GrantRefused(
             "Several people have to approve this, so no yes alone can be remembered."
         )
-    vote, is_new = _vote(approval, required, given, judgement, now)
-    counting = votes_that_count(approval, required, now)
+    vote, is_new = _vote(asked, required, judgement)
+    counting = votes_that_count(approval, required, asked.now, edit=asked.edit)
     if len(counting) >= required.approvals:
-        return _close(approval, given, judgement, now, counting)
+        return _close(asked, judgement, required, counting)
     if is_new:
         raise_version(approval)
         needed = required.approvals
         details = {"counted": len(counting), "needed": needed, "reason": given.reason}
         if given.repeats:
             details["repeats"] = str(given.repeats.approval_id)
-        record(given.actor, Event("approval.voted", str(approval.pk), approval.digest, details))
+        record(given.actor, Event("approval.voted", str(approval.pk), asked.digest, details))
     return vote
 
 
-def _vote(
-    approval: ApprovalRequest,
-    required: Required,
-    given: Answer,
-    judgement: Judgement,
-    now: datetime,
-) -> tuple[Vote, bool]:
+def _check_claim(approval: ApprovalRequest, given: Answer) -> None:
+    claim = claim_of(approval)
+    if claim and claim.person_id != given.reviewer.pk and claim.person.username != given.despite:
+        raise ClaimedByAnother(claim)
+
+
+def _check_edit(asked: Asked, evaluation: Evaluation) -> None:
+    if not asked.approval.accepts_edits:
+        raise EditRefused(_EDITS_REFUSED)
+    if evaluation.effect is Effect.REJECT:
+        raise EditRefused(f"The policy rejects this: {evaluation.reason}")
+    if asked.given.remember:
+        raise GrantRefused(_ONLY_ASKED)
+
+
+def _vote(asked: Asked, required: Required, judgement: Judgement) -> tuple[Vote, bool]:
     """Return the yes of this person that is enough now, and whether it is a new one."""
-    for earlier in approval.votes.filter(person=given.reviewer):
+    given, approval = asked.given, asked.approval
+    for earlier in approval.votes.filter(person=given.reviewer, edit=asked.edit):
         if is_enough(earlier, required):
             return earlier, False
     vote = Vote.objects.create(
         approval=approval,
         person=given.reviewer,
         judgement=judgement,
-        digest=approval.digest,
+        edit=asked.edit,
+        digest=asked.digest,
         reason=given.reason,
         end_seen=given.end_seen,
         shown=canonical_json(dict(given.shown)),
-        voted_at=now,
+        voted_at=asked.now,
     )
     return vote, True
 
 
-def _close(
-    approval: ApprovalRequest,
-    given: Answer,
-    judgement: Judgement,
-    now: datetime,
-    counting: Sequence[Vote] = (),
-) -> Decision:
+def _reject(asked: Asked, judgement: Judgement) -> Decision:
+    given, reason = asked.given, asked.given.reason
     extra: tuple[Event, ...] = ()
-    if given.remember and given.status is Status.APPROVED:
-        extra = (make_grant(judgement, given.remember, person=given.reviewer, now=now)[1],)
-    decision = Decision(
-        approval=approval,
+    if asked.edit:
+        judgement.approval = asked.approval
+        seen = given.end_seen
+        reason, extra = replace_with(asked.edit, judgement, reason, end_seen=seen, now=asked.now)
+    elif given.steps:
+        reason = reason_with_steps(reason, given.steps)
+    decision = _decision(asked, judgement, ())
+    decision.edit, decision.reason, decision.steps = None, reason, steps_json(given.steps)
+    return close(decision, actor=given.actor, extra=extra)
+
+
+def _close(
+    asked: Asked, judgement: Judgement, required: Required, counting: Sequence[Vote]
+) -> Decision:
+    given, extra = asked.given, list[Event]()
+    if given.remember:
+        extra += [make_grant(judgement, given.remember, person=given.reviewer, now=asked.now)[1]]
+    if given.allow_steps:
+        report = report_of_edit(asked.edit) if asked.edit else report_of(judgement.inspection)
+        terms = (required, report)
+        extra += allow_steps(asked.approval, asked.steps, terms, given.reviewer, asked.now)
+    return close(_decision(asked, judgement, counting), actor=given.actor, extra=tuple(extra))
+
+
+def _decision(asked: Asked, judgement: Judgement, counting: Sequence[Vote]) -> Decision:
+    given = asked.given
+    return Decision(
+        approval=asked.approval,
         status=given.status,
         source=Source.REVIEWER,
         reason=given.reason,
         decided_by=given.reviewer,
-        decided_at=now,
+        decided_at=asked.now,
         judgement=judgement,
+        edit=asked.edit,
+        steps=asked.edit.steps if asked.edit else "[]",
         shown=canonical_json(dict(given.shown)),
         counted=canonical_json([vote.person.username for vote in counting]),
         repeats=given.repeats,
     )
-    return close(decision, actor=given.actor, extra=extra)

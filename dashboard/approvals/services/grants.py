@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,6 +12,7 @@ from django.db.models import F, QuerySet
 from dashboard.accounts import roles
 from dashboard.accounts.models import Agent, User
 from dashboard.approvals.clock import database_now
+from dashboard.approvals.editing import report_of_edit, why_not_once
 from dashboard.approvals.errors import GrantRefused, NotAllowed, NotFound
 from dashboard.approvals.granting import (
     LONGEST_FOR_S,
@@ -30,6 +31,8 @@ from dashboard.approvals.permission import why_not_count
 from dashboard.approvals.services._closing import close
 from dashboard.approvals.services.hold import is_held
 from dashboard.audit.services import Actor, Event, record
+from dashboard.inspection.findings import Report
+from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
@@ -74,13 +77,11 @@ def answer_by_grant(
     judgement: Judgement, evaluation: Evaluation, *, actor: Actor, extra: tuple[Event, ...]
 ) -> Decision | None:
     """Approve a new, locked request by a grant that covers it, if there is one in force."""
-    approval, report = judgement.approval, report_of(judgement.inspection)
-    if is_held() or why_not_grantable(approval, evaluation.demands, report):
+    if is_held():
         return None
+    approval, report = judgement.approval, report_of(judgement.inspection)
     now, content = judgement.judged_at, parse_json(approval.content)
-    for grant in (
-        Grant.objects.in_force(now).filter(agent=approval.agent).select_related("made_by")
-    ):
+    for grant in _that_may_answer(judgement, evaluation.demands, report):
         if covers(grant, approval, content, report) and _is_by_somebody(grant, judgement, now):
             if not Grant.objects.in_force(now).filter(pk=grant.pk).update(uses=F("uses") + 1):
                 continue  # the last use was taken by another request
@@ -88,13 +89,34 @@ def answer_by_grant(
                 approval=approval,
                 status=Status.APPROVED,
                 source=Source.GRANT,
-                reason=f"{grant.made_by.username} said yes to this before (grant {grant.pk}).",
+                reason=_said(grant),
                 decided_at=now,
                 judgement=judgement,
                 grant=grant,
             )
             return close(decision, actor=Actor(f"grant:{grant.pk}", str(actor.name)), extra=extra)
     return None
+
+
+def _that_may_answer(judgement: Judgement, required: Required, report: Report) -> Iterator[Grant]:
+    """Grants in force of the kind that this request takes; a replacement is no remembered yes."""
+    approval, now = judgement.approval, judgement.judged_at
+    is_grantable = not why_not_grantable(approval, required, report)
+    in_force = Grant.objects.in_force(now).filter(agent=approval.agent)
+    if not is_grantable:
+        in_force = in_force.filter(edit__isnull=False)
+    for grant in in_force.select_related("made_by", "edit"):
+        edit = grant.edit
+        present = judgement.revision
+        if not edit or not why_not_once(edit, required, report, present):
+            yield grant
+
+
+def _said(grant: Grant) -> str:
+    name, number = grant.made_by.username, grant.pk
+    if grant.edit_id:
+        return f"{name} wrote this as a replacement and allowed it once (grant {number})."
+    return f"{name} said yes to this before (grant {number})."
 
 
 @transaction.atomic
@@ -144,6 +166,9 @@ def _is_by_somebody(grant: Grant, judgement: Judgement, now: datetime) -> bool:
 
 
 def _is_allowed(grant: Grant, present: PolicyRevision) -> bool:
+    if grant.edit:
+        required = Required.from_json(grant.edit.demands)
+        return not why_not_once(grant.edit, required, report_of_edit(grant.edit), present)
     approval = grant.made_from
     inspection = approval.inspections.latest("id")
     evaluation = judged_anew(present, approval, inspection)

@@ -7,6 +7,7 @@ Markdown, with the messages of its model context. That text goes as it is and na
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from dashboard.client._evidence import sendable, within_limit
@@ -16,12 +17,14 @@ from dashboard.client._models import ApprovalRequest
 def to_request(request: Any) -> ApprovalRequest:
     """Return AutoGen's request as ours. Ours is returned as it is, with evidence that fits.
 
+    AutoGen runs what it asked about and never what it is answered, so nothing here takes an edit.
+
     Raises:
         TypeError: It holds no code.
         ValueError: The code holds characters that cannot be sent as they are.
     """
     if isinstance(request, ApprovalRequest):
-        return within_limit(request)
+        return within_limit(replace(request, accepts_edits=False))
     code = getattr(request, "code", None)
     if not isinstance(code, str):
         raise TypeError(f"{type(request).__name__} holds no code.")

@@ -116,7 +116,11 @@ def _parts(earlier: Earlier, content: str) -> Iterator[tuple[str, str, str]]:
     text = lineage.text_of(earlier.approval)
     if earlier.is_same or not text:
         return
-    old, new = parse_json(text), parse_json(content)
+    yield from parts(parse_json(text), parse_json(content))
+
+
+def parts(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield title, old text and new text of each part of a content that is not as it was."""
     for name in [*_TITLES, *sorted({*old, *new} - {*_TITLES})]:
         if _written(old, name) != _written(new, name):
             yield (_TITLES.get(name, _OTHER), *_texts(name, old, new))
@@ -156,6 +160,8 @@ def _what_became(one: ApprovalRequest, person: User, now: datetime) -> tuple[str
             return "what the agent withdrew", decision.decided_at, ""
         case Status.CANCELLED, _:
             return "what was closed", decision.decided_at, by
+        case Status.APPROVED, _ if decision.edit_id:
+            return "what was approved only with a change,", decision.decided_at, by
         case status, _:
             return f"what was {status}", decision.decided_at, by
 

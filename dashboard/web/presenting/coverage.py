@@ -44,6 +44,12 @@ def laid_out(content: Content, approval_id: UUID) -> Content:
     return replace(content, blocks=blocks)
 
 
+def whole(content: Content) -> Content:
+    """Have the page begin with every window of every text."""
+    blocks = [replace(block, drawn=len(block.code.windows)) for block in content.blocks]
+    return replace(content, blocks=blocks)
+
+
 def texts(content: Content) -> list[Text]:
     """Return the texts that the page does not hold whole: each is served in parts."""
     return [Text(block.code.digest, len(block.code.windows)) for block in _in_parts(content)]

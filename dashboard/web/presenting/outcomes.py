@@ -34,6 +34,8 @@ class GrantSaid:
         by: Who gave it.
         made_from: The request that it was given to.
         answered: Whether it answered this one.
+        others: How many more were made with it, one for each step of a plan.
+        is_replacement: Whether it allows once what a reviewer sent along with a no.
     """
 
     number: int
@@ -41,6 +43,8 @@ class GrantSaid:
     at: datetime
     made_from: UUID
     answered: bool
+    others: int
+    is_replacement: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +58,7 @@ class Result:
         reason_is_theirs: Whether the agent wrote the reason.
         voters: Who else had said yes, or all who did where several had to.
         grant: The remembered yes that has to do with it.
+        edit_id: What was approved instead of what was asked; None if nothing was.
         since: What happened after that, one sentence each.
         error, output: What the agent reports about the end; its voice.
     """
@@ -65,6 +70,7 @@ class Result:
     reason_is_theirs: bool
     voters: list[Voter]
     grant: GrantSaid | None
+    edit_id: int | None
     since: list[str]
     error: str
     output: str
@@ -81,7 +87,9 @@ def result(approval: ApprovalRequest, person: User, now: datetime, *, held: bool
     alone = not said_yes or decision.status != Status.APPROVED
     return Result(
         status=decision.status,
-        headline=_headline(decision, person) if alone else _together(said_yes),
+        headline=(_headline(decision, person) if alone else _together(said_yes))
+        + (", with a change" if decision.edit_id else ""),
+        edit_id=decision.edit_id,
         at=decision.decided_at,
         voters=said_yes,
         grant=_grant(approval, decision, person),
@@ -104,7 +112,7 @@ def _headline(decision: Decision, person: User) -> str:
 
 def _voters(approval: ApprovalRequest, decision: Decision, person: User) -> list[Voter]:
     """Name all who said yes, unless that is one and the decision says it."""
-    votes = list(approval.votes.all())
+    votes = [vote for vote in approval.votes.all() if vote.edit_id == decision.edit_id]
     closed_it = [vote.person_id == decision.decided_by_id for vote in votes]
     only_one = decision.status == Status.APPROVED and closed_it == [True]
     names = json.loads(decision.counted)
@@ -128,6 +136,8 @@ def _grant(approval: ApprovalRequest, decision: Decision, person: User) -> Grant
         at=grant.made_at,
         made_from=grant.made_from_id,
         answered=decision.grant_id == grant.pk,
+        others=max(0, len(made) - 1),
+        is_replacement=grant.edit_id is not None,
     )
 
 

@@ -102,13 +102,22 @@ class Reading:
 
 
 def read(
-    approval: ApprovalRequest, judgement: Judgement, own_host: str, person: User | None = None
+    approval: ApprovalRequest,
+    judgement: Judgement,
+    own_host: str,
+    person: User | None = None,
+    *,
+    name: str = "",
 ) -> Reading:
-    """Draw what an approval request says, for a page that ``own_host`` serves to a person."""
+    """Draw what an approval request says, for a page that ``own_host`` serves to a person.
+
+    ``name`` is what the page is of, for its signature: the request, unless it says otherwise.
+    What is not the request itself is drawn whole, for only the request is served in parts.
+    """
     content = parse_json(approval.content)
     before = queries.memory_approved_before(approval)
     masks = masks_for(approval, judgement, person)
-    findings, drawn = contents(approval, judgement, before, masks=masks)
+    findings, drawn = contents(approval, judgement, before, masks=masks, is_whole=bool(name))
     served = coverage.parts_on_page(drawn)
     missing = _missing(approval, drawn, served, person)
     evidence = parse_json(approval.evidence)
@@ -129,7 +138,7 @@ def read(
         evidence_left_out=left_out,
         notebook_path=theirs(path),
         notebook=notebook_link(link, own_host) if link else None,
-        shown=_sign(approval, _shown(drawn, findings, is_whole=fits(approval))),
+        shown=_sign(name or str(approval.pk), _shown(drawn, findings, is_whole=fits(approval))),
     )
 
 
@@ -143,13 +152,13 @@ def too_long(kind: Kind, content: str, most: int = MOST_LINES) -> bool:
     return _breaks(content, _BREAKS.get(kind, _BREAKS_OF_JSON)) >= most
 
 
-def what_was_shown(approval_id: str, signed: str) -> dict[str, Any] | None:
-    """Return what a page said it displayed, or None if no page of ours said so of this request."""
+def what_was_shown(name: str, signed: str) -> dict[str, Any] | None:
+    """Return what a page said it displayed, or None if no page of ours said so of ``name``."""
     try:
         said = signing.loads(signed, salt=_SALT)
     except signing.BadSignature:
         return None
-    return said["shown"] if said["id"] == approval_id else None
+    return said["shown"] if said["id"] == name else None
 
 
 def contents(
@@ -158,10 +167,12 @@ def contents(
     before: ApprovalRequest | None = None,
     *,
     masks: bool = False,
+    is_whole: bool = False,
 ) -> tuple[Found, Content]:
-    """Draw the content, with marks where findings are, and list those."""
+    """Draw the content, in parts or whole, with marks where findings are, and list those."""
     drawn = _drawn(approval, before, masks=masks)
-    return found(report_of(judgement.inspection), coverage.laid_out(drawn, approval.pk))
+    laid = coverage.whole(drawn) if is_whole else coverage.laid_out(drawn, approval.pk)
+    return found(report_of(judgement.inspection), laid)
 
 
 def masks_for(approval: ApprovalRequest, judgement: Judgement, person: User | None) -> bool:
@@ -239,5 +250,5 @@ def _shown(drawn: Content, findings: Found, *, is_whole: bool) -> dict[str, Any]
     }
 
 
-def _sign(approval: ApprovalRequest, shown: dict[str, Any]) -> str:
-    return signing.dumps({"id": str(approval.pk), "shown": shown}, salt=_SALT, compress=True)
+def _sign(name: str, shown: dict[str, Any]) -> str:
+    return signing.dumps({"id": name, "shown": shown}, salt=_SALT, compress=True)

@@ -28,8 +28,10 @@ from dashboard.web.presenting import (
     voting,
     words,
 )
+from dashboard.web.presenting import changes as changing
 from dashboard.web.presenting.asking import Why
 from dashboard.web.presenting.attending import Attending
+from dashboard.web.presenting.changes import Changes
 from dashboard.web.presenting.outcomes import Result
 from dashboard.web.presenting.reading import TOO_LONG, fits
 from dashboard.web.presenting.remembering import Offer
@@ -50,6 +52,7 @@ class Standing:
         why_not_approve: Why Approve is not offered; empty if it is.
         progress: Who approved so far, where several have to.
         required: What the policy asks of who approves.
+        changes: What can be made of the request; None for who may not decide.
         remember: How much more a yes may count for; None if it cannot be remembered.
         attending: Who is on it, while it is open.
         same: The answer of a person to exactly this, that can be given again.
@@ -67,6 +70,7 @@ class Standing:
     why_not_approve: str
     progress: Progress | None
     required: Required
+    changes: Changes | None
     remember: Offer | None
     attending: Attending | None
     same: Same | None
@@ -91,30 +95,27 @@ def standing(
     is_open = approval.status == Status.PENDING
     may_decide = is_open and roles.may_decide(person)
     why_not = _why_not(approval, required, person, now, held=held) if is_open else ""
-    left = times.time_left(approval.submitted_at, approval.expires_at, now) if is_open else None
-    nobody_waits, ended = (
-        rows.nobody_waits(approval, now),
-        outcomes.result(approval, person, now, held=held),
-    )
+    nobody_waits = rows.nobody_waits(approval, now)
+    ended = outcomes.result(approval, person, now, held=held)
     progress = voting.progress(approval, required, person, now) if is_open else None
     may_yes = may_decide and not why_not
     who = is_open and attending.attending(approval, required, person, now, may_act=may_decide)
-    again = repeating.same(approval, judgement, person, now) if may_decide else None
     stamp = (approval.version, judgement.pk, held, may_decide, why_not, progress, nobody_waits)
     return Standing(
         status=approval.status,
         status_word=words.STATUSES[Status(approval.status)],
         asked=times.moment(approval.submitted_at, now),
-        left=left,
+        left=_left(approval, now) if is_open else None,
         nobody_waits=nobody_waits,
         why=asking.why(approval, list(approval.judgements.all())),
         may_decide=may_decide,
         why_not_approve=why_not,
         progress=progress,
         required=required,
+        changes=changing.changes(approval, judgement, person, now) if may_decide else None,
         remember=remembering.offer(approval, judgement, person, sent) if may_yes else None,
         attending=who or None,
-        same=again if again and (may_yes or not again.is_yes) else None,
+        same=_same(approval, person, now, may_yes=may_yes) if may_decide else None,
         judgement_id=judgement.pk,
         result=ended,
         stamp=_stamp(*stamp, who and who.stamp, ended and (ended.since, ended.grant)),
@@ -125,6 +126,15 @@ def standing(
 def last_judgement(approval: ApprovalRequest) -> Judgement:
     """Return the judgement that counts: the newest."""
     return list(approval.judgements.all())[-1]
+
+
+def _left(approval: ApprovalRequest, now: datetime) -> TimeLeft:
+    return times.time_left(approval.submitted_at, approval.expires_at, now)
+
+
+def _same(approval: ApprovalRequest, person: User, now: datetime, *, may_yes: bool) -> Same | None:
+    again = repeating.same(approval, last_judgement(approval), person, now)
+    return again if again and (may_yes or not again.is_yes) else None
 
 
 def _why_not(

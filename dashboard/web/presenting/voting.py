@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.accounts.models import User
-from dashboard.approvals.models import ApprovalRequest, Vote
+from dashboard.approvals.models import ApprovalRequest, Edit, Vote
 from dashboard.approvals.permission import votes_that_count
 from dashboard.policies.demands import Required
 from dashboard.web.presenting.asking import people
@@ -53,13 +53,22 @@ class Progress:
 
 
 def progress(
-    approval: ApprovalRequest, required: Required, person: User, now: datetime
+    approval: ApprovalRequest,
+    required: Required,
+    person: User,
+    now: datetime,
+    *,
+    edit: Edit | None = None,
 ) -> Progress | None:
-    """Say who approved a pending request so far; None where one yes is enough and none came."""
-    votes = list(approval.votes.all())
+    """Say who approved a pending request so far; None where one yes is enough and none came.
+
+    Or an ``edit`` of it: a yes is to the one or to the other.
+    """
+    about = edit.pk if edit else None
+    votes = [vote for vote in approval.votes.all() if vote.edit_id == about]
     if required.approvals == 1 and not votes:
         return None
-    counting = {vote.pk for vote in votes_that_count(approval, required, now)}
+    counting = {vote.pk for vote in votes_that_count(approval, required, now, edit=edit)}
     left = required.approvals - len(counting)
     is_mine = any(vote.person_id == person.pk and vote.pk in counting for vote in votes)
     return Progress(

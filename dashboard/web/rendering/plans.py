@@ -9,6 +9,7 @@ from typing import Any
 from dashboard.inspection.parts import parts_of_texts
 from dashboard.web.rendering.blocks import ContentBlock, of_part, raw, rendered
 from dashboard.web.rendering.members import MOST_MEMBERS, Member, Members, count_members
+from dashboard.wire import canonical_json
 
 _CAPABILITY = ("capability", "tool", "agent")
 _OBJECTIVE = ("task_objective", "objective", "task", "goal", "description", "title")
@@ -62,6 +63,13 @@ def render_plan(
     return view, rendered([raw(content), *map(of_part, parts)], masks=masks)
 
 
+def lead(step: Mapping[str, Any]) -> str:
+    """Return a step on one line: who does what, or its JSON where it does not say so."""
+    names = (_lead(step, _CAPABILITY), _lead(step, _OBJECTIVE))
+    said = " · ".join(str(step[name]) for name in names if name)
+    return said or canonical_json(step)[:_LONGEST_LEAD]
+
+
 def _step(number: int, step: dict[str, Any], members: Members) -> Step:
     capability, objective = _lead(step, _CAPABILITY), _lead(step, _OBJECTIVE)
     rest = {key: value for key, value in step.items() if key not in (capability, objective)}
@@ -74,7 +82,7 @@ def _step(number: int, step: dict[str, Any], members: Members) -> Step:
     )
 
 
-def _lead(step: dict[str, Any], names: tuple[str, ...]) -> str:
+def _lead(step: Mapping[str, Any], names: tuple[str, ...]) -> str:
     """Return the first of these members that is a line of text, ``""`` if none is."""
     return next((name for name in names if _is_line(step.get(name))), "")
 

@@ -40,7 +40,7 @@ class SeeOther(HttpResponseRedirect):
     status_code = HTTPStatus.SEE_OTHER
 
 
-class _Incomplete(refusals.Refused):
+class Incomplete(refusals.Refused):
     """The form does not hold what our page put into it."""
 
 
@@ -51,11 +51,11 @@ def decide(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     form = DecisionForm(request.POST)
     try:
         services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
-        _decide(request, approval_id, form)
+        record(request, approval_id, form)
     except refusals.NotFound:
         return errors.not_found(request)
     except refusals.Refused as refusal:
-        return _answer(request, approval_id, _status(refusal), refusal=refusal)
+        return _answer(request, approval_id, status_of(refusal), refusal=refusal)
     if request.htmx:  # type: ignore[attr-defined]
         return _answer(request, approval_id, HTTPStatus.OK)
     query = filters.read(request.GET).query
@@ -63,11 +63,19 @@ def decide(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     return SeeOther(f"{page}?{query}" if query else page)
 
 
-def _decide(request: PersonRequest, approval_id: UUID, form: DecisionForm) -> None:
+def record(
+    request: PersonRequest, approval_id: UUID, form: DecisionForm, edit_id: int | None = None
+) -> None:
+    """Record what a form answers: to the request, or to an edit of it.
+
+    Raises:
+        Refused: Nothing was recorded.
+    """
     if not form.is_valid():
-        raise _Incomplete(form.what_is_wrong_with_the_reason or _INCOMPLETE)
+        raise Incomplete(form.what_is_wrong_with_the_reason or _INCOMPLETE)
     data = form.cleaned_data
-    shown = what_was_shown(str(approval_id), data["shown"])
+    page = f"{approval_id}/edits/{edit_id}" if edit_id else str(approval_id)
+    shown = what_was_shown(page, data["shown"])
     if shown is None:
         raise refusals.StaleBasis
     if form.status is Status.APPROVED and not shown["whole"]:
@@ -77,9 +85,10 @@ def _decide(request: PersonRequest, approval_id: UUID, form: DecisionForm) -> No
         reviewer=request.user,
         auth=auth(request),
         status=form.status,
-        basis=Basis(data["digest"], data["judgement"]),
+        basis=Basis(data["digest"], data["judgement"], edit_id),
         reason=form.said,
         shown={**shown, "end_seen": form.end_was_seen},
+        allow_steps=form.status is Status.APPROVED and data["allow_steps"],
         remember=_terms(request, approval_id, form.scope) if form.scope else None,
         despite=data["despite"],
         repeats=_earlier(approval_id, data["same_as"]) if form.repeats else None,
@@ -102,12 +111,13 @@ def _terms(request: PersonRequest, approval_id: UUID, scope: Scope) -> Terms:
     if offered is None:
         raise refusals.StaleBasis
     if not offered.form.is_valid():
-        raise _Incomplete(offered.form.what_is_wrong or _INCOMPLETE)
+        raise Incomplete(offered.form.what_is_wrong or _INCOMPLETE)
     return offered.terms(scope)
 
 
-def _status(refusal: refusals.Refused) -> int:
-    if isinstance(refusal, _Incomplete | refusals.ReasonMissing | refusals.GrantRefused):
+def status_of(refusal: refusals.Refused) -> int:
+    """Return the HTTP status of a page that says why nothing was recorded."""
+    if isinstance(refusal, Incomplete | refusals.ReasonMissing | refusals.GrantRefused):
         return HTTPStatus.UNPROCESSABLE_ENTITY
     if isinstance(refusal, refusals.NotAllowed):
         return HTTPStatus.FORBIDDEN

@@ -1,0 +1,145 @@
+"""What reviewers may make of a content, and what a yes to that takes. Reads only."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dashboard.approvals.contents import problems_with
+from dashboard.approvals.judging import as_judged, judged_by, question_of
+from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
+from dashboard.inspection.findings import Report
+from dashboard.policies.demands import Required
+from dashboard.policies.evaluate import Evaluation, stricter
+from dashboard.policies.models import PolicyRevision
+from dashboard.wire import (
+    EDITABLE,
+    MAX_BODY_BYTES,
+    JsonError,
+    Kind,
+    StepAnswer,
+    canonical_json,
+    digest,
+    parse_json,
+)
+
+MOST_EDITS = 50
+LONGEST_NOTE = 500
+UNCHANGED = "This is what the agent asked, to the last character."
+
+
+@dataclass(frozen=True, slots=True)
+class StepSaid:
+    """What becomes of one step of a plan. ``index`` counts from 0; ``note`` is a reviewer's."""
+
+    index: int
+    answer: StepAnswer
+    note: str = ""
+
+    def told(self) -> dict[str, Any]:
+        """Return it as it is stored, and as agents are told."""
+        note = {"note": self.note} if self.note else {}
+        return {"index": self.index, "answer": str(self.answer), **note}
+
+
+def steps_json(steps: Sequence[StepSaid]) -> str:
+    """Write what becomes of the steps as the text that is stored."""
+    return canonical_json([step.told() for step in steps])
+
+
+def steps_of(text: str) -> list[StepSaid]:
+    """Read what ``steps_json`` wrote."""
+    return [
+        StepSaid(said["index"], StepAnswer(said["answer"]), said.get("note", ""))
+        for said in json.loads(text)
+    ]
+
+
+def only_allowed(content: Mapping[str, Any], steps: Sequence[StepSaid]) -> dict[str, Any]:
+    """Return a plan without the steps that are held or refused."""
+    allowed = {step.index for step in steps if step.answer is StepAnswer.ALLOWED}
+    kept = [step for index, step in enumerate(content["steps"]) if index in allowed]
+    return {**content, "steps": kept}
+
+
+def why_not(approval: ApprovalRequest, after: Any) -> str:
+    """Say what keeps ``after`` from being made of a request's content; empty if nothing does."""
+    return next(_problems(Kind(approval.kind), parse_json(approval.content), after), "")
+
+
+def _problems(kind: Kind, before: dict[str, Any], after: Any) -> Iterator[str]:
+    yield from problems_with(kind, after)
+    try:
+        # As deep as it stands in an answer, which is no deeper than its reader takes.
+        written = canonical_json({"decision": {"content": after}})
+    except JsonError as error:
+        yield str(error)
+        return
+    if len(written.encode()) > MAX_BODY_BYTES:
+        yield f"This is larger than {MAX_BODY_BYTES:,} bytes."
+    if canonical_json(before) == canonical_json(after):
+        yield UNCHANGED
+    if _frame(kind, before) != _frame(kind, after):
+        yield f"Only the {EDITABLE[kind]} may change, and nothing else of the content."
+    if kind is Kind.PLAN and not _is_within(after["steps"], before["steps"]):
+        yield "Steps of a plan are taken out, and nothing else about a plan changes."
+
+
+def _frame(kind: Kind, content: dict[str, Any]) -> str:
+    return canonical_json({k: v for k, v in content.items() if k != EDITABLE[kind]})
+
+
+def _is_within(some: Sequence[Any], steps: Sequence[Any]) -> bool:
+    left = iter(map(canonical_json, steps))
+    return all(canonical_json(step) in left for step in some)
+
+
+def edited(approval: ApprovalRequest, content: str) -> ApprovalRequest:
+    """Return a request as if ``content`` had been asked, for who judges or draws it. No row."""
+    as_if = copy.copy(approval)
+    as_if.content = content
+    as_if.digest = digest(approval.kind, parse_json(content))
+    return as_if
+
+
+def judged(
+    approval: ApprovalRequest, content: str, report: Report, judgement: Judgement
+) -> Evaluation:
+    """Say what the policy makes of an edit: never less than of what was asked."""
+    question = question_of(edited(approval, content), report, judgement.inspection.repeated)
+    return stricter(as_judged(judgement), judged_by(judgement.revision, question))
+
+
+def judged_now(edit: Edit, approval: ApprovalRequest, judgement: Judgement) -> Evaluation:
+    """Say what holds for an edit beside ``judgement``, which is what holds for the request.
+
+    That is the strictest of what was said of the edit then, what the policy of the judgement says
+    of it, and what holds for the request.
+    """
+    anew = judged(approval, edit.content, report_of_edit(edit), judgement)
+    return stricter(as_judged(edit), anew)
+
+
+def report_of_edit(edit: Edit) -> Report:
+    """Return what was found in an edit."""
+    return Report.from_json(edit.report)
+
+
+def why_not_once(edit: Edit, required: Required, report: Report, present: PolicyRevision) -> str:
+    """Say why a replacement is not allowed once by who wrote it; empty if it is.
+
+    Whether the agent takes remembered answers, and whether the policy lets a yes be remembered,
+    is not asked: this is a yes to this very content, given now.
+    """
+    if edit.revision_id != present.number:
+        return "The policy has changed since this was written."
+    if not required.editor_may_approve:
+        return "The policy wants somebody else to approve what a reviewer has changed."
+    if required.approvals > 1:
+        return "Several people have to approve this."
+    if report.has_doubts:
+        return "Nobody could read all of this."
+    return ""

@@ -1,0 +1,88 @@
+"""A no that says what would do instead, and allows exactly that once where one yes is enough."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from dashboard.accounts.models import User
+from dashboard.approvals.editing import edited, judged_now, report_of_edit, why_not_once
+from dashboard.approvals.errors import EditRefused
+from dashboard.approvals.granting import Scope, severities
+from dashboard.approvals.models import ApprovalRequest, Edit, Grant, Judgement
+from dashboard.approvals.permission import why_not_count
+from dashboard.approvals.replacing import LONGEST, reason_with, text_of
+from dashboard.approvals.services.hold import is_held
+from dashboard.audit.services import Event
+from dashboard.policies.services import current_revision
+from dashboard.wire import canonical_json, parse_json
+
+ALLOWED_FOR = timedelta(minutes=30)
+"""How long the agent has to come back with exactly the replacement."""
+
+_TOO_LONG = f"A replacement of more than {LONGEST:,} characters cannot be sent as a reason."
+_UNSEEN = "The end of it was not in sight."
+_NO_WORDS = "The policy asks for a reason, and none was given."
+
+
+def replace_with(
+    edit: Edit, judgement: Judgement, reason: str, *, end_seen: bool, now: datetime
+) -> tuple[str, tuple[Event, ...]]:
+    """Return the reason that holds a replacement, and what there is to record about it.
+
+    Within the caller's transaction. Where its writer's yes alone is enough, exactly the
+    replacement is allowed once, in the run of the request.
+
+    Raises:
+        EditRefused: It is too long to be told.
+    """
+    if len(text_of(edit)) > LONGEST:
+        raise EditRefused(_TOO_LONG)
+    why_not = why_not_allowed(edit, judgement, edit.edited_by, now)
+    demands = judged_now(edit, edit.approval, judgement).demands
+    if demands.whole_content and not end_seen:
+        why_not = why_not or _UNSEEN
+    if demands.reason_required and not reason.strip():
+        why_not = why_not or _NO_WORDS
+    if why_not:
+        return reason_with(edit, reason, None), ()
+    grant = _allow_once(edit, now)
+    details = {"agent": grant.agent.name, "run": grant.run_id, "edit": edit.pk, "most_uses": 1}
+    details |= {"expires_at": grant.expires_at.isoformat(), "made_from": str(edit.approval_id)}
+    event = Event("grant.made", f"grant:{grant.pk}", edit.digest, details)
+    return reason_with(edit, reason, grant.expires_at), (event,)
+
+
+def why_not_allowed(edit: Edit, judgement: Judgement, person: User, now: datetime) -> str:
+    """Say why this person does not allow a replacement by sending it; empty if they do."""
+    approval, report = edit.approval, report_of_edit(edit)
+    if not approval.run_id:
+        return "The agent names no run, so nothing can be allowed for it alone."
+    if edit.edited_by_id != person.pk:
+        return "Somebody else wrote it."
+    if is_held():
+        return "Everything is on hold."
+    evaluation = judged_now(edit, approval, judgement)
+    required = evaluation.demands
+    why_not = why_not_once(edit, required, report, current_revision())
+    return why_not or why_not_count(approval, required, person, now, edit=edit)
+
+
+def _allow_once(edit: Edit, now: datetime) -> Grant:
+    approval: ApprovalRequest = edited(edit.approval, edit.content)
+    content = parse_json(edit.content)
+    return Grant.objects.create(
+        agent=approval.agent,
+        run_id=approval.run_id,
+        scope=Scope.CONTENT,
+        kind=approval.kind,
+        digest=edit.digest,
+        tool=content["tool"] if approval.kind == "tool_call" else "",
+        findings=canonical_json(severities(report_of_edit(edit))),
+        content=edit.content,
+        edit=edit,
+        made_from=edit.approval,
+        made_by=edit.edited_by,
+        made_at=now,
+        expires_at=now + ALLOWED_FOR,
+        most_uses=1,
+    )

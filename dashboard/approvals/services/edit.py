@@ -1,0 +1,129 @@
+"""A reviewer makes something else of what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from dashboard.accounts import roles
+from dashboard.accounts.models import User
+from dashboard.approvals import editing
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.editing import StepSaid
+from dashboard.approvals.errors import (
+    AlreadyClosed,
+    EditRefused,
+    NotAllowed,
+    NotFound,
+    Refused,
+)
+from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
+from dashboard.approvals.services._closing import lock, raise_version
+from dashboard.approvals.services._judging import judge_under_present
+from dashboard.approvals.services.expire import expire_locked
+from dashboard.audit.services import Actor, Event, record
+from dashboard.inspection.findings import Report
+from dashboard.policies.evaluate import Effect, Evaluation
+from dashboard.policies.inspecting import inspect
+from dashboard.wire import Kind, Status, canonical_json, digest
+
+_NO_RIGHT = "You are not a reviewer (any more). Your change was not recorded."
+_FORBIDDEN = "The policy rejects this: {}"
+_TOO_MANY = f"This request has {editing.MOST_EDITS} changes already, which is as many as it may."
+
+
+def propose_edit(
+    *,
+    approval_id: UUID,
+    editor: User,
+    auth: str,
+    content: Any,
+    steps: Sequence[StepSaid] = (),
+) -> Edit:
+    """Keep what a reviewer makes of a pending request, inspected and judged. It decides nothing.
+
+    The same once more is the same edit, whoever sends it.
+
+    Args:
+        content: The whole content after the change, parsed; numbers keep their digits.
+        steps: What becomes of each step, for a plan.
+
+    Raises:
+        NotFound: There is no such request.
+        AlreadyClosed: It was closed first, or its time limit has passed.
+        NotAllowed: The person is no reviewer.
+        EditRefused: This cannot be made of it, or the policy rejects it.
+    """
+    asked = ApprovalRequest.objects.filter(pk=approval_id).first()
+    if asked is None:
+        raise NotFound
+    if why_not := editing.why_not(asked, content):
+        raise EditRefused(why_not)
+    # Before the transaction: SQLite has one writer, which must not wait for a parser.
+    report = inspect(Kind(asked.kind), content)
+    edit = Edit(
+        content=canonical_json(content),
+        digest=digest(asked.kind, content),
+        report=report.to_json(),
+        steps=editing.steps_json(steps),
+        # Read again: the session may be older than the loss of the right.
+        edited_by=User.objects.get(pk=editor.pk),
+    )
+    with transaction.atomic():
+        edit.approval = lock(approval_id)
+        outcome = _propose(edit, report, auth)
+    # Raised here, after the commit: an expiry or a new judgement is kept.
+    if isinstance(outcome, Refused):
+        raise outcome
+    return outcome
+
+
+def _propose(edit: Edit, report: Report, auth: str) -> Edit | Refused:
+    approval = edit.approval
+    if not roles.may_decide(edit.edited_by):
+        raise NotAllowed(_NO_RIGHT)
+    if approval.status != Status.PENDING:
+        raise AlreadyClosed(approval)
+    now = database_now()
+    if approval.expires_at <= now:
+        expire_locked(approval, now)
+        return AlreadyClosed(approval)
+    judgement, _ = judge_under_present(approval)
+    if approval.status != Status.PENDING:
+        return AlreadyClosed(approval)
+    for earlier in approval.edits.filter(digest=edit.digest, steps=edit.steps):
+        return earlier
+    if approval.edits.count() >= editing.MOST_EDITS:
+        return EditRefused(_TOO_MANY)
+    evaluation = editing.judged(approval, edit.content, report, judgement)
+    if evaluation.effect is Effect.REJECT:
+        return EditRefused(_FORBIDDEN.format(evaluation.reason))
+    _insert(edit, judgement, evaluation, now)
+    record(Actor(f"user:{edit.edited_by.username}", auth), _event(edit, evaluation))
+    return edit
+
+
+def _insert(edit: Edit, judgement: Judgement, evaluation: Evaluation, now: datetime) -> None:
+    edit.revision = judgement.revision
+    edit.effect = evaluation.effect
+    edit.demands = evaluation.demands.to_json()
+    edit.trace = canonical_json(evaluation.trace)
+    edit.edited_at = now
+    edit.save(force_insert=True)
+    raise_version(edit.approval)
+
+
+def _event(edit: Edit, evaluation: Evaluation) -> Event:
+    details = {
+        "edit": edit.pk,
+        "of": edit.approval.digest,
+        "effect": evaluation.effect,
+        "demands": edit.demands,
+        "findings": sorted(editing.report_of_edit(edit).names),
+        "steps": edit.steps,
+    }
+    return Event("approval.edited", str(edit.approval_id), edit.digest, details)

@@ -1,0 +1,282 @@
+import json
+from datetime import timedelta
+from importlib import import_module
+
+import pytest
+from django.db import DatabaseError, transaction
+
+from dashboard.api.answers import to_json
+from dashboard.approvals import queries, services
+from dashboard.approvals.errors import (
+    AlreadyClosed,
+    DigestMismatch,
+    EditRefused,
+    GrantRefused,
+    NotAllowed,
+    StaleBasis,
+)
+from dashboard.approvals.granting import Scope, Terms
+from dashboard.approvals.models import Decision, Edit
+from dashboard.approvals.services import Basis
+from dashboard.audit.models import AuditEntry
+from dashboard.policies.models import PolicyRevision
+from dashboard.wire import Status, digest, parse_json
+from tests import make
+
+pytestmark = pytest.mark.django_db
+CODE = {"code": "print(1)", "language": "python"}
+SAFER = {"code": "print(2)", "language": "python"}
+EDITORS = {"name": "Edit", "effect": "review", "demands": {"editor_may_approve": True}}
+
+
+@pytest.fixture
+def editable(token):
+    return make.pending(token, content=CODE, accepts_edits=True)
+
+
+def propose(approval, by, content=SAFER, **more):
+    return services.propose_edit(
+        approval_id=approval.pk, editor=by, auth="session:password", content=content, **more
+    )
+
+
+def basis(approval, edit):
+    return Basis(approval.digest, approval.judgements.latest("id").pk, edit.pk)
+
+
+def approve(approval, edit, by, **more):
+    return make.decided(approval, by, basis=basis(approval, edit), **more)
+
+
+def test_an_edit_decides_nothing_and_is_heard_of(editable, alice):
+    edit = propose(editable, alice)
+
+    version = editable.version
+    editable.refresh_from_db()
+    assert (editable.status, editable.version) == (Status.PENDING, version + 1)
+    assert (edit.digest, edit.edited_by) == (digest("code", SAFER), alice)
+
+
+def test_another_reviewer_approves_an_edit(editable, alice, bob):
+    edit = propose(editable, alice)
+
+    decision = approve(editable, edit, bob)
+
+    assert (decision.status, decision.edit) == (Status.APPROVED, edit)
+    assert decision.digest == digest("code", SAFER)
+
+
+def test_who_wrote_it_does_not_count_unless_the_policy_says_so(editable, alice):
+    edit = propose(editable, alice)
+
+    with pytest.raises(NotAllowed, match="You wrote this"):
+        approve(editable, edit, alice)
+
+    assert not Decision.objects.exists()
+
+
+def test_who_wrote_it_approves_it_where_the_policy_says_so(token, alice):
+    make.in_force(EDITORS)
+    approval = make.pending(token, content=CODE, accepts_edits=True)
+
+    decision = approve(approval, propose(approval, alice), alice)
+
+    assert decision.status == Status.APPROVED
+
+
+def test_an_edit_answers_only_an_agent_that_accepts_edits(token, alice, bob):
+    approval = make.pending(token, content=CODE)
+    edit = propose(approval, alice)
+
+    with pytest.raises(EditRefused, match="takes no changed content"):
+        approve(approval, edit, bob)
+
+
+def test_the_database_refuses_an_edit_for_an_agent_that_takes_none(token, alice, monkeypatch):
+    approval = make.pending(token, content=CODE)
+    edit = propose(approval, alice)
+    deciding = import_module("dashboard.approvals.services.decide")
+    monkeypatch.setattr(deciding, "_check_edit", lambda *_: None)
+    bob = make.person("bob", reviewer=True)
+
+    with pytest.raises(DatabaseError, match="only who accepts edits"), transaction.atomic():
+        approve(approval, edit, bob)
+
+
+def test_an_edit_never_changes(editable, alice):
+    edit = propose(editable, alice)
+
+    with pytest.raises(DatabaseError, match="never change"), transaction.atomic():
+        Edit.objects.filter(pk=edit.pk).update(digest="x")
+
+
+def test_votes_for_the_original_do_not_count_for_an_edit(token, alice, bob):
+    make.in_force({"name": "Two", "effect": "review", "demands": {"approvals": 2}})
+    approval = make.pending(token, content=CODE, accepts_edits=True)
+    edit = propose(approval, alice)
+    make.decided(approval, bob)
+    carol = make.person("carol", reviewer=True)
+
+    approve(approval, edit, carol)
+    approval.refresh_from_db()
+    assert approval.status == Status.PENDING
+
+    assert approve(approval, edit, bob).digest == edit.digest
+
+
+def test_votes_for_an_edit_do_not_count_for_the_original(token, alice, bob):
+    make.in_force({"name": "Two", "effect": "review", "demands": {"approvals": 2}})
+    approval = make.pending(token, content=CODE, accepts_edits=True)
+    approve(approval, propose(approval, alice), bob)
+
+    make.decided(approval, alice)
+
+    approval.refresh_from_db()
+    assert approval.status == Status.PENDING
+
+
+def test_an_edit_that_the_policy_rejects_is_not_kept(token, alice):
+    rejecting = {"content_matches": "rm"}
+    make.in_force({"name": "No rm", "effect": "reject", "when": rejecting, "reason": "No rm."})
+    approval = make.pending(token, content=CODE, accepts_edits=True)
+
+    with pytest.raises(EditRefused, match=r"The policy rejects this: .*Nothing was recorded"):
+        propose(approval, alice, {"code": "rm", "language": "python"})
+
+    assert not Edit.objects.exists()
+
+
+def test_an_edit_takes_what_its_own_content_takes(token, alice, bob):
+    two = {"approvals": 2}
+    when = {"content_matches": "2"}
+    make.in_force({"name": "Two", "effect": "review", "when": when, "demands": two})
+    approval = make.pending(token, content=CODE, accepts_edits=True)
+
+    approve(approval, propose(approval, alice), bob)
+
+    approval.refresh_from_db()
+    assert approval.status == Status.PENDING
+
+
+def test_a_policy_that_asks_more_of_an_edit_makes_the_page_stale(editable, alice, bob):
+    edit = propose(editable, alice)
+    shown = basis(editable, edit)
+    two = {"approvals": 2}
+    make.in_force(
+        {"name": "Two", "effect": "review", "when": {"content_matches": "2"}, "demands": two}
+    )
+
+    with pytest.raises(StaleBasis):
+        make.decided(editable, bob, basis=shown)
+
+    assert PolicyRevision.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (CODE, "to the last character"),
+        ({"code": "print(2)", "language": "bash"}, "Only the code may change"),
+        ({"code": "", "language": "python"}, "must not be empty"),
+        ({"code": "x\0", "language": "python"}, "NUL"),
+        ({"code": "x" * 1_100_000, "language": "python"}, "larger than"),
+    ],
+)
+def test_what_cannot_be_made_of_a_content_is_refused(editable, alice, content, why):
+    with pytest.raises(EditRefused, match=why):
+        propose(editable, alice, content)
+
+
+def test_the_tool_of_a_call_cannot_be_changed(token, alice):
+    call = {"tool": "move", "arguments": {"x": 1}}
+    approval = make.pending(token, kind="tool_call", capability="move", content=call)
+
+    with pytest.raises(EditRefused, match="Only the arguments may change"):
+        propose(approval, alice, {"tool": "drop", "arguments": {"x": 1}})
+
+
+def test_the_same_edit_again_is_the_first_one(editable, alice, bob):
+    assert propose(editable, bob) == propose(editable, alice)
+
+
+def test_a_closed_request_takes_no_edit(editable, alice):
+    make.decided(editable, alice)
+
+    with pytest.raises(AlreadyClosed):
+        propose(editable, alice)
+
+
+def test_who_is_no_reviewer_changes_nothing(editable, ada):
+    with pytest.raises(NotAllowed, match="not a reviewer"):
+        propose(editable, ada)
+
+
+def test_an_edit_of_another_request_is_no_basis(token, editable, alice, bob):
+    other = make.pending(token, content=CODE, accepts_edits=True)
+    edit = propose(other, alice)
+
+    with pytest.raises(StaleBasis):
+        approve(editable, edit, bob)
+
+
+def test_a_yes_to_an_edit_is_never_remembered(token, alice, bob):
+    make.in_force(make.REMEMBERS)
+    approval = make.pending(token, content=CODE, accepts_edits=True, accepts_grants=True)
+    edit = propose(approval, alice)
+
+    with pytest.raises(GrantRefused, match="cannot be remembered"):
+        approve(approval, edit, bob, remember=Terms(scope=Scope.CONTENT, this_run=False))
+
+
+def test_a_grant_for_the_original_never_covers_an_edit(token, alice):
+    grant = make.granted(token, alice, content=CODE)
+
+    assert grant.digest == digest("code", CODE)
+    assert make.pending(token, content=SAFER, accepts_grants=True).status == Status.PENDING
+
+
+def test_an_edit_keeps_every_digit(token, alice, bob):
+    call = {"tool": "move", "arguments": {"x": 1}}
+    approval = make.pending(
+        token, kind="tool_call", capability="move", content=call, accepts_edits=True
+    )
+    text = '{"arguments":{"x":1.50e3,"y":12345678901234567890123},"tool":"move"}'
+    decision = approve(approval, propose(approval, alice, parse_json(text)), bob)
+
+    told = to_json(queries.answerable(queries.current(approval.pk))).decode()
+    assert text in told
+    assert decision.digest == digest("tool_call", parse_json(text))
+
+
+def test_the_record_says_who_made_what_of_what(editable, alice, bob):
+    edit = propose(editable, alice)
+    approve(editable, edit, bob)
+
+    edited, approved = AuditEntry.objects.filter(action__startswith="approval.").order_by("seq")[
+        2:
+    ]
+    assert (edited.action, edited.digest) == ("approval.edited", edit.digest)
+    assert approved.digest == edit.digest
+    details = json.loads(approved.details)
+    assert (details["edited_by"], details["of"]) == ("alice", editable.digest)
+
+
+def test_the_agent_starts_the_edit_and_not_what_it_asked(token, editable, alice, bob):
+    edit = propose(editable, alice)
+    approve(editable, edit, bob)
+
+    with pytest.raises(DigestMismatch):
+        make.report(editable, token)
+
+    make.report(editable, token, digest=edit.digest)
+
+
+def test_an_overdue_request_takes_no_edit(token, alice):
+    approval = make.overdue(token, content=CODE, accepts_edits=True)
+
+    with pytest.raises(AlreadyClosed, match="has expired"):
+        propose(approval, alice)
+
+    approval.refresh_from_db()
+    assert approval.status == Status.EXPIRED
+    assert approval.expires_at - approval.submitted_at == timedelta(seconds=60)

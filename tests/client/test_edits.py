@@ -1,0 +1,140 @@
+"""What a reviewer changed: taken by who said so, refused by everybody else."""
+
+import json
+
+import pytest
+
+from dashboard.client import ApprovalRequest, DigestMismatch, requires_approval
+from dashboard.client.testing import FakeDashboard, approve
+from dashboard.wire import digest
+
+STEPS = [{"tool": "a", "arguments": {}}, {"tool": "b", "arguments": {}}]
+ASKED = {
+    "code": ApprovalRequest.code("x", "python", accepts_edits=True),
+    "tool": ApprovalRequest.tool_call("move", {"x": 1}, accepts_edits=True),
+    "memory": ApprovalRequest.memory("save", "u", "likes tea", accepts_edits=True),
+    "plan": ApprovalRequest.plan(STEPS, accepts_edits=True),
+}
+GOOD = {
+    "code": {"code": "y", "language": "python"},
+    "tool": {"tool": "move", "arguments": {"x": 2, "fast": True}},
+    "memory": {"operation": "save", "user_id": "u", "content": "", "existing": None},
+    "plan": {"steps": [STEPS[1]]},
+}
+BAD = [
+    ("code", {"code": "y", "language": "bash"}),
+    ("code", {"code": "y"}),
+    ("tool", {"tool": "drop", "arguments": {"x": 1}}),
+    ("tool", {"tool": "move", "arguments": {"x": 1}, "more": 1}),
+    ("memory", {"operation": "save", "user_id": "v", "content": "", "existing": None}),
+    ("plan", {"steps": [{"tool": "c", "arguments": {}}]}),
+    ("plan", {"steps": [STEPS[1], STEPS[0]]}),
+    ("plan", {"steps": []}),
+    ("code", "y"),
+]
+
+
+def answered(kind, content, **more):
+    return FakeDashboard.scripted(approve(content=content, **more))
+
+
+@pytest.mark.parametrize("kind", list(GOOD))
+def test_an_edit_of_what_may_change_is_taken(kind):
+    response = answered(kind, GOOD[kind]).client().request_approval(ASKED[kind])
+
+    assert (response.approved, response.edited, response.content) == (True, True, GOOD[kind])
+    assert response.digest == digest(ASKED[kind].kind, GOOD[kind])
+
+
+@pytest.mark.parametrize(("kind", "content"), BAD)
+def test_an_edit_of_anything_else_opens_nothing(kind, content):
+    dashboard = answered(kind, content)
+
+    with pytest.raises(DigestMismatch, match="Nothing was approved"):
+        dashboard.client().request_approval(ASKED[kind])
+
+    assert dashboard.approvals[0].started == 0
+
+
+@pytest.mark.parametrize(("kind", "content"), BAD)
+async def test_neither_does_it_for_the_asynchronous_client(kind, content):
+    with pytest.raises(DigestMismatch):
+        await answered(kind, content).async_client().request_approval(ASKED[kind])
+
+
+def test_what_became_of_the_steps_is_told():
+    steps = [{"index": 0, "answer": "held", "note": "Later."}, {"index": 1, "answer": "allowed"}]
+
+    response = answered("plan", GOOD["plan"], steps=steps).client().request_approval(ASKED["plan"])
+
+    assert list(response.steps) == steps
+
+
+def test_an_unknown_word_about_a_step_is_no_answer():
+    steps = [{"index": 0, "answer": "maybe"}]
+    dashboard = answered("plan", GOOD["plan"], steps=steps)
+    request = ApprovalRequest.plan(STEPS, accepts_edits=True, max_wait_s=5)
+
+    with pytest.raises(Exception, match="not a known word"):
+        dashboard.client().request_approval(request)
+
+
+def test_autogen_never_takes_an_edit():
+    response = answered("code", GOOD["code"]).client().approval_func(ASKED["code"])
+
+    assert not response.approved
+
+
+def gated(*, accepts_edits=True):
+    @requires_approval(accepts_edits=accepts_edits)
+    def add(a, b=2, *rest, scale=1, **more):
+        return (a + b + sum(rest)) * scale, more
+
+    return add
+
+
+def edited(**changes):
+    arguments = {"a": 1, "b": 2, "rest": [], "scale": 1, "more": {}} | changes
+    tool = f"{__name__}.gated.<locals>.add"
+    return FakeDashboard.scripted(approve(content={"tool": tool, "arguments": arguments}))
+
+
+def test_a_function_runs_with_the_edited_arguments():
+    with edited(b=5, rest=[10], scale=2, more={"unit": "mm"}).installed():
+        assert gated()(1) == (32, {"unit": "mm"})
+
+
+def test_a_function_that_did_not_say_so_takes_no_edit():
+    with edited(b=5).installed(), pytest.raises(DigestMismatch, match="accepts_edits=True"):
+        gated(accepts_edits=False)(1)
+
+
+@pytest.mark.parametrize("changes", [{"c": 1}, {"rest": 3}, {"more": []}])
+def test_arguments_that_do_not_fit_run_nothing(changes):
+    with edited(**changes).installed(), pytest.raises(DigestMismatch, match="Nothing was run"):
+        gated()(1)
+
+
+async def test_an_asynchronous_function_runs_with_them_too():
+    @requires_approval(accepts_edits=True, tool="double")
+    async def double(n):
+        return 2 * n
+
+    content = {"tool": "double", "arguments": {"n": 21}}
+    with FakeDashboard.scripted(approve(content=content)).installed():
+        assert await double(1) == 42
+
+
+def test_edited_arguments_are_plain_values():
+    @requires_approval(accepts_edits=True, tool="kind_of")
+    def kind_of(n):
+        return type(n)
+
+    content = {"tool": "kind_of", "arguments": json.loads('{"n": 7}')}
+    with FakeDashboard.scripted(approve(content=content)).installed():
+        assert kind_of(1) is int
+
+
+def test_arguments_of_ones_own_cannot_be_edited():
+    with pytest.raises(TypeError, match="edited"):
+        requires_approval(accepts_edits=True, arguments=lambda x: {"x": x})(lambda x: x)
