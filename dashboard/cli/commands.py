@@ -78,7 +78,9 @@ def wait(
     approval_id: Id,
     *,
     digest: Annotated[str | None, typer.Option(help="What it must be about.")] = None,
-    max_wait: MaxWait = None,
+    max_wait: Annotated[
+        int | None, typer.Option(metavar="SECONDS", min=1, help="How long to wait at most.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Wait for what was asked before, and use the approval. 0 means: run it now, once.

@@ -35,7 +35,7 @@ class NamedFile:
         told: dict[str, Any] = {"path": self.path, "sha256": self.sha256, "bytes": self.size}
         return told | (self._text() if shown else {})
 
-    def _text(self) -> dict[str, str]:
+    def _text(self) -> dict[str, Any]:
         try:
             text = self.head.decode()
         except UnicodeDecodeError:
@@ -43,7 +43,8 @@ class NamedFile:
         if self.size > MAX_SHOWN or "\0" in text:
             return {}
         language = _LANGUAGES.get(Path(self.path).suffix) or _of_first_line(text)
-        return {"language": language, "code": text} if language else {"text": text}
+        # Apart from the rest, which would otherwise be read as code of that language too.
+        return {"shown": {"language": language, "code": text} if language else {"text": text}}
 
 
 def named_files(words: Sequence[str]) -> list[NamedFile]:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -125,8 +125,9 @@ def gathering(stream):
     found = bytearray()
 
     def read():
-        while chunk := os.read(stream.fileno(), 4096):
-            found.extend(chunk)
+        with suppress(OSError):  # a terminal whose other end is closed
+            while chunk := os.read(stream.fileno(), 4096):
+                found.extend(chunk)
 
     thread = threading.Thread(target=read, daemon=True)
     thread.start()

@@ -52,7 +52,10 @@ def test_a_command_is_asked_as_code_of_a_shell(approving):
     body = approving.fake.approvals[0].body
     assert (body["kind"], body["content"]) == ("code", {"code": "make deploy", "language": "bash"})
     assert (body["objective"], body["run_id"]) == ("Deploy.", "s1")
-    assert body["evidence"] == {"cwd": "/srv/app", "permission_mode": "default"}
+    assert body["evidence"] == {
+        "execution_folder_path": "/srv/app",
+        "permission_mode": "default",
+    }
 
 
 def test_a_rejection_denies_with_its_reason(approvals_of):

@@ -18,6 +18,7 @@ from dashboard.wire import canonical_json
 
 EVENT = "PreToolUse"
 MAX_REASON = 2000  # characters; Claude Code cuts an answer at 10,000, and JSON escapes some
+_SHOWN = {"cwd": "execution_folder_path", "permission_mode": "permission_mode"}
 _MAX_LINE = 200  # what the dashboard takes as the name of a run
 # With nothing but these a Bash call is its command; with more, such as a switch that turns a
 # sandbox off, all of it is what would run.
@@ -42,7 +43,7 @@ def to_request(
         ValueError: It is ``Unreadable``, or holds what cannot be sent.
     """
     tool, arguments = _call(event)
-    shown = {name: event[name] for name in ("cwd", "permission_mode") if event.get(name)}
+    shown = {ours: event[name] for name, ours in _SHOWN.items() if event.get(name)}
     options: dict[str, Any] = {
         "evidence": sendable({**shown, **(evidence or {})}),
         "objective": _text(arguments.get("description")),
