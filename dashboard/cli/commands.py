@@ -8,7 +8,6 @@ import typer
 
 from dashboard.cli import asking, gated, hook, telling
 from dashboard.cli.ending import end, end_after, time_out, usage
-from dashboard.cli.telling import Result
 from dashboard.client import ApprovalRequest, Asked, Pending
 from dashboard.client._defaults import default_client
 from dashboard.wire import Kind
@@ -142,7 +141,7 @@ def run(
             response = client.request_approval(request, heard=heard)
         if response.approved is not True:
             end(telling.of_response(response))
-        _say(telling.of_response(response))
+        telling.say(telling.of_response(response).sentence)
         raise typer.Exit(program.run(client, response, capture=capture))
 
 
@@ -150,10 +149,6 @@ def run(
 def answer_claude_code() -> None:
     """Answer Claude Code, which asks before it calls a tool. `approvals hook -h` says more."""
     hook.main([])  # never from the command line: ``main`` goes there before this is imported
-
-
-def _say(result: Result) -> None:
-    typer.echo(telling.plain(result.sentence), err=True)
 
 
 def _options(

@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from dashboard.cli import asking, files, running
+from dashboard.cli import asking, files, running, telling
 from dashboard.cli.codes import Code
 from dashboard.client import ApprovalRequest, ApprovalResponse, Client, DashboardError
 
@@ -39,7 +39,7 @@ class Program:
             sys.stdout.flush()
             ending = running.run(self.words, self.executable, capture=capture)
         if ending.error:
-            typer.echo(f"approvals: {ending.error}", err=True)
+            telling.say(f"approvals: {ending.error}")
         _report(client, response, ending)
         return ending.exit_code
 
@@ -54,7 +54,7 @@ def find(words: Sequence[str]) -> Program:
     if found is None:
         there = Path(words[0]).is_file()
         why = "cannot be executed" if there else "was not found"
-        typer.echo(f"approvals: {words[0]!r} {why}. Nothing was asked.", err=True)
+        telling.say(f"approvals: {words[0]!r} {why}. Nothing was asked.")
         raise typer.Exit(Code.CANNOT_RUN if there else Code.NOT_FOUND)
     executable = os.path.abspath(found)  # noqa: PTH100 - a link stays the link that is run
     named = files.named_files([executable, *words[1:]])
@@ -72,4 +72,4 @@ def _report(client: Client, response: ApprovalResponse, ending: running.Ending) 
         )
     except (DashboardError, KeyboardInterrupt) as error:
         # It has run; what it ended with matters more than that nobody was told.
-        typer.echo(f"approvals: how it ended was not reported ({error}).", err=True)
+        telling.say(f"approvals: how it ended was not reported ({error}).")

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
+from dashboard.cli import notes
 from dashboard.cli.changes import difference
 from dashboard.client._defaults import default_async_client
 from dashboard.client._refusals import for_model, refusal
@@ -60,7 +61,10 @@ def main(arguments: Sequence[str]) -> NoReturn:
     except BaseException:  # noqa: BLE001 - there is no output to answer on
         os._exit(_BLOCKS)
     try:
-        limit_s = _limit(arguments)
+        options = _options(arguments)
+        if options.finished:
+            _report(capture=options.capture)
+        limit_s = options.timeout
         _never_late(answering, limit_s)
         told = asyncio.run(_answer(limit_s))
     except BaseException as error:  # noqa: BLE001 - whatever goes wrong is a no
@@ -83,11 +87,14 @@ async def _ask(limit_s: float) -> dict[str, Any]:
     event = parse_json(await _read())
     wait_s = max(SHORTEST_WAIT_S, int(limit_s - MARGIN_S - 1))
     request = claude_code.to_request(event, wait_s=wait_s, evidence=_evidence(event))
+    key = claude_code.key(event)
     try:
         client = default_async_client()
-        response = await client.request_approval(request, idempotency_key=claude_code.key(event))
+        response = await client.request_approval(request, idempotency_key=key)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong is a no
         return claude_code.answer(refusal(error))
+    if key and response.approved is True:
+        notes.keep(key, response)
     return claude_code.answer(for_model(response))
 
 
@@ -144,7 +151,21 @@ def _late(limit_s: float) -> str:
     )
 
 
-def _limit(arguments: Sequence[str]) -> float:
+def _report(*, capture: bool) -> NoReturn:
+    from dashboard.cli import finished  # noqa: PLC0415 - not needed before a tool is called
+
+    try:
+        finished.report(capture=capture)
+    except finished.NotTheEnd as error:  # put before a tool by mistake, it must not let it through
+        _write(2, f"approvals: {error} Nothing was approved.\n".encode())
+        os._exit(_BLOCKS)
+    except BaseException as error:  # noqa: BLE001 - what has run has run
+        _write(2, f"approvals: how it ended was not reported ({error}).\n".encode())
+        os._exit(1)
+    os._exit(0)
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="approvals hook", description=__doc__)
     parser.add_argument(
         "--timeout",
@@ -153,10 +174,16 @@ def _limit(arguments: Sequence[str]) -> float:
         metavar="SECONDS",
         help="answer within this time; set it below the hook's own (default %(default)s)",
     )
-    seconds: int = parser.parse_args(arguments).timeout
-    if not SHORTEST_S <= seconds <= LONGEST_S:
+    parser.add_argument(
+        "--finished", action="store_true", help="report the end of a tool, after it was called"
+    )
+    parser.add_argument(
+        "--capture", action="store_true", help="report the beginning of its output too"
+    )
+    options = parser.parse_args(arguments)
+    if not SHORTEST_S <= options.timeout <= LONGEST_S:
         parser.error(f"--timeout must be {SHORTEST_S} to {LONGEST_S}.")
-    return seconds
+    return options
 
 
 def _why(error: BaseException) -> str:

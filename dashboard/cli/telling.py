@@ -35,12 +35,13 @@ class Result:
 
     def tell(self, *, as_json: bool, output: bool) -> None:
         """Write the JSON alone to standard output, or the sentence there or to standard error."""
-        if as_json:
+        if not as_json and not output:
+            say(self.sentence)
+        elif as_json:
             told = {"approved": self.code is Code.APPROVED, "exit_code": int(self.code)}
             sys.stdout.write(json.dumps(told | self.fields) + "\n")
         else:
-            stream = sys.stdout if output else sys.stderr
-            stream.write(plain(self.sentence) + "\n")
+            sys.stdout.write(plain(self.sentence) + "\n")
         sys.stdout.flush()
 
 
@@ -174,6 +175,12 @@ def span(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes:02} min"
     return f"{minutes} min {whole % 60:02} s" if minutes else f"{whole} s"
+
+
+def say(text: str) -> None:
+    """Tell something on standard error."""
+    sys.stderr.write(plain(text) + "\n")
+    sys.stderr.flush()
 
 
 def plain(text: str) -> str:

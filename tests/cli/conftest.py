@@ -25,7 +25,8 @@ class Approvals:
 
     def __init__(self, url, token, folder):
         own = {"DASHBOARD_URL": url, "DASHBOARD_TOKEN": token, "PYTHONPATH": str(ROOT)}
-        self.environment = os.environ | own | {"TERM": "dumb", "COLUMNS": "100"}
+        own |= {"TERM": "dumb", "COLUMNS": "100", "XDG_STATE_HOME": str(folder / "state")}
+        self.environment = os.environ | own
         self.folder = folder
 
     def start(self, *arguments, **options):
