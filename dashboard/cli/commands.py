@@ -38,9 +38,7 @@ MaxWait = Annotated[
 
 @app.command()
 def ask(  # noqa: PLR0913 - a command's options are its parameters
-    source: Annotated[
-        str, typer.Argument(metavar="[FILE]", help="The content; - is input.")
-    ] = "-",
+    source: Annotated[str, typer.Argument(metavar="FILE", help="The content; - is input.")] = "-",
     *,
     text: Annotated[str | None, typer.Option("--text", "-c", help="The content itself.")] = None,
     kind: Annotated[Kind, typer.Option(help="What the content is.")] = Kind.CODE,
@@ -117,7 +115,7 @@ def cancel(
 
 @app.command(context_settings={"allow_interspersed_args": False})
 def run(
-    command: Annotated[list[str], typer.Argument(metavar="-- CMD...", help="What would run.")],
+    command: Annotated[list[str], typer.Argument(metavar="CMD", help="What would run.")],
     *,
     objective: Objective = "",
     run_id: RunId = "",

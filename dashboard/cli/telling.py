@@ -14,6 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.live import Live
 from rich.spinner import Spinner
+from rich.style import Style
 from rich.text import Text
 
 from dashboard.cli.codes import Code, code_of_error, code_of_status
@@ -160,7 +161,9 @@ class Waiting:
             told = Text("Asking")
         else:
             left = Text(span(max(0.0, self._ends_at - time.monotonic())), style="bold")
-            told = Text.assemble("Waiting for a person, ", left, " left\n  ", self._link)
+            # As a link of the terminal's own, it stays whole where the line is too short for it.
+            link = Text(self._link, style=Style(link=self._link or None))
+            told = Text.assemble("Waiting for a person, ", left, " left\n  ", link)
         self._spinner.update(text=told)
         return self._spinner
 
