@@ -301,3 +301,16 @@ def test_without_the_extra_one_sentence_says_what_to_install(approving):
     assert (done.returncode, done.stdout) == (98, "")
     assert done.stderr.count("\n") == 1
     assert "pip install 'approval-dashboard[cli]'" in done.stderr
+
+
+def test_a_server_that_is_killed_and_started_again_meanwhile_loses_nothing(
+    house, live, person, script
+):
+    def kill_and_restart():
+        house.server.kill()
+        house.start()
+
+    person.approves(after=kill_and_restart)
+
+    assert live("run", "--", "./do.sh", "it").code == 0
+    assert (script.parent / "ran").exists()
