@@ -5,6 +5,7 @@ the dashboard is and who asks. ``approved`` is the only word that opens.
 """
 
 from dashboard.client._answers import Answer, Decision
+from dashboard.client._asked import Asked
 from dashboard.client._async_client import AsyncClient
 from dashboard.client._decorators import requires_approval
 from dashboard.client._defaults import approval_func
@@ -31,6 +32,7 @@ __all__ = [
     "Answer",
     "ApprovalRequest",
     "ApprovalResponse",
+    "Asked",
     "AsyncClient",
     "Cancelled",
     "Client",

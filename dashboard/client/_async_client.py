@@ -19,6 +19,7 @@ import httpx2
 
 from dashboard.client import _flow as flows
 from dashboard.client._answers import Answer
+from dashboard.client._asked import Asked
 from dashboard.client._calls import Flow, Received, Sleep
 from dashboard.client._driver import STOPPED, Driver, failure, reply, unusable
 from dashboard.client._flow import Conversation
@@ -72,13 +73,17 @@ class AsyncClient(Driver):
         await self._release()
 
     async def request_approval(
-        self, request: ApprovalRequest, *, idempotency_key: str | None = None
+        self,
+        request: ApprovalRequest,
+        *,
+        idempotency_key: str | None = None,
+        heard: flows.Heard | None = None,
     ) -> ApprovalResponse:
         """Do what ``Client.request_approval`` does.
 
         A cancelled task withdraws its request before the cancellation goes on.
         """
-        talk = self._conversation(request, idempotency_key)
+        talk = self._conversation(request, idempotency_key, heard)
         return await self._converse(talk, talk.ask())
 
     async def submit(
@@ -88,14 +93,18 @@ class AsyncClient(Driver):
         talk = self._conversation(request, idempotency_key)
         return await self._converse(talk, talk.submit())
 
-    async def wait(self, pending: Pending, *, withdraw: bool = True) -> ApprovalResponse:
+    async def wait(
+        self, pending: Pending, *, withdraw: bool = True, heard: flows.Heard | None = None
+    ) -> ApprovalResponse:
         """Wait for what was submitted, like ``Client.wait``."""
-        talk = self._conversation(pending.request, pending.idempotency_key)
+        talk = self._conversation(pending.request, pending.idempotency_key, heard)
         return await self._converse(talk, talk.resume(pending.id), withdraw=withdraw)
 
-    async def get(self, approval_id: str) -> Answer:
-        """Ask where a request stands. This never opens: only ``wait`` does."""
-        return await self._converse(None, flows.get(approval_id, self._timing))
+    async def get(
+        self, approval_id: str, *, request: ApprovalRequest | Asked | None = None
+    ) -> Answer:
+        """Ask where a request stands, like ``Client.get``."""
+        return await self._converse(None, flows.get(approval_id, request, self._timing))
 
     async def cancel(self, approval_id: str, reason: str = "") -> Answer:
         """Withdraw a request that nobody has decided."""

@@ -8,9 +8,10 @@ from typing import Any
 
 import httpx2
 
+from dashboard.client._asked import Asked
 from dashboard.client._calls import Call, Failure, Reply, Timing
 from dashboard.client._errors import NotConfigured
-from dashboard.client._flow import Conversation
+from dashboard.client._flow import Conversation, Heard
 from dashboard.client._models import ApprovalRequest
 from dashboard.client._settings import read_settings
 
@@ -34,8 +35,11 @@ class Driver:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._settings.url!r})"
 
-    def _conversation(self, request: ApprovalRequest, key: str | None = None) -> Conversation:
-        return Conversation(request, key=key or uuid.uuid4().hex, timing=self._timing)
+    def _conversation(
+        self, request: ApprovalRequest | Asked, key: str | None = None, heard: Heard | None = None
+    ) -> Conversation:
+        key = key or uuid.uuid4().hex
+        return Conversation(request, key=key, timing=self._timing, heard=heard)
 
     def _arguments(self, call: Call) -> dict[str, Any]:
         return {

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from dashboard.client._answers import Answer, Decision
+from dashboard.client._asked import Asked
 from dashboard.client._calls import Call, Flow, Sleep, Timing, insist, logger, read
 from dashboard.client._errors import DashboardError, RequestRefused, TokenRefused
 from dashboard.client._models import ApprovalRequest, ApprovalResponse, Pending
@@ -25,6 +26,7 @@ DEFAULT_VALID_S = 600.0  # the server's default for using an approval
 FAREWELL_S = 3.0  # for everything that a withdrawal takes
 REPORT_WITHIN_S = 10.0
 SHORT_S = 30.0  # for calls that nobody decides about
+Heard: TypeAlias = Callable[[Answer], None]
 _EARLY = 0.5  # a wait that ends before this share of its hold may be a server shutting down
 _PAUSE_S = 1.0
 
@@ -32,8 +34,16 @@ _PAUSE_S = 1.0
 class Conversation:
     """One question, from asking to starting. Knows whether there is something to withdraw."""
 
-    def __init__(self, request: ApprovalRequest, *, key: str, timing: Timing) -> None:
+    def __init__(
+        self,
+        request: ApprovalRequest | Asked,
+        *,
+        key: str,
+        timing: Timing,
+        heard: Heard | None = None,
+    ) -> None:
         self._request = request
+        self._heard = heard or (lambda _: None)
         self._body = request.body()
         self._key = key
         self._timing = timing
@@ -112,6 +122,7 @@ class Conversation:
         self._verify_question(answer)
         while answer.status is Status.PENDING:
             self._follow_deadline(answer)
+            self._heard(answer)
             asked_at = self._timing.clock()
             if asked_at >= self._deadline:
                 yield from self.withdraw("Nobody decided while the agent waited.")
@@ -175,11 +186,15 @@ def _doubt_start(answer: Answer) -> str:
     return ""
 
 
-def get(approval_id: str, timing: Timing) -> Flow[Answer]:
-    """Ask where a request stands."""
-    return insist(
-        Call(method="GET", path=path(approval_id)), until=timing.clock() + SHORT_S, timing=timing
-    )
+def get(approval_id: str, request: ApprovalRequest | Asked | None, timing: Timing) -> Flow[Answer]:
+    """Ask where a request stands, and make sure that it is the one that is meant."""
+    call = Call(method="GET", path=path(approval_id))
+    answer = yield from insist(call, until=timing.clock() + SHORT_S, timing=timing)
+    if request is not None and answer.digest != request.digest:
+        raise mismatch(answer.digest, request.digest)
+    if request is not None and answer.status is Status.APPROVED and answer.decision is not None:
+        verify(request, answer.decision)
+    return answer
 
 
 def cancel(approval_id: str, reason: str, timing: Timing) -> Flow[Answer]:

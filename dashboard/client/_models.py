@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from dashboard.client._asked import Asked
 from dashboard.client._notebook_files import NotebookSource, read_notebook
 from dashboard.wire import Kind, Status, canonical_json, digest, parse_json
 
@@ -188,13 +189,13 @@ class Pending:
     """A question that was submitted: hand it to ``wait``.
 
     To find it again after a restart, keep ``idempotency_key`` and submit the same request
-    with it.
+    with it. Or make one from the ``id`` and the same request, or its digest as ``Asked``.
     """
 
-    request: ApprovalRequest
+    request: ApprovalRequest | Asked
     id: str
-    idempotency_key: str
-    review_url: str
+    idempotency_key: str = ""
+    review_url: str = ""
 
 
 def _capability(kind: Kind, content: Mapping[str, Any]) -> str:

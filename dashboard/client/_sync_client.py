@@ -16,6 +16,7 @@ import httpx2
 
 from dashboard.client import _flow as flows
 from dashboard.client._answers import Answer
+from dashboard.client._asked import Asked
 from dashboard.client._calls import Flow, Received, Sleep
 from dashboard.client._driver import STOPPED, Driver, failure, reply, unusable
 from dashboard.client._flow import Conversation
@@ -71,7 +72,11 @@ class Client(Driver):
         self._release()
 
     def request_approval(
-        self, request: ApprovalRequest, *, idempotency_key: str | None = None
+        self,
+        request: ApprovalRequest,
+        *,
+        idempotency_key: str | None = None,
+        heard: flows.Heard | None = None,
     ) -> ApprovalResponse:
         """Ask, wait until somebody decides, and use the approval if there is one.
 
@@ -82,11 +87,12 @@ class Client(Driver):
             request: The question.
             idempotency_key: Names the question. Asking again with the same key and the same
                 request, after a restart for example, finds the first one.
+            heard: Is told of every answer while nobody has decided, to show the time left.
 
         Raises:
             DashboardError: There is no answer, or one that must not be used.
         """
-        talk = self._conversation(request, idempotency_key)
+        talk = self._conversation(request, idempotency_key, heard)
         return self._converse(talk, talk.ask())
 
     def submit(self, request: ApprovalRequest, *, idempotency_key: str | None = None) -> Pending:
@@ -94,19 +100,30 @@ class Client(Driver):
         talk = self._conversation(request, idempotency_key)
         return self._converse(talk, talk.submit())
 
-    def wait(self, pending: Pending, *, withdraw: bool = True) -> ApprovalResponse:
+    def wait(
+        self, pending: Pending, *, withdraw: bool = True, heard: flows.Heard | None = None
+    ) -> ApprovalResponse:
         """Wait for what was submitted, like ``request_approval``.
 
         Args:
             pending: What ``submit`` returned.
             withdraw: Withdraw the request if the wait is interrupted.
+            heard: Is told of every answer while nobody has decided.
         """
-        talk = self._conversation(pending.request, pending.idempotency_key)
+        talk = self._conversation(pending.request, pending.idempotency_key, heard)
         return self._converse(talk, talk.resume(pending.id), withdraw=withdraw)
 
-    def get(self, approval_id: str) -> Answer:
-        """Ask where a request stands. This never opens: only ``wait`` does."""
-        return self._converse(None, flows.get(approval_id, self._timing))
+    def get(self, approval_id: str, *, request: ApprovalRequest | Asked | None = None) -> Answer:
+        """Ask where a request stands, whoever asked it. This never opens: only ``wait`` does.
+
+        Args:
+            approval_id: The request, perhaps of another process.
+            request: What it is about, to make sure that it is.
+
+        Raises:
+            DigestMismatch: It is, or its approval is, about something else than ``request``.
+        """
+        return self._converse(None, flows.get(approval_id, request, self._timing))
 
     def cancel(self, approval_id: str, reason: str = "") -> Answer:
         """Withdraw a request that nobody has decided."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dashboard.client._answers import Answer, Decision
+from dashboard.client._asked import Asked
 from dashboard.client._errors import (
     AlreadyUsed,
     DigestMismatch,
@@ -92,7 +93,9 @@ def unanswered(answer: Answer) -> ApprovalResponse:
     )
 
 
-def opened(request: ApprovalRequest, answer: Answer, decision: Decision) -> ApprovalResponse:
+def opened(
+    request: ApprovalRequest | Asked, answer: Answer, decision: Decision
+) -> ApprovalResponse:
     """Return the one response that opens. Only for an approval that was verified and started."""
     return ApprovalResponse(
         approved=True,
@@ -102,7 +105,7 @@ def opened(request: ApprovalRequest, answer: Answer, decision: Decision) -> Appr
     )
 
 
-def verify(request: ApprovalRequest, decision: Decision) -> None:
+def verify(request: ApprovalRequest | Asked, decision: Decision) -> None:
     """Make sure that ``decision`` is about what this agent would run.
 
     Raises:
@@ -110,7 +113,7 @@ def verify(request: ApprovalRequest, decision: Decision) -> None:
     """
     expected = request.digest
     if decision.edited:
-        if request.accepts_edits is not True:
+        if isinstance(request, Asked) or request.accepts_edits is not True:
             raise DigestMismatch(
                 "A reviewer changed the content, and this agent did not say that it accepts "
                 "edits. Nothing was approved. Ask with accepts_edits=True, or ask anew."

@@ -10,7 +10,7 @@ import dashboard.client
 from dashboard.client import AsyncClient, Client, approval_func
 
 NAMES = """
-    AlreadyUsed Answer ApprovalRequest ApprovalResponse AsyncClient Cancelled Client
+    AlreadyUsed Answer ApprovalRequest ApprovalResponse Asked AsyncClient Cancelled Client
     DashboardError Decision DigestMismatch Expired NotApproved NotConfigured OnHold Pending
     Rejected RequestRefused TokenRefused TooLate Unreachable approval_func requires_approval
 """

@@ -59,9 +59,9 @@ def test_the_base_install_needs_httpx2_alone():
     assert [Requirement(text).name for text in PROJECT["dependencies"]] == ["httpx2"]
 
 
-def test_there_are_extras_for_the_server_for_scale_and_for_developers():
-    assert sorted(EXTRAS) == ["dev", "scale", "server"]
-    assert "approval-dashboard[server,scale]" in EXTRAS["dev"]
+def test_there_are_extras_for_the_command_the_server_scale_and_developers():
+    assert sorted(EXTRAS) == ["cli", "dev", "scale", "server"]
+    assert "approval-dashboard[cli,server,scale]" in EXTRAS["dev"]
 
 
 def test_the_package_is_typed_and_has_its_licence():

@@ -1,0 +1,5 @@
+"""``python -m dashboard.cli``."""
+
+from dashboard.cli.main import main
+
+main()

@@ -1,0 +1,51 @@
+"""What a tool of Claude Code would change in a file, as a difference of lines."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Mapping
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+MAX_CHARACTERS, MAX_LINES = 200_000, 3_000  # the time that a difference takes grows with both
+TOO_LARGE = "Left out: the file is too large for a difference."
+
+
+def difference(tool: str, arguments: Mapping[str, Any]) -> str:
+    """Return what ``Write``, ``Edit`` or ``MultiEdit`` would change; nothing if it cannot tell."""
+    name = arguments.get("file_path")
+    if tool not in {"Write", "Edit", "MultiEdit"} or not isinstance(name, str):
+        return ""
+    try:
+        before = _read(Path(name))
+        after = _after(tool, arguments, before)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return ""
+    if max(len(before), len(after)) > MAX_CHARACTERS:
+        return TOO_LARGE
+    old, new = before.splitlines(), after.splitlines()
+    if max(len(old), len(new)) > MAX_LINES:
+        return TOO_LARGE
+    lines = unified_diff(old, new, f"{name} (now)", f"{name} (then)", lineterm="")
+    return "\n".join(lines)
+
+
+def _read(path: Path) -> str:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return ""
+    if not stat.S_ISREG(found.st_mode):  # reading a pipe would wait
+        raise ValueError("not an ordinary file")
+    with path.open(encoding="utf-8", newline="") as file:
+        return file.read(MAX_CHARACTERS + 1)
+
+
+def _after(tool: str, arguments: Mapping[str, Any], before: str) -> str:
+    if tool == "Write":
+        return str(arguments["content"])
+    for edit in arguments["edits"] if tool == "MultiEdit" else [arguments]:
+        times = -1 if edit.get("replace_all") is True else 1
+        before = before.replace(edit["old_string"], edit["new_string"], times)
+    return before

@@ -1,0 +1,98 @@
+"""The files that a command line names: what they are, and whether they still are.
+
+Each is read once, and what is told of it comes from that one reading.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_CHUNK = 1 << 20
+MAX_SHOWN = 100_000  # bytes of one file that are shown; the dashboard takes 1 MiB for all
+_LANGUAGES = {".py": "python", ".sh": "bash", ".bash": "bash", ".sql": "sql", ".ps1": "powershell"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedFile:
+    """One file, as it was when it was read. ``problem`` says why it was not."""
+
+    path: str
+    sha256: str = ""
+    size: int = 0
+    problem: str = ""
+    head: bytes = b""
+
+    def told(self, *, shown: bool) -> dict[str, Any]:
+        """Return what is asked about it; its text too where that is to be shown."""
+        if self.problem:
+            return {"path": self.path, "problem": self.problem}
+        told: dict[str, Any] = {"path": self.path, "sha256": self.sha256, "bytes": self.size}
+        return told | (self._text() if shown else {})
+
+    def _text(self) -> dict[str, Any]:
+        try:
+            text = self.head.decode()
+        except UnicodeDecodeError:
+            return {}
+        if self.size > MAX_SHOWN or "\0" in text:
+            return {}
+        language = _LANGUAGES.get(Path(self.path).suffix) or _of_first_line(text)
+        # Apart from the rest, which would otherwise be read as code of that language too.
+        return {"shown": {"language": language, "code": text} if language else {"text": text}}
+
+
+def named_files(words: Sequence[str]) -> list[NamedFile]:
+    """Read every ordinary file that a word names, ``--option=path`` included, each once."""
+    names = dict.fromkeys(name for word in words for name in _names(word))
+    return [found for name in names if (found := _read(name)) is not None]
+
+
+def changed(before: Sequence[NamedFile], words: Sequence[str]) -> list[str]:
+    """Return the names of the files that are not what they were, or that came or went."""
+    then = {file.path: file for file in before}
+    now = {file.path: file for file in named_files(words)}
+    return [name for name in (then | now) if then.get(name) != now.get(name)]
+
+
+def _names(word: str) -> Iterator[str]:
+    yield word
+    option, equals, value = word.partition("=")
+    if equals and option.startswith("-"):
+        yield value
+
+
+def _read(name: str) -> NamedFile | None:
+    try:
+        if not name or not stat.S_ISREG(Path(name).stat().st_mode):
+            return None
+    except (OSError, ValueError):  # there is no such thing, or a word that can be no name
+        return None
+    try:
+        return _digested(name)
+    except OSError as error:
+        return NamedFile(path=name, problem=f"It could not be read ({type(error).__name__}).")
+
+
+def _digested(name: str) -> NamedFile:
+    found, size, head = hashlib.sha256(), 0, b""
+    # Should it have become a pipe since, opening it must not wait for a writer.
+    descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        while chunk := file.read(_CHUNK):
+            head = head or chunk[: MAX_SHOWN + 1]
+            size += len(chunk)
+            found.update(chunk)
+    return NamedFile(path=name, sha256=found.hexdigest(), size=size, head=head)
+
+
+def _of_first_line(text: str) -> str:
+    first = text.partition("\n")[0]
+    if not first.startswith("#!"):
+        return ""
+    return "python" if "python" in first else "bash" if "sh" in first else ""
