@@ -4,6 +4,8 @@
     /tmp/venv-autogen/bin/pip install -e . -r tests/frameworks/autogen.txt
     /tmp/venv-autogen/bin/pytest tests/frameworks
 
+and so with every other ``.txt`` here; ``osprey.txt`` says what it takes besides.
+
 A test file whose framework is not installed is skipped, with one line. With ``CI=true`` in the
 environment it fails instead, so that a broken installation does not pass for a success; there,
 ``FRAMEWORKS=0`` says that the frameworks are left out on purpose.
@@ -26,7 +28,8 @@ NEEDS = {
     "test_autogen.py": AUTOGEN,
     "test_autogen_live.py": AUTOGEN,
     "test_ag2.py": ("ag2",),
-    "test_ag2_live.py": ("ag2",),
+    "test_langgraph.py": LANGGRAPH,
+    "test_osprey.py": ("osprey", "langgraph"),
 }
 
 

@@ -6,6 +6,7 @@ import pytest
 from ag2 import Agent, Context, tool
 from ag2.events import ToolCallEvent, ToolResultEvent
 from ag2.exceptions import HumanInputFailedError, HumanInputTimeoutError
+from ag2.middleware import BaseMiddleware, Middleware
 from ag2.middleware import approval_required as upstream
 from ag2.testing import TestConfig
 
@@ -244,7 +245,6 @@ async def test_the_questions_of_one_conversation_are_one_run(gate):
 
 def agent_wide(function):
     """Make AG2's agent-wide middleware of a function."""
-    from ag2.middleware import BaseMiddleware, Middleware
 
     class Wide(BaseMiddleware):
         async def on_tool_execution(self, call_next, event, context):
