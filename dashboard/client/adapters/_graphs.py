@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from dashboard.client._answers import Answer
 from dashboard.client._async_client import AsyncClient
 from dashboard.client._errors import DashboardError, DigestMismatch
-from dashboard.client._models import ApprovalRequest, ApprovalResponse
+from dashboard.client._models import ApprovalRequest, ApprovalResponse, Pending
 from dashboard.client._outcomes import Run, report_async
 from dashboard.client.adapters import _core
 from dashboard.client.adapters._steps import Flow, Go, Look, Wait
@@ -141,17 +141,16 @@ class Desk:
             request = replace(request, evidence={**request.evidence, "asked_again": again})
         raise Undecided("This was asked too often. Nothing was approved. Start the thread anew.")
 
-    async def _wait(self, pending: Any, answer: Answer) -> ApprovalResponse:
+    async def _wait(self, pending: Pending, answer: Answer) -> ApprovalResponse:
         # What waits here may be gone tomorrow, but the question stays for whoever comes then.
         limit_s = self.wait_s if answer.status is Status.PENDING else None
+        if limit_s is not None and limit_s <= 0:
+            raise _undecided(pending)
         try:
             async with asyncio.timeout(limit_s):
                 return await self.client.wait(pending, withdraw=False)
         except TimeoutError:
-            raise Undecided(
-                f"Nobody has decided {pending.id} yet. Nothing was approved and the graph stays "
-                "interrupted. Call this again to wait on."
-            ) from None
+            raise _undecided(pending) from None
 
 
 def resuming(desk: Desk) -> Flow:
@@ -232,6 +231,13 @@ def _over(answer: Answer) -> bool:
         return False
     until = answer.decision.valid_until
     return answer.started_at is not None or (until is not None and until <= answer.now)
+
+
+def _undecided(pending: Pending) -> Undecided:
+    return Undecided(
+        f"Nobody has decided {pending.id} yet. Nothing was approved and the graph stays "
+        "interrupted. Call this again to wait on."
+    )
 
 
 def _id(interrupt: Any) -> str:
