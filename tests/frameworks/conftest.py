@@ -28,7 +28,9 @@ NEEDS = {
     "test_autogen.py": AUTOGEN,
     "test_autogen_live.py": AUTOGEN,
     "test_ag2.py": ("ag2",),
+    "test_ag2_live.py": ("ag2",),
     "test_langgraph.py": LANGGRAPH,
+    "test_langgraph_live.py": LANGGRAPH,
     "test_osprey.py": ("osprey", "langgraph"),
 }
 
