@@ -319,7 +319,7 @@ def send_mail(to: str) -> str:
     return f"sent to {to}"
 
 
-def mailer(*receivers, allowed=("approve", "edit", "reject"), mode="batched"):
+def mailer(*receivers, allowed=("approve", "edit", "reject"), **mode):
     CALLED.clear()
     calls = [
         {"name": "send_mail", "args": {"to": to}, "id": f"c{n}", "type": "tool_call"}
@@ -327,7 +327,7 @@ def mailer(*receivers, allowed=("approve", "edit", "reject"), mode="batched"):
     ]
     model = Model(messages=iter([AIMessage("", tool_calls=calls), AIMessage("done")]))
     rules = {"send_mail": {"allowed_decisions": list(allowed)}}
-    asks = HumanInTheLoopMiddleware(interrupt_on=rules, interrupt_mode=mode)
+    asks = HumanInTheLoopMiddleware(interrupt_on=rules, **mode)
     agent = create_agent(model, [send_mail], middleware=[asks], checkpointer=InMemorySaver())
     agent.invoke({"messages": [("user", "Send it.")]}, THREAD)
     return agent
@@ -337,21 +337,21 @@ def read(state):
     return [m.content for m in state["messages"] if isinstance(m, ToolMessage)]
 
 
-@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize("mode", [{}, {"interrupt_mode": "per_call"}])
 def test_a_langchain_tool_runs_after_a_yes(gate, mode):
     gate.approve_next()
 
-    state = resume(mailer("alice", mode=mode), gate)
+    state = resume(mailer("alice", **mode), gate)
 
     assert (read(state), CALLED) == (["sent to alice"], ["alice"])
     assert gate.asked() == [{"tool": "send_mail", "arguments": {"to": "alice"}}]
 
 
-@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize("mode", [{}, {"interrupt_mode": "per_call"}])
 def test_a_langchain_tool_does_not_run_after_a_no_and_the_model_reads_why(gate, mode):
     gate.reject_next("Not to her.")
 
-    (told,) = read(resume(mailer("alice", mode=mode), gate))
+    (told,) = read(resume(mailer("alice", **mode), gate))
 
     assert ("Not to her." in told, CALLED) == (True, [])
 
