@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-import logging
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
 from dashboard.client._async_client import AsyncClient
@@ -16,15 +14,14 @@ from dashboard.client._defaults import default_async_client, default_client
 from dashboard.client._edited import rebound
 from dashboard.client._errors import DigestMismatch, not_approved
 from dashboard.client._models import ApprovalRequest, ApprovalResponse
+from dashboard.client._outcomes import Run, report, report_async
 from dashboard.client._sync_client import Client
 from dashboard.wire import Kind, digest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Arguments = Callable[..., Mapping[str, Any]]
-logger = logging.getLogger("dashboard.client")
 _TIMES = {"time_limit_s", "max_wait_s"}
 _OPTIONS = {"capability", "objective", *_TIMES, "accepts_edits", "accepts_grants"}
-REPORT_WITHIN_S = 3.0  # the function is done: its caller should not wait for bookkeeping
 
 
 @overload
@@ -132,31 +129,6 @@ class _Gate:
         return found
 
 
-@dataclass(frozen=True)
-class _Run:
-    """One run of an approved function, and what is told about its end."""
-
-    began_at: float = field(default_factory=time.monotonic)
-
-    def returned(self, result: Any) -> dict[str, Any]:
-        try:
-            shown = result if isinstance(result, str) else repr(result)
-        except Exception:  # noqa: BLE001 - repr is the caller's code
-            shown = f"<{type(result).__name__}>"
-        return self._told(exit_code=0, output_head="" if result is None else shown)
-
-    def raised(self, error: BaseException) -> dict[str, Any]:
-        try:
-            said = str(error)
-        except Exception:  # noqa: BLE001 - str is the caller's code
-            said = ""
-        return self._told(exit_code=1, error=f"{type(error).__name__}: {said}")
-
-    def _told(self, **fields: Any) -> dict[str, Any]:
-        duration_s = time.monotonic() - self.began_at
-        return {"duration_s": duration_s, "within_s": REPORT_WITHIN_S, **fields}
-
-
 def _blocking(gate: _Gate) -> Callable[..., Any]:
     @functools.wraps(gate.function)
     def ask_first(*args: Any, **kwargs: Any) -> Any:
@@ -164,13 +136,13 @@ def _blocking(gate: _Gate) -> Callable[..., Any]:
         client = gate.client or default_client()
         response = client.request_approval(request)
         args, kwargs = gate.admitted(response, args, kwargs)
-        run = _Run()
+        run = Run()
         try:
             result = gate.function(*args, **kwargs)
         except BaseException as error:
-            _report(client, response, run.raised(error))
+            report(client, response, run.raised(error))
             raise
-        _report(client, response, run.returned(result))
+        report(client, response, run.returned(result))
         return result
 
     return ask_first
@@ -183,42 +155,20 @@ def _asynchronous(gate: _Gate) -> Callable[..., Any]:
         client = gate.client or default_async_client()
         response = await client.request_approval(request)
         args, kwargs = gate.admitted(response, args, kwargs)
-        run = _Run()
+        run = Run()
         try:
             result = await gate.function(*args, **kwargs)
         except GeneratorExit:  # nothing can be awaited any more
             raise
         except BaseException as error:
             # A task of its own, so that a cancelled function is reported too.
-            report = _report_async(client, response, run.raised(error))
-            await asyncio.shield(asyncio.create_task(report))
+            telling = report_async(client, response, run.raised(error))
+            await asyncio.shield(asyncio.create_task(telling))
             raise
-        await _report_async(client, response, run.returned(result))
+        await report_async(client, response, run.returned(result))
         return result
 
     return ask_first
-
-
-def _report(client: Client, response: ApprovalResponse, told: dict[str, Any]) -> None:
-    try:
-        client.report_finished(response, **told)
-    except Exception as error:  # noqa: BLE001 - bookkeeping never changes what was returned
-        _unreported(response, error)
-
-
-async def _report_async(
-    client: AsyncClient, response: ApprovalResponse, told: dict[str, Any]
-) -> None:
-    try:
-        await client.report_finished(response, **told)
-    except Exception as error:  # noqa: BLE001 - bookkeeping never changes what was returned
-        _unreported(response, error)
-
-
-def _unreported(response: ApprovalResponse, error: Exception) -> None:
-    logger.warning(
-        "%s ran, but its end could not be reported (%s).", response.id, type(error).__name__
-    )
 
 
 def _check(function: Any, client: Any, options: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from dashboard.wire import Source, Status
 logger = logging.getLogger("dashboard.client")
 
 _UNCHANGED = (
-    "Do not submit the same code again unchanged: it would be refused again. Change what was "
+    "Do not submit the same again unchanged: it would be refused again. Change what was "
     "objected to, or stop and report that it was not approved."
 )
 _UNASKED = (

@@ -25,7 +25,10 @@ class Blocked:
 sys.meta_path.insert(0, Blocked())
 import dashboard.client
 import dashboard.client.testing
+import dashboard.client.adapters.ag2
 import dashboard.client.adapters.autogen
+import dashboard.client.adapters.langgraph
+import dashboard.client.adapters.osprey
 print(*sorted(name for name in sys.modules if name.startswith("dashboard")))
 """
 
@@ -40,6 +43,7 @@ def test_every_export_is_there():
 
 def test_it_imports_without_django_and_without_any_framework():
     blocked = {"django", "channels", "pydantic", "ninja", "autogen_agentchat", "autogen_core"}
+    blocked |= {"ag2", "langgraph", "langchain", "osprey"}
     code = IMPORT_ALONE.replace("{BLOCKED}", repr(blocked))
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -4,6 +4,8 @@
     /tmp/venv-autogen/bin/pip install -e . -r tests/frameworks/autogen.txt
     /tmp/venv-autogen/bin/pytest tests/frameworks
 
+and so with every other ``.txt`` here; ``osprey.txt`` says what it takes besides.
+
 A test file whose framework is not installed is skipped, with one line. With ``CI=true`` in the
 environment it fails instead, so that a broken installation does not pass for a success; there,
 ``FRAMEWORKS=0`` says that the frameworks are left out on purpose.
@@ -18,10 +20,19 @@ from contextlib import contextmanager
 
 import pytest
 
-from dashboard.client.testing import FakeDashboard
+from dashboard.client.testing import FakeDashboard, approve
 
 AUTOGEN = ("autogen_agentchat", "autogen_ext")
-NEEDS = {"test_autogen.py": AUTOGEN, "test_autogen_live.py": AUTOGEN}
+LANGGRAPH = ("langgraph", "langchain", "langgraph.checkpoint.sqlite")
+NEEDS = {
+    "test_autogen.py": AUTOGEN,
+    "test_autogen_live.py": AUTOGEN,
+    "test_ag2.py": ("ag2",),
+    "test_ag2_live.py": ("ag2",),
+    "test_langgraph.py": LANGGRAPH,
+    "test_langgraph_live.py": LANGGRAPH,
+    "test_osprey.py": ("osprey", "langgraph"),
+}
 
 
 class Missing(pytest.Module):
@@ -42,7 +53,14 @@ def pytest_pycollect_makemodule(module_path, parent):
 
 
 def _missing(path):
-    return [name for name in NEEDS.get(path.name, ()) if not importlib.util.find_spec(name)]
+    return [name for name in NEEDS.get(path.name, ()) if not _installed(name)]
+
+
+def _installed(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # of a parent
+        return False
 
 
 class Gate:
@@ -64,6 +82,14 @@ class Gate:
     def reject_next(self, reason):
         self._fake.reject_next(reason)
 
+    def edit_next(self, content):
+        """Approve what comes next, but with this content."""
+        self._fake.decide_next(approve(content=content))
+
+    def run_out(self):
+        """Let so much time pass that nobody can decide any more."""
+        self._fake.advance(100_000)
+
     def unplug(self):
         """From now on the dashboard refuses connections."""
         self._fake.reachable = False
@@ -79,6 +105,15 @@ class Gate:
     def statuses(self):
         """Return where every request stands, oldest first."""
         return [str(approval.status) for approval in self._fake.approvals]
+
+    def finished(self):
+        """Return how everything ended, as it was reported, without how long it took."""
+        ends = [dict(approval.finished) for approval in self._fake.approvals]
+        return [{name: end[name] for name in end if name != "duration_s"} for end in ends]
+
+    def requests(self):
+        """Return everything that was submitted, oldest first."""
+        return [approval.body for approval in self._fake.approvals]
 
     def started(self):
         """Return how many approvals were used."""

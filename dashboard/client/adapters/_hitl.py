@@ -1,0 +1,93 @@
+"""LangChain's human-in-the-loop requests, batched and one for each call (langchain 1.4.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from dashboard.client._models import ApprovalRequest, ApprovalResponse
+from dashboard.client._refusals import for_model
+from dashboard.client.adapters import _core
+from dashboard.client.adapters._graphs import Question
+
+_ALL = frozenset({"approve", "edit", "reject"})
+
+
+def question(value: Any) -> Question | None:
+    """Return what such a request asks, one request for each call, or None if it is none."""
+    if not isinstance(value, Mapping):
+        return None
+    if value.get("type") == "tool_approval":
+        # What may be decided stands in a schema; a yes and a no are what every tool takes.
+        allowed = [frozenset({"approve", "reject"})]
+        return Question(
+            requests=[_request(value, allowed[0])],
+            answer=lambda r: _decisions(allowed, [value], r)[0],
+        )
+    calls = value.get("action_requests")
+    if not isinstance(calls, Sequence) or not calls:
+        return None
+    rules = {
+        rule.get("action_name"): frozenset(rule.get("allowed_decisions", _ALL))
+        for rule in value.get("review_configs", ())
+    }
+    allowed = [rules.get(call["name"], _ALL) for call in calls]
+    requests = [_request(call, may) for call, may in zip(calls, allowed, strict=True)]
+    return Question(requests=requests, answer=partial(_batch, allowed, calls))
+
+
+def _request(call: Mapping[str, Any], may: frozenset[str]) -> ApprovalRequest:
+    return ApprovalRequest.tool_call(
+        call["name"],
+        call["args"],
+        objective=str(call.get("description") or "")[: _core.MAX_TEXT],
+        accepts_edits="edit" in may,
+    )
+
+
+def _batch(
+    allowed: Sequence[frozenset[str]],
+    calls: Sequence[Mapping[str, Any]],
+    responses: Sequence[ApprovalResponse],
+) -> dict[str, Any]:
+    return {"decisions": _decisions(allowed, calls, responses)}
+
+
+def _decisions(
+    allowed: Sequence[frozenset[str]],
+    calls: Sequence[Mapping[str, Any]],
+    responses: Sequence[ApprovalResponse],
+) -> list[dict[str, Any]]:
+    three = zip(allowed, calls, responses, strict=True)
+    return [_decision(may, call, response) for may, call, response in three]
+
+
+def _decision(
+    may: frozenset[str], call: Mapping[str, Any], response: ApprovalResponse
+) -> dict[str, Any]:
+    yes = response.approved is True
+    decide: Callable[..., dict[str, Any]] = _yes if yes else _no
+    return decide(may, call, response)
+
+
+def _yes(
+    may: frozenset[str], call: Mapping[str, Any], response: ApprovalResponse
+) -> dict[str, Any]:
+    if response.edited and "edit" in may and response.content["tool"] == call["name"]:
+        arguments = _core.plain(response.content["arguments"])
+        return {"type": "edit", "edited_action": {"name": call["name"], "args": arguments}}
+    if not response.edited and "approve" in may:
+        return {"type": "approve"}
+    if not response.edited and "respond" in may:  # the reviewer's words are the tool's result
+        return {"type": "respond", "message": response.reason or "Approved, without a word."}
+    raise ValueError(f"{call['name']!r:.80} does not take this approval. Nothing was resumed.")
+
+
+def _no(
+    may: frozenset[str], call: Mapping[str, Any], response: ApprovalResponse
+) -> dict[str, Any]:
+    for kind in ("reject", "respond"):
+        if kind in may:
+            return {"type": kind, "message": for_model(response).reason}
+    raise ValueError(f"{call['name']!r:.80} does not take a rejection. Nothing was resumed.")

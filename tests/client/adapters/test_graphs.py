@@ -1,0 +1,107 @@
+"""Resuming graphs, without LangGraph: a stand-in that shows interrupts and takes commands."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from dashboard.client import ApprovalRequest, DigestMismatch, Unreachable
+from dashboard.client.adapters._graphs import Desk, Question, Undecided, checked, resuming
+from dashboard.client.adapters._steps import drive_async
+from dashboard.client.testing import FakeDashboard, approve
+
+CONFIG = {"configurable": {"thread_id": "t1"}}
+ID = "0123456789abcdef0123456789abcdef"
+
+
+class Graph:
+    """Pauses once with one interrupt, and keeps what it was resumed with."""
+
+    def __init__(self, interrupt_id=ID):
+        self.interrupts = (SimpleNamespace(id=interrupt_id, value="x"),)
+        self.commands = []
+
+    async def aget_state(self, _):
+        task = SimpleNamespace(name="node", interrupts=self.interrupts, result=None)
+        return SimpleNamespace(tasks=(task,), values="before")
+
+    async def ainvoke(self, command, _):
+        self.commands.append(command)
+        self.interrupts = ()
+        return "after"
+
+
+def read(value, _):
+    asked = ApprovalRequest.code(value, "python")
+    return Question(requests=[asked], answer=lambda answers: answers[0].approved)
+
+
+async def resume(graph, fake, **options):
+    client = fake.async_client()
+    desk = Desk(client=client, config=CONFIG, read=read, command=dict, **options)
+    return await drive_async(graph, CONFIG, resuming(desk))
+
+
+@pytest.mark.parametrize(
+    ("fake", "told"), [(FakeDashboard.approving(), True), (FakeDashboard.rejecting("No."), False)]
+)
+async def test_a_yes_and_a_no_resume_by_id(fake, told):
+    graph = Graph()
+
+    assert await resume(graph, fake) == "after"
+    assert graph.commands == [{ID: told}]
+
+
+async def test_a_dashboard_that_is_down_resumes_nothing():
+    graph = Graph()
+
+    with pytest.raises(Unreachable):
+        await resume(graph, FakeDashboard.unreachable())
+    assert graph.commands == []
+
+
+async def test_an_id_by_which_nothing_is_resumed_asks_nobody():
+    fake = FakeDashboard.approving()
+
+    with pytest.raises(DigestMismatch, match="does not resume"):
+        await resume(Graph("node:1"), fake)
+    assert fake.approvals == []
+
+
+async def test_looking_again_finds_the_same_question():
+    fake, graph = FakeDashboard(), Graph()
+    for _ in range(3):
+        with pytest.raises(Undecided):
+            await resume(graph, fake, wait_s=0)
+
+    assert len(fake.approvals) == 1
+
+
+async def test_a_yes_that_nobody_used_in_time_is_asked_again():
+    fake, graph = FakeDashboard(approve(), approve()), Graph()
+    with pytest.raises(Undecided):
+        await resume(graph, fake, wait_s=0)
+    client = fake.async_client()
+    await client._converse(None, _heard(fake.approvals[0].id))
+    fake.advance(601)
+
+    await resume(graph, fake)
+
+    assert [(one.status, one.started) for one in fake.approvals] == [
+        ("approved", 0),
+        ("approved", 1),
+    ]
+
+
+def _heard(approval_id):
+    """Wait as an agent does, and start nothing."""
+    from dashboard.client._calls import Call  # noqa: PLC0415 - for this one test
+
+    yield Call(method="GET", path=f"/api/v1/approvals/{approval_id}/wait?hold=1")
+
+
+@pytest.mark.parametrize(
+    ("where", "why"), [({}, "no thread_id"), ({"thread_id": "t", "checkpoint_id": "1"}, "names a")]
+)
+def test_a_config_that_is_not_about_now_is_refused(where, why):
+    with pytest.raises(ValueError, match=why):
+        checked({"configurable": where})

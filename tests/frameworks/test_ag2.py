@@ -1,0 +1,348 @@
+"""AG2 1.2.1 asks the dashboard before it calls a tool."""
+
+import asyncio
+
+import pytest
+from ag2 import Agent, Context, tool
+from ag2.events import ToolCallEvent, ToolResultEvent
+from ag2.exceptions import HumanInputFailedError, HumanInputTimeoutError
+from ag2.middleware import BaseMiddleware, Middleware
+from ag2.middleware import approval_required as upstream
+from ag2.testing import TestConfig
+
+from dashboard.client import DigestMismatch, Unreachable
+from dashboard.client.adapters import ag2 as adapter
+from dashboard.client.adapters.ag2 import DENIED, approval_required, hitl_hook
+
+SET = ToolCallEvent("set_field", arguments='{"tesla": 3}')
+
+
+class Magnet:
+    """A tool that remembers what it was called with, and the agent that has it."""
+
+    def __init__(self, *turns, gate=None, **agent):
+        self.calls = []
+        calls = self.calls
+
+        @tool(middleware=[gate] if gate else [])
+        def set_field(tesla: int) -> str:
+            """Set the field."""
+            calls.append(tesla)
+            if tesla > 8:
+                raise ValueError("Quench!")
+            return f"set to {tesla}"
+
+        model = TestConfig(*turns or (SET,), "done", "again", raise_tool_errors=False)
+        self.agent = Agent("runner", "Set it.", config=model, tools=[set_field], **agent)
+
+    async def told(self, task="Set the field to 3."):
+        """Run the agent, and return what the model read in place of the tools' results."""
+        reply = await asyncio.wait_for(self.agent.ask(task), 20)
+        events = await reply.context.stream.history.get_events()
+        results = [event for event in events if isinstance(event, ToolResultEvent)]
+        return [part.content for event in results for part in event.result.parts]
+
+
+def gated(gate, **options):
+    return approval_required(client=gate.client, **options)
+
+
+async def asked(gate, times=1):
+    while len(gate.asked()) < times:
+        await asyncio.sleep(0.001)
+
+
+# One tool.
+
+
+async def test_a_tool_is_called_after_a_yes(gate):
+    gate.approve_next()
+
+    assert await Magnet(gate=gated(gate)).told() == ["set to 3"]
+    assert gate.asked() == [{"tool": "set_field", "arguments": {"tesla": 3}}]
+
+
+async def test_a_tool_is_not_called_after_a_no_and_the_model_reads_the_reason(gate):
+    gate.reject_next("Wrong sector.")
+    magnet = Magnet(gate=gated(gate))
+
+    (told,) = await magnet.told()
+
+    assert told.startswith(f"{DENIED}: Wrong sector.\n\nThis was rejected by")
+    assert (magnet.calls, gate.started()) == ([], 0)
+
+
+async def test_the_denied_message_can_be_chosen(gate):
+    gate.reject_next("No.")
+
+    (told,) = await Magnet(gate=gated(gate, denied_message="Denied")).told()
+
+    assert told.startswith("Denied: No.")
+
+
+async def test_the_message_is_filled_in_and_is_the_agents_word(gate):
+    gate.approve_next()
+    message = "May I call {tool_name} with {tool_arguments}?"
+
+    await Magnet(gate=gated(gate, message=message)).told()
+
+    assert gate.requests()[0]["objective"] == 'May I call set_field with {"tesla": 3}?'
+
+
+async def test_nobody_answering_ends_the_turn_as_agtwos_timeout(gate):
+    magnet = Magnet(gate=gated(gate, timeout=7.5))
+    turn = asyncio.create_task(magnet.told())
+    await asked(gate)
+
+    gate.run_out()
+
+    with pytest.raises(HumanInputTimeoutError, match=r"within 7\.5 seconds"):
+        await turn
+    assert magnet.calls == []
+
+
+async def test_a_dashboard_that_is_down_ends_the_turn_and_names_the_cause(gate):
+    gate.unplug()
+    magnet = Magnet(gate=gated(gate))
+
+    with pytest.raises(HumanInputFailedError) as raised:
+        await magnet.told()
+
+    assert isinstance(raised.value.cause, Unreachable)
+    assert magnet.calls == []
+
+
+async def test_a_late_yes_does_not_call_the_tool(gate):
+    magnet = Magnet(gate=gated(gate, timeout=5))
+    turn = asyncio.create_task(magnet.told())
+    await asked(gate)
+    gate.run_out()
+    with pytest.raises(HumanInputTimeoutError):
+        await turn
+
+    gate.approve_next()
+
+    assert (magnet.calls, gate.started()) == ([], 0)
+
+
+async def test_edited_arguments_are_what_the_tool_gets(gate):
+    gate.edit_next({"tool": "set_field", "arguments": {"tesla": 1}})
+    magnet = Magnet(gate=gated(gate))
+
+    assert await magnet.told() == ["set to 1"]
+    assert magnet.calls == [1]
+
+
+async def test_an_edit_cannot_change_which_tool_is_called(gate):
+    gate.edit_next({"tool": "ramp_down", "arguments": {"tesla": 3}})
+    magnet = Magnet(gate=gated(gate))
+
+    with pytest.raises(HumanInputFailedError) as raised:
+        await magnet.told()
+
+    assert isinstance(raised.value.cause, DigestMismatch)
+    assert magnet.calls == []
+
+
+async def test_arguments_that_change_while_it_waits_are_not_used(gate):
+    seen = []
+
+    async def keep(call_next, event, context):
+        seen.append(event)
+        return await call_next(event, context)
+
+    magnet = Magnet(gate=gated(gate), middleware=[agent_wide(keep)])
+    turn = asyncio.create_task(magnet.told())
+    await asked(gate)
+    seen[0].serialized_arguments["tesla"] = 7
+    gate.approve_next()
+
+    with pytest.raises(HumanInputFailedError, match="is not this call"):
+        await turn
+    assert magnet.calls == []
+
+
+async def test_arguments_that_are_no_json_call_nothing_and_ask_nobody(gate):
+    magnet = Magnet(ToolCallEvent("set_field", arguments="{tesla"), gate=gated(gate))
+
+    await magnet.told()
+
+    assert (magnet.calls, gate.asked()) == ([], [])
+
+
+async def test_how_it_ended_is_reported(gate):
+    gate.approve_next()
+    await Magnet(gate=gated(gate)).told()
+
+    assert gate.finished() == [{"exit_code": 0, "output_head": "set to 3"}]
+
+
+async def test_a_tool_that_fails_is_reported_with_its_error(gate):
+    gate.approve_next()
+    strong = ToolCallEvent("set_field", arguments='{"tesla": 9}')
+
+    await Magnet(strong, gate=gated(gate)).told()
+
+    assert gate.finished() == [{"exit_code": 1, "error": "ValueError: Quench!"}]
+
+
+async def test_two_calls_are_asked_at_once_and_each_gets_its_own_answer(gate):
+    magnet = Magnet([SET, ToolCallEvent("set_field", arguments='{"tesla": 4}')], gate=gated(gate))
+    turn = asyncio.create_task(magnet.told())
+    await asked(gate, 2)
+
+    gate.reject_next("Not the first.")
+    gate.approve_next()
+
+    first = gate.asked()[0]["arguments"]["tesla"]
+    await turn
+    assert magnet.calls == [{3: 4, 4: 3}[first]]
+
+
+async def test_a_cancelled_turn_takes_its_question_back(gate):
+    turn = asyncio.create_task(Magnet(gate=gated(gate)).told())
+    await asked(gate)
+
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+
+    assert gate.statuses() == ["cancelled"]
+
+
+async def test_nothing_is_remembered_here_so_each_call_is_asked(gate):
+    gate.approve_next()
+    gate.approve_next()
+    magnet = Magnet(SET, SET, gate=gated(gate))
+
+    await magnet.told()
+
+    assert (magnet.calls, gate.started()) == ([3, 3], 2)
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+async def test_a_remembered_yes_may_answer_only_where_always_is_allowed(gate, allowed):
+    gate.approve_next()
+
+    await Magnet(gate=gated(gate, allow_always=allowed)).told()
+
+    assert gate.requests()[0].get("accepts_grants", False) is allowed
+
+
+async def test_the_questions_of_one_conversation_are_one_run(gate):
+    for _ in range(3):
+        gate.approve_next()
+    await Magnet(SET, SET, gate=gated(gate)).told()
+    await Magnet(gate=gated(gate)).told()
+
+    one, same, other = [request["run_id"] for request in gate.requests()]
+
+    assert one == same != other
+
+
+# Every tool of an agent.
+
+
+def agent_wide(function):
+    """Make AG2's agent-wide middleware of a function."""
+
+    class Wide(BaseMiddleware):
+        async def on_tool_execution(self, call_next, event, context):
+            return await function(call_next, event, context)
+
+    return Middleware(Wide)
+
+
+async def test_a_gate_before_every_tool_opens_for_a_yes(gate):
+    gate.approve_next()
+
+    assert await Magnet(middleware=[adapter.gate(client=gate.client)]).told() == ["set to 3"]
+
+
+async def test_a_gate_before_every_tool_stays_shut_after_a_no(gate):
+    gate.reject_next("No.")
+    magnet = Magnet(middleware=[adapter.gate(client=gate.client)])
+
+    (told,) = await magnet.told()
+
+    assert told.startswith(f"{DENIED}: No.")
+    assert magnet.calls == []
+
+
+# AG2's own approval_required, answered by the hook.
+
+
+def hooked(gate, **options):
+    return {"gate": upstream(**options), "hitl_hook": hitl_hook(client=gate.client)}
+
+
+async def test_the_hook_says_yes_to_agtwos_own_middleware(gate):
+    gate.approve_next()
+
+    assert await Magnet(**hooked(gate)).told() == ["set to 3"]
+    assert gate.asked() == [{"tool": "set_field", "arguments": {"tesla": 3}}]
+
+
+async def test_the_hook_says_no_to_agtwos_own_middleware(gate):
+    gate.reject_next("No.")
+    magnet = Magnet(**hooked(gate))
+
+    assert await magnet.told() == [DENIED]
+    assert magnet.calls == []
+
+
+async def test_the_hook_never_says_always(gate):
+    gate.approve_next()
+    gate.approve_next()
+    magnet = Magnet(SET, SET, **hooked(gate, allow_always=True))
+
+    await magnet.told()
+
+    assert len(gate.asked()) == 2
+
+
+async def test_the_hooks_dashboard_that_is_down_ends_the_turn(gate):
+    gate.unplug()
+
+    with pytest.raises(HumanInputFailedError) as raised:
+        await Magnet(**hooked(gate)).told()
+
+    assert isinstance(raised.value.cause, Unreachable)
+
+
+async def test_agtwos_own_timeout_takes_the_hooks_question_back(gate):
+    magnet = Magnet(**hooked(gate, timeout=0.05))
+
+    with pytest.raises(HumanInputTimeoutError):
+        await magnet.told()
+
+    assert (magnet.calls, gate.statuses()) == ([], ["cancelled"])
+
+
+async def test_a_question_that_is_no_approval_has_no_answer(gate):
+    @tool
+    async def who(context: Context) -> str:
+        """Ask for a name."""
+        return await context.input("What is your name?")
+
+    model = TestConfig(ToolCallEvent("who"), "done", raise_tool_errors=False)
+    hook = hitl_hook(client=gate.client)
+    agent = Agent("asker", "Ask.", config=model, tools=[who], hitl_hook=hook)
+
+    with pytest.raises(HumanInputFailedError, match="answers approvals only"):
+        await agent.ask("Who am I?")
+    assert gate.asked() == []
+
+
+async def test_without_an_address_nothing_is_called(monkeypatch):
+    monkeypatch.delenv("DASHBOARD_URL", raising=False)
+    magnet = Magnet(gate=approval_required())
+
+    with pytest.raises(HumanInputFailedError, match="DASHBOARD_URL"):
+        await magnet.told()
+    assert magnet.calls == []
+
+
+def test_a_client_that_blocks_is_refused_at_once():
+    with pytest.raises(TypeError, match="AsyncClient"):
+        approval_required(client=object())
