@@ -62,9 +62,8 @@ def requires_approval(
         client: Who asks: an ``AsyncClient`` for an ``async`` function, else a ``Client``. One
             configured by the environment if None.
         tool: What reviewers see; the function's qualified name if empty.
-        arguments: Called like the function, returns its arguments as JSON, for those that are
-            not JSON themselves.
-        options: Other fields of ``ApprovalRequest``, as they are typed above.
+        arguments: Called like the function, returns as JSON what is not JSON itself.
+        options: Other fields of ``ApprovalRequest``, as typed above.
 
     Raises:
         TypeError: At decoration, if this is no such function; at a call, if an argument is not
@@ -75,9 +74,7 @@ def requires_approval(
         return functools.partial(
             requires_approval, client=client, tool=tool, arguments=arguments, **options
         )
-    _check(function, client, options)
-    if arguments and options.get("accepts_edits"):
-        raise TypeError("With arguments= nobody knows how to call it with edited ones.")
+    _check(function, client, options, arguments)
     gate = _Gate(
         function=function,
         client=client,
@@ -171,7 +168,9 @@ def _asynchronous(gate: _Gate) -> Callable[..., Any]:
     return ask_first
 
 
-def _check(function: Any, client: Any, options: dict[str, Any]) -> None:
+def _check(
+    function: Any, client: Any, options: dict[str, Any], arguments: Arguments | None
+) -> None:
     if not inspect.isfunction(function):
         raise TypeError(f"requires_approval() takes a function, not {function!r:.80}.")
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
@@ -182,6 +181,8 @@ def _check(function: Any, client: Any, options: dict[str, Any]) -> None:
     unknown = options.keys() - _OPTIONS
     if unknown:
         raise TypeError(f"requires_approval() does not know {', '.join(sorted(unknown))}.")
+    if arguments and options.get("accepts_edits"):
+        raise TypeError("With arguments= nobody knows how to call it with edited ones.")
 
 
 def _bound(function: Callable[..., Any]) -> Arguments:

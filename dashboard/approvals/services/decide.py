@@ -60,11 +60,7 @@ def decide(*, approval_id: UUID, **answer: Any) -> Decision | Vote:
     One rejection closes it. So does the last yes that the policy asks for; an earlier yes is a
     vote, and the request stays open. Of two reviewers who answer at once, each is counted once,
     and the database says who closed it. The same answer of the same person again returns the
-    first one.
-
-    Args:
-        approval_id: Which request.
-        **answer: The fields of an ``Answer``.
+    first one. ``answer`` holds the fields of an ``Answer``.
 
     Raises:
         NotFound: There is no such request.

@@ -65,14 +65,7 @@ def propose_edit(
         raise EditRefused(why_not)
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
     report = inspect(Kind(asked.kind), content)
-    edit = Edit(
-        content=canonical_json(content),
-        digest=digest(asked.kind, content),
-        report=report.to_json(),
-        steps=editing.steps_json(steps),
-        # Read again: the session may be older than the loss of the right.
-        edited_by=User.objects.get(pk=editor.pk),
-    )
+    edit = _drafted(asked, editor, content, report, steps)
     with transaction.atomic():
         edit.approval = lock(approval_id)
         outcome = _propose(edit, report, auth)
@@ -80,6 +73,19 @@ def propose_edit(
     if isinstance(outcome, Refused):
         raise outcome
     return outcome
+
+
+def _drafted(
+    asked: ApprovalRequest, editor: User, content: Any, report: Report, steps: Sequence[StepSaid]
+) -> Edit:
+    return Edit(
+        content=canonical_json(content),
+        digest=digest(asked.kind, content),
+        report=report.to_json(),
+        steps=editing.steps_json(steps),
+        # Read again: the session may be older than the loss of the right.
+        edited_by=User.objects.get(pk=editor.pk),
+    )
 
 
 def _propose(edit: Edit, report: Report, auth: str) -> Edit | Refused:

@@ -90,9 +90,8 @@ def standing(
 
     ``sent`` is the form that they sent, if it was refused: what they chose stays.
     """
-    judgement = last_judgement(approval)
+    judgement, is_open = last_judgement(approval), approval.status == Status.PENDING
     required, held = demands_of(judgement), queries.active_hold() is not None
-    is_open = approval.status == Status.PENDING
     may_decide = is_open and roles.may_decide(person)
     why_not = _why_not(approval, required, person, now, held=held) if is_open else ""
     nobody_waits = rows.nobody_waits(approval, now)
