@@ -5,9 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from tests.browser.house import open_house
 
+HERE = Path(__file__).parent
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
@@ -35,10 +37,15 @@ async def armed(page):
 
 
 @pytest.fixture(scope="session")
-def house():
-    """One dashboard for all browser tests of this process."""
+def installed():
+    """What browser tests need is there, or they are left out."""
     if missing := _missing():
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(missing)
+
+
+@pytest.fixture(scope="session")
+def house(installed):
+    """One dashboard for all browser tests of this process."""
     with open_house() as running:
         yield running
 
@@ -50,8 +57,16 @@ def cookies(house):
     return {name: house.sign_in(name, roles) for name, roles in people.items()}
 
 
-@pytest.fixture
-async def chromium(house):
+def pytest_collection_modifyitems(items):
+    """Have all share a loop, and so a browser: to start it takes longer than most tests."""
+    one_loop = pytest.mark.asyncio(loop_scope="session")
+    for item in items:
+        if item.path.is_relative_to(HERE) and pytest_asyncio.is_async_test(item):
+            item.add_marker(one_loop, append=False)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def chromium(installed):
     from playwright.async_api import async_playwright  # noqa: PLC0415 - may be absent
 
     async with async_playwright() as playwright:
@@ -60,19 +75,20 @@ async def chromium(house):
         await browser.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def visit(chromium, house, cookies):
     """Open a page as somebody: ``await visit("/", "alice", viewport=…)``.
 
     What the browser complains about fails the test that opened the page.
     """
-    complaints = []
+    complaints, contexts = [], []
 
     async def open_page(path, name="alice", **options):
         # Without motion every colour is the final one, whenever it is looked at.
         context = await chromium.new_context(
             **{"viewport": WIDE, "reduced_motion": "reduce", **options}
         )
+        contexts.append(context)
         if name:
             await context.add_cookies(cookies[name])
         page = await context.new_page()
@@ -84,6 +100,8 @@ async def visit(chromium, house, cookies):
         return page
 
     yield open_page
+    for context in contexts:
+        await context.close()
     expected = re.compile(
         "responded with a status of 4[0-9][0-9]|ERR_INTERNET_DISCONNECTED|^htmx:"
     )

@@ -7,6 +7,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from dashboard.inspection.hidden import Glyph, segments
 from tests.browser.deceptions import HIDDEN, LINKS, MARK, corpus
@@ -75,7 +76,7 @@ def said(texts):
     }
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def watched(visit, house):
     """A page that is watched for all that it should not do."""
     page = await visit("/")

@@ -3,6 +3,7 @@
 from uuid import uuid4
 
 import pytest
+import pytest_asyncio
 
 from tests.browser.conftest import armed, expect
 from tests.browser.test_looks import serious
@@ -15,7 +16,7 @@ document.addEventListener("keydown", (event) => {
 LONG = {"code": "x = 1\n" * 300, "language": "python"}
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def two(house, visit):
     """A list of two requests, on a page that is open, and the links to them."""
     run = f"run-{uuid4().hex}"

@@ -1,6 +1,7 @@
 """Every page of the desk, light and dark: reachable by everybody, and never wider than a phone."""
 
 import pytest
+import pytest_asyncio
 
 from tests.browser.conftest import PHONE, armed
 from tests.browser.samples import everything
@@ -82,7 +83,7 @@ async def test_no_page_is_wider_than_a_phone(house, visit, pages):
     assert {name: width for name, width in widths.items() if width > 320} == {}
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def on_hold(house, visit):
     """Everything is stopped while a test looks."""
     page = await visit("/hold", "root")

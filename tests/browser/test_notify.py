@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+import pytest_asyncio
 
 from tests.browser.conftest import PHONE, expect
 from tests.browser.test_looks import serious
@@ -26,7 +27,7 @@ LOOK = "(away) => { isAway = away; document.dispatchEvent(new Event('visibilityc
 GAP_MS = 10_000
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def opened(visit):
     """Open a page in such a browser: ``opened("/", granted=True)``."""
 

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+import pytest_asyncio
 
 from tests.browser.conftest import PHONE, armed, expect
 from tests.browser.test_looks import serious
@@ -38,7 +39,7 @@ class Finger:
         await self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def phone(house, visit):
     """A request on a phone: the page, a finger, and what the agent was told of it."""
 

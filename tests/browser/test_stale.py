@@ -2,7 +2,7 @@
 
 import asyncio
 
-import pytest
+import pytest_asyncio
 
 from tests.browser.conftest import armed, expect
 
@@ -19,7 +19,7 @@ Judgement.objects.create(
 """
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def deaf(house, visit, path_of):
     """A request that is open in a page which hears of nothing and asks for nothing."""
     approval = house.submit()
