@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.db.models import Case, When
 from django.db.models.functions import Left, Right
 from django.utils.safestring import SafeString
 
@@ -99,7 +100,8 @@ def listing(person: User, now: datetime) -> GrantListing:
 
 
 def _light(grants: GrantQuerySet) -> GrantQuerySet:
-    content = "made_from__content"
+    """Read only the ends of what is allowed: of its own content, or of what was asked."""
+    content = Case(When(content="", then="made_from__content"), default="content")
     return grants.annotate(head=Left(content, HEAD), tail=Right(content, TAIL))
 
 

@@ -70,6 +70,25 @@ def test_a_grant_that_answers_warns_of_nothing(reviewer, grant):
     assert list(card.all(class_="notice")) == []
 
 
+def test_a_grant_for_a_step_shows_the_step_and_not_its_plan(reviewer, token, alice):
+    make.in_force(make.REMEMBERS)
+    steps = [{"objective": "Read it first", **CALL}, {"objective": "Then think"}]
+    plan = make.pending(
+        token,
+        kind=Kind.PLAN,
+        capability="plan",
+        content={"steps": steps},
+        run_id="r1",
+        accepts_grants=True,
+    )
+    make.decided(plan, alice, allow_steps=True)
+
+    (card,) = cards(reviewer)
+
+    assert "/data/a" in card.text
+    assert "Then think" not in card.text
+
+
 def test_values_that_have_to_be_the_same_are_listed(reviewer, token, alice):
     make.granted(token, alice, terms=FROM_THERE, **TOOL)
 
