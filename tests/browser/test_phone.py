@@ -44,8 +44,13 @@ async def phone(house, visit):
     """A request on a phone: the page, a finger, and what the agent was told of it."""
 
     async def open_request(**options):
-        approval = house.submit(content=options.pop("content", None))
+        content = options.pop("content", None)
+        approval = house.submit(content=content)
         page = await visit(f"/approvals/{approval['id']}", **TOUCH, **options)
+        if content is None:
+            await page.locator("#content-end").evaluate("(end) => end.scrollIntoView(false)")
+            await page.evaluate("scrollBy(0, 200)")
+            await expect(approve(page)).to_be_enabled()
         await armed(page)
         finger = Finger(page, await page.context.new_cdp_session(page))
 
