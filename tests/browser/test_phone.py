@@ -29,6 +29,14 @@ class Finger:
         self.at = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
         await self._touch("touchStart", [self.at])
 
+    async def hold(self, locator):
+        """Come down when presses count: what another request changes on the page stops them."""
+        await self.down(locator)
+        while not await self.page.locator(".is-held").count():
+            await self.up()
+            await armed(self.page)
+            await self.down(locator)
+
     async def move(self, by):
         await self._touch("touchMove", [{**self.at, "x": self.at["x"] + by}])
 
@@ -71,7 +79,7 @@ def approve(page):
 async def test_a_hold_approves(phone, motion):
     page, finger, status = await phone(reduced_motion=motion)
 
-    await finger.down(approve(page))
+    await finger.hold(approve(page))
 
     await expect(page.locator(".result-title")).to_contain_text("Approved")
     assert await status() == "approved"
@@ -89,7 +97,7 @@ async def test_a_tap_approves_nothing_and_says_how(phone):
 
 async def test_what_is_held_shows_it_and_a_finger_that_strays_lets_go(phone):
     page, finger, status = await phone()
-    await finger.down(approve(page))
+    await finger.hold(approve(page))
     await expect(page.locator(".is-held")).to_have_count(1)
 
     await finger.move(40)
@@ -116,7 +124,7 @@ async def test_a_finger_that_stays_down_answers_nothing_that_comes_under_it(phon
     sent = []
     page.on("request", lambda request: request.method == "POST" and sent.append(request.url))
     await page.evaluate("document.querySelector('.decide [name=digest]').value = 'another'")
-    await finger.down(approve(page))
+    await finger.hold(approve(page))
     await page.get_by_text("Nothing was recorded").wait_for()
     await armed(page)
 

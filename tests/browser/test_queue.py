@@ -14,7 +14,7 @@ HIGH = {"code": "import shutil\nshutil.rmtree('/data')\n", "language": "python"}
 
 
 @pytest.fixture(scope="module")
-def house(house):
+def house(installed):
     """A dashboard where nobody else asks for anything, so that what waits can be counted."""
     with open_house() as running:
         yield running
