@@ -367,7 +367,7 @@ def test_an_edit_reaches_the_langchain_tool(gate):
 def test_an_edit_cannot_change_which_langchain_tool_runs(gate):
     gate.edit_next({"tool": "delete_all", "arguments": {"to": "bob"}})
 
-    with pytest.raises(ValueError, match="does not take this approval"):
+    with pytest.raises(DigestMismatch, match="which no reviewer may"):
         resume(mailer("alice"), gate)
 
     assert CALLED == []
