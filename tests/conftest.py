@@ -1,5 +1,6 @@
 """What every test may ask for: people, an agent with its token, and quick settings."""
 
+import signal
 import time
 
 import pytest
@@ -21,6 +22,8 @@ hypothesis_settings.load_profile("untimed")
 def pytest_sessionstart():
     """The test database lies in the data folder, which a fresh checkout does not have."""
     django_settings.STATIC_ROOT.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of who started the tests in background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config, items):
