@@ -6,7 +6,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 AGENTS = ROOT / "docs" / "agents.md"
-PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(ROOT.glob("docs/*.md"))]
+PAGES = [
+    README,
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted(ROOT.glob("docs/**/*.md")),
+]
 _NEEDS = r"^(?:<!-- needs: (?P<needs>.+) -->\n)?"
 _BLOCK = re.compile(_NEEDS + r"```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
 _SHELL = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)

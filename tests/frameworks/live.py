@@ -49,12 +49,24 @@ class Person:
     def rejects(self, reason, **more):
         self._soon("reject", reason=reason, **more)
 
+    def answers(self, *answers):
+        """Decide one question after the other: "approve", or the reason of a rejection."""
+        self._start(self._decide_each, answers)
+
     def _soon(self, verdict, *, after=lambda: None, reason=""):
-        thread = threading.Thread(target=self._decide, args=(verdict, reason, after), daemon=True)
+        self._start(self._decide, verdict, reason, after)
+
+    def _start(self, act, *arguments):
+        thread = threading.Thread(target=act, args=arguments, daemon=True)
         self.threads.append(thread)
         thread.start()
 
-    def _decide(self, verdict, reason, after):
+    def _decide_each(self, answers):
+        for answer in answers:
+            approves = answer == "approve"
+            self._decide("approve" if approves else "reject", "" if approves else answer)
+
+    def _decide(self, verdict, reason, after=lambda: None):
         approval = {"id": self.find()}
         after()
         form = {**self.house.form(self.browser, approval), "reason": reason}

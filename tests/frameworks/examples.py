@@ -1,0 +1,52 @@
+"""Runs a file of ``examples/`` as its page of ``docs/frameworks/`` says, with a person at hand.
+
+The page shows what is printed in its only ``text`` block.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.frameworks.live import Person, live_house
+
+ROOT = Path(__file__).parents[2]
+
+
+def check(name, *answers):
+    """Run ``examples/name.py`` against a live dashboard, and compare what it prints with its page.
+
+    Args:
+        name: Of the example and of its page.
+        answers: What the person does with each question in turn: "approve", or the reason of a
+            rejection.
+    """
+    with live_house() as house, Person(house) as person:
+        person.answers(*answers)
+        ended = subprocess.run(
+            [sys.executable, "-W", "error", f"examples/{name}.py"],
+            cwd=ROOT,
+            env=_environment(house),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == shown(name)
+
+
+def shown(name):
+    """Return what the page of that name says is printed."""
+    page = (ROOT / "docs" / "frameworks" / f"{name}.md").read_text()
+    (block,) = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    return block
+
+
+def _environment(house):
+    return {
+        "PATH": os.environ["PATH"],
+        "DASHBOARD_URL": house.url,
+        "DASHBOARD_TOKEN": house.tokens[0],
+    }
