@@ -68,7 +68,7 @@ def listing(filters: Filters, person: User, now: datetime) -> Listing:
         shown = rows.rows(_decided(filters), person, now)
         found = len(shown)
     else:
-        open_now = queries.with_votes(queries.queue(now))
+        open_now = queries.queue(now).select_related("agent", "token", "poll")
         asked = narrowed(_tab(open_now, filters, own), filters.narrowing)
         asked = asked.filter(pk__in=own.due) if filters.mine else asked
         shown = rows.rows(_ordered(asked, filters)[: rows.MOST], person, now)

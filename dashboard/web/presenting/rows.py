@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import groupby
 from uuid import UUID
 
@@ -30,7 +31,7 @@ from dashboard.web.presenting.times import Moment, TimeLeft
 from dashboard.web.rendering.markup import theirs
 from dashboard.wire import Kind, Source, Status
 
-MOST = 200
+MOST = 100
 POLLS_EVERY = timedelta(seconds=40)
 """An agent that waits asks again within this time; after it we say that nobody waits."""
 
@@ -107,6 +108,7 @@ def rows(approvals: ApprovalQuerySet, person: User, now: datetime) -> list[Row]:
     )
     light = list(annotated.defer("content", "evidence", "objective"))
     open_now = [approval.pk for approval in light if approval.status == Status.PENDING]
+    queries.fetch_votes([a for a in light if a.status == Status.PENDING and _approvals(a) > 1])
     found = attention(open_now, person, now)
     kinds = [_likeness(approval, found, person) for approval in light]
     joined = {kind for kind, count in Counter(kinds).items() if kind and count > 1}
@@ -187,9 +189,16 @@ def _likeness(
     is_free = claim is None or claim.person_id == person.pk
     if approval.status != Status.PENDING or not (is_calm and is_free and may_decide(person)):
         return None
-    if Required.from_json(approval.demands).approvals > 1:  # type: ignore[attr-defined] # the same
+    if _approvals(approval) > 1:
         return None
     return approval.agent_id, approval.kind, approval.capability
+
+
+def _approvals(approval: ApprovalRequest) -> int:
+    return _required(approval.demands).approvals  # type: ignore[attr-defined] # annotated
+
+
+_required = lru_cache(256)(Required.from_json)  # a policy asks the same of many
 
 
 def _risk(rank: int) -> Severity | None:
@@ -207,9 +216,9 @@ def _grave_sentence(part: str) -> str:
 
 def _progress(approval: ApprovalRequest, now: datetime) -> str:
     """Count those who said yes and still may; the votes come with the list."""
-    required = Required.from_json(approval.demands)  # type: ignore[attr-defined] # annotated
-    if required.approvals == 1:
+    if _approvals(approval) == 1:
         return ""
+    required = _required(approval.demands)  # type: ignore[attr-defined] # annotated
     approval.token.agent = approval.agent
     counting = votes_that_count(approval, required, now, approval.votes.all())
     return f"{len(counting)} of {required.approvals} approved"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import pygments
@@ -117,12 +117,12 @@ def _size(rendered: RenderedCode) -> int:
 def _render(asked: _Source, budget: ColourBudget) -> RenderedCode:
     windows = cut(asked.text)
     is_long = len(windows) > 1
-    tokens = (_kept_tokens if is_long else _tokens)(asked, budget)
+    tokens = _long(asked, windows, budget) if is_long else _short(asked, budget)
     drawing = Drawing(asked.text, windows, tokens, asked.masked)
     return RenderedCode(
         lines=drawing if is_long else drawing.within(windows[0]),
         language=asked.alias,
-        highlighted=tokens is not None,
+        highlighted=tokens(windows[0]) is not None,
         warnings=_warnings(asked.text),
         digest=asked.digest,
         windows=windows,
@@ -130,27 +130,48 @@ def _render(asked: _Source, budget: ColourBudget) -> RenderedCode:
     )
 
 
-def _kept_tokens(asked: _Source, budget: ColourBudget) -> Tokens | None:
-    """Read all of a long text once, for every window of it: a window alone would be misread."""
+_TokensOf = Callable[[Window], Tokens | None]
+
+
+def _short(asked: _Source, budget: ColourBudget) -> _TokensOf:
+    tokens = _tokens(asked.text, asked.alias, budget)
+    return lambda _: tokens
+
+
+def _long(asked: _Source, windows: Sequence[Window], budget: ColourBudget) -> _TokensOf:
+    """Read the beginning for the first window, and all of it once for every other.
+
+    A window alone would be misread; so the beginning goes on a whole window further than is shown,
+    for what a lexer takes as one only when it sees its end.
+    """
     if not can_colour(asked.text, asked.alias):
-        return None
-    key = f"tokens:{asked.digest}"
+        return lambda _: None
+    beginning = asked.text[: windows[1].end]
+
+    def tokens(window: Window) -> Tokens | None:
+        text = beginning if window.number == 1 else asked.text
+        return _kept(f"tokens:{asked.digest}:{len(text)}", text, asked.alias, budget)
+
+    return tokens
+
+
+def _kept(key: str, text: str, alias: str, budget: ColourBudget) -> Tokens | None:
     known = cache.get(key)
     if known is None:
-        tokens = _tokens(asked, budget)
+        tokens = _tokens(text, alias, budget)
         known = {"tokens": tokens}
         cache.set(key, known, RETRY_COLOURS_S if tokens is None else CACHED_S)
     tokens_of: Tokens | None = known["tokens"]
     return tokens_of
 
 
-def _tokens(asked: _Source, budget: ColourBudget) -> Tokens | None:
+def _tokens(text: str, alias: str, budget: ColourBudget) -> Tokens | None:
     if budget.left_s <= 0:
         return None
     started_at = time.monotonic()
-    tokens = tokenize(asked.text, asked.alias, min(DEADLINE_S, budget.left_s))
+    tokens = tokenize(text, alias, min(DEADLINE_S, budget.left_s))
     budget.left_s -= time.monotonic() - started_at
-    return None if tokens is None else [(css_class, len(text)) for css_class, text in tokens]
+    return None if tokens is None else [(css_class, len(piece)) for css_class, piece in tokens]
 
 
 def _warnings(source: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple, overload
 
@@ -25,13 +25,16 @@ class Run(NamedTuple):
 
 
 class Drawing(Sequence[SafeString]):
-    """The lines of a text, drawn when they are asked for."""
+    """The lines of a text, drawn when they are asked for.
+
+    ``tokens`` gives the colours up to the end of a window at least, or None if there are none.
+    """
 
     def __init__(
         self,
         source: str,
         windows: Sequence[Window],
-        tokens: Tokens | None,
+        tokens: Callable[[Window], Tokens | None],
         masked: Sequence[Run] = (),
     ) -> None:
         self._source, self._windows, self._tokens, self._masked = source, windows, tokens, masked
@@ -63,12 +66,12 @@ class Drawing(Sequence[SafeString]):
         # With the break that ends it, for a CR before a line break is no CR within a line.
         text = self._source[window.start : window.end + 1]
         text = text if text.endswith("\n") else self._source[window.start : window.end]
-        html = "".join(self._html(text, window.start))
+        html = "".join(self._html(text, window.start, self._tokens(window)))
         lines = html.split("\n")[: window.last - window.first + 1]
         return [trusted(line) for line in lines]
 
-    def _html(self, text: str, start: int) -> Iterator[str]:
-        pieces = _Pieces(self._tokens, start) if self._tokens is not None else None
+    def _html(self, text: str, start: int, tokens: Tokens | None) -> Iterator[str]:
+        pieces = _Pieces(tokens, start) if tokens is not None else None
         masked = [run for run in self._masked if start < run.end and run.start < start + len(text)]
         for part, is_masked in parts(text, start, masked):
             if isinstance(part, Glyph) or is_masked:

@@ -212,3 +212,23 @@ def test_html_is_marked_safe_in_one_place_only():
         if "mark_safe" in line or "format_html" in line or "SafeString(" in line
     ]
     assert makers == [("markup.py", "return SafeString(html)")]
+
+
+def test_the_first_window_of_a_long_text_waits_for_the_colours_of_its_beginning_only(monkeypatch):
+    asked = []
+    monkeypatch.setattr(rendering, "tokenize", lambda text, *_: asked.append(text.count("\n")))
+    rendered = render_code("x = 1\n" * 4_500, "python")
+
+    rendered.lines_in(rendered.windows[0])
+    assert asked == [1_999]
+
+    rendered.lines_in(rendered.windows[3])
+    assert asked == [1_999, 4_500]
+
+
+def test_a_long_text_is_coloured_alike_in_every_window():
+    rendered = render_code('x = 1  # "one"\n' * 2_500, "python")
+
+    drawn = {line for window in rendered.windows for line in rendered.lines_in(window)}
+
+    assert len(drawn - {""}) == 1
