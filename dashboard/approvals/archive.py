@@ -136,6 +136,7 @@ def _told() -> dict[str, F | Subquery]:
         "asked_at": F("submitted_at"),
         "time_limit": F("expires_at"),
         "stands": F("status"),
+        "decided_digest": F("decision__digest"),
         "source": F("decision__source"),
         "decided_by": F("decision__decided_by__username"),
         "counted": F("decision__counted"),

@@ -43,6 +43,17 @@ def test_a_row_says_who_answered_after_how_long_and_what_came_of_it(browser, tok
     assert then.text == "finished, exit code 0"
 
 
+def test_a_row_says_that_what_was_approved_is_not_what_was_asked(browser, ask, alice, bob):
+    approval = ask(accepts_edits=True)
+    edit = make.edited(approval, alice)
+    make.decided(approval, bob, basis=make.basis(approval, edit))
+
+    answer = read(browser.get("/history")).one("td", **{"data-label": "Answer"})
+
+    said = [p.text.partition(" after ")[0] for p in answer.all("p")]
+    assert said == ["Approved", "with a change by bob"]
+
+
 @pytest.mark.parametrize(
     "query",
     ["?kind=plan", "?run=eek", "?status=rejected", "?source=reviewer", "?decided_by=bob"],

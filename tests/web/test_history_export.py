@@ -61,6 +61,16 @@ def test_who_said_yes_and_what_ran_are_in_an_export(browser, token, alice):
     assert row["started_at"] <= row["finished_at"]
 
 
+def test_an_export_names_what_was_asked_and_what_was_approved_instead(browser, ask, alice, bob):
+    approval = ask(accepts_edits=True)
+    edit = make.edited(approval, alice)
+    make.decided(approval, bob, basis=make.basis(approval, edit))
+
+    (row,) = rows_of(exported(browser))
+
+    assert (row["digest"], row["decided_digest"]) == (approval.digest, edit.digest)
+
+
 def test_csv_and_json_lines_hold_the_same(browser, ask):
     ask(run_id='a,"b"\r\nc')
 

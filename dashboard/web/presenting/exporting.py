@@ -19,6 +19,7 @@ _COLUMNS = {
     "asked_at": "asked_at",
     "expires_at": "time_limit",
     "status": "stands",
+    "decided_digest": "decided_digest",
     "source": "source",
     "decided_by": "decided_by",
     "approved_by": "votes",

@@ -225,8 +225,9 @@ def _progress(approval: ApprovalRequest, now: datetime) -> str:
 
 
 def closer(decision: Decision, person: User) -> str:
-    """Say by whom something was answered, as far as the status does not say it already."""
+    """Say how and by whom something was answered, as far as the status does not say it already."""
+    by = _CLOSERS.get(Source(decision.source), "")
     if decision.decided_by:
         same = decision.decided_by_id == person.pk
-        return "by you" if same else f"by {decision.decided_by.username}"
-    return _CLOSERS.get(Source(decision.source), "")
+        by = "by you" if same else f"by {decision.decided_by.username}"
+    return f"with a change {by}".strip() if decision.edit_id else by
