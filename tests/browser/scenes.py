@@ -9,70 +9,12 @@ from typing import NamedTuple
 
 from dashboard.management.demo.notebooks import notebook
 from tests.browser.samples import TRIM, everything
+from tests.browser.stages import LINK, PAST, POLICY, PROPOSED
 from tests.notebooks import digest_of
 
 KINDS = ["trim", "fenced", "tool", "plan", "memory", "evil", "long"]
 RUN = "7f3a-morning-setup"
-MAKE = "from tests import make\nfrom dashboard.accounts.models import *\n"
-POLICY = (
-    MAKE
-    + """
-make.group("operators", User.objects.get(username="alice"), User.objects.get(username="bob"))
-make.in_force(
-    {"name": "Deletes need two", "effect": "review", "when": {"capabilities": ["delete_*"]},
-     "demands": {"approvals": 2, "reason_required": True}},
-    {"name": "Memory may be remembered", "effect": "review", "when": {"kinds": ["memory"]},
-     "demands": {"grants_allowed": True}},
-)
-"""
-)
-PROPOSED = (
-    MAKE
-    + """
-from django.utils import timezone
-from dashboard.policies.models import PolicyProposal, PolicyRevision
-proposal = PolicyProposal.objects.create(document=PolicyRevision.objects.get(pk=1).document,
-    author=make.person("ed", admin=True), based_on=2, proposed_at=timezone.now())
-print("PROPOSAL", proposal.pk)
-"""
-)
-PAST = (
-    MAKE
-    + """
-from datetime import timedelta
-from dashboard.approvals import guards
-from dashboard.approvals.models import *
-from dashboard.wire import Status
-token = make.token(make.agent("night-shift"))
-people = list(User.objects.filter(is_reviewer=True, is_active=True))
-for n in range(36):
-    approval = make.pending(token, content={"code": f"print({n % 5})", "language": "python"})
-    no = n % 7 == 3
-    make.decided(approval, people[n % 2], Status.REJECTED if no else Status.APPROVED,
-                 reason="Not during user time." if no else "", shown={"lines": 40})
-    guards.remove()
-    days = timedelta(days=n % 24, minutes=n * 7)
-    for table, field in ((ApprovalRequest, "submitted_at"), (ApprovalRequest, "expires_at")):
-        row = table.objects.get(pk=approval.pk)
-        table.objects.filter(pk=row.pk).update(**{field: getattr(row, field) - days})
-    at = approval.submitted_at - days + timedelta(seconds=3 + n * n % 90)
-    Decision.objects.filter(approval=approval).update(decided_at=at)
-    Vote.objects.filter(approval=approval).update(voted_at=at)
-    seen = at - timedelta(seconds=n % 9 + 0.3)
-    View.objects.create(approval=approval, person=people[n % 2], seen_at=seen)
-    guards.install()
-"""
-)
-LINK = (
-    MAKE
-    + """
-from dashboard.accounts.services.signing_in import make_link
-print("LINK", make_link(User.objects.get(username="bob"), by=make.BY))
-"""
-)
-UNAVAILABLE = (
-    "from dashboard.web.views import errors\nprint(errors._unavailable().content.decode())"
-)
+PATIENT = {"time_limit_s": 3000}  # all pictures take a while
 
 
 class Scene(NamedTuple):
@@ -88,7 +30,20 @@ async def _reject(page):
 
 
 async def _remember(page):
+    await page.locator("#content-end").evaluate("end => end.scrollIntoView({block: 'center'})")
     await page.locator(".remember > summary").click()
+
+
+async def _steps(page):
+    await page.get_by_role("group", name="Step 1").get_by_label("Allow").check()
+    await page.get_by_role("group", name="Step 2").get_by_label("Refuse").check()
+
+
+async def _propose(page):
+    field = page.locator("#edit-text")
+    await field.fill((await field.input_value()).replace("0.05", "0.02"))
+    await page.get_by_role("button", name="Look at the change").click()
+    await page.get_by_role("heading", name="What is different").wait_for()
 
 
 async def _keys(page):
@@ -151,12 +106,12 @@ def waiting(house):
     """Something of every kind waits."""
     house.shell(POLICY)
     house.asked = {
-        name: f"/approvals/{house.submit(**question)['id']}"
+        name: f"/approvals/{house.submit(**PATIENT | question)['id']}"
         for name, question in zip(KINDS, everything(), strict=True)
     }
     house.submit(content={"code": "caput('SR:C01', 0.05)"}, run_id=RUN, time_limit_s=30)
     asked, memory = house.asked, list(everything())[KINDS.index("memory")]
-    grantable = house.submit(**{**memory, "accepts_grants": True, "run_id": "19c2"})
+    grantable = house.submit(**{**memory, "accepts_grants": True, "run_id": "19c2"} | PATIENT)
     return [
         Scene("queue", "alice", "/"),
         Scene("queue-menu", "root", "/", _menu),
@@ -189,6 +144,30 @@ def _together(house):
     content = [{"tool": "read_file", "arguments": one} for one in arguments]
     asked = [house.submit(kind="tool_call", capability="read_file", content=c) for c in content]
     return "/bulk?" + "&".join(f"id={approval['id']}" for approval in asked)
+
+
+def changing(house):
+    """What a reviewer may change, what is long, and what holds a secret."""
+    code, plan = [list(everything())[KINDS.index(name)] for name in ("trim", "plan")]
+    changed, steps = [
+        f"/approvals/{house.submit(**{**what, 'accepts_edits': True, **PATIENT})['id']}"
+        for what in (code, plan)
+    ]
+    secret = 'connect("archiver", password="kT9-4wq_LmZ2p", timeout_s=3)'
+    masked = house.submit(content={"code": secret, "language": "python"}, **PATIENT)
+    many = "\n".join(f"def step_{n}(x):\n    return x + {n}\n" for n in range(1_000))
+    lines = house.submit(content={"code": many, "language": "python"}, **PATIENT)
+    lines = f"/approvals/{lines['id']}"
+    return [
+        Scene("edit", "alice", f"{changed}/edit"),
+        Scene("change", "alice", f"{changed}/edit", _propose),
+        Scene("change-proposed", "bob", changed),
+        Scene("steps", "alice", steps, _steps),
+        Scene("masked", "alice", f"/approvals/{masked['id']}"),
+        Scene("lines", "alice", lines),
+        Scene("lines-window", "alice", f"{lines}/lines?find=step_500"),
+        Scene("lines-outline", "alice", f"{lines}/outline"),
+    ]
 
 
 async def answer(page, url, verdict, reason=""):

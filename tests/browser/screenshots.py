@@ -10,6 +10,7 @@ import sys
 from tests.browser import scenes
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, PHONE, WIDE
 from tests.browser.house import ROOT, open_house
+from tests.browser.stages import UNAVAILABLE
 
 FOLDER = ROOT / "screenshots"
 SIZES = {"1440": WIDE, "390": PHONE}
@@ -39,7 +40,7 @@ class Camera:
         touch = {"has_touch": True, "is_mobile": True} if size == "390" else {}
         page = await self.page(scene.who, color_scheme=scheme, viewport=SIZES[size], **touch)
         if scene.name == "unavailable":
-            body = await asyncio.to_thread(self.house.shell, scenes.UNAVAILABLE)
+            body = await asyncio.to_thread(self.house.shell, UNAVAILABLE)
             await page.route(
                 "**/unavailable", lambda route: route.fulfill(body=body, content_type="text/html")
             )
@@ -84,6 +85,7 @@ async def _pictures(house, wanted):
             (scenes.empty, None),
             (scenes.door, None),
             (scenes.waiting, None),
+            (scenes.changing, None),
             (scenes.decided, camera.answer_some),
             (scenes.office, None),
             (scenes.held, camera.stop_everything),

@@ -1,0 +1,62 @@
+"""What is run within the server of the pictures, to bring it to a state."""
+
+MAKE = "from tests import make\nfrom dashboard.accounts.models import *\n"
+POLICY = (
+    MAKE
+    + """
+make.group("operators", User.objects.get(username="alice"), User.objects.get(username="bob"))
+make.in_force(
+    {"name": "Deletes need two", "effect": "review", "when": {"capabilities": ["delete_*"]},
+     "demands": {"approvals": 2, "reason_required": True}},
+    {"name": "Memory may be remembered", "effect": "review", "when": {"kinds": ["memory"]},
+     "demands": {"grants_allowed": True}},
+)
+"""
+)
+PROPOSED = (
+    MAKE
+    + """
+from django.utils import timezone
+from dashboard.policies.models import PolicyProposal, PolicyRevision
+proposal = PolicyProposal.objects.create(document=PolicyRevision.objects.get(pk=1).document,
+    author=make.person("ed", admin=True), based_on=2, proposed_at=timezone.now())
+print("PROPOSAL", proposal.pk)
+"""
+)
+PAST = (
+    MAKE
+    + """
+from datetime import timedelta
+from dashboard.approvals import guards
+from dashboard.approvals.models import *
+from dashboard.wire import Status
+token = make.token(make.agent("night-shift"))
+people = list(User.objects.filter(is_reviewer=True, is_active=True))
+for n in range(36):
+    approval = make.pending(token, content={"code": f"print({n % 5})", "language": "python"})
+    no = n % 7 == 3
+    make.decided(approval, people[n % 2], Status.REJECTED if no else Status.APPROVED,
+                 reason="Not during user time." if no else "", shown={"lines": 40})
+    guards.remove()
+    days = timedelta(days=n % 24, minutes=n * 7)
+    for table, field in ((ApprovalRequest, "submitted_at"), (ApprovalRequest, "expires_at")):
+        row = table.objects.get(pk=approval.pk)
+        table.objects.filter(pk=row.pk).update(**{field: getattr(row, field) - days})
+    at = approval.submitted_at - days + timedelta(seconds=3 + n * n % 90)
+    Decision.objects.filter(approval=approval).update(decided_at=at)
+    Vote.objects.filter(approval=approval).update(voted_at=at)
+    seen = at - timedelta(seconds=n % 9 + 0.3)
+    View.objects.create(approval=approval, person=people[n % 2], seen_at=seen)
+    guards.install()
+"""
+)
+LINK = (
+    MAKE
+    + """
+from dashboard.accounts.services.signing_in import make_link
+print("LINK", make_link(User.objects.get(username="bob"), by=make.BY))
+"""
+)
+UNAVAILABLE = (
+    "from dashboard.web.views import errors\nprint(errors._unavailable().content.decode())"
+)
