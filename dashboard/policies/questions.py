@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -33,7 +33,3 @@ class Question:
     execution_mode: str = ""
     run_id: str = ""
     repeated: int = 0
-
-    def without_claims(self) -> Question:
-        """The same question from an agent that says nothing of itself."""
-        return replace(self, capability="", execution_mode="", run_id="", repeated=0)

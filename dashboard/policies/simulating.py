@@ -43,7 +43,6 @@ class Simulation:
         added: Ids of what a person would have been asked about and was not.
         wrongly_approved: Ids of what would have been approved and a person rejected or edited.
         wrongly_rejected: Ids of what would have been rejected and a person approved.
-        waiting_saved_s: How long agents waited for what nobody would have been asked about.
     """
 
     cases: int = 0
@@ -53,7 +52,6 @@ class Simulation:
     added: list[str] = field(default_factory=list)
     wrongly_approved: list[str] = field(default_factory=list)
     wrongly_rejected: list[str] = field(default_factory=list)
-    waiting_saved_s: float = 0.0
 
 
 def simulate(policy: Policy, cases: Iterable[Case]) -> Simulation:
@@ -73,7 +71,6 @@ def _count(simulation: Simulation, case: Case, evaluation: Evaluation) -> None:
     is_asked = effect is Effect.REVIEW
     if case.was_asked and not is_asked:
         simulation.saved.append(case.id)
-        simulation.waiting_saved_s += case.waited_s
     elif is_asked and not case.was_asked:
         simulation.added.append(case.id)
     if not case.by_person:

@@ -31,10 +31,10 @@ def test_effects_and_rules_are_counted():
     assert found.by_rule == {"clean": 2, "writes": 1}
 
 
-def test_prompts_that_fall_away_are_saved_with_their_waiting():
-    found = simulate(JUDGED, [case(CLEAN, id="a"), case(WRITING, id="b", waited_s=5)])
+def test_prompts_that_fall_away_are_saved():
+    found = simulate(JUDGED, [case(CLEAN, id="a"), case(WRITING, id="b")])
 
-    assert (found.saved, found.waiting_saved_s) == (["a", "b"], 65.0)
+    assert found.saved == ["a", "b"]
 
 
 def test_prompts_that_come_are_added():
