@@ -45,7 +45,7 @@ for n in range(36):
     at = approval.submitted_at - days + timedelta(seconds=3 + n * n % 90)
     Decision.objects.filter(approval=approval).update(decided_at=at)
     Vote.objects.filter(approval=approval).update(voted_at=at)
-    seen = at - timedelta(seconds=n % 9 + 0.3)
+    seen = at - timedelta(seconds=n % 3 + 0.3)
     View.objects.create(approval=approval, person=people[n % 2], seen_at=seen)
     guards.install()
 """
