@@ -203,8 +203,7 @@ def _reject(asked: Asked, judgement: Judgement) -> Decision:
     extra: tuple[Event, ...] = ()
     if asked.edit:
         judgement.approval = asked.approval
-        seen = given.end_seen
-        reason, extra = replace_with(asked.edit, judgement, reason, end_seen=seen, now=asked.now)
+        reason, extra = replace_with(asked.edit, judgement, given, asked.now)
     elif given.steps:
         reason = reason_with_steps(reason, given.steps)
     decision = _decision(asked, judgement, ())
