@@ -16,7 +16,7 @@ from dashboard.web.forms_lines import LinesForm
 from dashboard.web.presenting import reader
 from dashboard.web.views import errors
 from dashboard.web.views.deciding import SeeOther
-from dashboard.web.views.reading import for_readers
+from dashboard.web.views.reading import for_readers, is_in_sight
 
 
 @require_GET
@@ -34,7 +34,7 @@ def lines(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     wanted = form.wanted()
     if shown.hits and not (wanted.part or wanted.line):
         return HttpResponseRedirect(shown.hits[0].href)  # with the place, which no form can name
-    if "prefetch" not in request.headers.get("Sec-Purpose", ""):
+    if is_in_sight(request):
         services.note_served(approval_id=approval_id, person=request.user, parts=shown.served)
     alone = request.headers.get("X-Part") == "alone"
     template = "desk/_window.html" if alone else "desk/lines.html"
