@@ -115,6 +115,19 @@ def test_arguments_that_do_not_fit_run_nothing(changes):
         gated()(1)
 
 
+def test_one_argument_is_not_edited_under_cover_of_the_others():
+    ran = []
+    content = {"tool": "f", "arguments": {"dry": True, "more": {"dry": False}}}
+
+    @requires_approval(client=answered("tool", content).client(), tool="f", accepts_edits=True)
+    def run(*, dry: bool, **more):
+        ran.append((dry, more))
+
+    with pytest.raises(DigestMismatch, match="Nothing was run"):
+        run(dry=True, more=1)
+    assert ran == []
+
+
 async def test_an_asynchronous_function_runs_with_them_too():
     @requires_approval(accepts_edits=True, tool="double")
     async def double(n):
