@@ -1,8 +1,10 @@
 import pytest
 
+from dashboard.approvals.editing import StepSaid
 from dashboard.approvals.models import Decision, Reveal
 from dashboard.audit.models import AuditEntry
-from dashboard.wire import Kind
+from dashboard.wire import Kind, StepAnswer
+from tests import make
 from tests.web.pages import page_of, read
 
 SECRET = "ghp_" + "aB3d" * 9
@@ -39,6 +41,15 @@ def test_a_secret_is_nowhere_on_the_page(browser, ask, kind, content):
     response = browser.get(f"/approvals/{approval.pk}")
 
     assert INSIDE not in response.content.decode()
+
+
+def test_a_secret_is_not_in_the_step_of_a_plan_that_was_held(browser, bob, ask):
+    steps = [{"task": f"Sign in with {SECRET}"}, {"task": "Look around"}]
+    plan = ask(kind=Kind.PLAN, content={"steps": steps})
+    said = [StepSaid(0, StepAnswer.HELD), StepSaid(1, StepAnswer.ALLOWED)]
+    edit = make.edited(plan, bob, content={"steps": steps[1:]}, steps=said)
+
+    assert INSIDE not in browser.get(f"/approvals/{plan.pk}/edits/{edit.pk}").content.decode()
 
 
 @pytest.mark.parametrize(("kind", "content"), ANYWHERE)
