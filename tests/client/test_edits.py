@@ -62,6 +62,16 @@ async def test_neither_does_it_for_the_asynchronous_client(kind, content):
         await answered(kind, content).async_client().request_approval(ASKED[kind])
 
 
+@pytest.mark.parametrize("accepts", [True, False])
+def test_a_change_that_comes_only_with_the_start_opens_nothing(stage, say_for, accepts):
+    request = ApprovalRequest.code("x", accepts_edits=accepts)
+    say = say_for(request)
+    other = say.started(decision={"content": {"code": "y"}})
+
+    with pytest.raises(DigestMismatch, match="Nothing was approved"):
+        stage(say.approved(), other).ask(request)
+
+
 def test_what_became_of_the_steps_is_told():
     steps = [{"index": 0, "answer": "held", "note": "Later."}, {"index": 1, "answer": "allowed"}]
 
