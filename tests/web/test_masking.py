@@ -1,6 +1,7 @@
 import pytest
 
 from dashboard.approvals.editing import StepSaid
+from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import Decision, Reveal
 from dashboard.audit.models import AuditEntry
 from dashboard.wire import Kind, StepAnswer
@@ -64,6 +65,21 @@ def test_dots_in_a_box_stand_for_it(browser, python):
     line = page_of(browser, python).one("code", class_="line")
 
     assert line.text == 'token = "ghp_••••••••masked secret"'
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"key": SECRET}, {"x": "-" * 80 + SECRET}, {"auth-token": INSIDE}]
+)
+def test_a_secret_is_not_in_what_may_be_remembered(browser, alice, ask, arguments):
+    make.in_force(make.REMEMBERS)
+    content = {"tool": "t", "arguments": arguments}
+    approval = ask(kind=Kind.TOOL_CALL, content=content, accepts_grants=True)
+    before = browser.get(f"/approvals/{approval.pk}").content.decode()
+    terms = Terms(scope=Scope.ARGUMENTS, this_run=False, arguments=tuple(arguments))
+    make.decided(approval, alice, remember=terms)
+
+    after = browser.get("/grants").content.decode()
+    assert [INSIDE[:9] in page for page in (before, after)] == [False, False]
 
 
 def test_what_is_masked_counts_as_not_read(browser, python, answer):
