@@ -13,6 +13,7 @@ from dashboard.client._models import ApprovalResponse
 from dashboard.wire import Kind, canonical_json, digest
 
 _SPREAD: dict[Any, type] = {Parameter.VAR_POSITIONAL: list, Parameter.VAR_KEYWORD: dict}
+_NAMED = {Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY}
 
 
 def rebound(
@@ -29,9 +30,12 @@ def rebound(
     given: dict[str, Any] = json.loads(canonical_json(response.content["arguments"]))
     if given.keys() != parameters.keys():
         raise _unfit("do not have the names that the function takes", response)
+    named = {name for name, one in parameters.items() if one.kind in _NAMED}
     for name, parameter in parameters.items():
         if not isinstance(given[name], _SPREAD.get(parameter.kind, object)):
             raise _unfit(f"hold something else than the function takes as {name!r}", response)
+        if parameter.kind is Parameter.VAR_KEYWORD and not named.isdisjoint(given[name]):
+            raise _unfit(f"name in {name!r} what the function takes already", response)
     ordered = {name: given[name] for name in parameters}
     bound = BoundArguments(inspect.signature(function), ordered)
     return bound.args, bound.kwargs

@@ -165,6 +165,7 @@ class Conversation:
         self._verify_question(started)
         if started.decision is None or started.decision.digest != decision.digest:
             raise mismatch(started.digest, decision.digest)
+        verify(self._request, started.decision)
         return opened(self._request, started, started.decision)
 
     def _insist(self, call: Call, doubt: Callable[[Answer], str] = lambda _: "") -> Flow[Answer]:

@@ -31,7 +31,7 @@ _SECRETS = {
 """How a secret begins -> what it looks like. Most texts hold no such beginning, which is quick."""
 
 _EACH = [(begin.split(), re.compile(look, re.ASCII)) for begin, look in _SECRETS.items()]
-_NAMES = "passw(?:or)?d|passphrase|secret|api_?key|access_?key|auth_?token"
+_NAMES = "passw(?:or)?d|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token"
 _BEGINNINGS = ("passw", "passphrase", "secret", "key", "token")
 _NAMED = re.compile(rf"(?:^|_)(?:{_NAMES})\Z", re.IGNORECASE)
 _VALUE = r"[A-Za-z0-9_\-.+/=!@#%^*~:,?]{8,200}"  # nothing that a shell or an interpreter calls by

@@ -57,6 +57,16 @@ def test_an_edit_decides_nothing_and_is_heard_of(editable, alice):
     assert (edit.digest, edit.edited_by) == (digest("code", SAFER), alice)
 
 
+def test_an_edit_has_no_more_time_than_the_policy_gives_for_it(token, alice, bob):
+    quick = {"when": {"content_matches": "2"}, "demands": {"time_limit_s": 60}}
+    make.in_force({"name": "Quick", "effect": "review", **quick})
+    approval = make.half_over(token, content=CODE, accepts_edits=True)
+    edit = propose(approval, alice)
+
+    with pytest.raises(EditRefused, match="less time"):
+        approve(approval, edit, bob)
+
+
 def test_another_reviewer_approves_an_edit(editable, alice, bob):
     edit = propose(editable, alice)
 

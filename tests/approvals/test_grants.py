@@ -194,6 +194,18 @@ def test_a_policy_that_still_allows_grants_keeps_them(token, alice):
     assert answered(ask(token))
 
 
+@pytest.mark.parametrize("more", [{"reason_required": True}, {"whole_content": True}])
+def test_a_yes_that_gave_less_than_is_asked_of_one_now_answers_nothing(token, alice, more):
+    lenient = {**REMEMBERS["demands"], "whole_content": False}
+    make.in_force({**REMEMBERS, "demands": lenient})
+    terms = Terms(scope=Scope.CONTENT, this_run=False)
+    make.decided(ask(token), alice, remember=terms, shown={"end_seen": ""})
+    assert answered(ask(token))
+
+    make.in_force({**REMEMBERS, "demands": lenient | more})
+    assert not answered(ask(token))
+
+
 def test_what_a_rule_rejects_is_rejected_whatever_was_granted(token, alice):
     grant(token, alice)
     make.in_force(REMEMBERS, {"name": "No", "effect": "reject", "when": {"tools": ["move_*"]}})

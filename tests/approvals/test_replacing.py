@@ -61,6 +61,16 @@ def test_where_one_yes_is_not_enough_it_is_only_words(token, alice, demands):
     assert not Grant.objects.exists()
 
 
+def test_what_somebody_else_wrote_is_not_allowed_by_sending_it(token, alice, bob):
+    make.in_force(EDITORS)
+    approval = make.pending(token, content=CODE, run_id="r")
+    edit = make.edited(approval, alice, content=BETTER)
+
+    make.decided(approval, bob, Status.REJECTED, basis=make.basis(approval, edit), reason="No.")
+
+    assert make.pending(token, content=BETTER, run_id="r").status == Status.PENDING
+
+
 def test_another_policy_ends_it(token, alice):
     make.in_force(EDITORS)
     replaced(token, alice)

@@ -62,6 +62,16 @@ async def test_neither_does_it_for_the_asynchronous_client(kind, content):
         await answered(kind, content).async_client().request_approval(ASKED[kind])
 
 
+@pytest.mark.parametrize("accepts", [True, False])
+def test_a_change_that_comes_only_with_the_start_opens_nothing(stage, say_for, accepts):
+    request = ApprovalRequest.code("x", accepts_edits=accepts)
+    say = say_for(request)
+    other = say.started(decision={"content": {"code": "y"}})
+
+    with pytest.raises(DigestMismatch, match="Nothing was approved"):
+        stage(say.approved(), other).ask(request)
+
+
 def test_what_became_of_the_steps_is_told():
     steps = [{"index": 0, "answer": "held", "note": "Later."}, {"index": 1, "answer": "allowed"}]
 
@@ -113,6 +123,19 @@ def test_a_function_that_did_not_say_so_takes_no_edit():
 def test_arguments_that_do_not_fit_run_nothing(changes):
     with edited(**changes).installed(), pytest.raises(DigestMismatch, match="Nothing was run"):
         gated()(1)
+
+
+def test_one_argument_is_not_edited_under_cover_of_the_others():
+    ran = []
+    content = {"tool": "f", "arguments": {"dry": True, "more": {"dry": False}}}
+
+    @requires_approval(client=answered("tool", content).client(), tool="f", accepts_edits=True)
+    def run(*, dry: bool, **more):
+        ran.append((dry, more))
+
+    with pytest.raises(DigestMismatch, match="Nothing was run"):
+        run(dry=True, more=1)
+    assert ran == []
 
 
 async def test_an_asynchronous_function_runs_with_them_too():

@@ -277,3 +277,23 @@ def test_a_memory_is_held_against_the_text_that_was_approved(browser, ask):
     page = page_of(browser, ask(**{**asked, "content": {**memory, "existing": "coffee"}}))
 
     assert "is what was approved here last" in page.text
+
+
+@pytest.mark.parametrize("asked", ["a = 1\n", "import os\nos.system('ls')\n"])
+def test_a_secret_that_only_the_change_masks_can_be_revealed_and_approved(browser, ask, asked):
+    make.in_force(EDITORS)
+    approval = ask(content={"code": asked, "language": "python"}, accepts_edits=True)
+    reply = edit(browser, approval, f"token = 'ghp_{'aB3d' * 9}'")
+    assert answer(browser, reply).status_code == 403
+
+    form = page_after(browser, reply).one("form", class_="reveal")
+    sent = {one["name"]: one["value"] for one in form.all("input", type="hidden")}
+    assert browser.post(form["action"], sent).url == f"{reply.url}#content-title"
+    assert answer(browser, reply).status_code == 303
+
+
+def test_a_change_is_not_edited_again_before_its_secrets_are_revealed(browser, bob, editable):
+    made = make.edited(editable, bob, content={**CODE, "code": f"t = 'ghp_{'aB3d' * 9}'"})
+
+    reply = browser.get(f"/approvals/{editable.pk}/edit?from={made.pk}")
+    assert reply.url == f"/approvals/{editable.pk}/edits/{made.pk}"

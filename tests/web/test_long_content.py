@@ -101,6 +101,20 @@ def test_what_a_browser_fetches_ahead_of_its_person_does_not_count(long, open_pa
     assert not ServedPart.objects.filter(person=alice, part=2).exists()
 
 
+@pytest.mark.parametrize("dest", ["image", "iframe", "empty"])
+def test_what_a_page_from_elsewhere_has_a_browser_fetch_does_not_count(long, open_part, dest):
+    open_part(long, "part=2", headers={"Sec-Fetch-Site": "same-site", "Sec-Fetch-Dest": dest})
+
+    assert not ServedPart.objects.exists()
+
+
+def test_what_a_link_from_elsewhere_leads_to_counts(long, open_part):
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}
+    open_part(long, "part=2", headers=headers)
+
+    assert ServedPart.objects.exists()
+
+
 def test_rejecting_needs_no_reading(browser, long, answer):
     assert answer(browser, long, "reject").status_code == 303
 

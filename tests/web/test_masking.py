@@ -1,8 +1,11 @@
 import pytest
 
+from dashboard.approvals.editing import StepSaid
+from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import Decision, Reveal
 from dashboard.audit.models import AuditEntry
-from dashboard.wire import Kind
+from dashboard.wire import Kind, StepAnswer
+from tests import make
 from tests.web.pages import page_of, read
 
 SECRET = "ghp_" + "aB3d" * 9
@@ -41,6 +44,15 @@ def test_a_secret_is_nowhere_on_the_page(browser, ask, kind, content):
     assert INSIDE not in response.content.decode()
 
 
+def test_a_secret_is_not_in_the_step_of_a_plan_that_was_held(browser, bob, ask):
+    steps = [{"task": f"Sign in with {SECRET}"}, {"task": "Look around"}]
+    plan = ask(kind=Kind.PLAN, content={"steps": steps})
+    said = [StepSaid(0, StepAnswer.HELD), StepSaid(1, StepAnswer.ALLOWED)]
+    edit = make.edited(plan, bob, content={"steps": steps[1:]}, steps=said)
+
+    assert INSIDE not in browser.get(f"/approvals/{plan.pk}/edits/{edit.pk}").content.decode()
+
+
 @pytest.mark.parametrize(("kind", "content"), ANYWHERE)
 def test_a_secret_is_in_no_list(browser, ask, kind, content):
     ask(kind=kind, content=content)
@@ -53,6 +65,21 @@ def test_dots_in_a_box_stand_for_it(browser, python):
     line = page_of(browser, python).one("code", class_="line")
 
     assert line.text == 'token = "ghp_••••••••masked secret"'
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"key": SECRET}, {"x": "-" * 80 + SECRET}, {"auth-token": INSIDE}]
+)
+def test_a_secret_is_not_in_what_may_be_remembered(browser, alice, ask, arguments):
+    make.in_force(make.REMEMBERS)
+    content = {"tool": "t", "arguments": arguments}
+    approval = ask(kind=Kind.TOOL_CALL, content=content, accepts_grants=True)
+    before = browser.get(f"/approvals/{approval.pk}").content.decode()
+    terms = Terms(scope=Scope.ARGUMENTS, this_run=False, arguments=tuple(arguments))
+    make.decided(approval, alice, remember=terms)
+
+    after = browser.get("/grants").content.decode()
+    assert [INSIDE[:9] in page for page in (before, after)] == [False, False]
 
 
 def test_what_is_masked_counts_as_not_read(browser, python, answer):

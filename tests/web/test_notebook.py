@@ -269,3 +269,15 @@ def test_who_has_no_role_reads_no_notebook(browser_of, show):
     stranger = browser_of(make.person("nobody"))
 
     assert stranger.get(f"/approvals/{show(code('x')).pk}/notebook").status_code == 403
+
+
+def test_what_is_masked_in_the_code_is_masked_in_its_notebook_too(browser, show):
+    secret = "ghp_" + "aB3d" * 9
+    source = f'token = "{secret}"'
+    cells = code(source, outputs=[stream(secret)]), markdown(secret)
+    approval = show(*cells, content={"code": source, "language": "python"})
+    path = f"/approvals/{approval.pk}/notebook"
+
+    assert secret[4:] not in browser.get(path).content.decode()
+    browser.post(f"/approvals/{approval.pk}/reveal")
+    assert browser.get(path).content.decode().count(secret) == 3

@@ -11,6 +11,7 @@ from dashboard.approvals.granting import Scope, severities
 from dashboard.approvals.models import ApprovalRequest, Edit, Grant, Judgement
 from dashboard.approvals.permission import why_not_count
 from dashboard.approvals.replacing import LONGEST, reason_with, text_of
+from dashboard.approvals.services._answers import Answer
 from dashboard.approvals.services.hold import is_held
 from dashboard.audit.services import Event
 from dashboard.policies.services import current_revision
@@ -25,21 +26,22 @@ _NO_WORDS = "The policy asks for a reason, and none was given."
 
 
 def replace_with(
-    edit: Edit, judgement: Judgement, reason: str, *, end_seen: bool, now: datetime
+    edit: Edit, judgement: Judgement, given: Answer, now: datetime
 ) -> tuple[str, tuple[Event, ...]]:
     """Return the reason that holds a replacement, and what there is to record about it.
 
-    Within the caller's transaction. Where its writer's yes alone is enough, exactly the
-    replacement is allowed once, in the run of the request.
+    Within the caller's transaction. Where the yes of its writer, who sends it, alone is enough,
+    exactly the replacement is allowed once, in the run of the request.
 
     Raises:
         EditRefused: It is too long to be told.
     """
     if len(text_of(edit)) > LONGEST:
         raise EditRefused(_TOO_LONG)
-    why_not = why_not_allowed(edit, judgement, edit.edited_by, now)
+    reason = given.reason
+    why_not = why_not_allowed(edit, judgement, given.reviewer, now)
     demands = judged_now(edit, edit.approval, judgement).demands
-    if demands.whole_content and not end_seen:
+    if demands.whole_content and not given.end_seen:
         why_not = why_not or _UNSEEN
     if demands.reason_required and not reason.strip():
         why_not = why_not or _NO_WORDS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -51,6 +52,7 @@ _END_UNSEEN = (
     "decision was not recorded; read to the end and press again."
 )
 _EDITS_REFUSED = "The agent takes no changed content, so this can only be sent as a replacement."
+_TOO_LATE = "The policy gives less time for this change than has passed since the agent asked."
 _ONLY_ASKED = "A yes to a change cannot be remembered."
 
 
@@ -174,6 +176,9 @@ def _check_edit(asked: Asked, evaluation: Evaluation) -> None:
         raise EditRefused(_EDITS_REFUSED)
     if evaluation.effect is Effect.REJECT:
         raise EditRefused(f"The policy rejects this: {evaluation.reason}")
+    limit_s, asked_at = evaluation.demands.time_limit_s, asked.approval.submitted_at
+    if limit_s is not None and asked.now >= asked_at + timedelta(seconds=limit_s):
+        raise EditRefused(_TOO_LATE)
     if asked.given.remember:
         raise GrantRefused(_ONLY_ASKED)
 
@@ -203,8 +208,7 @@ def _reject(asked: Asked, judgement: Judgement) -> Decision:
     extra: tuple[Event, ...] = ()
     if asked.edit:
         judgement.approval = asked.approval
-        seen = given.end_seen
-        reason, extra = replace_with(asked.edit, judgement, reason, end_seen=seen, now=asked.now)
+        reason, extra = replace_with(asked.edit, judgement, given, asked.now)
     elif given.steps:
         reason = reason_with_steps(reason, given.steps)
     decision = _decision(asked, judgement, ())

@@ -26,8 +26,8 @@ from dashboard.approvals.granting import (
     why_not_grantable,
 )
 from dashboard.approvals.judging import demands_of, judged_anew, report_of
-from dashboard.approvals.models import ApprovalRequest, Decision, Grant, Judgement
-from dashboard.approvals.permission import why_not_count
+from dashboard.approvals.models import ApprovalRequest, Decision, Grant, Judgement, Vote
+from dashboard.approvals.permission import is_enough, why_not_count
 from dashboard.approvals.services._closing import close
 from dashboard.approvals.services.hold import is_held
 from dashboard.audit.services import Actor, Event, record
@@ -160,9 +160,13 @@ def _in_force() -> QuerySet[Grant]:
 
 
 def _is_by_somebody(grant: Grant, judgement: Judgement, now: datetime) -> bool:
-    """Whether who made the grant could say yes themselves today."""
+    """Whether who made the grant could say yes today, and gave what is asked of one today."""
     required = demands_of(judgement)
-    return not why_not_count(judgement.approval, required, grant.made_by, now)
+    if why_not_count(judgement.approval, required, grant.made_by, now):
+        return False
+    votes = Vote.objects.filter(approval=grant.made_from_id, person=grant.made_by_id)
+    # A replacement was sent with a no, and holds under the policy of that moment only.
+    return bool(grant.edit_id) or any(is_enough(vote, required) for vote in votes.defer("shown"))
 
 
 def _is_allowed(grant: Grant, present: PolicyRevision) -> bool:

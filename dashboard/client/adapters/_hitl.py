@@ -11,6 +11,10 @@ from dashboard.client._refusals import for_model
 from dashboard.client.adapters import _core
 from dashboard.client.adapters._graphs import Question
 
+# With anything else beside these it is no such request, and all of it is what is asked.
+_OF_A_CALL = {"name", "args", "description"}
+_OF_ONE = _OF_A_CALL | {"type", "tool_call_id"}
+_OF_A_BATCH = {"action_requests", "review_configs"}
 _ALL = frozenset({"approve", "edit", "reject"})
 
 
@@ -18,7 +22,7 @@ def question(value: Any) -> Question | None:
     """Return what such a request asks, one request for each call, or None if it is none."""
     if not isinstance(value, Mapping):
         return None
-    if value.get("type") == "tool_approval":
+    if value.get("type") == "tool_approval" and value.keys() <= _OF_ONE:
         # What may be decided stands in a schema; a yes and a no are what every tool takes.
         allowed = [frozenset({"approve", "reject"})]
         return Question(
@@ -26,7 +30,9 @@ def question(value: Any) -> Question | None:
             answer=lambda r: _decisions(allowed, [value], r)[0],
         )
     calls = value.get("action_requests")
-    if not isinstance(calls, Sequence) or not calls:
+    if not isinstance(calls, Sequence) or not calls or not value.keys() <= _OF_A_BATCH:
+        return None
+    if not all(call.keys() <= _OF_A_CALL for call in calls):
         return None
     rules = {
         rule.get("action_name"): frozenset(rule.get("allowed_decisions", _ALL))

@@ -127,8 +127,10 @@ def _by_id(values: Mapping[str, Any]) -> Any:
 
 
 def _question(value: Any, node: str) -> Question:
-    if isinstance(value, Mapping) and isinstance(value.get(_ASKED), str):
-        request = ApprovalRequest(**parse_json(value[_ASKED]))
+    ours = isinstance(value, Mapping) and value.keys() == {_ASKED}
+    if ours and isinstance(value[_ASKED], str):
+        # Its text leaves out what is off, and this one is on unless it is said to be off.
+        request = ApprovalRequest(**{"accepts_grants": False, **parse_json(value[_ASKED])})
         return Question(requests=[request], answer=_first)
     if found := _hitl.question(value):
         return found

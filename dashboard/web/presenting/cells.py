@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from dashboard.approvals import notebooks
@@ -50,16 +51,18 @@ class Cells:
     is_unreadable: bool
 
 
-def cells(approval: ApprovalRequest, notebook: Notebook, first: int) -> Cells:
-    """Draw the cells from number ``first`` on, as many as fit on a page."""
+def cells(
+    approval: ApprovalRequest, notebook: Notebook, first: int, secrets: Collection[str] = ()
+) -> Cells:
+    """Draw the cells from number ``first`` on, as many as fit on a page, ``secrets`` masked."""
     outline = notebooks.outline_of(notebook)
     total = len(outline["cells"])
     first = min(max(first, 1), max(total, 1))
     read = notebooks.cells_of(notebook, first - 1, MOST_CELLS)
-    views = draw_cells(read or [], outline["language"])
+    views = draw_cells(read or [], outline["language"], secrets)
     last = first + len(views) - 1
     return Cells(
-        cells=_standings(approval, notebook, views),
+        cells=_standings(approval, notebook, views, masks=bool(secrets)),
         first=first,
         last=last,
         total=total,
@@ -70,13 +73,13 @@ def cells(approval: ApprovalRequest, notebook: Notebook, first: int) -> Cells:
 
 
 def _standings(
-    approval: ApprovalRequest, notebook: Notebook, views: list[CellView]
+    approval: ApprovalRequest, notebook: Notebook, views: list[CellView], *, masks: bool
 ) -> list[Standing]:
     found = found_in(approval, notebook)
     before = notebooks.pinned_before(approval)
     since = changed(notebook, before)
     shown = [view.number - 1 for view in views if view.number - 1 in since.earlier]
-    diffs = _differences(notebook, before, since, shown) if before and shown else {}
+    diffs = _differences(notebook, before, since, shown, masks=masks) if before and shown else {}
     return [
         Standing(
             view,
@@ -93,11 +96,11 @@ def _would_run(found: Match, view: CellView) -> bool:
 
 
 def _differences(
-    notebook: Notebook, before: Notebook, since: Changes, shown: list[int]
+    notebook: Notebook, before: Notebook, since: Changes, shown: list[int], *, masks: bool
 ) -> dict[int, Difference]:
     old = notebooks.sources_of(before, [since.earlier[number] for number in shown])
     new = notebooks.sources_of(notebook, shown)
     if old is None or new is None:
         return {}
     pairs = zip(shown, old, new, strict=True)
-    return {number: difference(one, other) for number, one, other in pairs}
+    return {number: difference(one, other, masks=masks) for number, one, other in pairs}

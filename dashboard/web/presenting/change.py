@@ -23,6 +23,7 @@ from dashboard.web.presenting.reading import TOO_LONG, Reading, read, too_long
 from dashboard.web.presenting.times import Moment
 from dashboard.web.presenting.voting import Progress
 from dashboard.web.rendering.markup import theirs
+from dashboard.web.rendering.masking import by_looks
 from dashboard.web.rendering.plans import lead
 from dashboard.wire import EDITABLE, Kind, StepAnswer, parse_json
 
@@ -103,7 +104,7 @@ def change(
         at=times.moment(edit.edited_at, now),
         digest=edit.digest,
         sections=list(_sections(approval, edit, masks=reading.masks)),
-        steps=list(_steps(approval, edit)),
+        steps=list(_steps(approval, edit, masks=reading.masks)),
         reading=reading,
         sentences=list(evaluation.trace),
         demands=asking.in_words(required, half_time(approval)),
@@ -150,10 +151,11 @@ def _sections(approval: ApprovalRequest, edit: Edit, *, masks: bool) -> Iterator
         yield Section(title, difference(old, new, masks=masks))
 
 
-def _steps(approval: ApprovalRequest, edit: Edit) -> Iterator[StepRow]:
+def _steps(approval: ApprovalRequest, edit: Edit, *, masks: bool) -> Iterator[StepRow]:
     if approval.kind != Kind.PLAN:
         return
     steps = parse_json(approval.content)[EDITABLE[Kind.PLAN]]
     for said in steps_of(edit.steps):
         icon, word = _ANSWERS[said.answer]
-        yield StepRow(said.index + 1, icon, word, theirs(lead(steps[said.index])), said.note)
+        gist = (by_looks if masks else theirs)(lead(steps[said.index]))
+        yield StepRow(said.index + 1, icon, word, gist, said.note)

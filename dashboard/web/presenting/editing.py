@@ -83,6 +83,11 @@ def why_no_editor(approval: ApprovalRequest) -> str:
     return _CANNOT if endings(text) is Endings.MIXED and DRAWN in text else ""
 
 
+def named(approval: ApprovalRequest, text: str) -> Edit | None:
+    """Return the edit of a request that an address or a form names, or None."""
+    return next((edit for edit in approval.edits.all() if str(edit.pk) == text), None)
+
+
 def editor(approval: ApprovalRequest, base: Edit | None, sent: str | None) -> Editor:
     """Return the field, with what was sent or with the text of an edit to go on from."""
     asked = text_of(approval)

@@ -20,10 +20,10 @@ from dashboard.inspection.findings import Severity
 from dashboard.web.presenting import times
 from dashboard.web.presenting.findings import SEVERITIES
 from dashboard.web.presenting.gist import HEAD, TAIL, gist
-from dashboard.web.presenting.remembering import THIS
+from dashboard.web.presenting.remembering import THIS, pin
 from dashboard.web.presenting.times import Moment, TimeLeft
 from dashboard.web.rendering.markup import theirs
-from dashboard.wire import Kind, canonical_json, parse_json
+from dashboard.wire import Kind, parse_json
 
 MOST_OVER = 50
 _LONGEST_VALUE = 400
@@ -149,11 +149,7 @@ def _what(grant: Grant) -> str:
 
 def _values(grant: Grant) -> list[SafeString]:
     values = parse_json(grant.arguments)
-    return [theirs(f"{name} = {_cut(canonical_json(value))}") for name, value in values.items()]
-
-
-def _cut(text: str) -> str:
-    return f"{text[:_LONGEST_VALUE]}…" if len(text) > _LONGEST_VALUE else text
+    return [pin(name, value, _LONGEST_VALUE) for name, value in values.items()]
 
 
 def _findings(grant: Grant) -> list[Covered]:

@@ -13,7 +13,8 @@ from django.utils.safestring import SafeString
 from dashboard.accounts.models import User
 from dashboard.approvals import queries
 from dashboard.approvals.coverage import Part, missing
-from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.editing import edited
+from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
 from dashboard.web.forms_lines import Wanted
 from dashboard.web.presenting import coverage
 from dashboard.web.presenting.coverage import Owed
@@ -132,18 +133,27 @@ def outlines(approval: ApprovalRequest, person: User) -> list[OutlineView]:
     return [_outline(block) for block in blocks if block.is_inspected and block.language != "text"]
 
 
-def masked_places(approval: ApprovalRequest, person: User) -> list[str]:
-    """Say where secrets are masked for a person, in our words."""
-    blocks = _content(approval, person).blocks
-    return [
-        f"text {block.number + 1}, line {block.text.count(_BREAK, 0, run.start) + 1}"
-        for block in blocks
-        if not block.is_raw
-        for run in block.code.masked
-    ]
+def masked_places(approval: ApprovalRequest, person: User, edit: Edit | None = None) -> list[str]:
+    """Say where secrets are masked for a person, in our words; in an edit of it too."""
+    found = _masked(_content(approval, person))
+    if edit is None:
+        return found
+    seen = Judgement(inspection=Inspection(report=edit.report))
+    masks = masks_for(approval, seen, person)
+    _, changed = contents(edited(approval, edit.content), seen, masks=masks)
+    return found + [f"change {edit.pk}, {place}" for place in _masked(changed)]
 
 
 _BREAK = "\n"
+
+
+def _masked(content: Content) -> list[str]:
+    return [
+        f"text {block.number + 1}, line {block.text.count(_BREAK, 0, run.start) + 1}"
+        for block in content.blocks
+        if not block.is_raw
+        for run in block.code.masked
+    ]
 
 
 def _content(approval: ApprovalRequest, person: User) -> Content:

@@ -182,6 +182,14 @@ def masks_for(approval: ApprovalRequest, judgement: Judgement, person: User | No
     return person is None or not is_revealed(approval.pk, person.pk)
 
 
+def masked_secrets(
+    approval: ApprovalRequest, judgement: Judgement, person: User
+) -> frozenset[str]:
+    """Return what of a content is masked for ``person``, to be masked where it stands again."""
+    masks = masks_for(approval, judgement, person)
+    return contents(approval, judgement, masks=True)[1].secrets if masks else frozenset()
+
+
 def may_mask(report: Report) -> bool:
     """Say whether nothing grave was found: a mask could hide just that."""
     return report.highest is not Severity.HIGH

@@ -12,8 +12,11 @@ from dashboard.accounts.models import User
 from dashboard.approvals.granting import Scope, Terms, scopes, why_not_by, why_not_grantable
 from dashboard.approvals.judging import demands_of, report_of
 from dashboard.approvals.models import ApprovalRequest, Judgement
+from dashboard.inspection.masking import candidates, secrets_in_text
+from dashboard.inspection.parts import words
 from dashboard.web.forms import RememberForm
-from dashboard.web.rendering.markup import theirs
+from dashboard.web.rendering.markup import MASKED, theirs
+from dashboard.web.rendering.masking import by_looks
 from dashboard.wire import Kind, canonical_json, parse_json
 
 MOST_PINS = 20
@@ -90,9 +93,17 @@ def offer(
     )
 
 
-def pin(name: str, value: Any) -> SafeString:
-    """Draw an argument with its value, both cut to what fits on a line or two."""
-    return theirs(f"{_cut(name, _LONGEST_NAME)} = {_cut(canonical_json(value), _LONGEST_VALUE)}")
+def pin(name: str, value: Any, longest: int = _LONGEST_VALUE) -> SafeString:
+    """Draw an argument with its value, cut to what fits and with all masked that looks secret."""
+    said = f"{_cut(name, _LONGEST_NAME)} = "
+    if isinstance(value, str) and (0, len(value)) in secrets_in_text(value, words(name)):
+        return theirs(said) + MASKED
+    text, end = said + canonical_json(value), len(said) + longest
+    if len(text) <= end:
+        return by_looks(text)
+    # What is cut in two would not look like what it is.
+    inside = (start for start, stop in candidates(text) if start < end < stop)
+    return by_looks(f"{text[: next(inside, end)]}…")
 
 
 def _cut(text: str, longest: int) -> str:

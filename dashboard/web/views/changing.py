@@ -45,8 +45,9 @@ def edit(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     except NotFound:
         return errors.not_found(request)
     may_edit = approval.status == Status.PENDING and not editing.why_no_editor(approval)
-    if not may_edit or _is_masked(request, approval):
-        return SeeOther(reverse("web:detail", args=[approval_id]))
+    base = editing.named(approval, request.GET.get("from", ""))
+    if not may_edit or _is_masked(request, approval, base):
+        return SeeOther(shown_at(approval, base))
     if request.method != "POST":
         return _editor(request, approval)
     try:
@@ -61,12 +62,19 @@ def edit(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     return SeeOther(reverse("web:change", args=[approval_id, kept.pk]))
 
 
-def _is_masked(request: PersonRequest, approval: ApprovalRequest) -> bool:
+def _is_masked(request: PersonRequest, approval: ApprovalRequest, base: Edit | None) -> bool:
     """Say on the next page that secrets are masked, if they are for this person."""
-    is_masked = bool(masked_places(approval, request.user))
+    is_masked = bool(masked_places(approval, request.user, base))
     if is_masked:
         messages.error(request, editing.MASKED)
     return is_masked
+
+
+def shown_at(approval: ApprovalRequest, edit: Edit | None) -> str:
+    """Return the address of a request's page, or of what was made of it."""
+    if edit:
+        return reverse("web:change", args=[approval.pk, edit.pk])
+    return reverse("web:detail", args=[approval.pk])
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -77,7 +85,7 @@ def change(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpRespo
         approval = queries.current(approval_id)
     except NotFound:
         return errors.not_found(request)
-    kept = _edit(approval, edit_id)
+    kept = editing.named(approval, str(edit_id))
     if kept is None:
         return errors.not_found(request)
     if request.method != "POST":
@@ -154,13 +162,8 @@ def _reject(
     return SeeOther(reverse("web:detail", args=[approval.pk]))
 
 
-def _edit(approval: ApprovalRequest, edit_id: int) -> Edit | None:
-    return next((one for one in approval.edits.all() if one.pk == edit_id), None)
-
-
 def _editor(request: PersonRequest, approval: ApprovalRequest, refusal: str = "") -> HttpResponse:
-    wanted = request.GET.get("from", "")
-    base = _edit(approval, int(wanted)) if wanted.isdecimal() and len(wanted) < 10 else None  # noqa: PLR2004 - no id is longer
+    base = editing.named(approval, request.GET.get("from", ""))
     sent = request.POST.get("text", "") if request.method == "POST" else None
     context = {
         "approval": approval,

@@ -20,7 +20,7 @@ from dashboard.web.presenting.reading import read
 from dashboard.web.presenting.standing import last_judgement, standing
 from dashboard.web.views import errors
 from dashboard.web.views.queue import listing
-from dashboard.web.views.reading import for_readers
+from dashboard.web.views.reading import for_readers, is_in_sight
 
 
 @require_safe
@@ -53,7 +53,7 @@ def page(
 ) -> HttpResponse:
     """Answer with the whole page of a request, and why an answer to it was refused."""
     reading = read(approval, last_judgement(approval), request.get_host(), request.user)
-    if reading.served:
+    if reading.served and is_in_sight(request):
         services.note_served(approval_id=approval.pk, person=request.user, parts=reading.served)
     state = _state(request, approval, refusal)
     now = database_now()

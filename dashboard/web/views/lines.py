@@ -6,17 +6,17 @@ from uuid import UUID
 
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from dashboard.approvals import queries, services
 from dashboard.approvals.errors import NotFound
 from dashboard.web.actors import PersonRequest, auth
 from dashboard.web.forms_lines import LinesForm
-from dashboard.web.presenting import reader
+from dashboard.web.presenting import editing, reader
 from dashboard.web.views import errors
+from dashboard.web.views.changing import shown_at
 from dashboard.web.views.deciding import SeeOther
-from dashboard.web.views.reading import for_readers
+from dashboard.web.views.reading import for_readers, is_in_sight
 
 
 @require_GET
@@ -34,7 +34,7 @@ def lines(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     wanted = form.wanted()
     if shown.hits and not (wanted.part or wanted.line):
         return HttpResponseRedirect(shown.hits[0].href)  # with the place, which no form can name
-    if "prefetch" not in request.headers.get("Sec-Purpose", ""):
+    if is_in_sight(request):
         services.note_served(approval_id=approval_id, person=request.user, parts=shown.served)
     alone = request.headers.get("X-Part") == "alone"
     template = "desk/_window.html" if alone else "desk/lines.html"
@@ -59,11 +59,12 @@ def reveal(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show the secrets of a content to this person from now on, and record that."""
     try:
         approval = queries.current(approval_id)
-        places = reader.masked_places(approval, request.user)
+        edit = editing.named(approval, request.POST.get("edit", ""))
+        places = reader.masked_places(approval, request.user, edit)
         if places:
             services.reveal(
                 approval_id=approval_id, person=request.user, auth=auth(request), places=places
             )
     except NotFound:
         return errors.not_found(request)
-    return SeeOther(f"{reverse('web:detail', args=[approval_id])}#content-title")
+    return SeeOther(f"{shown_at(approval, edit)}#content-title")

@@ -13,6 +13,8 @@ from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotFound
 from dashboard.web.actors import PersonRequest
 from dashboard.web.presenting import cells, pinned
+from dashboard.web.presenting.reading import masked_secrets
+from dashboard.web.presenting.standing import last_judgement
 from dashboard.web.rendering.pictures import drawn_anew
 from dashboard.web.views import errors
 from dashboard.web.views.reading import for_readers
@@ -32,10 +34,11 @@ def notebook(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     kept = notebooks.pinned(approval)
     if kept is None:
         return errors.not_found(request)
+    secrets = masked_secrets(approval, last_judgement(approval), request.user)
     context = {
         "approval": approval,
         "pinned": pinned.pinned(approval, database_now()),
-        "page": cells.cells(approval, kept, _number(request.GET.get("from", ""))),
+        "page": cells.cells(approval, kept, _number(request.GET.get("from", "")), secrets),
     }
     is_part = bool(getattr(request, "htmx", False))
     return render(request, "desk/_cells.html" if is_part else "desk/notebook.html", context)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from dashboard.accounts import roles
@@ -38,3 +39,15 @@ def for_readers(view: View[P]) -> View[P]:
         return view(request, *args, **kwargs)
 
     return guarded
+
+
+def is_in_sight(request: HttpRequest) -> bool:
+    """Say whether a person has the answer before them, as far as their browser tells.
+
+    What it fetches ahead of them is not, and neither is what a page from elsewhere, perhaps an
+    agent's on another port, has it fetch with their session.
+    """
+    if "prefetch" in request.headers.get("Sec-Purpose", ""):
+        return False
+    is_ours = request.headers.get("Sec-Fetch-Site", "none") in {"same-origin", "none"}
+    return is_ours or request.headers.get("Sec-Fetch-Dest") == "document"
