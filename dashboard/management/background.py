@@ -15,7 +15,9 @@ from dashboard.approvals.services import (
     release_lost_claims,
 )
 from dashboard.live.push import current_hub
+from dashboard.policies.inspecting import inspect
 from dashboard.policies.services import current_revision
+from dashboard.wire import Kind
 
 SWEEP_EVERY_S = 1.0
 TIDY_EVERY_S = 3600.0
@@ -52,6 +54,11 @@ async def follow_the_policy() -> None:
             followed = present
 
     await _repeat(follow, SWEEP_EVERY_S)
+
+
+async def load_the_inspectors() -> None:
+    """Inspect nothing, once: on a busy machine the parsers take seconds to load."""
+    await asyncio.to_thread(inspect, Kind.CODE, {"code": "", "language": "python"})
 
 
 async def tidy_for_ever() -> None:

@@ -2,6 +2,7 @@
 
 Writes to ``./screenshots/`` (not kept by git), in light and dark, at 1440 and 390 pixels. Names of
 scenes, or of variants such as ``light-1440``, leave out the rest: ``… queue insight light-390``.
+Says what axe finds in each, and what is wider than its window; it ends with 1 if there is any.
 """
 
 import asyncio
@@ -11,12 +12,15 @@ from tests.browser import scenes
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, PHONE, WIDE
 from tests.browser.house import ROOT, open_house
 from tests.browser.stages import UNAVAILABLE
+from tests.browser.test_looks import serious
 
 FOLDER = ROOT / "screenshots"
 SIZES = {"1440": WIDE, "390": PHONE}
 VARIANTS = [f"{scheme}-{size}" for scheme in ("light", "dark") for size in SIZES]
 TALLEST = 4000  # what is longer is shown as far as a screen goes
 IS_PLAIN = "(tallest) => !document.querySelector('.desk') && document.body.scrollHeight <= tallest"
+WIDER = """() => { const { scrollWidth, clientWidth } = document.documentElement;
+    return scrollWidth > clientWidth ? [`${scrollWidth - clientWidth} pixels too wide`] : []; }"""
 PEOPLE = {"alice": ["reviewer"], "bob": ["reviewer"], "root": ["admin", "auditor"], "nora": []}
 
 
@@ -27,6 +31,7 @@ class Camera:
         self.chromium, self.house = chromium, house
         self.variants = [v for v in VARIANTS if v in wanted] or VARIANTS
         self.names = [name for name in wanted if name not in VARIANTS]
+        self.faults = []
         self.cookies = {name: house.sign_in(name, roles) for name, roles in PEOPLE.items()}
 
     async def take(self, scene):
@@ -50,6 +55,8 @@ class Camera:
         if scene.act:
             await scene.act(page)
         await page.locator("html:not([data-arming])").wait_for()
+        faults = await serious(page) + await page.evaluate(WIDER)
+        self.faults += [f"{scene.name}-{variant}: {fault}" for fault in faults]
         is_whole = await page.evaluate(IS_PLAIN, TALLEST)
         await page.screenshot(path=FOLDER / f"{scene.name}-{variant}.png", full_page=is_whole)
         await page.context.close()
@@ -95,14 +102,17 @@ async def _pictures(house, wanted):
             for scene in await asyncio.to_thread(stage, house):
                 await camera.take(scene)
         await chromium.close()
+        return camera.faults
 
 
 def main():
     """Take them all, or those that are named."""
     FOLDER.mkdir(exist_ok=True)
     with open_house() as house:
-        asyncio.run(_pictures(house, sys.argv[1:]))
+        faults = asyncio.run(_pictures(house, sys.argv[1:]))
+    sys.stdout.write("".join(f"{fault}\n" for fault in faults))
     sys.stdout.write(f"{len(list(FOLDER.glob('*.png')))} pictures are in {FOLDER}\n")
+    sys.exit(bool(faults))
 
 
 if __name__ == "__main__":

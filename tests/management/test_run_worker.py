@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from dashboard import sandbox
 from dashboard.management import background
 from dashboard.management.commands import run_worker
 
@@ -46,3 +47,13 @@ async def test_a_sweep_that_fails_is_tried_again(monkeypatch, caplog):
 
     said = "Background work failed; it is tried again in 0.001 s."
     assert caplog.messages == [said] * 2
+
+
+async def test_one_worker_has_loaded_the_inspectors_before_anybody_asks(monkeypatch):
+    pool = sandbox._Pool(2)
+    monkeypatch.setattr(sandbox, "_pool", pool)
+
+    await background.load_the_inspectors()
+
+    assert [worker._loaded for worker in pool.workers] == [{"dashboard.inspection.inspector"}]
+    pool.close()

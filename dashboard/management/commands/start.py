@@ -100,12 +100,16 @@ class Command(BaseCommand):
 
     def _serve(self, fileno: int) -> DrainingServer:
         # Twisted chooses its event loop when it is first imported, so not before it is needed.
-        from dashboard.management.background import EVERYTHING  # noqa: PLC0415
+        from dashboard.management.background import (  # noqa: PLC0415
+            EVERYTHING,
+            load_the_inspectors,
+        )
         from dashboard.management.serving import DrainingServer  # noqa: PLC0415
 
         self._say("Stop it with Ctrl-C.\n")
         application = import_string(settings.ASGI_APPLICATION)
-        server = DrainingServer(application, fileno=fileno, background=EVERYTHING)
+        work = (load_the_inspectors, *EVERYTHING)
+        server = DrainingServer(application, fileno=fileno, background=work)
         server.run()
         return server
 
