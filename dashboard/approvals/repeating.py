@@ -20,8 +20,6 @@ def earlier_answer(approval: ApprovalRequest, judgement: Judgement) -> Decision 
     last = (
         Decision.objects.filter(
             source=Source.REVIEWER,
-            edit=None,
-            steps="[]",
             approval__agent=approval.agent_id,
             approval__run_id=approval.run_id,
             approval__kind=approval.kind,
@@ -34,7 +32,9 @@ def earlier_answer(approval: ApprovalRequest, judgement: Judgement) -> Decision 
         .order_by("-decided_at")
         .first()
     )
-    return last if last and _is_same(last, approval, judgement) else None
+    # An answer to each step, or to a change, is none that a press could give again.
+    is_plain = last is not None and last.edit_id is None and last.steps == "[]"
+    return last if last and is_plain and _is_same(last, approval, judgement) else None
 
 
 def saw_the_end(decision: Decision, person: User) -> bool:

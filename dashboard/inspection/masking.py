@@ -26,7 +26,7 @@ _SECRETS = {
     "k_live_": rf"\b[rs]k_live_([A-Za-z0-9]{{16}}{_RUN}*+)",
     "hf_": rf"\bhf_([A-Za-z0-9]{{30}}{_RUN}*+)",
     "eyJ": rf"\beyJ({_RUN}{{10,2000}}\.eyJ{_RUN}{{10,4000}}+(?:\.{_RUN}{{1,4000}}+)?)",
-    "://": r"://[^\s:/@'\"{}$<>]{1,100}:([^\s:/@'\"{}$<>]{3,100})@",
+    "://": r"://[^\s:/@'\"{}$<>]{1,100}:([^\s:/@'\"{}$<>`()|;&]{3,100})@",
 }
 """How a secret begins -> what it looks like. Most texts hold no such beginning, which is quick."""
 

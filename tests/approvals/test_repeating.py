@@ -54,6 +54,15 @@ def test_my_own_yes_is_given_again_and_its_end_was_seen_then(token, alice):
     assert json.loads(decision.shown)["repeats"] == earlier.pk
 
 
+def test_a_yes_is_not_given_again_after_a_later_one_that_took_a_change(token, alice, bob):
+    answered(token, alice, Status.APPROVED, accepts_edits=True)
+    changed = make.pending(token, run_id="r", accepts_edits=True)
+    edit = make.edited(changed, alice)
+    make.decided(changed, bob, basis=make.basis(changed, edit))
+
+    assert found(make.pending(token, run_id="r", accepts_edits=True)) is None
+
+
 def test_the_yes_of_somebody_else_still_has_to_be_read_to_the_end(token, alice, bob):
     earlier = answered(token, alice, Status.APPROVED)
     same = make.pending(token, run_id="r")

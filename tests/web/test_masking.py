@@ -152,3 +152,10 @@ def test_outside_of_a_literal_nothing_is_masked(browser, ask, code, language):
     content = {"code": code} | ({"language": language} if language else {})
 
     assert INSIDE in page_of(browser, ask(content=content)).one("figure").raw
+
+
+@pytest.mark.parametrize("hidden", ["`halt2`", ";halt2;", "x|halt2", "x&&halt2", "(halt2)"])
+def test_what_a_shell_would_run_is_no_password(browser, ask, hidden):
+    content = {"tool": "fetch", "arguments": {"url": f"x://a:{hidden}@host"}}
+
+    assert "halt2" in page_of(browser, ask(kind=Kind.TOOL_CALL, content=content)).raw
