@@ -61,6 +61,13 @@ def test_a_secret_is_in_no_list(browser, ask, kind, content):
     assert [INSIDE in page for page in pages] == [False, False]
 
 
+@pytest.mark.parametrize(("find", "hits"), [("token", 2), (SECRET[:4], 1), (SECRET[:5], 0)])
+def test_a_search_guesses_nothing_of_a_secret(browser, python, find, hits):
+    page = read(browser.get(f"/approvals/{python.pk}/lines?find={find}", follow=True))
+
+    assert f"{hits} line{'s hold' if hits != 1 else ' holds'} this." in page.text
+
+
 def test_dots_in_a_box_stand_for_it(browser, python):
     line = page_of(browser, python).one("code", class_="line")
 

@@ -50,12 +50,19 @@ def jsonable(value: Any, level: int = 0) -> Any:
         return "Left out: this was nested too deeply."
     value = _opened(value)
     if isinstance(value, Mapping):
-        return {str(name): jsonable(item, level + 1) for name, item in value.items()}
+        return {_name(name, value): jsonable(item, level + 1) for name, item in value.items()}
     if isinstance(value, AbstractSet):
         return sorted((jsonable(item, level + 1) for item in value), key=repr)
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [jsonable(item, level + 1) for item in value]
     return value if isinstance(value, _LEAVES) else f"<{type(value).__name__}>"
+
+
+def _name(name: object, among: Mapping[Any, Any]) -> str:
+    """Return a name as JSON has it; one that another is called too says of which type it is."""
+    if isinstance(name, str) or str(name) not in among:
+        return str(name)
+    return f"{name} <{type(name).__name__}>"
 
 
 async def decided(answer: Awaitable[ApprovalResponse]) -> ApprovalResponse:

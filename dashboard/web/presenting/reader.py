@@ -144,7 +144,7 @@ def masked_places(approval: ApprovalRequest, person: User, edit: Edit | None = N
     return found + [f"change {edit.pk}, {place}" for place in _masked(changed)]
 
 
-_BREAK = "\n"
+_BREAK, _GAP = "\n", "\0"
 
 
 def _masked(content: Content) -> list[str]:
@@ -174,9 +174,17 @@ def _window(block: ContentBlock, wanted: Wanted, hits: list[int]) -> Window:
 
 def _hits(block: ContentBlock, find: str) -> Iterator[int]:
     wanted = find.casefold()
-    for number, line in enumerate(block.text.split(_BREAK), 1):
+    for number, line in enumerate(_without_secrets(block).split(_BREAK), 1):
         if wanted in line.casefold():
             yield number
+
+
+def _without_secrets(block: ContentBlock) -> str:
+    """Leave gaps where secrets are masked, or a search could guess them letter by letter."""
+    text = block.text
+    for start, end in block.code.masked:
+        text = f"{text[:start]}{_GAP * (end - start)}{text[end:]}"
+    return text
 
 
 def _texts(content: Content, shown: ContentBlock) -> list[Link]:
