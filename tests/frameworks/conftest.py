@@ -32,6 +32,9 @@ NEEDS = {
     "test_langgraph.py": LANGGRAPH,
     "test_langgraph_live.py": LANGGRAPH,
     "test_osprey.py": ("osprey", "langgraph"),
+    "test_mcp.py": ("mcp",),
+    "test_mcp_live.py": ("mcp",),
+    "test_mcp_example.py": ("mcp",),
 }
 
 
@@ -85,6 +88,10 @@ class Gate:
     def edit_next(self, content):
         """Approve what comes next, but with this content."""
         self._fake.decide_next(approve(content=content))
+
+    def decide(self, number, verdict):
+        """Answer the request of that number, 0 being the oldest."""
+        self._fake.approvals[number].verdict = verdict
 
     def run_out(self):
         """Let so much time pass that nobody can decide any more."""
