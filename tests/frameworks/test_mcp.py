@@ -17,8 +17,8 @@ BASH = {"tool_name": "Bash", "input": {"command": "make", "timeout": 5}, "tool_u
 class Host:
     """A host of one server, which it connects to for every call."""
 
-    def __init__(self, gate, **options):
-        self.server = server(Desk(gate.client, **options))
+    def __init__(self, server):
+        self.server = server
 
     async def call(self, tool, **arguments):
         """Return what a tool says, and whether it is an error."""
@@ -43,7 +43,11 @@ class Host:
 
 @pytest.fixture
 def host(gate):
-    return Host(gate, run_id="run-1", wait_s=20, prompt_s=60)
+    return hosting(gate, run_id="run-1", wait_s=20, prompt_s=60)
+
+
+def hosting(gate, **options):
+    return Host(server(Desk(gate.client, **options)))
 
 
 async def asked(gate, times=1):
@@ -260,7 +264,7 @@ async def test_a_question_can_be_checked_by_another_server(host, gate):
     question = await open_question(host)
     gate.approve_next()
 
-    assert (await Host(gate).checks(question))["approved"] is True
+    assert (await hosting(gate).checks(question))["approved"] is True
 
 
 async def test_an_answer_about_other_content_opens_nothing(host, gate):
@@ -368,7 +372,7 @@ async def test_a_permission_that_nobody_gives_is_denied(host, gate):
 
 
 async def test_a_permission_is_denied_before_the_host_gives_up(gate):
-    told = await Host(gate, prompt_s=4.02).prompts()
+    told = await hosting(gate, prompt_s=4.02).prompts()
 
     assert told["behavior"] == "deny"
     assert told["message"].startswith("Nobody decided within the 4 s")

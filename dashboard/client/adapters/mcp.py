@@ -105,13 +105,13 @@ class Desk:
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
-            task.cancel()
+            _stop(task)
             raise
 
     async def close(self) -> None:
         """Stop every call, and give each a moment to take back what it asked."""
         for task in self._calls:
-            task.cancel()
+            _stop(task)
         if self._calls:
             await asyncio.wait(self._calls, timeout=FAREWELL_S)
 
@@ -216,6 +216,11 @@ class Desk:
     def _limit(self, arguments: dict[str, Any]) -> float:
         wanted_s: float = arguments.pop("wait_s", self._wait_s)
         return min(wanted_s, self._wait_s)
+
+
+def _stop(task: asyncio.Task[Told]) -> None:
+    if not task.cancelling():  # a second time would interrupt what it says in parting
+        task.cancel()
 
 
 async def _within(limit_s: float, submitting: Coroutine[Any, Any, Pending]) -> Pending:
