@@ -9,6 +9,7 @@ import typer
 from dashboard.cli import asking, gated, hook, mcp_server, telling
 from dashboard.cli.codes import Code
 from dashboard.cli.ending import end, end_after, time_out, usage
+from dashboard.cli.main import NEEDS_MCP
 from dashboard.client import ApprovalRequest, Asked, Pending
 from dashboard.client._defaults import default_client
 from dashboard.client.adapters.mcp import DEFAULT_PROMPT_S, DEFAULT_WAIT_S
@@ -167,7 +168,7 @@ def serve_mcp(
     try:
         mcp_server.serve(run_id=run_id, wait_s=wait, prompt_s=timeout)
     except mcp_server.NoSdk:
-        telling.say(mcp_server.NEEDS_SDK)
+        telling.say(NEEDS_MCP)
         raise typer.Exit(Code.NOT_CONFIGURED) from None
     raise typer.Exit(Code.INTERRUPTED)
 

@@ -21,10 +21,6 @@ from dashboard.client.adapters import claude_code
 from dashboard.client.adapters.mcp import INSTRUCTIONS, TOOLS, Desk, Told
 
 NAME = "approvals"
-NEEDS_SDK = (
-    "approvals mcp needs the MCP SDK, version 2, which is not installed here, so nothing is "
-    "served. Install it with: pip install 'approval-dashboard[mcp]'"
-)
 _SESSION = "CLAUDE_CODE_SESSION_ID"  # Claude Code 2.1.330 tells it to its servers
 
 
