@@ -31,6 +31,7 @@ class Model:
         if not asked.get("tools"):
             return [{"type": "text", "text": "ok"}]
         told = [block for block in _blocks(asked["messages"]) if block["type"] == "tool_result"]
+        told.sort(key=lambda block: block["tool_use_id"])  # they come as they end
         self.results = [_text(block.get("content", "")) for block in told]
         self.failed = [block.get("is_error", False) for block in told]
         begun = 0

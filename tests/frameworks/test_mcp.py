@@ -299,6 +299,7 @@ async def test_a_check_that_the_host_cancels_leaves_the_question(host, gate):
     answer = asyncio.create_task(host.checks(question))
     await asyncio.sleep(0.02)
     answer.cancel()
+    await asyncio.wait([answer])
 
     gate.approve_next()
 
@@ -316,6 +317,17 @@ async def test_the_end_is_reported_with_what_came_of_it(host, gate):
 
     assert end == ({"reported": True, "id": told["id"]}, False)
     assert gate.finished() == [{"exit_code": 0, "output_head": "out"}]
+
+
+async def test_an_end_that_cannot_be_reported_says_so(host, gate):
+    gate.approve_next()
+    told = await host.asks()
+    gate.unplug()
+
+    end, is_error = await host.call("report_finished", id=told["id"], exit_code=0)
+
+    assert (end["reported"], is_error) == (False, True)
+    assert end["reason"] == "Its end was not reported (Unreachable). What was done is done."
 
 
 async def test_the_end_of_what_was_not_approved_is_an_error(host, gate):

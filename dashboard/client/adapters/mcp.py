@@ -134,7 +134,9 @@ class Desk:
     async def _ask(self, arguments: dict[str, Any]) -> Told:
         wait_s = self._limit(arguments)
         evidence = sendable(arguments.pop("evidence", {}))
-        request = ApprovalRequest(run_id=self._run_id, evidence=evidence, **arguments)
+        request = _core.fitting(
+            ApprovalRequest(run_id=self._run_id, evidence=evidence, **arguments)
+        )
         body = request.body()
         known = (one for one in self._undecided.values() if one.request.body() == body)
         pending = next(known, None)
@@ -179,7 +181,11 @@ class Desk:
         if approval_id not in self._running:
             raise Wrong(f"{approval_id!r:.60} is nothing that was approved here and is not over.")
         response, run = self._running[approval_id]
-        await self._asking.report_finished(response, **run.told(**arguments))
+        try:
+            await self._asking.report_finished(response, **run.told(**arguments))
+        except DashboardError as error:
+            why = f"Its end was not reported ({type(error).__name__}). What was done is done."
+            return Told({"reported": False, "id": approval_id, "reason": why}, is_error=True)
         del self._running[approval_id]
         return Told({"reported": True, "id": approval_id})
 
