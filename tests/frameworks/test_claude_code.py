@@ -164,6 +164,15 @@ def test_the_end_of_a_command_is_reported(session_of):
         soon(lambda: fake.approvals[0].finished_at)
 
 
+def test_the_end_of_a_command_that_fails_is_reported_with_its_error(session_of):
+    fake = FakeDashboard.approving()
+    with session_of(fake) as session:
+        session.run([call("echo why; exit 3")])
+
+        soon(lambda: fake.approvals[0].finished_at)
+    assert fake.approvals[0].finished["error"] == "Exit code 3\nwhy"
+
+
 def test_a_command_does_not_run_where_the_dashboard_is_down(alone):
     shorter = alone.hooked(lambda text: text.replace("--timeout 570", "--timeout 5"))
 

@@ -1,9 +1,9 @@
 """Claude Code's tool calls as our questions: what a PreToolUse hook reads and writes.
 
-After Claude Code's published hook reference of October 2026; Osprey 2026 uses the same hooks. The
-words are ``allow`` and ``deny`` only: never ``ask`` or ``defer``, which leave the answer to
-somebody at the terminal. ``updatedInput`` is not used either, because a version that does not know
-it would run what the reviewer had changed: so no edit is accepted.
+Checked against Claude Code 2.1.330; Osprey 2026 uses the same hooks. The words are ``allow`` and
+``deny`` only: never ``ask`` or ``defer``, which leave the answer to somebody at the terminal.
+``updatedInput`` is not used either, because a version that does not know it would run what was
+asked and not what the reviewer made of it: so no edit is accepted.
 """
 
 from __future__ import annotations
