@@ -6,10 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from dashboard.cli import asking, gated, hook, telling
+from dashboard.cli import asking, gated, hook, mcp_server, telling
+from dashboard.cli.codes import Code
 from dashboard.cli.ending import end, end_after, time_out, usage
+from dashboard.cli.main import NEEDS_MCP
 from dashboard.client import ApprovalRequest, Asked, Pending
 from dashboard.client._defaults import default_client
+from dashboard.client.adapters.mcp import DEFAULT_PROMPT_S, DEFAULT_WAIT_S
 from dashboard.wire import Kind
 
 app = typer.Typer(
@@ -147,6 +150,27 @@ def run(
 def answer_claude_code() -> None:
     """Answer Claude Code, which asks before it calls a tool. `approvals hook -h` says more."""
     hook.main([])  # never from the command line: ``main`` goes there before this is imported
+
+
+@app.command("mcp")
+def serve_mcp(
+    *,
+    run_id: RunId = "",
+    wait: Annotated[
+        int, typer.Option(metavar="SECONDS", min=1, max=86_400, help="How long a call waits.")
+    ] = DEFAULT_WAIT_S,
+    timeout: Annotated[
+        int,
+        typer.Option(metavar="SECONDS", min=5, max=86_400, help="Deny a permission after this."),
+    ] = DEFAULT_PROMPT_S,
+) -> None:
+    """Serve the Model Context Protocol on standard input and output. This never ends with 0."""
+    try:
+        mcp_server.serve(run_id=run_id, wait_s=wait, prompt_s=timeout)
+    except mcp_server.NoSdk:
+        telling.say(NEEDS_MCP)
+        raise typer.Exit(Code.NOT_CONFIGURED) from None
+    raise typer.Exit(Code.INTERRUPTED)
 
 
 def _options(

@@ -27,8 +27,6 @@ from dashboard.wire import MAX_BODY_BYTES, parse_json
 
 DEFAULT_S = 50  # below the 60 s that older versions of Claude Code give a hook
 SHORTEST_S, LONGEST_S = 5, 86_400
-SHORTEST_WAIT_S = 5  # what the dashboard takes; the time is over earlier all the same
-MARGIN_S = 4  # for taking the question back, which takes up to 3 s
 LAST_S = 0.5  # before the end, an answer is written whatever else is going on
 MAX_EVENT_BYTES = 4 * MAX_BODY_BYTES  # more cannot be asked anyway
 _BLOCKS = 2  # the one exit code with which Claude Code blocks a tool
@@ -75,17 +73,17 @@ def main(arguments: Sequence[str]) -> NoReturn:
 async def _answer(limit_s: float) -> dict[str, Any]:
     _deny_when_stopped()
     try:
-        async with asyncio.timeout(limit_s - MARGIN_S):
+        async with asyncio.timeout(limit_s - claude_code.MARGIN_S):
             return await _ask(limit_s)
     except TimeoutError:
-        return claude_code.deny(_late(limit_s))
+        return claude_code.deny(claude_code.late(limit_s))
     except asyncio.CancelledError:
         return claude_code.deny(_STOPPED)
 
 
 async def _ask(limit_s: float) -> dict[str, Any]:
     event = parse_json(await _read())
-    wait_s = max(SHORTEST_WAIT_S, int(limit_s - MARGIN_S - 1))
+    wait_s = claude_code.people_have_s(limit_s)
     request = claude_code.to_request(event, wait_s=wait_s, evidence=_evidence(event))
     key = claude_code.key(event)
     try:
@@ -138,17 +136,10 @@ def _deny_when_stopped() -> None:
 
 
 def _never_late(answering: Answering, limit_s: float) -> None:
-    told = claude_code.deny(_late(limit_s))
+    told = claude_code.deny(claude_code.late(limit_s))
     timer = threading.Timer(limit_s - LAST_S, answering.end, [told])
     timer.daemon = True
     timer.start()
-
-
-def _late(limit_s: float) -> str:
-    return (
-        f"Nobody decided within the {limit_s:.0f} s that this hook may take. Nothing was approved "
-        "and nothing was run. This is not a mistake in the call: stop and report it."
-    )
 
 
 def _report(*, capture: bool) -> NoReturn:

@@ -14,6 +14,11 @@ NEEDS_EXTRA = (
     "approvals: the commands need typer and rich, which are not installed here, so nothing was "
     "asked. Install them with: pip install 'approval-dashboard[cli]'"
 )
+NEEDS_MCP = (
+    "approvals: the MCP server needs the MCP SDK, version 2, typer and rich, and not all of them "
+    "are installed here, so nothing is served. Install them with: pip install "
+    "'approval-dashboard[mcp]'"
+)
 _HOOK_BLOCKS = 2
 
 
@@ -27,7 +32,8 @@ def main() -> None:
     except ImportError:
         from dashboard.cli.codes import Code  # noqa: PLC0415 - see above
 
-        print(NEEDS_EXTRA, file=sys.stderr)  # noqa: T201 - there is nothing else to say it with
+        serving = sys.argv[1:2] == ["mcp"]
+        print(NEEDS_MCP if serving else NEEDS_EXTRA, file=sys.stderr)  # noqa: T201 - there is nothing else to say it with
         sys.exit(Code.NOT_CONFIGURED)
     from dashboard.cli.commands import app  # noqa: PLC0415 - needs the extra
 

@@ -4,7 +4,8 @@
     /tmp/venv-autogen/bin/pip install -e . -r tests/frameworks/autogen.txt
     /tmp/venv-autogen/bin/pytest tests/frameworks
 
-and so with every other ``.txt`` here; ``osprey.txt`` says what it takes besides.
+and so with every other ``.txt`` here; ``osprey.txt`` and ``claude_code.txt`` say what they take
+besides.
 
 A test file whose framework is not installed is skipped, with one line. With ``CI=true`` in the
 environment it fails instead, so that a broken installation does not pass for a success; there,
@@ -32,6 +33,10 @@ NEEDS = {
     "test_langgraph.py": LANGGRAPH,
     "test_langgraph_live.py": LANGGRAPH,
     "test_osprey.py": ("osprey", "langgraph"),
+    "test_claude_code.py": ("mcp",),
+    "test_mcp.py": ("mcp",),
+    "test_mcp_live.py": ("mcp",),
+    "test_mcp_example.py": ("mcp",),
 }
 
 
@@ -85,6 +90,10 @@ class Gate:
     def edit_next(self, content):
         """Approve what comes next, but with this content."""
         self._fake.decide_next(approve(content=content))
+
+    def decide(self, number, verdict):
+        """Answer the request of that number, 0 being the oldest."""
+        self._fake.approvals[number].verdict = verdict
 
     def run_out(self):
         """Let so much time pass that nobody can decide any more."""

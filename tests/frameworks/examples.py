@@ -14,13 +14,14 @@ from tests.frameworks.live import Person, live_house
 ROOT = Path(__file__).parents[2]
 
 
-def check(name, *answers):
+def check(name, *answers, page=None):
     """Run ``examples/name.py`` against a live dashboard, and compare what it prints with its page.
 
     Args:
         name: Of the example and of its page.
         answers: What the person does with each question in turn: "approve", or the reason of a
             rejection.
+        page: Its page's name, where that is another one.
     """
     with live_house() as house, Person(house) as person:
         person.answers(*answers)
@@ -34,7 +35,7 @@ def check(name, *answers):
             check=False,
         )
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout == shown(name)
+    assert ended.stdout == shown(page or name)
 
 
 def shown(name):

@@ -59,8 +59,8 @@ def test_the_base_install_needs_httpx2_alone():
     assert [Requirement(text).name for text in PROJECT["dependencies"]] == ["httpx2"]
 
 
-def test_there_are_extras_for_the_command_the_server_scale_and_developers():
-    assert sorted(EXTRAS) == ["cli", "dev", "scale", "server"]
+def test_there_are_extras_for_the_command_mcp_the_server_scale_and_developers():
+    assert sorted(EXTRAS) == ["cli", "dev", "mcp", "scale", "server"]
     assert "approval-dashboard[cli,server,scale]" in EXTRAS["dev"]
 
 
@@ -113,6 +113,6 @@ def test_the_tree_has_nothing_at_its_top_that_convention_does_not_expect():
 
     assert {name.partition("/")[0] for name in names.splitlines()} <= {
         *(".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md"),
-        *("constraints.txt", "dashboard", "docs", "manage.py", "pyproject.toml"),
+        *("constraints.txt", "dashboard", "docs", "examples", "manage.py", "pyproject.toml"),
         *("static", "templates", "tests"),
     }

@@ -1,9 +1,9 @@
 """Claude Code's tool calls as our questions: what a PreToolUse hook reads and writes.
 
-After Claude Code's published hook reference of October 2026; Osprey 2026 uses the same hooks. The
-words are ``allow`` and ``deny`` only: never ``ask`` or ``defer``, which leave the answer to
-somebody at the terminal. ``updatedInput`` is not used either, because a version that does not know
-it would run what the reviewer had changed: so no edit is accepted.
+Checked against Claude Code 2.1.330; Osprey 2026 uses the same hooks. The words are ``allow`` and
+``deny`` only: never ``ask`` or ``defer``, which leave the answer to somebody at the terminal.
+``updatedInput`` is not used either, because a version that does not know it would run what was
+asked and not what the reviewer made of it: so no edit is accepted.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from dashboard.wire import canonical_json
 
 EVENT = "PreToolUse"
 MAX_REASON = 2000  # characters; Claude Code cuts an answer at 10,000, and JSON escapes some
+MARGIN_S = 4  # before the end, for taking the question back, which takes up to 3 s
+SHORTEST_S = 5  # the dashboard gives people no less; the time is over earlier all the same
 _SHOWN = {"cwd": "execution_folder_path", "permission_mode": "permission_mode"}
 _MAX_LINE = 200  # what the dashboard takes as the name of a run
 # With nothing but these a Bash call is its command; with more, such as a switch that turns a
@@ -54,6 +56,19 @@ def to_request(
     if _is_command(tool, arguments):
         return within_limit(ApprovalRequest.code(arguments["command"], "bash", **options))
     return within_limit(ApprovalRequest.tool_call(tool, arguments, **options))
+
+
+def people_have_s(limit_s: float) -> int:
+    """Return how long people have where Claude Code has to be answered within ``limit_s``."""
+    return max(SHORTEST_S, int(limit_s - MARGIN_S - 1))
+
+
+def late(limit_s: float) -> str:
+    """Return what the model is told when that time is over."""
+    return (
+        f"Nobody decided within the {limit_s:.0f} s that an answer may take. Nothing was approved "
+        "and nothing was run. This is not a mistake in the call: stop and report it."
+    )
 
 
 def key(event: Mapping[str, Any]) -> str | None:
