@@ -26,6 +26,7 @@ AUTOGEN = ("autogen_agentchat", "autogen_ext")
 LANGGRAPH = ("langgraph", "langchain", "langgraph.checkpoint.sqlite")
 NEEDS = {
     "test_autogen.py": AUTOGEN,
+    "test_autogen_gate.py": AUTOGEN,
     "test_autogen_live.py": AUTOGEN,
     "test_ag2.py": ("ag2",),
     "test_ag2_live.py": ("ag2",),

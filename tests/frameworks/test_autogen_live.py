@@ -8,8 +8,8 @@ from autogen_agentchat.agents import CodeExecutorAgent
 from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor
 
 from dashboard.client import AsyncClient, approval_func
+from tests.frameworks.autogen_kit import DENIED, magentic_one
 from tests.frameworks.live import Person, live_house, missing
-from tests.frameworks.test_autogen import DENIED, magentic_one
 
 TOUCH = "```sh\ntouch ran\n```"
 
