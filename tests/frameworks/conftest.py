@@ -4,7 +4,8 @@
     /tmp/venv-autogen/bin/pip install -e . -r tests/frameworks/autogen.txt
     /tmp/venv-autogen/bin/pytest tests/frameworks
 
-and so with every other ``.txt`` here; ``osprey.txt`` says what it takes besides.
+and so with every other ``.txt`` here; ``NAME-oldest.txt`` is NAME with the oldest release that is
+supported, for the same tests. ``osprey.txt`` says what it takes besides.
 
 A test file whose framework is not installed is skipped, with one line. With ``CI=true`` in the
 environment it fails instead, so that a broken installation does not pass for a success; there,

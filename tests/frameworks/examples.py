@@ -25,7 +25,7 @@ def check(name, *answers):
     with live_house() as house, Person(house) as person:
         person.answers(*answers)
         ended = subprocess.run(
-            [sys.executable, "-W", "error", f"examples/{name}.py"],
+            [sys.executable, "-P", "-W", "error", f"examples/{name}.py"],
             cwd=ROOT,
             env=_environment(house),
             capture_output=True,

@@ -1,10 +1,11 @@
-"""AutoGen 0.7.5 asks the dashboard before it runs code."""
+"""AutoGen 0.7.5, or 0.7.2, asks the dashboard before it runs code."""
 
 import asyncio
 import json
 import warnings
 from contextlib import contextmanager
 from functools import partial
+from importlib.metadata import version
 
 import pytest
 from autogen_agentchat.agents import ApprovalRequest as AutoGenRequest
@@ -31,6 +32,13 @@ from tests.frameworks.autogen_kit import (
     terminal,
 )
 
+DOCKER = pytest.param(
+    "docker",
+    marks=pytest.mark.skipif(
+        version("autogen-ext") == "0.7.2",
+        reason="MagenticOne takes Docker by default since AutoGen 0.7.3",
+    ),
+)
 MAKES_DEFAULT = "autogen_ext.teams.magentic_one.create_default_code_executor"
 
 
@@ -325,7 +333,7 @@ async def test_without_code_nobody_is_asked(agent, gate):
 # MagenticOne.
 
 
-@pytest.fixture(params=["explicit", "local", "docker"])
+@pytest.fixture(params=["explicit", "local", DOCKER])
 def any_executor(request, executor, monkeypatch):
     """An executor that is given, or None where MagenticOne takes its default."""
     if request.param == "docker":  # as if there were one
