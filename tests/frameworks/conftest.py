@@ -21,16 +21,19 @@ from contextlib import contextmanager
 
 import pytest
 
-from dashboard.client.testing import FakeDashboard, approve
+from dashboard.client.testing import FakeDashboard, approve, remember
 
 AUTOGEN = ("autogen_agentchat", "autogen_ext")
 LANGGRAPH = ("langgraph", "langchain", "langgraph.checkpoint.sqlite")
 NEEDS = {
     "test_autogen.py": AUTOGEN,
+    "test_autogen_example.py": AUTOGEN,
     "test_autogen_gate.py": AUTOGEN,
     "test_autogen_live.py": AUTOGEN,
     "test_ag2.py": ("ag2",),
+    "test_ag2_example.py": ("ag2",),
     "test_ag2_live.py": ("ag2",),
+    "test_ag2_upstream.py": ("ag2",),
     "test_langgraph.py": LANGGRAPH,
     "test_langgraph_live.py": LANGGRAPH,
     "test_osprey.py": ("osprey", "langgraph"),
@@ -83,6 +86,10 @@ class Gate:
 
     def reject_next(self, reason):
         self._fake.reject_next(reason)
+
+    def remembered_next(self):
+        """Have a yes that was given before answer what comes next."""
+        self._fake.decide_next(remember())
 
     def edit_next(self, content):
         """Approve what comes next, but with this content."""
