@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
-import httpx2
-
 from dashboard.client import _flow as flows
 from dashboard.client._answers import Answer
 from dashboard.client._asked import Asked
@@ -30,6 +28,10 @@ from dashboard.client._sent import Finished
 
 if TYPE_CHECKING:
     from typing import Self
+
+    import httpx2
+else:
+    from dashboard.client import _http as httpx2
 
 T = TypeVar("T")
 

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import httpx2
-
 from dashboard.client import _flow as flows
 from dashboard.client._answers import Answer
 from dashboard.client._asked import Asked
@@ -27,6 +25,10 @@ from dashboard.client._sent import Finished
 
 if TYPE_CHECKING:
     from typing import Self
+
+    import httpx2
+else:
+    from dashboard.client import _http as httpx2
 
 T = TypeVar("T")
 
