@@ -62,6 +62,15 @@ def test_it_imports_without_django_and_without_any_framework():
     assert rooms == {"dashboard", "dashboard.wire"}
 
 
+def test_its_import_leaves_httpx2_and_every_adapter_for_later():
+    code = "import sys, dashboard.client; print(*sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    late = {"httpx2", "dashboard.client.adapters", "dashboard.client.testing"}
+    assert late & set(done.stdout.split()) == set()
+
+
 def test_approval_func_is_a_real_coroutine_function():
     assert inspect.iscoroutinefunction(approval_func)
 
