@@ -353,9 +353,11 @@ def test_a_tool_that_runs_code_is_warned_about(runner, executor, gate):
         adapt(team, gate)
 
 
-def test_a_client_that_blocks_is_refused_and_nothing_is_gated(runner, gate):
+def test_a_client_that_blocks_or_an_unknown_option_is_refused_and_nothing_is_gated(runner, gate):
     with pytest.raises(TypeError, match="AsyncClient"):
         gate_of()(runner, client=gate.blocking)
+    with pytest.raises(TypeError, match="no option 'timeout'"):
+        adapt(runner, gate, timeout=60)
 
     assert runner._approval_func is None
 

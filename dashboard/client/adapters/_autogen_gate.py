@@ -7,7 +7,8 @@ from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import replace
 from importlib import import_module
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
+from uuid import uuid4
 
 from dashboard.client._async_client import AsyncClient
 from dashboard.client._defaults import default_async_client
@@ -19,6 +20,27 @@ from dashboard.client.adapters import _core
 
 MOST_HEARD = 20  # messages of the conversation that a reviewer is shown, the newest
 Messages: TypeAlias = Sequence[Any]
+
+
+class Options(TypedDict, total=False):
+    """What may be said about all questions of an agent; ``autogen.for_agent`` explains them."""
+
+    run_id: str
+    context: Any
+    objective: str
+    time_limit_s: int | None
+    accepts_grants: bool
+    client: AsyncClient | None
+
+
+_DEFAULTS: Options = {
+    "run_id": "",
+    "context": None,
+    "objective": "",
+    "time_limit_s": None,
+    "accepts_grants": True,
+    "client": None,
+}
 
 
 class Approved(NamedTuple):
@@ -37,13 +59,20 @@ _heard: ContextVar[tuple[Gate, Messages] | None] = ContextVar("heard", default=N
 class Gate:
     """Asks for one agent, whose name and run are in none of AutoGen's requests."""
 
-    def __init__(
-        self, name: str, *, client: AsyncClient | None, context: Any, **asked: Any
-    ) -> None:
+    def __init__(self, name: str, **options: Unpack[Options]) -> None:
+        given: Options = {**_DEFAULTS, **options}
+        if unknown := given.keys() - _DEFAULTS.keys():
+            raise TypeError(f"There is no option {min(unknown)!r}. Nothing was gated.")
         self._name = name
-        self._client = client
-        self._context = context
-        self._asked = asked
+        self._client = _core.awaited(given["client"], "AutoGen")
+        self._context = given["context"]
+        self._asked: dict[str, Any] = {
+            "run_id": _core.line(given["run_id"]) or uuid4().hex,
+            "objective": given["objective"][: _core.MAX_TEXT],
+            "time_limit_s": given["time_limit_s"],
+            "max_wait_s": given["time_limit_s"],
+            "accepts_grants": given["accepts_grants"],
+        }
 
     async def ask(self, request: Any) -> ApprovalResponse:
         """Ask whether code may run, as AutoGen's asynchronous ``approval_func``."""

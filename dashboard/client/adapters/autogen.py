@@ -10,59 +10,40 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Unpack
 from uuid import uuid4
 
-from dashboard.client._async_client import AsyncClient
 from dashboard.client._from_autogen import to_request
 from dashboard.client._models import ApprovalResponse
-from dashboard.client.adapters import _core
 from dashboard.client.adapters._autogen_agents import executors, loose_tools
-from dashboard.client.adapters._autogen_gate import Gate
+from dashboard.client.adapters._autogen_gate import Gate, Options
 
 __all__ = ["for_agent", "gate", "to_request", "ungated"]
 
 
 def for_agent(
-    name: str,
-    *,
-    run_id: str = "",
-    context: Any = None,
-    objective: str = "",
-    time_limit_s: int | None = None,
-    accepts_grants: bool = True,
-    client: AsyncClient | None = None,
+    name: str, **options: Unpack[Options]
 ) -> Callable[[Any], Awaitable[ApprovalResponse]]:
     """Return an ``approval_func`` that says who asks: a coroutine function, as AutoGen wants it.
 
     Args:
         name: Of the agent; shown as its claim.
-        run_id: Groups the questions of one run, and links a retry with what was rejected; a
-            new one if empty.
-        context: What reviewers see of the conversation: JSON, or a function that returns it and
-            is called for each question. AutoGen's own if None, which is empty for an agent
-            without a model, such as MagenticOne's.
-        objective: What the run is for, in a sentence.
-        time_limit_s: How long reviewers have, in seconds; the server's default if None.
-        accepts_grants: A yes that a reviewer gave before may answer.
-        client: Who asks; configured by the environment if None.
+        options: ``run_id`` groups the questions of one run and links a retry with what was
+            rejected; a new one if it is not given. ``context`` is what reviewers see of the
+            conversation: JSON, or a function that returns it and is called for each question;
+            AutoGen's own if None, which is empty for an agent without a model, such as
+            MagenticOne's. ``objective`` says what the run is for, ``time_limit_s`` how long
+            reviewers have, in seconds (the server's default if None), ``accepts_grants`` whether
+            a yes that a reviewer gave before may answer, and ``client`` who asks (configured by
+            the environment if None).
 
     Raises:
-        TypeError: The client is one that blocks.
+        TypeError: The client is one that blocks, or an option is unknown.
     """
-    return Gate(
-        name,
-        context=context,
-        client=_core.awaited(client, "AutoGen"),
-        run_id=_core.line(run_id) or uuid4().hex,
-        objective=objective[: _core.MAX_TEXT],
-        time_limit_s=time_limit_s,
-        max_wait_s=time_limit_s,
-        accepts_grants=accepts_grants,
-    ).ask
+    return Gate(name, **options).ask
 
 
-def gate(agent: Any, **options: Any) -> list[Any]:
+def gate(agent: Any, **options: Unpack[Options]) -> list[Any]:
     """Have every ``CodeExecutorAgent`` in ``agent`` ask first, and tell how what it ran ended.
 
     A gated agent runs exactly the blocks that were approved, once, and nothing without: its code
@@ -90,9 +71,9 @@ def gate(agent: Any, **options: Any) -> list[Any]:
             f"There is no CodeExecutorAgent in this {type(agent).__name__}. Nothing was gated. "
             "Pass the agent, or the team that it is in."
         )
-    options = {**options, "run_id": options.get("run_id") or uuid4().hex}
-    asking = [for_agent(one.name, **options).__self__ for one in found]  # type: ignore[attr-defined] # a bound method
-    for one, its_gate in zip(found, asking, strict=True):
+    options["run_id"] = options.get("run_id") or uuid4().hex
+    gates = [Gate(one.name, **options) for one in found]
+    for one, its_gate in zip(found, gates, strict=True):
         its_gate.close(one)
     _warn_about(loose_tools(agent))
     return found
