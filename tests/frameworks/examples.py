@@ -30,7 +30,7 @@ def check(name, *answers):
             env=_environment(house),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=200,
             check=False,
         )
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -33,7 +33,7 @@ class Person:
 
     def __init__(self, house, name="alice"):
         self.house = house
-        self.browser = house.browser(name, timeout=5)
+        self.browser = house.browser(name, timeout=20)
         self.threads = []
 
     def __enter__(self):
@@ -82,7 +82,7 @@ class Person:
         said = self.house.decide(self.browser, approval, verdict, form)
         assert said.status_code in {200, 303}, said.text
 
-    def find(self, within_s=10, unlike=""):
+    def find(self, within_s=50, unlike=""):
         """Return the id of what waits, as soon as something does that is not ``unlike``."""
         gives_up_at = time.monotonic() + within_s
         while time.monotonic() < gives_up_at:
@@ -96,7 +96,7 @@ class Person:
     def finish(self):
         """Wait until everything is decided that was to be."""
         for thread in self.threads:
-            thread.join(10)
+            thread.join(60)
 
     def page(self, approval_id):
         return self.browser.get(f"/approvals/{approval_id}").text

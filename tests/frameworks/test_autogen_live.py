@@ -42,7 +42,7 @@ def agent(client, tmp_path):
 
 
 async def told(agent, task=TOUCH):
-    result = await asyncio.wait_for(agent.run(task=task), 30)
+    result = await asyncio.wait_for(agent.run(task=task), 90)
     return result.messages[-1].content
 
 
@@ -132,7 +132,7 @@ async def test_magentic_one_runs_what_a_person_approved(environment, person, tmp
     executor = LocalCommandLineCodeExecutor(work_dir=tmp_path)
     team = magentic_one(executor, TOUCH, approval_func=approval_func)
 
-    await asyncio.wait_for(team.run(task="Touch it."), 30)
+    await asyncio.wait_for(team.run(task="Touch it."), 90)
 
     assert (tmp_path / "ran").exists()
 
@@ -142,7 +142,7 @@ async def test_magentic_one_goes_on_without_what_a_person_rejected(environment, 
     executor = LocalCommandLineCodeExecutor(work_dir=tmp_path)
     team = magentic_one(executor, TOUCH, approval_func=approval_func)
 
-    result = await asyncio.wait_for(team.run(task="Touch it."), 30)
+    result = await asyncio.wait_for(team.run(task="Touch it."), 90)
 
     told = [m.content for m in result.messages if m.source == "ComputerTerminal"]
     assert told[0].startswith(DENIED + "Do not touch.")
