@@ -15,21 +15,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
-import httpx2
-
 from dashboard.client import _flow as flows
 from dashboard.client._answers import Answer
 from dashboard.client._asked import Asked
 from dashboard.client._calls import Flow, Received, Sleep
 from dashboard.client._driver import STOPPED, Driver, failure, reply, unusable
 from dashboard.client._flow import Conversation
+from dashboard.client._from_autogen import to_request
 from dashboard.client._models import ApprovalRequest, ApprovalResponse, Pending
 from dashboard.client._refusals import for_model, refusal
 from dashboard.client._sent import Finished
-from dashboard.client.adapters.autogen import to_request
 
 if TYPE_CHECKING:
     from typing import Self
+
+    import httpx2
+else:
+    from dashboard.client import _http as httpx2
 
 T = TypeVar("T")
 

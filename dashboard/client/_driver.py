@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from typing import Any
-
-import httpx2
+from typing import TYPE_CHECKING, Any
 
 from dashboard.client._asked import Asked
 from dashboard.client._calls import Call, Failure, Reply, Timing
@@ -14,6 +12,11 @@ from dashboard.client._errors import NotConfigured
 from dashboard.client._flow import Conversation, Heard
 from dashboard.client._models import ApprovalRequest
 from dashboard.client._settings import read_settings
+
+if TYPE_CHECKING:
+    import httpx2
+else:
+    from dashboard.client import _http as httpx2
 
 STOPPED = "The agent stopped waiting."
 

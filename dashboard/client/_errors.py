@@ -19,7 +19,8 @@ Whatever is raised, nothing was approved and nothing must run.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from dashboard.wire import Status
 
@@ -55,6 +56,10 @@ class RequestRefused(DashboardError):
         super().__init__(message)
         self.code = code
         self.detail = detail
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle it with its code, which an exception does not do by itself."""
+        return partial(type(self), code=self.code, detail=self.detail), self.args
 
 
 class NotApproved(DashboardError):

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ipaddress
 import os
 from dataclasses import dataclass, field
-from typing import Any
-
-import httpx2
+from typing import TYPE_CHECKING, Any
 
 from dashboard.client._errors import NotConfigured
+
+if TYPE_CHECKING:
+    import httpx2
+else:
+    from dashboard.client import _http as httpx2
 
 
 @dataclass(frozen=True)

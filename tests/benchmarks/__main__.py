@@ -15,6 +15,7 @@ import httpx2
 
 from tests import serving
 from tests.benchmarks import (
+    asking,
     audit,
     backtesting,
     crowd,
@@ -44,6 +45,8 @@ def main():
         engine = "PostgreSQL" if serving.POSTGRESQL else "SQLite"
         show({"engine": engine, "load of the machine before": f"{os.getloadavg()[0]:.1f}"})
         asyncio.run(measure(house, bare, options))
+        show(asking.overhead(house, min(options.rounds, 100)))
+    show(asking.importing())
     show(audit.verification(options.entries))
     show(inspecting.inspections(options.rounds))
     show(backtesting.replaying(options.requests))

@@ -1,19 +1,29 @@
 """What the library shows to those who build on it, and what it needs."""
 
 import inspect
+import pickle
 import subprocess
 import sys
 
 import pytest
 
 import dashboard.client
-from dashboard.client import AsyncClient, Client, approval_func
+from dashboard.client import (
+    ApprovalResponse,
+    AsyncClient,
+    Client,
+    Expired,
+    RequestRefused,
+    approval_func,
+)
+from dashboard.wire import Status
 
 NAMES = """
     AlreadyUsed Answer ApprovalRequest ApprovalResponse Asked AsyncClient Cancelled Client
     DashboardError Decision DigestMismatch Expired NotApproved NotConfigured OnHold Pending
     Rejected RequestRefused TokenRefused TooLate Unreachable approval_func requires_approval
 """
+NOBODY = ApprovalResponse(approved=False, reason="No.", status=Status.EXPIRED)
 IMPORT_ALONE = """
 import sys
 
@@ -52,6 +62,15 @@ def test_it_imports_without_django_and_without_any_framework():
     assert rooms == {"dashboard", "dashboard.wire"}
 
 
+def test_its_import_leaves_httpx2_and_every_adapter_for_later():
+    code = "import sys, dashboard.client; print(*sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    late = {"httpx2", "dashboard.client.adapters", "dashboard.client.testing"}
+    assert late & set(done.stdout.split()) == set()
+
+
 def test_approval_func_is_a_real_coroutine_function():
     assert inspect.iscoroutinefunction(approval_func)
 
@@ -74,6 +93,15 @@ def test_every_error_is_a_dashboard_error_and_has_a_line_in_the_tree():
 
     assert all(issubclass(error, dashboard.client.DashboardError) for error in classes)
     assert [e.__name__ for e in classes if e.__name__ not in errors["__doc__"]] == []
+
+
+@pytest.mark.parametrize(
+    "error", [RequestRefused("No.", code="invalid", detail="d"), Expired("No.", NOBODY)]
+)
+def test_an_error_survives_a_round_trip(error):
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
+
+    assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
 
 
 @pytest.mark.parametrize("make", [Client, AsyncClient])

@@ -4,8 +4,8 @@
     /tmp/venv-autogen/bin/pip install -e . -r tests/frameworks/autogen.txt
     /tmp/venv-autogen/bin/pytest tests/frameworks
 
-and so with every other ``.txt`` here; ``osprey.txt`` and ``claude_code.txt`` say what they take
-besides.
+and so with every other ``.txt`` here; ``NAME-oldest.txt`` is NAME with the oldest release that is
+supported, for the same tests. ``osprey.txt`` and ``claude_code.txt`` say what they take besides.
 
 A test file whose framework is not installed is skipped, with one line. With ``CI=true`` in the
 environment it fails instead, so that a broken installation does not pass for a success; there,
@@ -21,15 +21,19 @@ from contextlib import contextmanager
 
 import pytest
 
-from dashboard.client.testing import FakeDashboard, approve
+from dashboard.client.testing import FakeDashboard, approve, remember
 
 AUTOGEN = ("autogen_agentchat", "autogen_ext")
 LANGGRAPH = ("langgraph", "langchain", "langgraph.checkpoint.sqlite")
 NEEDS = {
     "test_autogen.py": AUTOGEN,
+    "test_autogen_example.py": AUTOGEN,
+    "test_autogen_gate.py": AUTOGEN,
     "test_autogen_live.py": AUTOGEN,
     "test_ag2.py": ("ag2",),
+    "test_ag2_example.py": ("ag2",),
     "test_ag2_live.py": ("ag2",),
+    "test_ag2_upstream.py": ("ag2",),
     "test_langgraph.py": LANGGRAPH,
     "test_langgraph_live.py": LANGGRAPH,
     "test_osprey.py": ("osprey", "langgraph"),
@@ -86,6 +90,10 @@ class Gate:
 
     def reject_next(self, reason):
         self._fake.reject_next(reason)
+
+    def remembered_next(self):
+        """Have a yes that was given before answer what comes next."""
+        self._fake.decide_next(remember())
 
     def edit_next(self, content):
         """Approve what comes next, but with this content."""

@@ -26,12 +26,12 @@ def check(name, *answers, page=None):
     with live_house() as house, Person(house) as person:
         person.answers(*answers)
         ended = subprocess.run(
-            [sys.executable, "-W", "error", f"examples/{name}.py"],
+            [sys.executable, "-P", "-W", "error", f"examples/{name}.py"],
             cwd=ROOT,
             env=_environment(house),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=200,
             check=False,
         )
     assert (ended.returncode, ended.stderr) == (0, "")

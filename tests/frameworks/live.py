@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
+from types import MappingProxyType
 
 import httpx2
 
@@ -32,15 +33,14 @@ class Person:
 
     def __init__(self, house, name="alice"):
         self.house = house
-        self.browser = house.browser(name, timeout=5)
+        self.browser = house.browser(name, timeout=20)
         self.threads = []
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        for thread in self.threads:
-            thread.join(10)
+        self.finish()
         self.browser.close()
 
     def approves(self, **more):
@@ -49,12 +49,16 @@ class Person:
     def rejects(self, reason, **more):
         self._soon("reject", reason=reason, **more)
 
+    def remembers(self):
+        """Approve, and all other calls of the same tool in the same run too."""
+        self._soon("remember-tool", where="run", for_s="3600", any_number="on")
+
     def answers(self, *answers):
         """Decide one question after the other: "approve", or the reason of a rejection."""
         self._start(self._decide_each, answers)
 
-    def _soon(self, verdict, *, after=lambda: None, reason=""):
-        self._start(self._decide, verdict, reason, after)
+    def _soon(self, verdict, *, after=lambda: None, reason="", **chosen):
+        self._start(self._decide, verdict, reason, after, chosen)
 
     def _start(self, act, *arguments):
         thread = threading.Thread(target=act, args=arguments, daemon=True)
@@ -66,22 +70,36 @@ class Person:
             approves = answer == "approve"
             self._decide("approve" if approves else "reject", "" if approves else answer)
 
-    def _decide(self, verdict, reason, after=lambda: None):
-        approval = {"id": self.find()}
+    def _decide(self, verdict, reason, after=lambda: None, chosen=MappingProxyType({})):
+        approval_id = self.find()
         after()
-        form = {**self.house.form(self.browser, approval), "reason": reason}
+        self.decides(approval_id, verdict, reason, **chosen)
+
+    def decides(self, approval_id, verdict, reason="", **chosen):
+        """Decide one question, now: "approve", "reject" or another button of its page."""
+        approval = {"id": approval_id}
+        form = {**self.house.form(self.browser, approval), "reason": reason, **chosen}
         said = self.house.decide(self.browser, approval, verdict, form)
         assert said.status_code in {200, 303}, said.text
 
-    def find(self, within_s=30):
-        """Return the id of what waits, as soon as something does."""
+    def find(self, within_s=50, unlike=""):
+        """Return the id of what waits, as soon as something does that is not ``unlike``."""
         gives_up_at = time.monotonic() + within_s
         while time.monotonic() < gives_up_at:
             with suppress(httpx2.TransportError):
-                if found := re.search(r'href="/approvals/([0-9a-f-]{36})', self.queue()):
-                    return found[1]
+                found = re.findall(r'href="/approvals/([0-9a-f-]{36})', self.queue())
+                if new := [approval_id for approval_id in found if approval_id != unlike]:
+                    return new[0]
             time.sleep(0.02)
         raise AssertionError("Nothing waited.")
+
+    def finish(self):
+        """Wait until everything is decided that was to be."""
+        for thread in self.threads:
+            thread.join(60)
+
+    def page(self, approval_id):
+        return self.browser.get(f"/approvals/{approval_id}").text
 
     def queue(self):
         return self.browser.get("/").text

@@ -37,7 +37,7 @@ class Magnet:
 
     async def told(self, task="Set the field to 3."):
         """Run the agent, and return what the model read in place of the tools' results."""
-        reply = await asyncio.wait_for(self.agent.ask(task), 20)
+        reply = await asyncio.wait_for(self.agent.ask(task), 90)
         events = await reply.context.stream.history.get_events()
         results = [event for event in events if isinstance(event, ToolResultEvent)]
         return [part.content for event in results for part in event.result.parts]

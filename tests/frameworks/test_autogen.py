@@ -1,8 +1,11 @@
-"""AutoGen 0.7.5 asks the dashboard before it runs code."""
+"""AutoGen 0.7.5, or 0.7.2, asks the dashboard before it runs code."""
 
 import asyncio
 import json
+import warnings
+from contextlib import contextmanager
 from functools import partial
+from importlib.metadata import version
 
 import pytest
 from autogen_agentchat.agents import ApprovalRequest as AutoGenRequest
@@ -10,27 +13,33 @@ from autogen_agentchat.agents import AssistantAgent, CodeExecutorAgent
 from autogen_agentchat.messages import CodeExecutionEvent, TextMessage
 from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core import CancellationToken, Image
-from autogen_core.code_executor import CodeBlock
 from autogen_core.model_context import UnboundedChatCompletionContext
-from autogen_core.models import ModelFamily, ModelInfo, UserMessage
+from autogen_core.models import UserMessage
 from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor
-from autogen_ext.models.replay import ReplayChatCompletionClient
-from autogen_ext.teams.magentic_one import MagenticOne
 from PIL import Image as Pillow
 
 from dashboard.client import AsyncClient, approval_func
-
-HELLO = "```python\nprint('hello')\n```"
-DANGER = "```sh\nrm -rf /nonexistent\n```"
-DENIED = "Code execution was not approved. Reason: "
-UNGATED = "ignore:No approval function set:UserWarning"
-ABLE = ModelInfo(
-    vision=True,
-    function_calling=True,
-    json_output=True,
-    family=ModelFamily.UNKNOWN,
-    structured_output=True,
+from tests.frameworks.autogen_kit import (
+    DANGER,
+    DENIED,
+    HELLO,
+    UNGATED,
+    asked,
+    execute,
+    magentic_one,
+    replying,
+    said,
+    terminal,
 )
+
+DOCKER = pytest.param(
+    "docker",
+    marks=pytest.mark.skipif(
+        version("autogen-ext") == "0.7.2",
+        reason="MagenticOne takes Docker by default since AutoGen 0.7.3",
+    ),
+)
+MAKES_DEFAULT = "autogen_ext.teams.magentic_one.create_default_code_executor"
 
 
 @pytest.fixture
@@ -44,22 +53,6 @@ def agent(executor):
         return CodeExecutorAgent("runner", executor, approval_func=approval_func, **options)
 
     return agent
-
-
-async def said(agent, task=HELLO):
-    """Run the agent and return its last words."""
-    result = await asyncio.wait_for(agent.run(task=task), 20)
-    return result.messages[-1].content
-
-
-async def asked(gate, times=1):
-    while len(gate.asked()) < times:
-        await asyncio.sleep(0.001)
-
-
-async def execute(agent, code, language="python"):
-    block = CodeBlock(code=code, language=language)
-    return await agent.execute_code_block([block], CancellationToken())
 
 
 # What AutoGen's own tests ask of an approval function (test_code_executor_agent.py, 0.7.5).
@@ -108,7 +101,7 @@ async def test_approval_functionality_deny_dangerous(agent, gate, kind):
 @pytest.mark.parametrize("kind", ["sync", "async"])
 async def test_approval_functionality_context_passed(agent, gate, kind):
     gate.approve_next()
-    model = ReplayChatCompletionClient([HELLO, "Done."])
+    model = replying(HELLO, "Done.")
 
     await said(agent(function(gate, kind), model_client=model), "Say hello.")
 
@@ -265,7 +258,7 @@ async def test_other_agents_keep_running_while_one_waits(agent, gate):
     waiting = asyncio.create_task(said(agent(gate.client.approval_func)))
     await asked(gate)
 
-    other = AssistantAgent("other", ReplayChatCompletionClient(["Still here."]))
+    other = AssistantAgent("other", replying("Still here."))
     assert await said(other, "Are you there?") == "Still here."
     assert not waiting.done()
 
@@ -304,18 +297,14 @@ async def test_a_cancelled_run_withdraws_the_question(agent, gate):
     assert gate.statuses() == ["cancelled"]
 
 
-def retrying(gate, agent, retries, replies):
-    model = ReplayChatCompletionClient(replies, model_info=ABLE)
-    return agent(gate.client.approval_func, model_client=model, max_retries_on_error=retries)
-
-
 async def test_a_retry_after_a_rejection_asks_again(agent, gate):
     again = json.dumps({"retry": True, "reason": "Another way."})
     gate.reject_next("Print bye.")
     gate.approve_next()
     bye = "```python\nprint('bye')\n```"
 
-    runner = retrying(gate, agent, 1, [HELLO, again, bye, "Done."])
+    model = replying(HELLO, again, bye, "Done.")
+    runner = agent(gate.client.approval_func, model_client=model, max_retries_on_error=1)
     events = [event async for event in runner.run_stream(task="Greet.")]
 
     ran = [event.result for event in events if isinstance(event, CodeExecutionEvent)]
@@ -327,7 +316,8 @@ async def test_a_model_that_heeds_the_reason_does_not_ask_again(agent, gate):
     stop = json.dumps({"retry": False, "reason": "It said not to."})
     gate.reject_next("No.")
 
-    runner = retrying(gate, agent, 2, [HELLO, stop, "Stopped."])
+    model = replying(HELLO, stop, "Stopped.")
+    runner = agent(gate.client.approval_func, model_client=model, max_retries_on_error=2)
     result = await runner.run(task="Greet.")
 
     assert gate.statuses() == ["rejected"]
@@ -343,50 +333,34 @@ async def test_without_code_nobody_is_asked(agent, gate):
 # MagenticOne.
 
 
-def ledger(*, done, instruction=""):
-    def answer(value):
-        return {"answer": value, "reason": "."}
-
-    fields = {
-        "is_request_satisfied": answer(done),
-        "is_in_loop": answer(False),
-        "is_progress_being_made": answer(True),
-        "next_speaker": answer("ComputerTerminal"),
-        "instruction_or_question": answer(instruction),
-    }
-    return json.dumps(fields)
+@pytest.fixture(params=["explicit", "local", DOCKER])
+def any_executor(request, executor, monkeypatch):
+    """An executor that is given, or None where MagenticOne takes its default."""
+    if request.param == "docker":  # as if there were one
+        monkeypatch.setattr(MAKES_DEFAULT, lambda: executor)
+    return executor if request.param == "explicit" else None
 
 
-def magentic_one(executor, *instructions, **options):
-    turns = [ledger(done=False, instruction=text) for text in instructions]
-    replies = ["Facts.", "Plan.", *turns, ledger(done=True), "The end."]
-    client = ReplayChatCompletionClient(replies, model_info=ABLE)
-    return MagenticOne(client, code_executor=executor, **options)
-
-
-def terminal(team):
-    return next(agent for agent in team._participants if agent.name == "ComputerTerminal")
-
-
-def test_magentic_one_hands_the_function_to_its_terminal(executor):
-    team = magentic_one(executor, approval_func=approval_func)
+def test_magentic_one_with_approval_function(any_executor):
+    with ignoring_its_default():
+        team = magentic_one(any_executor, approval_func=approval_func)
 
     assert terminal(team)._approval_func is approval_func
     assert terminal(team)._approval_func_is_async is True
 
 
-@pytest.mark.filterwarnings(UNGATED)
-def test_magentic_one_has_no_gate_by_itself(executor):
-    assert terminal(magentic_one(executor))._approval_func is None
+def test_magentic_one_without_approval_function(any_executor):
+    with ignoring_its_default():
+        team = magentic_one(any_executor)
+
+    assert terminal(team)._approval_func is None
 
 
-@pytest.mark.filterwarnings("ignore:Instantiating MagenticOne without a code_executor")
-@pytest.mark.filterwarnings("ignore:Docker is not available")
-@pytest.mark.filterwarnings("ignore:Using the current directory as work_dir")
-def test_magentic_one_hands_it_on_with_its_default_executor_too():
-    team = magentic_one(None, approval_func=approval_func)
-
-    assert terminal(team)._approval_func is approval_func
+@contextmanager
+def ignoring_its_default():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 async def test_magentic_one_runs_code_that_was_approved(executor, gate, tmp_path):

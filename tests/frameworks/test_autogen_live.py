@@ -1,6 +1,7 @@
 """AutoGen 0.7.5 and a real dashboard: what a person decides in the page is what happens."""
 
 import asyncio
+import json
 import os
 
 import pytest
@@ -8,8 +9,9 @@ from autogen_agentchat.agents import CodeExecutorAgent
 from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor
 
 from dashboard.client import AsyncClient, approval_func
+from dashboard.client.adapters.autogen import gate
+from tests.frameworks.autogen_kit import DENIED, magentic_one, replying
 from tests.frameworks.live import Person, live_house, missing
-from tests.frameworks.test_autogen import DENIED, magentic_one
 
 TOUCH = "```sh\ntouch ran\n```"
 
@@ -40,7 +42,7 @@ def agent(client, tmp_path):
 
 
 async def told(agent, task=TOUCH):
-    result = await asyncio.wait_for(agent.run(task=task), 30)
+    result = await asyncio.wait_for(agent.run(task=task), 90)
     return result.messages[-1].content
 
 
@@ -130,7 +132,7 @@ async def test_magentic_one_runs_what_a_person_approved(environment, person, tmp
     executor = LocalCommandLineCodeExecutor(work_dir=tmp_path)
     team = magentic_one(executor, TOUCH, approval_func=approval_func)
 
-    await asyncio.wait_for(team.run(task="Touch it."), 30)
+    await asyncio.wait_for(team.run(task="Touch it."), 90)
 
     assert (tmp_path / "ran").exists()
 
@@ -140,8 +142,56 @@ async def test_magentic_one_goes_on_without_what_a_person_rejected(environment, 
     executor = LocalCommandLineCodeExecutor(work_dir=tmp_path)
     team = magentic_one(executor, TOUCH, approval_func=approval_func)
 
-    result = await asyncio.wait_for(team.run(task="Touch it."), 30)
+    result = await asyncio.wait_for(team.run(task="Touch it."), 90)
 
     told = [m.content for m in result.messages if m.source == "ComputerTerminal"]
     assert told[0].startswith(DENIED + "Do not touch.")
     assert not (tmp_path / "ran").exists()
+
+
+async def test_how_gated_code_ended_is_on_the_desk(house, agent, client, person):
+    gate(agent, client=client)
+    waiting = asyncio.create_task(told(agent))
+    approval_id = await asyncio.to_thread(person.find)
+    await asyncio.to_thread(person.decides, approval_id, "approve")
+    await waiting
+
+    with house.agent(0) as api:
+        outcome = api.get(f"/api/v1/approvals/{approval_id}").json()["outcome"]
+    assert [outcome[name] is None for name in ("started_at", "finished_at")] == [False, False]
+
+
+async def test_two_gated_agents_decided_in_the_other_order_each_get_their_own(
+    agent, client, person, tmp_path
+):
+    gate(agent, client=client)
+    one = asyncio.create_task(told(agent, TOUCH))
+    earlier = await asyncio.to_thread(person.find)
+    other = asyncio.create_task(told(agent, "```sh\ntouch too\n```"))
+    later = await asyncio.to_thread(person.find, unlike=earlier)
+
+    await asyncio.to_thread(person.decides, later, "approve")
+    await asyncio.to_thread(person.decides, earlier, "reject", "Not the first.")
+
+    await asyncio.gather(one, other)
+    assert [(tmp_path / name).exists() for name in ("ran", "too")] == [False, True]
+
+
+async def test_a_retry_of_the_same_is_linked_with_its_rejection(client, person, tmp_path):
+    again = json.dumps({"retry": True, "reason": "Once more."})
+    executor = LocalCommandLineCodeExecutor(work_dir=tmp_path)
+    model = replying(TOUCH, again, TOUCH, "Done.")
+    agent = CodeExecutorAgent(
+        "r", executor, model_client=model, max_retries_on_error=1, approval_func=approval_func
+    )
+    gate(agent, client=client)
+    waiting = asyncio.create_task(agent.run(task="Touch it."))
+    earlier = await asyncio.to_thread(person.find)
+    await asyncio.to_thread(person.decides, earlier, "reject", "Wrong sector.")
+    retry = await asyncio.to_thread(person.find, unlike=earlier)
+
+    page = await asyncio.to_thread(person.page, retry)
+    await asyncio.to_thread(person.decides, retry, "reject", "Still wrong.")
+    await waiting
+
+    assert earlier in page

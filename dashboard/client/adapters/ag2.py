@@ -1,4 +1,4 @@
-"""For AG2. Checked against ag2 1.2.1.
+"""For AG2. Checked against ag2 1.2.1, and 1.1.1, the first that says which call a hook approves.
 
 ``approval_required`` takes the place of AG2's own middleware for a tool, ``gate`` stands before
 every tool of an agent, and ``hitl_hook`` answers for those who keep AG2's. Rejected is a result
@@ -45,17 +45,13 @@ class ApprovalRequired:
                 f"timeout is {timeout!r}, and people get {SHORTEST_S} seconds at least. Pass "
                 "more, or None for the dashboard's own time limit."
             )
-        if client is not None and not isinstance(client, AsyncClient):
-            raise TypeError(
-                "AG2 does not wait for what blocks. Pass a client of type AsyncClient."
-            )
         if message is not None:
             _worded(message, "", "")
         self._message = message
         self._denied = denied_message
         self._timeout = timeout
         self._allow_always = allow_always
-        self._client = client
+        self._client = _core.awaited(client, "AG2")
 
     def __deepcopy__(self, _: dict[int, Any]) -> ApprovalRequired:
         return self  # AG2 copies its tools; one gate has one client

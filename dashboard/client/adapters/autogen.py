@@ -1,49 +1,108 @@
-"""For AutoGen. Checked against autogen-agentchat 0.7.5.
+"""For AutoGen. Checked against autogen-agentchat 0.7.5, and 0.7.2, the first that can ask.
 
-AutoGen hands ``approval_func`` all code blocks of a message at once, fenced and joined as
-Markdown, with the messages of its model context. That text goes as it is and names no language.
+``gate`` stands before every code executor of an agent or a team that is there already, which
+AutoGen restores from a configuration without any; ``for_agent`` makes the function of one agent
+that is yet to be made; ``ungated`` looks for what runs code and asks nobody. All of them return
+a rejection whatever goes wrong: an exception would end the whole team.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+import warnings
+from collections.abc import Awaitable, Callable
+from typing import Any, Unpack
+from uuid import uuid4
 
-from dashboard.client._evidence import sendable, within_limit
-from dashboard.client._models import ApprovalRequest
+from dashboard.client._from_autogen import to_request
+from dashboard.client._models import ApprovalResponse
+from dashboard.client.adapters._autogen_agents import executors, loose_tools
+from dashboard.client.adapters._autogen_gate import Gate, Options
+
+__all__ = ["for_agent", "gate", "to_request", "ungated"]
 
 
-def to_request(request: Any) -> ApprovalRequest:
-    """Return AutoGen's request as ours. Ours is returned as it is, with evidence that fits.
+def for_agent(
+    name: str, **options: Unpack[Options]
+) -> Callable[[Any], Awaitable[ApprovalResponse]]:
+    """Return an ``approval_func`` that says who asks: a coroutine function, as AutoGen wants it.
 
-    AutoGen runs what it asked about and never what it is answered, so nothing here takes an edit.
+    Args:
+        name: Of the agent; shown as its claim.
+        options: ``run_id`` groups the questions of one run and links a retry with what was
+            rejected; a new one if it is not given. ``context`` is what reviewers see of the
+            conversation: JSON, or a function that returns it and is called for each question;
+            AutoGen's own if None, which is empty for an agent without a model, such as
+            MagenticOne's. ``objective`` says what the run is for, ``time_limit_s`` how long
+            reviewers have, in seconds (the server's default if None), ``accepts_grants`` whether
+            a yes that a reviewer gave before may answer, and ``client`` who asks (configured by
+            the environment if None).
 
     Raises:
-        TypeError: It holds no code.
-        ValueError: The code holds characters that cannot be sent as they are.
+        TypeError: The client is one that blocks, or an option is unknown.
     """
-    if isinstance(request, ApprovalRequest):
-        return within_limit(replace(request, accepts_edits=False))
-    code = getattr(request, "code", None)
-    if not isinstance(code, str):
-        raise TypeError(f"{type(request).__name__} holds no code.")
-    return within_limit(ApprovalRequest.code(code, evidence=_evidence(request)))
+    return Gate(name, **options).ask
 
 
-def _evidence(request: Any) -> dict[str, Any]:
-    event = _dump(request)
-    holds = isinstance(event, Mapping)
-    context = event.get("context") if holds else getattr(request, "context", None)
-    found = {"context": context, "source_event": event}
-    return sendable({name: value for name, value in found.items() if value})
+def gate(agent: Any, **options: Unpack[Options]) -> list[Any]:
+    """Have every ``CodeExecutorAgent`` in ``agent`` ask first, and tell how what it ran ended.
+
+    A gated agent runs exactly the blocks that were approved, once, and nothing without: its code
+    executor is guarded too. It shows reviewers what it was told where AutoGen's own context is
+    empty. Gate it again to start another run, or with other options.
+
+    Args:
+        agent: An agent, or a team with agents and teams in it, also behind AutoGen's agent and
+            team tools, its message filter and its society of mind.
+        options: Those of ``for_agent``, which all of them share.
+
+    Returns:
+        The agents that ask now.
+
+    Raises:
+        ValueError: There is none in it.
+        TypeError: AutoGen is older than 0.7.2, an option is wrong, or the client blocks.
+
+    Warns:
+        UserWarning: A tool in it runs code, and AutoGen asks nobody before a tool.
+    """
+    found = executors(agent)
+    if not found:
+        raise ValueError(
+            f"There is no CodeExecutorAgent in this {type(agent).__name__}. Nothing was gated. "
+            "Pass the agent, or the team that it is in."
+        )
+    options["run_id"] = options.get("run_id") or uuid4().hex
+    gates = [Gate(one.name, **options) for one in found]
+    for one, its_gate in zip(found, gates, strict=True):
+        its_gate.close(one)
+    _warn_about(loose_tools(agent))
+    return found
 
 
-def _dump(request: Any) -> Any:
-    # Images of a multimodal context, for one, have failed to dump: evidence must not raise.
-    try:
-        return request.model_dump(mode="json")
-    except AttributeError:
-        return None
-    except Exception as error:  # noqa: BLE001 - a strange object may raise anything
-        return f"Left out: the request could not be written as JSON ({type(error).__name__})."
+def ungated(*agents: Any) -> list[Any]:
+    """Return what in ``agents`` runs code and asks nobody, and warn about each.
+
+    It is a ``CodeExecutorAgent`` without an approval function, whatever function it is, or a tool
+    that runs code, which nothing gates.
+
+    Warns:
+        UserWarning: One for each.
+    """
+    found = [one for agent in agents for one in executors(agent) if not one._approval_func]  # noqa: SLF001 - there is no other name
+    for one in found:
+        warnings.warn(
+            f"{one.name!r} runs code and asks nobody. Call gate() with it, or with its team.",
+            stacklevel=2,
+        )
+    tools = [tool for agent in agents for tool in loose_tools(agent)]
+    _warn_about(tools)
+    return [*found, *tools]
+
+
+def _warn_about(tools: list[Any]) -> None:
+    for tool in tools:
+        warnings.warn(
+            f"The tool {tool.name!r} runs code and asks nobody: AutoGen has no approval for "
+            "tools. Give the code to a CodeExecutorAgent instead.",
+            stacklevel=3,
+        )

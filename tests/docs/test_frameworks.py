@@ -1,0 +1,50 @@
+"""Every adapter has an example, a page and tests, and what the pages name is there."""
+
+import re
+
+import pytest
+
+from tests.docs.reading import AGENTS, ROOT, cells
+
+ADAPTERS = sorted(path.stem for path in (ROOT / "dashboard/client/adapters").glob("[!_]*.py"))
+FRAMEWORKS = sorted((ROOT / "docs/frameworks").glob("*.md"))
+TESTS = ROOT / "tests" / "frameworks"
+WITHOUT_A_FILE = {"claude_code"}  # its example is the settings on its page
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_every_adapter_has_a_page_that_the_list_leads_to(name):
+    assert (ROOT / "docs/frameworks" / f"{name}.md").exists()
+    assert f"(frameworks/{name}.md)" in AGENTS.read_text()
+
+
+@pytest.mark.parametrize("name", sorted({*ADAPTERS} - WITHOUT_A_FILE))
+def test_every_adapter_has_an_example_that_is_run(name):
+    assert (ROOT / "examples" / f"{name}.py").exists()
+    assert f'check("{name}"' in (TESTS / f"test_{name}_example.py").read_text()
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_every_adapter_has_tests_against_the_real_package(name):
+    assert sorted(TESTS.glob(f"test_{name}*.py")) != []
+
+
+@pytest.mark.parametrize("page", FRAMEWORKS, ids=lambda page: page.stem)
+def test_every_test_that_a_page_names_is_there(page):
+    tests = "".join(path.read_text() for path in TESTS.glob("test_*.py"))
+    there = set(re.findall(r"^(?:async )?def (test_\w+)", tests, re.MULTILINE))
+
+    assert {name for name in cells(page) if name.startswith("test_")} - there == set()
+
+
+def test_every_oldest_release_is_tested_with_the_tests_of_the_newest():
+    lists = {path.stem for path in TESTS.glob("*.txt")}
+
+    assert {name.removesuffix("-oldest") for name in lists} <= lists
+
+
+def test_every_test_file_says_what_it_needs():
+    needs = (TESTS / "conftest.py").read_text()
+    files = {path.name for path in TESTS.glob("test_*.py")}
+
+    assert {name for name in files if f'"{name}"' not in needs} == set()
