@@ -24,6 +24,7 @@ from dashboard.client.testing import FakeDashboard, approve
 
 AUTOGEN = ("autogen_agentchat", "autogen_ext")
 LANGGRAPH = ("langgraph", "langchain", "langgraph.checkpoint.sqlite")
+OSPREY = ("osprey", "langgraph.checkpoint.sqlite")
 NEEDS = {
     "test_autogen.py": AUTOGEN,
     "test_autogen_live.py": AUTOGEN,
@@ -31,7 +32,13 @@ NEEDS = {
     "test_ag2_live.py": ("ag2",),
     "test_langgraph.py": LANGGRAPH,
     "test_langgraph_live.py": LANGGRAPH,
-    "test_osprey.py": ("osprey", "langgraph"),
+    "test_langgraph_example.py": LANGGRAPH,
+    "test_langgraph_langchain.py": LANGGRAPH,
+    "test_langgraph_langchain_example.py": LANGGRAPH,
+    "test_osprey.py": OSPREY,
+    "test_osprey_example.py": OSPREY,
+    "test_osprey_live.py": OSPREY,
+    "test_osprey_plans.py": OSPREY,
 }
 
 
@@ -114,6 +121,10 @@ class Gate:
     def requests(self):
         """Return everything that was submitted, oldest first."""
         return [approval.body for approval in self._fake.approvals]
+
+    def notebooks(self):
+        """Return the bytes of every notebook that was sent, oldest first."""
+        return list(self._fake.notebooks.values())
 
     def started(self):
         """Return how many approvals were used."""

@@ -23,6 +23,7 @@ from dashboard.client.adapters._steps import Flow, Go, Look, Wait
 from dashboard.wire import Status, canonical_json
 
 MOST_ATTEMPTS = 100
+Responses: TypeAlias = Sequence[ApprovalResponse]
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
@@ -37,15 +38,19 @@ class Question:
     Attributes:
         requests: What is asked, each on its own.
         answer: Takes the answers in that order, yes or no each, and returns what to resume with.
-        check: Called right before; raises if what would run is not what was asked.
+        settle: Called right before with the answers; returns those that the graph is told, with a
+            no in place of a yes that it cannot carry. Raises if what would run is not what was
+            asked.
+        after: Called once the graph went on, however that ended.
     """
 
     requests: Sequence[ApprovalRequest]
-    answer: Callable[[Sequence[ApprovalResponse]], Any]
-    check: Callable[[], None] = lambda: None
+    answer: Callable[[Responses], Any]
+    settle: Callable[[Responses], Responses] = lambda responses: responses
+    after: Callable[[], None] = lambda: None
 
 
-Answers: TypeAlias = Mapping[str, Sequence[ApprovalResponse]]
+Answers: TypeAlias = Mapping[str, Responses]
 Questions: TypeAlias = Mapping[str, Question]
 
 
@@ -197,23 +202,32 @@ def checked(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _going(desk: Desk, questions: Questions, answers: Answers) -> Flow:
     try:
-        for name in answers:
-            questions[name].check()
-        values = {name: questions[name].answer(answers[name]) for name in answers}
-        command = desk.command(values)
+        told = {name: questions[name].settle(answers[name]) for name in answers}
+        command = desk.command({name: questions[name].answer(told[name]) for name in told})
     except Exception:
         yield Wait(desk.tell(answers, not_run("its answer could not be handed on")))
         raise
+    if dropped := {name: _dropped(answers[name], told[name]) for name in told}:
+        yield Wait(desk.tell(dropped, not_run("the graph cannot carry this answer")))
     run = Run()
     try:
         result = yield Go(command)
     except GeneratorExit:
         raise
     except BaseException as error:
-        yield Wait(desk.tell(answers, run.raised(error)))
+        yield Wait(desk.tell(told, run.raised(error)))
         raise
-    yield Wait(desk.tell(answers, run.returned(None)))
+    finally:
+        for name in told:
+            questions[name].after()
+    yield Wait(desk.tell(told, run.returned(None)))
     return result
+
+
+def _dropped(answers: Responses, told: Responses) -> Responses:
+    """Return each yes that became a no on its way into the graph."""
+    both = zip(answers, told, strict=True)
+    return [answer for answer, one in both if answer.approved is True and one.approved is not True]
 
 
 def _same(asked: Questions, fresh: Questions, name: str) -> bool:
