@@ -59,7 +59,7 @@ class Desk:
     """Where the interrupts of one thread of a graph are asked.
 
     Attributes:
-        read: Makes a question of an interrupt's value and the name of its node.
+        read: Makes a question of an interrupt and the name of its node.
         command: Makes what the graph takes of values to resume with, by the interrupts' ids.
         wait_s: How long to wait for people, in seconds; as long as they have if None.
         most: How many interrupts the graph can be resumed from at once; any number if None.
@@ -106,7 +106,7 @@ class Desk:
         await asyncio.gather(*(report_async(self.client, one, dict(told)) for one in approved))
 
     def _question(self, interrupt: Any, node: str) -> Question:
-        question = self.read(interrupt.value, node)
+        question = self.read(interrupt, node)
         run_id = _core.line(str(_configurable(self.config).get("thread_id", "")))
         requests = [
             _core.fitting(

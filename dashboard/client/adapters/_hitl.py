@@ -14,13 +14,15 @@ from dashboard.client.adapters._graphs import Question
 _ALL = frozenset({"approve", "edit", "reject"})
 
 
-def question(value: Any) -> Question | None:
-    """Return what such a request asks, one request for each call, or None if it is none."""
+def question(value: Any, schema: Any = None) -> Question | None:
+    """Return what such a request asks, one request for each call, or None if it is none.
+
+    ``schema`` is the interrupt's own for its answer, if there is one.
+    """
     if not isinstance(value, Mapping):
         return None
     if value.get("type") == "tool_approval":
-        # What may be decided stands in a schema; a yes and a no are what every tool takes.
-        allowed = [frozenset({"approve", "reject"})]
+        allowed = [_kinds(schema)]
         return Question(
             requests=[_request(value, allowed[0])],
             answer=lambda r: _decisions(allowed, [value], r)[0],
@@ -35,6 +37,17 @@ def question(value: Any) -> Question | None:
     allowed = [rules.get(call["name"], _ALL) for call in calls]
     requests = [_request(call, may) for call, may in zip(calls, allowed, strict=True)]
     return Question(requests=requests, answer=partial(_batch, allowed, calls))
+
+
+def _kinds(schema: Any) -> frozenset[str]:
+    """Return the decisions that a JSON schema of them allows: several, or a single one."""
+    found = schema if isinstance(schema, Mapping) else {}
+    try:
+        if "discriminator" in found:
+            return frozenset(found["discriminator"]["mapping"])
+        return frozenset({found["properties"]["type"]["const"]})
+    except (LookupError, TypeError):
+        return frozenset({"approve", "reject"})  # which LangChain checks again
 
 
 def _request(call: Mapping[str, Any], may: frozenset[str]) -> ApprovalRequest:

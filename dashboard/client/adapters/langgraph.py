@@ -104,11 +104,11 @@ def _desk(
     wait_s: float | None = None,
     time_limit_s: int | None = None,
 ) -> Desk:
-    def question(value: Any, node: str) -> Question:
-        found = read(value, node) if read else None
+    def question(interrupt: Any, node: str) -> Question:
+        found = read(interrupt.value, node) if read else None
         if isinstance(found, ApprovalRequest):
             return Question(requests=[found], answer=_first)
-        return found or _question(value, node)
+        return found or _question(interrupt, node)
 
     return Desk(
         client=client or default_async_client(),
@@ -126,11 +126,12 @@ def _by_id(values: Mapping[str, Any]) -> Any:
     return import_module("langgraph.types").Command(resume=dict(values))
 
 
-def _question(value: Any, node: str) -> Question:
+def _question(interrupt: Any, node: str) -> Question:
+    value = interrupt.value
     if isinstance(value, Mapping) and isinstance(value.get(_ASKED), str):
         request = ApprovalRequest(**parse_json(value[_ASKED]))
         return Question(requests=[request], answer=_first)
-    if found := _hitl.question(value):
+    if found := _hitl.question(value, getattr(interrupt, "response_schema", None)):
         return found
     # Not our own: the value is all that is known of it.
     tool = _core.line(f"langgraph.{node}")

@@ -107,7 +107,8 @@ class _Reader:
     notebooks: str | PathLike[str] | None = None
     edits: Collection[str] = ()
 
-    def question(self, value: Any, _: str) -> Question:
+    def question(self, interrupt: Any, _: str) -> Question:
+        value = interrupt.value
         payload, request = payload_of(value), to_request(value, self.edits)
 
         def answer(responses: Responses) -> dict[str, Any]:
