@@ -16,14 +16,7 @@ from dashboard.client._async_client import AsyncClient
 from dashboard.client._defaults import default_async_client
 from dashboard.client._models import ApprovalResponse
 from dashboard.client.adapters import _core, _plan_files
-from dashboard.client.adapters._graphs import (
-    Desk,
-    Question,
-    Responses,
-    Undecided,
-    checked,
-    resuming,
-)
+from dashboard.client.adapters._graphs import Desk, Question, Responses, checked, resuming
 from dashboard.client.adapters._interrupts import (
     PLAN,
     STEP,
@@ -32,6 +25,7 @@ from dashboard.client.adapters._interrupts import (
     to_request,
     with_notebook,
 )
+from dashboard.client.adapters._pauses import Undecided
 from dashboard.client.adapters._steps import drive, drive_async
 from dashboard.wire import Status
 
