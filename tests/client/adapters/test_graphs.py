@@ -31,8 +31,8 @@ class Graph:
         return "after"
 
 
-def read(value, _):
-    asked = ApprovalRequest.code(value, "python")
+def read(interrupt, _):
+    asked = ApprovalRequest.code(interrupt.value, "python")
     return Question(requests=[asked], answer=lambda answers: answers[0].approved)
 
 
