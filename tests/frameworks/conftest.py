@@ -36,6 +36,7 @@ NEEDS = {
     "test_langgraph_langchain.py": LANGGRAPH,
     "test_langgraph_langchain_example.py": LANGGRAPH,
     "test_osprey.py": OSPREY,
+    "test_osprey_behaviours.py": OSPREY,
     "test_osprey_example.py": OSPREY,
     "test_osprey_live.py": OSPREY,
     "test_osprey_plans.py": OSPREY,
