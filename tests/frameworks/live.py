@@ -73,14 +73,14 @@ class Person:
         said = self.house.decide(self.browser, approval, verdict, form)
         assert said.status_code in {200, 303}, said.text
 
-    def find(self, within_s=10):
+    def find(self, within_s=50):
         """Return the id of what waits, as soon as something does."""
         gives_up_at = time.monotonic() + within_s
         while time.monotonic() < gives_up_at:
             with suppress(httpx2.TransportError):
                 if found := re.search(r'href="/approvals/([0-9a-f-]{36})', self.queue()):
                     return found[1]
-            time.sleep(0.02)
+            time.sleep(0.05)
         raise AssertionError("Nothing waited.")
 
     def queue(self):
