@@ -20,7 +20,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from dashboard.client import AsyncClient
 from dashboard.client.testing import FakeDashboard, approve
+from tests.frameworks.live import Person, live_house, missing
 
 AUTOGEN = ("autogen_agentchat", "autogen_ext")
 LANGGRAPH = ("langgraph", "langchain", "langgraph.checkpoint.sqlite")
@@ -36,10 +38,10 @@ NEEDS = {
     "test_langgraph_langchain.py": LANGGRAPH,
     "test_langgraph_langchain_example.py": LANGGRAPH,
     "test_osprey.py": OSPREY,
-    "test_osprey_behaviours.py": OSPREY,
     "test_osprey_example.py": OSPREY,
     "test_osprey_live.py": OSPREY,
     "test_osprey_plans.py": OSPREY,
+    "test_osprey_upstream.py": OSPREY,
 }
 
 
@@ -141,3 +143,25 @@ class Gate:
 @pytest.fixture
 def gate():
     return Gate()
+
+
+# A real dashboard, a person at its pages, and an agent's client of it.
+
+
+@pytest.fixture(scope="module")
+def house():
+    if why := missing():
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"Not run: {why}")
+    with live_house() as house:
+        yield house
+
+
+@pytest.fixture
+def person(house):
+    with Person(house) as person:
+        yield person
+
+
+@pytest.fixture
+def client(house):
+    return AsyncClient(house.url, house.tokens[0])
