@@ -1,5 +1,6 @@
 """Osprey 0.11.5: its interrupts and ours become requests, and answers the state that it reads."""
 
+import asyncio
 import hashlib
 import json
 import os
@@ -18,8 +19,8 @@ from langgraph.types import interrupt
 from osprey import approval as osprey
 
 from dashboard import capabilities as ours
-from dashboard.client import DigestMismatch, Unreachable
-from dashboard.client.adapters.osprey import Undecided, resume_pending
+from dashboard.client import DigestMismatch, Expired, Unreachable
+from dashboard.client.adapters.osprey import Undecided, aresume_pending, resume_pending
 from dashboard.wire import MAX_NOTEBOOK_BYTES
 
 ROOT = Path(__file__).parents[2]
@@ -245,6 +246,55 @@ def test_nobody_answering_is_no_rejection(gate):
         resume(found, gate, wait_s=0)
 
     assert len(found.get_state(THREAD).interrupts) == 1
+
+
+async def test_a_question_that_ran_out_runs_nothing_and_a_late_answer_neither(gate):
+    found = paused(code())
+    waiting = asyncio.create_task(aresume_pending(found, THREAD, client=gate.client))
+    await asked(gate)
+    gate.run_out()
+    with pytest.raises(Expired):
+        await waiting
+
+    assert (gate.statuses(), gate.started()) == (["expired"], 0)
+    assert len(found.get_state(THREAD).interrupts) == 1
+
+
+async def test_a_host_that_stops_waiting_runs_nothing_and_finds_the_answer_later(gate):
+    found = paused(code())
+    waiting = asyncio.create_task(aresume_pending(found, THREAD, client=gate.client))
+    await asked(gate)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    gate.approve_next()
+    assert gate.started() == 0
+
+    state = await aresume_pending(found, THREAD, client=gate.client)
+
+    assert (state["ran"], len(gate.asked())) == (code()["resume_payload"], 1)
+
+
+async def asked(gate):
+    while not gate.asked():
+        await asyncio.sleep(0.001)
+    await asyncio.sleep(0.01)
+
+
+async def test_two_threads_are_answered_in_the_other_order(gate):
+    found = paused(code())
+    other = {"configurable": {"thread_id": "t2"}}
+    found.invoke({"messages": []}, other)
+    for thread in (THREAD, other):
+        with pytest.raises(Undecided):
+            await aresume_pending(found, thread, client=gate.client, wait_s=0)
+    gate.reject_next("Not the first.")
+    gate.approve_next()
+
+    second = await aresume_pending(found, other, client=gate.client)
+    first = await aresume_pending(found, THREAD, client=gate.client)
+
+    assert (first["ran"], second["ran"]) == (None, code()["resume_payload"])
 
 
 def test_a_reason_goes_where_the_host_says(gate):

@@ -125,6 +125,15 @@ def test_what_osprey_did_not_read_is_taken_away_again(gate, tmp_path):
     assert files(tmp_path) == [PENDING]
 
 
+def test_an_answer_that_cannot_be_handed_on_leaves_no_shorter_plan_behind(gate, tmp_path):
+    gate.edit_next({"steps": [FIND, READ, TELL]})
+
+    with pytest.raises(OSError, match="The disk is gone"):
+        resume(paused(tmp_path), gate, tell=fails)
+
+    assert files(tmp_path) == [PENDING]
+
+
 def test_a_part_that_cannot_be_written_down_opens_nothing(gate, tmp_path, monkeypatch):
     found = paused(tmp_path)
     gate.edit_next({"steps": [FIND, READ, TELL]})

@@ -36,7 +36,7 @@ class Question:
         settle: Called right before with the answers; returns those that the graph is told, with a
             no in place of a yes that it cannot carry. Raises if what would run is not what was
             asked.
-        after: Called once the graph went on, however that ended.
+        after: Called at last, whether the graph went on or not and however that ended.
     """
 
     requests: Sequence[ApprovalRequest]
@@ -166,12 +166,21 @@ def checked(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _going(desk: Desk, questions: Questions, answers: Answers) -> Flow:
     try:
+        return (yield from _told(desk, questions, answers))
+    finally:
+        for name in answers:
+            questions[name].after()
+
+
+def _told(desk: Desk, questions: Questions, answers: Answers) -> Flow:
+    try:
         told = {name: questions[name].settle(answers[name]) for name in answers}
         command = desk.command({name: questions[name].answer(told[name]) for name in told})
     except Exception:
         yield Wait(desk.tell(answers, not_run("its answer could not be handed on")))
         raise
-    if dropped := {name: _dropped(answers[name], told[name]) for name in told}:
+    dropped = {name: _dropped(answers[name], told[name]) for name in told}
+    if any(dropped.values()):
         yield Wait(desk.tell(dropped, not_run("the graph cannot carry this answer")))
     run = Run()
     try:
@@ -181,9 +190,6 @@ def _going(desk: Desk, questions: Questions, answers: Answers) -> Flow:
     except BaseException as error:
         yield Wait(desk.tell(told, run.raised(error)))
         raise
-    finally:
-        for name in told:
-            questions[name].after()
     yield Wait(desk.tell(told, run.returned(None)))
     return result
 
