@@ -53,5 +53,6 @@ for message in state["messages"]:
     if isinstance(message, AIMessage) and message.tool_calls:
         print("The model wants:", message.tool_calls[0]["args"])
     if isinstance(message, ToolMessage):
-        print("  It is told:", message.text.splitlines()[0])
+        first = message.text.splitlines()[0]  # LangChain puts words of its own before the reason
+        print("  It is told:", first.rpartition("with reason: ")[2])
 print(state["messages"][-1].text)

@@ -31,19 +31,23 @@ class State(TypedDict, total=False):
     error: str | None
 
 
-def proposing(*steps, stubborn=0):
-    """A graph that asks about these steps in turn; ``stubborn`` says how often after a no."""
+def proposing(*steps, stubborn=0, runs=lambda: None):
+    """A graph that asks about these steps in turn, and about one again after so many a no."""
+
+    asked = []
 
     def node(state):
         yes, payload = osprey.get_approval_resume_data(state, "reactive_orchestrator_step")
         if yes and payload:
+            runs()
             ran = [one["capability"] for one in payload["execution_plan"]["steps"]]
             return {"ran": ran, "messages": ["ran"], **osprey.clear_approval_state()}
         left = steps[len(state.get("ran", [])) :]
         rejected = state.get("react_rejection_count", 0)
-        if not left or (yes and rejected >= stubborn):
+        if not left or (yes and len(asked) > stubborn):
             return {"messages": ["responded"], **osprey.clear_approval_state()}
         if rejected < MOST_REJECTIONS:
+            asked.append(left[0])
             plan = {"steps": [left[0]]}
             interrupt(osprey.create_step_approval_interrupt(left[0], 1, plan))
         return {"ran": ["UNASKED"], **osprey.clear_approval_state()}
@@ -102,6 +106,34 @@ def test_the_first_of_a_chain_runs_while_the_second_waits(gate):
         resume(found, gate, wait_s=0.2)
 
     assert found.get_state(THREAD).values["ran"] == ["find"]
+
+
+def test_a_step_that_is_proposed_again_at_once_is_asked_about_again(gate):
+    gate.reject_next("Not yet.")
+    gate.reject_next("Not yet.")
+    gate.approve_next()
+
+    state = resume(paused(proposing(FIND, stubborn=2)), gate)
+
+    assert (state["ran"], len(gate.asked())) == (["find"], 3)
+
+
+def test_a_step_that_failed_after_a_yes_is_asked_about_again(gate):
+    gate.approve_next()
+    gate.approve_next()
+    errors = [OSError("The beam is lost.")]
+    found = paused(proposing(FIND, runs=lambda: fail(errors)))
+    with pytest.raises(OSError, match="The beam is lost"):
+        resume(found, gate)
+
+    state = resume(found, gate)
+
+    assert (state["ran"], gate.started()) == (["find"], 2)
+
+
+def fail(errors):
+    if errors:
+        raise errors.pop()
 
 
 def test_messages_and_context_from_before_are_there_afterwards(gate):

@@ -58,6 +58,7 @@ class Desk:
         command: Makes what the graph takes of values to resume with, by the interrupts' ids.
         wait_s: How long to wait for people, in seconds; as long as they have if None.
         most: How many interrupts the graph can be resumed from at once; any number if None.
+        holds: Whether this state still holds an answer, which its node did not take.
     """
 
     client: AsyncClient
@@ -67,6 +68,7 @@ class Desk:
     wait_s: float | None = None
     time_limit_s: int | None = None
     most: int | None = None
+    holds: Callable[[Any], bool] = lambda _: False
 
     @cached_property
     def _asker(self) -> Asker:
@@ -137,13 +139,14 @@ def resuming(desk: Desk) -> Flow:
     result = state.values
     while questions := desk.questions(state):
         answers, errors = yield Wait(desk.ask(questions))
-        fresh = desk.questions((yield Look()))
+        looked = yield Look()
+        fresh = desk.questions(looked)
         kept = {name: answers[name] for name in answers if _same(questions, fresh, name)}
         moved = {name: answers[name] for name in answers if name not in kept}
         if moved:
             yield Wait(desk.tell(moved, not_run("the graph was resumed by somebody else")))
         if kept:
-            result = yield from _going(desk, fresh, kept)
+            result = yield from _going(desk, fresh, kept, afresh=desk.holds(looked))
         if errors:
             raise errors[0]
         state = yield Look()
@@ -164,15 +167,15 @@ def checked(config: Mapping[str, Any]) -> Mapping[str, Any]:
     return config
 
 
-def _going(desk: Desk, questions: Questions, answers: Answers) -> Flow:
+def _going(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) -> Flow:
     try:
-        return (yield from _told(desk, questions, answers))
+        return (yield from _told(desk, questions, answers, afresh=afresh))
     finally:
         for name in answers:
             questions[name].after()
 
 
-def _told(desk: Desk, questions: Questions, answers: Answers) -> Flow:
+def _told(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) -> Flow:
     try:
         told = {name: questions[name].settle(answers[name]) for name in answers}
         command = desk.command({name: questions[name].answer(told[name]) for name in told})
@@ -184,7 +187,7 @@ def _told(desk: Desk, questions: Questions, answers: Answers) -> Flow:
         yield Wait(desk.tell(dropped, not_run("the graph cannot carry this answer")))
     run = Run()
     try:
-        result = yield Go(command)
+        result = yield Go(command, afresh=afresh)
     except GeneratorExit:
         raise
     except BaseException as error:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+_COPY = "__copy__"  # the name under which LangGraph copies a checkpoint without what is pending
+
 
 @dataclass(frozen=True)
 class Look:
@@ -15,9 +17,14 @@ class Look:
 
 @dataclass(frozen=True)
 class Go:
-    """Have the graph go on with this command."""
+    """Have the graph go on with this command.
+
+    ``afresh`` is for a graph that still holds an earlier answer which its node did not take:
+    LangGraph would add the new one to it. A copy of the checkpoint holds none.
+    """
 
     command: Any
+    afresh: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,9 +71,11 @@ async def drive_async(graph: Any, config: Any, flow: Flow) -> Any:
 def _do(graph: Any, config: Any, step: Look | Go | Wait) -> Any:
     if isinstance(step, Wait):
         return asyncio.run(step.work)  # type: ignore[arg-type,unused-ignore]
-    return (
-        graph.get_state(config) if isinstance(step, Look) else graph.invoke(step.command, config)
-    )
+    if isinstance(step, Look):
+        return graph.get_state(config)
+    if step.afresh:
+        graph.update_state(config, None, as_node=_COPY)
+    return graph.invoke(step.command, config)
 
 
 async def _do_async(graph: Any, config: Any, step: Look | Go | Wait) -> Any:
@@ -74,6 +83,8 @@ async def _do_async(graph: Any, config: Any, step: Look | Go | Wait) -> Any:
         return await step.work
     if isinstance(step, Look):
         return await graph.aget_state(config)
+    if step.afresh:
+        await graph.aupdate_state(config, None, as_node=_COPY)
     return await graph.ainvoke(step.command, config)
 
 

@@ -92,6 +92,7 @@ def _desk(
         wait_s=wait_s,
         time_limit_s=time_limit_s,
         most=1,
+        holds=lambda state: state.values.get("approval_approved") is not None,
     )
 
 
