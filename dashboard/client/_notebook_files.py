@@ -31,6 +31,8 @@ def read_notebook(source: NotebookSource | None) -> tuple[bytes | None, dict[str
 
 def _read_file(path: Path) -> tuple[bytes | None, dict[str, str]]:
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):  # a pipe has no end
+            return None, {"notebook": "Not sent: it is no ordinary file."}
         with path.open("rb") as file:
             found = file.read(MAX_NOTEBOOK_BYTES + 1)
     except (OSError, ValueError) as error:

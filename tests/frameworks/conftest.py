@@ -21,10 +21,13 @@ from contextlib import contextmanager
 
 import pytest
 
+from dashboard.client import AsyncClient
 from dashboard.client.testing import FakeDashboard, approve, remember
+from tests.frameworks.live import Person, live_house, missing
 
 AUTOGEN = ("autogen_agentchat", "autogen_ext")
 LANGGRAPH = ("langgraph", "langchain", "langgraph.checkpoint.sqlite")
+OSPREY = ("osprey", "langgraph.checkpoint.sqlite")
 NEEDS = {
     "test_autogen.py": AUTOGEN,
     "test_autogen_example.py": AUTOGEN,
@@ -36,7 +39,14 @@ NEEDS = {
     "test_ag2_upstream.py": ("ag2",),
     "test_langgraph.py": LANGGRAPH,
     "test_langgraph_live.py": LANGGRAPH,
-    "test_osprey.py": ("osprey", "langgraph"),
+    "test_langgraph_example.py": LANGGRAPH,
+    "test_langgraph_langchain.py": LANGGRAPH,
+    "test_langgraph_langchain_example.py": LANGGRAPH,
+    "test_osprey.py": OSPREY,
+    "test_osprey_example.py": OSPREY,
+    "test_osprey_live.py": OSPREY,
+    "test_osprey_plans.py": OSPREY,
+    "test_osprey_upstream.py": OSPREY,
     "test_claude_code.py": ("mcp",),
     "test_mcp.py": ("mcp",),
     "test_mcp_live.py": ("mcp",),
@@ -132,6 +142,10 @@ class Gate:
         """Return everything that was submitted, oldest first."""
         return [approval.body for approval in self._fake.approvals]
 
+    def notebooks(self):
+        """Return the bytes of every notebook that was sent, oldest first."""
+        return list(self._fake.notebooks.values())
+
     def started(self):
         """Return how many approvals were used."""
         return sum(approval.started for approval in self._fake.approvals)
@@ -146,3 +160,25 @@ class Gate:
 @pytest.fixture
 def gate():
     return Gate()
+
+
+# A real dashboard, a person at its pages, and an agent's client of it.
+
+
+@pytest.fixture(scope="module")
+def house():
+    if why := missing():
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"Not run: {why}")
+    with live_house() as house:
+        yield house
+
+
+@pytest.fixture
+def person(house):
+    with Person(house) as person:
+        yield person
+
+
+@pytest.fixture
+def client(house):
+    return AsyncClient(house.url, house.tokens[0])

@@ -17,6 +17,8 @@ ROOT = Path(__file__).parents[2]
 def check(name, *answers, page=None):
     """Run ``examples/name.py`` against a live dashboard, and compare what it prints with its page.
 
+    ``-P`` keeps the folder off the path: a file of a framework's name would hide the framework.
+
     Args:
         name: Of the example and of its page.
         answers: What the person does with each question in turn: "approve", or the reason of a

@@ -90,7 +90,7 @@ class Person:
                 found = re.findall(r'href="/approvals/([0-9a-f-]{36})', self.queue())
                 if new := [approval_id for approval_id in found if approval_id != unlike]:
                     return new[0]
-            time.sleep(0.02)
+            time.sleep(0.05)
         raise AssertionError("Nothing waited.")
 
     def finish(self):

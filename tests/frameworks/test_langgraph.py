@@ -1,4 +1,4 @@
-"""LangGraph 1.2.22 and LangChain 1.4.7: interrupts on the desk, and on with each by its id."""
+"""LangGraph 1.2.22: interrupts on the desk, and on with each by its id."""
 
 import asyncio
 import operator
@@ -9,10 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 import pytest
-from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
@@ -300,105 +296,3 @@ def test_a_process_that_was_killed_is_taken_up_by_the_next(gate, tmp_path):
 
     saver.conn.close()
     assert state["ran"] == ["print(1)"]
-
-
-# LangChain's human-in-the-loop requests.
-
-
-class Model(GenericFakeChatModel):
-    def bind_tools(self, *_, **__):
-        return self
-
-
-CALLED = []
-
-
-def send_mail(to: str) -> str:
-    """Send a mail."""
-    CALLED.append(to)
-    return f"sent to {to}"
-
-
-def mailer(*receivers, allowed=("approve", "edit", "reject"), **mode):
-    CALLED.clear()
-    calls = [
-        {"name": "send_mail", "args": {"to": to}, "id": f"c{n}", "type": "tool_call"}
-        for n, to in enumerate(receivers)
-    ]
-    model = Model(messages=iter([AIMessage("", tool_calls=calls), AIMessage("done")]))
-    rules = {"send_mail": {"allowed_decisions": list(allowed)}}
-    asks = HumanInTheLoopMiddleware(interrupt_on=rules, **mode)
-    agent = create_agent(model, [send_mail], middleware=[asks], checkpointer=InMemorySaver())
-    agent.invoke({"messages": [("user", "Send it.")]}, THREAD)
-    return agent
-
-
-def read(state):
-    return [m.content for m in state["messages"] if isinstance(m, ToolMessage)]
-
-
-@pytest.mark.parametrize("mode", [{}, {"interrupt_mode": "per_call"}])
-def test_a_langchain_tool_runs_after_a_yes(gate, mode):
-    gate.approve_next()
-
-    state = resume(mailer("alice", **mode), gate)
-
-    assert (read(state), CALLED) == (["sent to alice"], ["alice"])
-    assert gate.asked() == [{"tool": "send_mail", "arguments": {"to": "alice"}}]
-
-
-@pytest.mark.parametrize("mode", [{}, {"interrupt_mode": "per_call"}])
-def test_a_langchain_tool_does_not_run_after_a_no_and_the_model_reads_why(gate, mode):
-    gate.reject_next("Not to her.")
-
-    (told,) = read(resume(mailer("alice", **mode), gate))
-
-    assert ("Not to her." in told, CALLED) == (True, [])
-
-
-def test_an_edit_reaches_the_langchain_tool(gate):
-    gate.edit_next({"tool": "send_mail", "arguments": {"to": "bob"}})
-
-    resume(mailer("alice"), gate)
-
-    assert CALLED == ["bob"]
-
-
-def test_an_edit_cannot_change_which_langchain_tool_runs(gate):
-    gate.edit_next({"tool": "delete_all", "arguments": {"to": "bob"}})
-
-    with pytest.raises(DigestMismatch, match="which no reviewer may"):
-        resume(mailer("alice"), gate)
-
-    assert CALLED == []
-
-
-def test_a_batch_is_asked_one_by_one_and_answered_in_its_order(gate):
-    graph = mailer("alice", "bob")
-    with pytest.raises(Undecided):
-        resume(graph, gate, wait_s=0)
-    first = gate.asked()[0]["arguments"]["to"]
-    gate.reject_next("Not this one.")
-    gate.approve_next()
-
-    resume(graph, gate)
-
-    assert [{"alice": "bob", "bob": "alice"}[first]] == CALLED
-
-
-def test_a_batch_with_an_open_question_runs_nothing(gate):
-    gate.approve_next()
-
-    with pytest.raises(Undecided):
-        resume(mailer("alice", "bob"), gate, wait_s=0.2)
-
-    assert CALLED == []
-    assert gate.finished()[0]["error"].startswith("It was not run: another question")
-
-
-def test_where_a_person_answers_for_the_tool_the_reason_is_the_answer(gate):
-    gate.approve_next("It is Tuesday.")
-
-    state = resume(mailer("alice", allowed=["respond"]), gate)
-
-    assert (read(state), CALLED) == (["It is Tuesday."], [])

@@ -1,32 +1,9 @@
 """LangGraph 1.2.22 and a real dashboard: what a person decides in the page is what happens."""
 
-import os
-
 import pytest
 
-from dashboard.client import AsyncClient
 from dashboard.client.adapters.langgraph import Undecided, resume_pending
-from tests.frameworks.live import Person, live_house, missing
 from tests.frameworks.test_langgraph import THREAD, gated, paused
-
-
-@pytest.fixture(scope="module")
-def house():
-    if why := missing():
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"Not run: {why}")
-    with live_house() as house:
-        yield house
-
-
-@pytest.fixture
-def person(house):
-    with Person(house) as person:
-        yield person
-
-
-@pytest.fixture
-def client(house):
-    return AsyncClient(house.url, house.tokens[0])
 
 
 def test_a_graph_goes_on_after_a_person_approved_it_in_the_page(client, person):

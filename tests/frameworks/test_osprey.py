@@ -1,6 +1,9 @@
 """Osprey 0.11.5: its interrupts and ours become requests, and answers the state that it reads."""
 
+import asyncio
+import hashlib
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -16,12 +19,15 @@ from langgraph.types import interrupt
 from osprey import approval as osprey
 
 from dashboard import capabilities as ours
-from dashboard.client import DigestMismatch, Unreachable
-from dashboard.client.adapters.osprey import Undecided, resume_pending
+from dashboard.client import DigestMismatch, Expired, Unreachable
+from dashboard.client.adapters.osprey import Undecided, aresume_pending, resume_pending
+from dashboard.wire import MAX_NOTEBOOK_BYTES
 
 ROOT = Path(__file__).parents[2]
 THREAD = {"configurable": {"thread_id": "t1"}}
 PLAN = {"steps": [{"context_key": "a", "capability": "read"}, {"context_key": "b"}]}
+NOTEBOOK = json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+NOT_SENT = "Not sent: it is no .ipynb file in a folder from which notebooks may be sent."
 WRITE = {"channel_address": "MAG:1", "value": 3.5, "units": "T", "notes": ""}
 MAKERS = pytest.mark.parametrize("made_by", [ours, osprey], ids=["ours", "osprey"])
 
@@ -53,10 +59,13 @@ def plan(made_by=ours, **files):
     return made_by.create_plan_approval_interrupt(PLAN, **files)
 
 
-def step(made_by=ours):
-    return made_by.create_step_approval_interrupt(
-        step=PLAN["steps"][0], step_number=1, execution_plan=PLAN
-    )
+def step(made_by=ours, **more):
+    one = {
+        "step": PLAN["steps"][0],
+        "step_number": 1,
+        "execution_plan": {"steps": [PLAN["steps"][0]]},
+    }
+    return made_by.create_step_approval_interrupt(**one | more)
 
 
 def write(made_by=ours):
@@ -156,23 +165,69 @@ def test_notebook_concerns_and_analysis_are_evidence(gate):
             "safety_concerns": ["Writes to a magnet."],
             "notebook_path": "/data/a.ipynb",
             "notebook_link": "http://jupyter/a.ipynb",
+            "notebook": NOT_SENT,
         }
     ]
 
 
-def test_edited_code_is_in_the_payload_and_the_rest_stays(gate):
-    gate.edit_next({"code": "caget('MAG:1')", "language": "python"})
+LESS = {**WRITE, "value": 1.0}
+EDITS = pytest.mark.parametrize(
+    ("make", "content", "changed"),
+    [
+        (code, {"code": "caget('MAG:1')", "language": "python"}, {"code": "caget('MAG:1')"}),
+        (
+            write,
+            {"tool": "channel_write", "arguments": {"operations": [LESS]}},
+            {"operations": [LESS]},
+        ),
+    ],
+)
 
-    state = resume(paused(code()), gate)
 
-    assert state["ran"] == {**code()["resume_payload"], "code": "caget('MAG:1')"}
+@EDITS
+def test_an_edit_is_in_the_payload_where_the_host_says_that_it_is_run(
+    gate, make, content, changed
+):
+    gate.edit_next(content)
+
+    state = resume(paused(make()), gate, edits=("python_executor", "channel_write"))
+
+    assert state["ran"] == {**make()["resume_payload"], **changed}
 
 
-def test_edited_writes_are_in_the_payload(gate):
-    less = {**WRITE, "value": 1.0}
-    gate.edit_next({"tool": "channel_write", "arguments": {"operations": [less]}})
+@EDITS
+def test_an_edit_that_osprey_itself_would_not_run_is_not_taken(gate, make, content, changed):
+    gate.edit_next(content)
+    found = paused(make())
 
-    assert resume(paused(write()), gate)["ran"]["operations"] == [less]
+    with pytest.raises(DigestMismatch):
+        resume(found, gate)
+
+    assert len(found.get_state(THREAD).interrupts) == 1
+
+
+def test_an_edited_memory_is_in_the_payload(gate):
+    asked = {"operation": "save", "user_id": "alice", "existing": "Likes milk."}
+    gate.edit_next({**asked, "content": "Likes water."})
+
+    assert resume(paused(memory()), gate)["ran"]["content"] == "Likes water."
+
+
+def test_a_step_that_is_not_in_the_plan_which_would_run_is_not_asked_about(gate):
+    found = paused(step(execution_plan={"steps": [{"context_key": "evil"}]}))
+
+    with pytest.raises(ValueError, match="not in the plan"):
+        resume(found, gate)
+
+    assert gate.asked() == []
+
+
+def test_everything_that_a_step_would_run_is_asked_about(gate):
+    gate.approve_next()
+
+    resume(paused(step(execution_plan=PLAN)), gate)
+
+    assert gate.asked() == [PLAN]
 
 
 def test_a_dashboard_that_is_down_leaves_the_graph_interrupted(gate):
@@ -191,6 +246,55 @@ def test_nobody_answering_is_no_rejection(gate):
         resume(found, gate, wait_s=0)
 
     assert len(found.get_state(THREAD).interrupts) == 1
+
+
+async def test_a_question_that_ran_out_runs_nothing_and_a_late_answer_neither(gate):
+    found = paused(code())
+    waiting = asyncio.create_task(aresume_pending(found, THREAD, client=gate.client))
+    await asked(gate)
+    gate.run_out()
+    with pytest.raises(Expired):
+        await waiting
+
+    assert (gate.statuses(), gate.started()) == (["expired"], 0)
+    assert len(found.get_state(THREAD).interrupts) == 1
+
+
+async def test_a_host_that_stops_waiting_runs_nothing_and_finds_the_answer_later(gate):
+    found = paused(code())
+    waiting = asyncio.create_task(aresume_pending(found, THREAD, client=gate.client))
+    await asked(gate)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    gate.approve_next()
+    assert gate.started() == 0
+
+    state = await aresume_pending(found, THREAD, client=gate.client)
+
+    assert (state["ran"], len(gate.asked())) == (code()["resume_payload"], 1)
+
+
+async def asked(gate):
+    while not gate.asked():
+        await asyncio.sleep(0.001)
+    await asyncio.sleep(0.01)
+
+
+async def test_two_threads_are_answered_in_the_other_order(gate):
+    found = paused(code())
+    other = {"configurable": {"thread_id": "t2"}}
+    found.invoke({"messages": []}, other)
+    for thread in (THREAD, other):
+        with pytest.raises(Undecided):
+            await aresume_pending(found, thread, client=gate.client, wait_s=0)
+    gate.reject_next("Not the first.")
+    gate.approve_next()
+
+    second = await aresume_pending(found, other, client=gate.client)
+    first = await aresume_pending(found, THREAD, client=gate.client)
+
+    assert (first["ran"], second["ran"]) == (None, code()["resume_payload"])
 
 
 def test_a_reason_goes_where_the_host_says(gate):
@@ -232,25 +336,69 @@ def test_an_interrupt_of_another_kind_is_refused(gate):
         resume(found, gate)
 
 
-@pytest.mark.parametrize("name", ["pending_execution_plan.json", "modified_execution_plan.json"])
-def test_a_plan_file_with_other_steps_opens_nothing(gate, tmp_path, name):
+def notebook(folder, **more):
+    path = folder / "attempt.ipynb"
+    path.write_bytes(NOTEBOOK)
+    return asked_with(path, **more)
+
+
+def asked_with(path, **more):
+    return ours.create_code_approval_interrupt(
+        "caput('MAG:1', 3.5)", {}, "write", [], notebook_path=path, **more
+    )
+
+
+def test_a_notebook_of_the_execution_folder_is_sent_and_named(gate, tmp_path):
     gate.approve_next()
-    found = paused(plan(pending_plans_dir=str(tmp_path)))
-    (tmp_path / name).write_text(json.dumps({"steps": [{"context_key": "evil"}]}))
 
-    with pytest.raises(DigestMismatch, match="does not hold the steps that were approved"):
-        resume(found, gate)
+    resume(paused(notebook(tmp_path, execution_folder_path=tmp_path)), gate)
 
-    assert len(found.get_state(THREAD).interrupts) == 1
-    assert gate.finished()[0]["error"].startswith("It was not run: ")
+    assert gate.notebooks() == [NOTEBOOK]
+    assert gate.evidence()[0]["notebook"] == hashlib.sha256(NOTEBOOK).hexdigest()
 
 
-def test_a_plan_file_with_the_same_steps_is_followed(gate, tmp_path):
+def test_a_notebook_of_a_folder_that_the_host_allows_is_sent(gate, tmp_path):
     gate.approve_next()
-    found = paused(plan(pending_plans_dir=str(tmp_path)))
-    (tmp_path / "pending_execution_plan.json").write_text(json.dumps(PLAN))
 
-    assert resume(found, gate)["ran"]["execution_plan"] == PLAN
+    resume(paused(notebook(tmp_path)), gate, notebooks=tmp_path)
+
+    assert gate.notebooks() == [NOTEBOOK]
+
+
+@pytest.mark.parametrize("name", ["../secret.ipynb", "link.ipynb", "secret.txt"])
+def test_no_file_from_elsewhere_is_sent_and_the_question_says_so(gate, tmp_path, name):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for path in (tmp_path / "secret.ipynb", folder / "secret.txt"):
+        path.write_bytes(NOTEBOOK)
+    (folder / "link.ipynb").symlink_to(tmp_path / "secret.ipynb")
+    gate.approve_next()
+
+    resume(paused(asked_with(folder / name, execution_folder_path=folder)), gate)
+
+    assert (gate.notebooks(), gate.evidence()[0]["notebook"]) == ([], NOT_SENT)
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (lambda _: None, "Not sent: the file could not be read (FileNotFoundError)."),
+        (
+            lambda path: path.write_bytes(bytes(MAX_NOTEBOOK_BYTES + 1)),
+            "Not sent: the notebook has more than 10,485,760 bytes.",
+        ),
+        (os.mkfifo, "Not sent: it is no ordinary file."),
+    ],
+)
+def test_a_notebook_that_cannot_be_sent_loses_no_question(gate, tmp_path, made, said):
+    gate.approve_next()
+    path = tmp_path / "a.ipynb"
+    made(path)
+
+    state = resume(paused(asked_with(path)), gate, notebooks=tmp_path)
+
+    assert state["ran"]["code"] == "caput('MAG:1', 3.5)"
+    assert (gate.notebooks(), gate.evidence()[0]["notebook"]) == ([], said)
 
 
 KILLED = """

@@ -7,27 +7,23 @@ is killed loses nothing: questions are named by their interrupt, so the next one
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
 from typing import Any, TypeAlias
 
-from dashboard.client._answers import Answer
 from dashboard.client._async_client import AsyncClient
-from dashboard.client._errors import DashboardError, DigestMismatch
-from dashboard.client._models import ApprovalRequest, ApprovalResponse, Pending
-from dashboard.client._outcomes import Run, report_async
+from dashboard.client._errors import DigestMismatch
+from dashboard.client._models import ApprovalRequest, ApprovalResponse
+from dashboard.client._outcomes import Run
 from dashboard.client.adapters import _core
+from dashboard.client.adapters._pauses import Asker, every, not_run, tell
 from dashboard.client.adapters._steps import Flow, Go, Look, Wait
-from dashboard.wire import Status, canonical_json
 
-MOST_ATTEMPTS = 100
+Responses: TypeAlias = Sequence[ApprovalResponse]
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
-
-
-class Undecided(DashboardError):
-    """Nobody has decided yet. The graph stays interrupted and the question on the desk."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,15 +33,19 @@ class Question:
     Attributes:
         requests: What is asked, each on its own.
         answer: Takes the answers in that order, yes or no each, and returns what to resume with.
-        check: Called right before; raises if what would run is not what was asked.
+        settle: Called right before with the answers; returns those that the graph is told, with a
+            no in place of a yes that it cannot carry. Raises if what would run is not what was
+            asked.
+        after: Called at last, whether the graph went on or not and however that ended.
     """
 
     requests: Sequence[ApprovalRequest]
-    answer: Callable[[Sequence[ApprovalResponse]], Any]
-    check: Callable[[], None] = lambda: None
+    answer: Callable[[Responses], Any]
+    settle: Callable[[Responses], Responses] = lambda responses: responses
+    after: Callable[[], None] = lambda: None
 
 
-Answers: TypeAlias = Mapping[str, Sequence[ApprovalResponse]]
+Answers: TypeAlias = Mapping[str, Responses]
 Questions: TypeAlias = Mapping[str, Question]
 
 
@@ -54,10 +54,11 @@ class Desk:
     """Where the interrupts of one thread of a graph are asked.
 
     Attributes:
-        read: Makes a question of an interrupt's value and the name of its node.
+        read: Makes a question of an interrupt and the name of its node.
         command: Makes what the graph takes of values to resume with, by the interrupts' ids.
         wait_s: How long to wait for people, in seconds; as long as they have if None.
         most: How many interrupts the graph can be resumed from at once; any number if None.
+        holds: Whether this state still holds an answer, which its node did not take.
     """
 
     client: AsyncClient
@@ -67,7 +68,13 @@ class Desk:
     wait_s: float | None = None
     time_limit_s: int | None = None
     most: int | None = None
-    used: set[str] = field(default_factory=set)
+    holds: Callable[[Any], bool] = lambda _: False
+
+    @cached_property
+    def _asker(self) -> Asker:
+        where = _configurable(self.config)
+        names = [str(where.get("thread_id", "")), str(where.get("checkpoint_ns", ""))]
+        return Asker(client=self.client, names=names, wait_s=self.wait_s)
 
     def questions(self, state: Any) -> dict[str, Question]:
         """Return what is asked now, by the interrupts' ids."""
@@ -97,11 +104,10 @@ class Desk:
 
     async def tell(self, answers: Answers, told: Mapping[str, Any]) -> None:
         """Report how everything that was approved ended."""
-        approved = [one for all_ in answers.values() for one in all_ if one.approved is True]
-        await asyncio.gather(*(report_async(self.client, one, dict(told)) for one in approved))
+        await tell(self.client, chain.from_iterable(answers.values()), told)
 
     def _question(self, interrupt: Any, node: str) -> Question:
-        question = self.read(interrupt.value, node)
+        question = self.read(interrupt, node)
         run_id = _core.line(str(_configurable(self.config).get("thread_id", "")))
         requests = [
             _core.fitting(
@@ -116,41 +122,11 @@ class Desk:
         return replace(question, requests=requests)
 
     async def _ask(self, name: str, question: Question) -> Sequence[ApprovalResponse]:
-        asked = [self._ask_one(f"{name} {n}", r) for n, r in enumerate(question.requests)]
-        told = await asyncio.gather(*asked, return_exceptions=True)
-        errors = [one for one in told if isinstance(one, BaseException)]
-        answers = [one for one in told if not isinstance(one, BaseException)]
-        if errors:
-            await self.tell({name: answers}, not_run("another question of its batch is open"))
-            raise errors[0]
-        return answers
-
-    async def _ask_one(self, name: str, request: ApprovalRequest) -> ApprovalResponse:
-        where = _configurable(self.config)
-        names = [str(where.get("thread_id", "")), str(where.get("checkpoint_ns", "")), name]
-        stem = hashlib.sha256(canonical_json([*names, request.body()]).encode()).hexdigest()
-        for attempt in range(MOST_ATTEMPTS):
-            key = f"{stem}-{attempt}"
-            pending = await self.client.submit(request, idempotency_key=key)
-            answer = await self.client.get(pending.id)
-            if key not in self.used and not _over(answer):
-                response = await _core.decided(self._wait(pending, answer))
-                self.used.add(key)
-                return response
-            again = f"Asked again: {pending.id} was asked before and cannot be used any more."
-            request = replace(request, evidence={**request.evidence, "asked_again": again})
-        raise Undecided("This was asked too often. Nothing was approved. Start the thread anew.")
-
-    async def _wait(self, pending: Pending, answer: Answer) -> ApprovalResponse:
-        # What waits here may be gone tomorrow, but the question stays for whoever comes then.
-        limit_s = self.wait_s if answer.status is Status.PENDING else None
-        if limit_s is not None and limit_s <= 0:
-            raise _undecided(pending)
-        try:
-            async with asyncio.timeout(limit_s):
-                return await self.client.wait(pending, withdraw=False)
-        except TimeoutError:
-            raise _undecided(pending) from None
+        names = [f"{name} {n}" for n in range(len(question.requests))]
+        both = zip(names, question.requests, strict=True)
+        asked = {one: self._asker.ask(one, request) for one, request in both}
+        answers = await every(self.client, asked)
+        return [answers[one] for one in names]
 
 
 def resuming(desk: Desk) -> Flow:
@@ -163,22 +139,18 @@ def resuming(desk: Desk) -> Flow:
     result = state.values
     while questions := desk.questions(state):
         answers, errors = yield Wait(desk.ask(questions))
-        fresh = desk.questions((yield Look()))
+        looked = yield Look()
+        fresh = desk.questions(looked)
         kept = {name: answers[name] for name in answers if _same(questions, fresh, name)}
         moved = {name: answers[name] for name in answers if name not in kept}
         if moved:
             yield Wait(desk.tell(moved, not_run("the graph was resumed by somebody else")))
         if kept:
-            result = yield from _going(desk, fresh, kept)
+            result = yield from _going(desk, fresh, kept, afresh=desk.holds(looked))
         if errors:
             raise errors[0]
         state = yield Look()
     return result
-
-
-def not_run(why: str) -> dict[str, Any]:
-    """Say that something was approved and started, and then was not run."""
-    return Run().told(exit_code=1, error=f"It was not run: {why}.")
 
 
 def checked(config: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -195,25 +167,40 @@ def checked(config: Mapping[str, Any]) -> Mapping[str, Any]:
     return config
 
 
-def _going(desk: Desk, questions: Questions, answers: Answers) -> Flow:
+def _going(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) -> Flow:
     try:
+        return (yield from _told(desk, questions, answers, afresh=afresh))
+    finally:
         for name in answers:
-            questions[name].check()
-        values = {name: questions[name].answer(answers[name]) for name in answers}
-        command = desk.command(values)
+            questions[name].after()
+
+
+def _told(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) -> Flow:
+    try:
+        told = {name: questions[name].settle(answers[name]) for name in answers}
+        command = desk.command({name: questions[name].answer(told[name]) for name in told})
     except Exception:
         yield Wait(desk.tell(answers, not_run("its answer could not be handed on")))
         raise
+    dropped = {name: _dropped(answers[name], told[name]) for name in told}
+    if any(dropped.values()):
+        yield Wait(desk.tell(dropped, not_run("the graph cannot carry this answer")))
     run = Run()
     try:
-        result = yield Go(command)
+        result = yield Go(command, afresh=afresh)
     except GeneratorExit:
         raise
     except BaseException as error:
-        yield Wait(desk.tell(answers, run.raised(error)))
+        yield Wait(desk.tell(told, run.raised(error)))
         raise
-    yield Wait(desk.tell(answers, run.returned(None)))
+    yield Wait(desk.tell(told, run.returned(None)))
     return result
+
+
+def _dropped(answers: Responses, told: Responses) -> Responses:
+    """Return each yes that became a no on its way into the graph."""
+    both = zip(answers, told, strict=True)
+    return [answer for answer, one in both if answer.approved is True and one.approved is not True]
 
 
 def _same(asked: Questions, fresh: Questions, name: str) -> bool:
@@ -221,23 +208,6 @@ def _same(asked: Questions, fresh: Questions, name: str) -> bool:
         return False
     before = [request.digest for request in asked[name].requests]
     return before == [request.digest for request in fresh[name].requests]
-
-
-def _over(answer: Answer) -> bool:
-    """Say whether an earlier answer can neither be used nor be a no."""
-    if answer.status in {Status.EXPIRED, Status.CANCELLED}:
-        return True
-    if answer.status is not Status.APPROVED or answer.decision is None:
-        return False
-    until = answer.decision.valid_until
-    return answer.started_at is not None or (until is not None and until <= answer.now)
-
-
-def _undecided(pending: Pending) -> Undecided:
-    return Undecided(
-        f"Nobody has decided {pending.id} yet. Nothing was approved and the graph stays "
-        "interrupted. Call this again to wait on."
-    )
 
 
 def _id(interrupt: Any) -> str:

@@ -18,13 +18,15 @@ _OF_A_BATCH = {"action_requests", "review_configs"}
 _ALL = frozenset({"approve", "edit", "reject"})
 
 
-def question(value: Any) -> Question | None:
-    """Return what such a request asks, one request for each call, or None if it is none."""
+def question(value: Any, schema: Any = None) -> Question | None:
+    """Return what such a request asks, one request for each call, or None if it is none.
+
+    ``schema`` is the interrupt's own for its answer, if there is one.
+    """
     if not isinstance(value, Mapping):
         return None
     if value.get("type") == "tool_approval" and value.keys() <= _OF_ONE:
-        # What may be decided stands in a schema; a yes and a no are what every tool takes.
-        allowed = [frozenset({"approve", "reject"})]
+        allowed = [_kinds(schema)]
         return Question(
             requests=[_request(value, allowed[0])],
             answer=lambda r: _decisions(allowed, [value], r)[0],
@@ -32,7 +34,7 @@ def question(value: Any) -> Question | None:
     calls = value.get("action_requests")
     if not isinstance(calls, Sequence) or not calls or not value.keys() <= _OF_A_BATCH:
         return None
-    if not all(call.keys() <= _OF_A_CALL for call in calls):
+    if not all(isinstance(call, Mapping) and call.keys() <= _OF_A_CALL for call in calls):
         return None
     rules = {
         rule.get("action_name"): frozenset(rule.get("allowed_decisions", _ALL))
@@ -41,6 +43,17 @@ def question(value: Any) -> Question | None:
     allowed = [rules.get(call["name"], _ALL) for call in calls]
     requests = [_request(call, may) for call, may in zip(calls, allowed, strict=True)]
     return Question(requests=requests, answer=partial(_batch, allowed, calls))
+
+
+def _kinds(schema: Any) -> frozenset[str]:
+    """Return the decisions that a JSON schema of them allows: several, or a single one."""
+    found = schema if isinstance(schema, Mapping) else {}
+    try:
+        if "discriminator" in found:
+            return frozenset(found["discriminator"]["mapping"])
+        return frozenset({found["properties"]["type"]["const"]})
+    except (LookupError, TypeError):
+        return frozenset({"approve", "reject"})  # which LangChain checks again
 
 
 def _request(call: Mapping[str, Any], may: frozenset[str]) -> ApprovalRequest:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+_COPY = "__copy__"  # the name under which LangGraph copies a checkpoint without what is pending
+
 
 @dataclass(frozen=True)
 class Look:
@@ -15,9 +17,14 @@ class Look:
 
 @dataclass(frozen=True)
 class Go:
-    """Have the graph go on with this command."""
+    """Have the graph go on with this command.
+
+    ``afresh`` is for a graph that still holds an earlier answer which its node did not take:
+    LangGraph would add the new one to it. A copy of the checkpoint holds none.
+    """
 
     command: Any
+    afresh: bool = False
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,7 @@ Flow: TypeAlias = Generator[Look | Go | Wait, Any, Any]
 
 def drive(graph: Any, config: Any, flow: Flow) -> Any:
     """Have a graph that blocks go through ``flow``."""
-    _no_loop()
+    no_loop("aresume_pending")
     send: Callable[[Any], Any] = flow.send
     value: Any = None
     while True:
@@ -64,9 +71,11 @@ async def drive_async(graph: Any, config: Any, flow: Flow) -> Any:
 def _do(graph: Any, config: Any, step: Look | Go | Wait) -> Any:
     if isinstance(step, Wait):
         return asyncio.run(step.work)  # type: ignore[arg-type,unused-ignore]
-    return (
-        graph.get_state(config) if isinstance(step, Look) else graph.invoke(step.command, config)
-    )
+    if isinstance(step, Look):
+        return graph.get_state(config)
+    if step.afresh:
+        graph.update_state(config, None, as_node=_COPY)
+    return graph.invoke(step.command, config)
 
 
 async def _do_async(graph: Any, config: Any, step: Look | Go | Wait) -> Any:
@@ -74,12 +83,19 @@ async def _do_async(graph: Any, config: Any, step: Look | Go | Wait) -> Any:
         return await step.work
     if isinstance(step, Look):
         return await graph.aget_state(config)
+    if step.afresh:
+        await graph.aupdate_state(config, None, as_node=_COPY)
     return await graph.ainvoke(step.command, config)
 
 
-def _no_loop() -> None:
+def no_loop(instead: str) -> None:
+    """Refuse to block an event loop that is running.
+
+    Raises:
+        RuntimeError: One is; its message names what to call ``instead``.
+    """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return
-    raise RuntimeError("This blocks, and an event loop is running. Use aresume_pending.")
+    raise RuntimeError(f"This blocks, and an event loop is running. Use {instead}.")

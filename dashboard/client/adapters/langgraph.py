@@ -16,13 +16,8 @@ from dashboard.client._defaults import default_async_client
 from dashboard.client._models import ApprovalRequest, ApprovalResponse
 from dashboard.client._refusals import for_model
 from dashboard.client.adapters import _core, _hitl
-from dashboard.client.adapters._graphs import (
-    Desk,
-    Question,
-    Undecided,
-    checked,
-    resuming,
-)
+from dashboard.client.adapters._graphs import Desk, Question, checked, resuming
+from dashboard.client.adapters._pauses import Undecided
 from dashboard.client.adapters._steps import drive, drive_async
 from dashboard.wire import Status, canonical_json, digest, parse_json
 
@@ -104,11 +99,11 @@ def _desk(
     wait_s: float | None = None,
     time_limit_s: int | None = None,
 ) -> Desk:
-    def question(value: Any, node: str) -> Question:
-        found = read(value, node) if read else None
+    def question(interrupt: Any, node: str) -> Question:
+        found = read(interrupt.value, node) if read else None
         if isinstance(found, ApprovalRequest):
             return Question(requests=[found], answer=_first)
-        return found or _question(value, node)
+        return found or _question(interrupt, node)
 
     return Desk(
         client=client or default_async_client(),
@@ -126,13 +121,14 @@ def _by_id(values: Mapping[str, Any]) -> Any:
     return import_module("langgraph.types").Command(resume=dict(values))
 
 
-def _question(value: Any, node: str) -> Question:
+def _question(interrupt: Any, node: str) -> Question:
+    value = interrupt.value
     ours = isinstance(value, Mapping) and value.keys() == {_ASKED}
     if ours and isinstance(value[_ASKED], str):
         # Its text leaves out what is off, and this one is on unless it is said to be off.
         request = ApprovalRequest(**{"accepts_grants": False, **parse_json(value[_ASKED])})
         return Question(requests=[request], answer=_first)
-    if found := _hitl.question(value):
+    if found := _hitl.question(value, getattr(interrupt, "response_schema", None)):
         return found
     # Not our own: the value is all that is known of it.
     tool = _core.line(f"langgraph.{node}")

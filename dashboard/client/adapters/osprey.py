@@ -6,25 +6,30 @@ answers come back as the state update that ``get_approval_resume_data`` reads.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 from dashboard.client._async_client import AsyncClient
 from dashboard.client._defaults import default_async_client
-from dashboard.client._errors import DigestMismatch
-from dashboard.client._models import ApprovalRequest, ApprovalResponse
-from dashboard.client.adapters import _core
-from dashboard.client.adapters._graphs import Desk, Question, Undecided, checked, resuming
+from dashboard.client._models import ApprovalResponse
+from dashboard.client.adapters import _core, _plan_files
+from dashboard.client.adapters._graphs import Desk, Question, Responses, checked, resuming
+from dashboard.client.adapters._interrupts import (
+    PLAN,
+    STEP,
+    edited,
+    payload_of,
+    to_request,
+    with_notebook,
+)
+from dashboard.client.adapters._pauses import Undecided
 from dashboard.client.adapters._steps import drive, drive_async
-from dashboard.wire import canonical_json
+from dashboard.wire import Status
 
 __all__ = ["Undecided", "aresume_pending", "resume_pending", "state_update", "to_request"]
-PLAN_FILES = ("modified_execution_plan.json", "pending_execution_plan.json")  # the first wins
-Payload = Mapping[str, Any]
 Tell = Callable[[ApprovalResponse], Mapping[str, Any]]
 
 
@@ -37,8 +42,11 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
         graph: A compiled graph with a checkpointer.
         config: Names the thread, as LangGraph takes it.
         options: ``client`` (an ``AsyncClient``), ``wait_s`` (how long to wait for people, in
-            seconds; 0 to look only), ``time_limit_s`` (how long they have), and ``tell``, which
-            makes of an answer what else goes into the state, such as a message with its reason.
+            seconds; 0 to look only), ``time_limit_s`` (how long they have), ``tell``, which makes
+            of an answer what else goes into the state, such as a message with its reason,
+            ``notebooks``, the folder from which notebooks may be sent (that of the execution if
+            None), and ``edits``, the approval types whose nodes run what they find in the
+            payload (Osprey's own do so for plans and memory only).
 
     Returns:
         What the graph returned last, or its values if nothing was pending.
@@ -56,166 +64,110 @@ async def aresume_pending(graph: Any, config: Mapping[str, Any], **options: Any)
     return await drive_async(graph, config, resuming(_desk(checked(config), **options)))
 
 
-def to_request(value: Any) -> ApprovalRequest:
-    """Return what an interrupt asks: code, a plan, a memory change, or a call.
-
-    Raises:
-        ValueError: It is no interrupt of Osprey's.
-        TypeError: What would run is not JSON.
-    """
-    payload = _payload(value)
-    approval_type = payload["approval_type"]
-    make = _KINDS.get(approval_type, _call)
-    if approval_type.startswith("memory_"):
-        make = _memory
-    try:
-        return _core.fitting(make(payload))
-    except KeyError as error:
-        raise ValueError(f"The interrupt {approval_type!r:.80} holds no {error}.") from None
-
-
 def state_update(value: Any, response: ApprovalResponse) -> dict[str, Any]:
     """Return what to put into the state. The payload is the interrupt's own, or a reviewer's."""
+    payload = dict(payload_of(value))
+    # Osprey counts rejections, and after three of them takes a step without asking.
+    count = {"react_rejection_count": 0} if payload["approval_type"] == STEP else {}
     if response.approved is not True:
-        return {"approval_approved": False, "approved_payload": None}
-    payload = dict(_payload(value))
+        return {**count, "approval_approved": False, "approved_payload": None}
     if response.edited:
-        payload |= _edited(payload, _core.plain(response.content))
-    return {"approval_approved": True, "approved_payload": payload}
+        payload |= edited(payload, _core.plain(response.content))
+    return {**count, "approval_approved": True, "approved_payload": payload}
 
 
 def _desk(
     config: Mapping[str, Any],
     *,
     client: AsyncClient | None = None,
-    tell: Tell | None = None,
     wait_s: float | None = None,
     time_limit_s: int | None = None,
+    **reading: Any,
 ) -> Desk:
     return Desk(
         client=client or default_async_client(),
         config=config,
-        read=partial(_question, tell),
+        read=_Reader(**reading).question,
         command=_update,
         wait_s=wait_s,
         time_limit_s=time_limit_s,
         most=1,
+        holds=lambda state: state.values.get("approval_approved") is not None,
     )
 
 
-def _question(tell: Tell | None, value: Any, _: str) -> Question:
-    def answer(responses: Sequence[ApprovalResponse]) -> dict[str, Any]:
-        more = tell(responses[0]) if tell else {}
-        return {**more, **state_update(value, responses[0])}
+@dataclass(frozen=True, kw_only=True)
+class _Reader:
+    tell: Tell | None = None
+    notebooks: str | PathLike[str] | None = None
+    edits: Collection[str] = ()
 
-    request = to_request(value)
-    return Question(requests=[request], answer=answer, check=partial(_check_plan, value))
+    def question(self, interrupt: Any, _: str) -> Question:
+        value = interrupt.value
+        payload, request = payload_of(value), to_request(value, self.edits)
+
+        def answer(responses: Responses) -> dict[str, Any]:
+            more = self.tell(responses[0]) if self.tell else {}
+            return {**more, **state_update(value, responses[0])}
+
+        asked = [with_notebook(request, payload, self.notebooks)]
+        if payload["approval_type"] != PLAN:
+            return Question(requests=asked, answer=answer)
+        steps = request.content["steps"]
+        return Question(
+            requests=asked,
+            answer=answer,
+            settle=lambda responses: [_settled(payload, steps, responses[0])],
+            after=lambda: _plan_files.withdraw(payload, steps),
+        )
+
+
+def _settled(
+    payload: Mapping[str, Any], steps: Sequence[Any], response: ApprovalResponse
+) -> ApprovalResponse:
+    _plan_files.check(payload, steps)
+    if response.approved is not True or not response.edited:
+        return response
+    allowed = response.content["steps"]
+    if why := _not_carried(steps, allowed):
+        return _refused(response, why)
+    _plan_files.shorten(payload, steps, allowed)
+    return response
+
+
+def _refused(response: ApprovalResponse, why: str) -> ApprovalResponse:
+    reason = (
+        f"Only a part of the plan was approved, and Osprey cannot follow it: {why}. Nothing of it "
+        "was run. Plan anew with what was allowed."
+    )
+    return replace(
+        response,
+        approved=False,
+        status=Status.REJECTED,
+        reason=reason,
+        content=None,
+        edited=False,
+    )
+
+
+def _not_carried(steps: Sequence[Any], allowed: Sequence[Any]) -> str:
+    """Say why Osprey cannot follow these steps of a plan alone, if it cannot."""
+    if allowed[-1] != steps[-1]:
+        return "its last step, which answers, is left out"
+    made = {str(step.get("context_key")) for step in allowed}
+    left_out = {str(step.get("context_key")) for step in steps} - made
+    if missing := left_out & {key for step in allowed for key in _needed(step)}:
+        return f"a step needs {min(missing)!r:.80} of a step that is left out"
+    return ""
+
+
+def _needed(step: Mapping[str, Any]) -> set[str]:
+    """Return the context keys that a step takes: ``inputs`` lists ``{type: key}``."""
+    inputs = step.get("inputs")
+    listed = inputs if isinstance(inputs, Sequence) else []
+    return {str(key) for one in listed if isinstance(one, Mapping) for key in one.values()}
 
 
 def _update(values: Mapping[str, Any]) -> Any:
     (update,) = values.values()
     return import_module("langgraph.types").Command(update=update)
-
-
-def _payload(value: Any) -> Payload:
-    payload = value.get("resume_payload") if isinstance(value, Mapping) else None
-    if not isinstance(payload, Mapping) or not isinstance(payload.get("approval_type"), str):
-        told = "This is no interrupt of Osprey's: it has no payload with a type. Nobody was asked."
-        raise ValueError(told)  # noqa: TRY004 - a value out of a graph, and no argument
-    return payload
-
-
-def _code(payload: Payload) -> ApprovalRequest:
-    return ApprovalRequest.code(
-        payload["code"], "python", accepts_edits=True, **_about(payload, {"code"})
-    )
-
-
-def _plan(payload: Payload) -> ApprovalRequest:
-    plan = payload["execution_plan"]
-    steps = plan.get("steps") if isinstance(plan, Mapping) else plan
-    if not isinstance(steps, Sequence) or isinstance(steps, str) or not steps:
-        raise ValueError("The plan holds no steps. Nobody was asked.")
-    return ApprovalRequest.plan(steps, **_about(payload, {"execution_plan"}))
-
-
-def _step(payload: Payload) -> ApprovalRequest:
-    return ApprovalRequest.plan([payload["step"]], **_about(payload, {"step"}))
-
-
-def _memory(payload: Payload) -> ApprovalRequest:
-    names = ("operation_type", "user_id", "content", "existing_memory")
-    operation, user_id, content, existing = (payload[name] for name in names)
-    about = _about(payload, set(names))
-    return ApprovalRequest.memory(
-        operation, user_id, content, existing or None, accepts_edits=True, **about
-    )
-
-
-def _writes(payload: Payload) -> ApprovalRequest:
-    arguments = {"operations": payload["operations"]}
-    about = _about(payload, {"operations"})
-    return ApprovalRequest.tool_call("channel_write", arguments, accepts_edits=True, **about)
-
-
-def _call(payload: Payload) -> ApprovalRequest:
-    arguments = {name: value for name, value in payload.items() if name != "approval_type"}
-    return ApprovalRequest.tool_call(payload["approval_type"], arguments)
-
-
-_KINDS = {
-    "python_executor": _code,
-    "orchestrator_plan": _plan,
-    "reactive_orchestrator_step": _step,
-    "channel_write": _writes,
-}
-
-
-def _about(payload: Payload, content: set[str]) -> dict[str, Any]:
-    left_out = content | {"approval_type", "step_objective"}
-    found = {name: value for name, value in payload.items() if name not in left_out}
-    objective = str(payload.get("step_objective") or "")[: _core.MAX_TEXT]
-    return {"objective": objective, "evidence": _core.evidence(found)}
-
-
-def _edited(payload: Payload, content: Mapping[str, Any]) -> dict[str, Any]:
-    if payload["approval_type"] == "python_executor":
-        return {"code": content["code"]}
-    if payload["approval_type"] == "channel_write":
-        return {"operations": content["arguments"]["operations"]}
-    return {"content": content["content"]}  # of a memory: nothing else accepts edits
-
-
-def _check_plan(value: Any) -> None:
-    """Make sure that the file which Osprey will read holds the plan that was asked about.
-
-    Osprey keeps one file for all sessions, and takes its steps instead of the payload's.
-    """
-    payload = _payload(value)
-    if payload["approval_type"] != "orchestrator_plan":
-        return
-    for path in _plan_files(payload):
-        if path.exists():
-            _check_steps(path, to_request(value).content["steps"])
-            return
-
-
-def _plan_files(payload: Payload) -> list[Path]:
-    folder, file = payload.get("pending_plans_dir"), payload.get("plan_file_path")
-    where = [Path(folder)] if folder else []
-    where += [Path(file).parent] if file else []
-    named = [Path(file)] if file else []
-    return [path / name for name in PLAN_FILES for path in where] + named
-
-
-def _check_steps(path: Path, steps: Any) -> None:
-    try:
-        found = json.loads(path.read_bytes())["steps"]
-        same = canonical_json(found) == canonical_json(steps)
-    except (OSError, ValueError, TypeError, KeyError):
-        same = False
-    if not same:
-        raise DigestMismatch(
-            f"The plan file {path} does not hold the steps that were approved. The graph was not "
-            "resumed. Remove the file or plan anew."
-        )

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from dashboard.client import ApprovalRequest, DigestMismatch, Unreachable
-from dashboard.client.adapters._graphs import Desk, Question, Undecided, checked, resuming
+from dashboard.client.adapters._graphs import Desk, Question, checked, resuming
+from dashboard.client.adapters._pauses import Undecided
 from dashboard.client.adapters._steps import drive_async
 from dashboard.client.testing import FakeDashboard, approve
 
@@ -30,8 +31,8 @@ class Graph:
         return "after"
 
 
-def read(value, _):
-    asked = ApprovalRequest.code(value, "python")
+def read(interrupt, _):
+    asked = ApprovalRequest.code(interrupt.value, "python")
     return Question(requests=[asked], answer=lambda answers: answers[0].approved)
 
 

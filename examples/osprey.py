@@ -1,0 +1,64 @@
+"""Osprey's approvals, answered in the dashboard. Needs langgraph; no model account.
+
+    python -P examples/osprey.py
+
+DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks. ``-P``, because this
+file has the framework's own name. Where osprey-framework 0.11 is installed, ``osprey.approval``
+takes the place of ``dashboard.capabilities``: the names and what they do are the same.
+"""
+
+from typing import Any, TypedDict
+
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.types import interrupt
+
+from dashboard.capabilities import (
+    clear_approval_state,
+    create_code_approval_interrupt,
+    get_approval_resume_data,
+)
+from dashboard.client.adapters.osprey import resume_pending
+
+
+class State(TypedDict, total=False):
+    """What the node takes and leaves."""
+
+    code: str
+    approval_approved: bool | None  # Osprey's state has these two
+    approved_payload: dict[str, Any] | None
+    done: str
+    reason: str
+
+
+def python_capability(state: State) -> State:
+    """A node as Osprey's capabilities are: asks, and reads the answer when it runs again."""
+    answered, payload = get_approval_resume_data(state, "python_executor")
+    if not answered:
+        interrupt(
+            create_code_approval_interrupt(
+                code=state["code"],
+                analysis_details={"writes": 1},
+                execution_mode="write_access",
+                safety_concerns=["Writes to a magnet."],
+                step_objective="Move the beam.",
+            )
+        )
+    done = f"ran {payload['code']}" if payload else "not run"
+    return {"done": done, **clear_approval_state()}
+
+
+graph = StateGraph(State)
+graph.add_node("python", python_capability)
+graph.add_edge(START, "python")
+compiled = graph.compile(checkpointer=InMemorySaver())  # one in a database survives a restart
+
+for code in ("caput('SR:C01:HC1', 0.05)", "caput('SR:ALL', 0)"):
+    thread = {"configurable": {"thread_id": code}}
+    compiled.invoke({"code": code}, thread)  # stops at the question
+    print(f"Asked: {code}")
+    # Osprey has no place for a reason, so say where it goes.
+    state = resume_pending(compiled, thread, tell=lambda answer: {"reason": answer.reason})
+    print(f"  {state['done']}")
+    if state["reason"]:
+        print(f"  The reason: {state['reason']}")
