@@ -7,27 +7,22 @@ is killed loses nothing: questions are named by their interrupt, so the next one
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
 from typing import Any, TypeAlias
 
-from dashboard.client._answers import Answer
 from dashboard.client._async_client import AsyncClient
-from dashboard.client._errors import DashboardError, DigestMismatch
-from dashboard.client._models import ApprovalRequest, ApprovalResponse, Pending
-from dashboard.client._outcomes import Run, report_async
+from dashboard.client._errors import DigestMismatch
+from dashboard.client._models import ApprovalRequest, ApprovalResponse
+from dashboard.client._outcomes import Run
 from dashboard.client.adapters import _core
+from dashboard.client.adapters._pauses import Asker, every, not_run, tell
 from dashboard.client.adapters._steps import Flow, Go, Look, Wait
-from dashboard.wire import Status, canonical_json
 
-MOST_ATTEMPTS = 100
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
-
-
-class Undecided(DashboardError):
-    """Nobody has decided yet. The graph stays interrupted and the question on the desk."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +62,12 @@ class Desk:
     wait_s: float | None = None
     time_limit_s: int | None = None
     most: int | None = None
-    used: set[str] = field(default_factory=set)
+
+    @cached_property
+    def _asker(self) -> Asker:
+        where = _configurable(self.config)
+        names = [str(where.get("thread_id", "")), str(where.get("checkpoint_ns", ""))]
+        return Asker(client=self.client, names=names, wait_s=self.wait_s)
 
     def questions(self, state: Any) -> dict[str, Question]:
         """Return what is asked now, by the interrupts' ids."""
@@ -97,8 +97,7 @@ class Desk:
 
     async def tell(self, answers: Answers, told: Mapping[str, Any]) -> None:
         """Report how everything that was approved ended."""
-        approved = [one for all_ in answers.values() for one in all_ if one.approved is True]
-        await asyncio.gather(*(report_async(self.client, one, dict(told)) for one in approved))
+        await tell(self.client, chain.from_iterable(answers.values()), told)
 
     def _question(self, interrupt: Any, node: str) -> Question:
         question = self.read(interrupt.value, node)
@@ -116,41 +115,11 @@ class Desk:
         return replace(question, requests=requests)
 
     async def _ask(self, name: str, question: Question) -> Sequence[ApprovalResponse]:
-        asked = [self._ask_one(f"{name} {n}", r) for n, r in enumerate(question.requests)]
-        told = await asyncio.gather(*asked, return_exceptions=True)
-        errors = [one for one in told if isinstance(one, BaseException)]
-        answers = [one for one in told if not isinstance(one, BaseException)]
-        if errors:
-            await self.tell({name: answers}, not_run("another question of its batch is open"))
-            raise errors[0]
-        return answers
-
-    async def _ask_one(self, name: str, request: ApprovalRequest) -> ApprovalResponse:
-        where = _configurable(self.config)
-        names = [str(where.get("thread_id", "")), str(where.get("checkpoint_ns", "")), name]
-        stem = hashlib.sha256(canonical_json([*names, request.body()]).encode()).hexdigest()
-        for attempt in range(MOST_ATTEMPTS):
-            key = f"{stem}-{attempt}"
-            pending = await self.client.submit(request, idempotency_key=key)
-            answer = await self.client.get(pending.id)
-            if key not in self.used and not _over(answer):
-                response = await _core.decided(self._wait(pending, answer))
-                self.used.add(key)
-                return response
-            again = f"Asked again: {pending.id} was asked before and cannot be used any more."
-            request = replace(request, evidence={**request.evidence, "asked_again": again})
-        raise Undecided("This was asked too often. Nothing was approved. Start the thread anew.")
-
-    async def _wait(self, pending: Pending, answer: Answer) -> ApprovalResponse:
-        # What waits here may be gone tomorrow, but the question stays for whoever comes then.
-        limit_s = self.wait_s if answer.status is Status.PENDING else None
-        if limit_s is not None and limit_s <= 0:
-            raise _undecided(pending)
-        try:
-            async with asyncio.timeout(limit_s):
-                return await self.client.wait(pending, withdraw=False)
-        except TimeoutError:
-            raise _undecided(pending) from None
+        names = [f"{name} {n}" for n in range(len(question.requests))]
+        both = zip(names, question.requests, strict=True)
+        asked = {one: self._asker.ask(one, request) for one, request in both}
+        answers = await every(self.client, asked)
+        return [answers[one] for one in names]
 
 
 def resuming(desk: Desk) -> Flow:
@@ -174,11 +143,6 @@ def resuming(desk: Desk) -> Flow:
             raise errors[0]
         state = yield Look()
     return result
-
-
-def not_run(why: str) -> dict[str, Any]:
-    """Say that something was approved and started, and then was not run."""
-    return Run().told(exit_code=1, error=f"It was not run: {why}.")
 
 
 def checked(config: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -221,23 +185,6 @@ def _same(asked: Questions, fresh: Questions, name: str) -> bool:
         return False
     before = [request.digest for request in asked[name].requests]
     return before == [request.digest for request in fresh[name].requests]
-
-
-def _over(answer: Answer) -> bool:
-    """Say whether an earlier answer can neither be used nor be a no."""
-    if answer.status in {Status.EXPIRED, Status.CANCELLED}:
-        return True
-    if answer.status is not Status.APPROVED or answer.decision is None:
-        return False
-    until = answer.decision.valid_until
-    return answer.started_at is not None or (until is not None and until <= answer.now)
-
-
-def _undecided(pending: Pending) -> Undecided:
-    return Undecided(
-        f"Nobody has decided {pending.id} yet. Nothing was approved and the graph stays "
-        "interrupted. Call this again to wait on."
-    )
 
 
 def _id(interrupt: Any) -> str:

@@ -32,7 +32,7 @@ Flow: TypeAlias = Generator[Look | Go | Wait, Any, Any]
 
 def drive(graph: Any, config: Any, flow: Flow) -> Any:
     """Have a graph that blocks go through ``flow``."""
-    _no_loop()
+    no_loop("aresume_pending")
     send: Callable[[Any], Any] = flow.send
     value: Any = None
     while True:
@@ -77,9 +77,14 @@ async def _do_async(graph: Any, config: Any, step: Look | Go | Wait) -> Any:
     return await graph.ainvoke(step.command, config)
 
 
-def _no_loop() -> None:
+def no_loop(instead: str) -> None:
+    """Refuse to block an event loop that is running.
+
+    Raises:
+        RuntimeError: One is; its message names what to call ``instead``.
+    """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return
-    raise RuntimeError("This blocks, and an event loop is running. Use aresume_pending.")
+    raise RuntimeError(f"This blocks, and an event loop is running. Use {instead}.")

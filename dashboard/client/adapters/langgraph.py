@@ -16,13 +16,8 @@ from dashboard.client._defaults import default_async_client
 from dashboard.client._models import ApprovalRequest, ApprovalResponse
 from dashboard.client._refusals import for_model
 from dashboard.client.adapters import _core, _hitl
-from dashboard.client.adapters._graphs import (
-    Desk,
-    Question,
-    Undecided,
-    checked,
-    resuming,
-)
+from dashboard.client.adapters._graphs import Desk, Question, checked, resuming
+from dashboard.client.adapters._pauses import Undecided
 from dashboard.client.adapters._steps import drive, drive_async
 from dashboard.wire import Status, canonical_json, digest, parse_json
 

@@ -18,7 +18,8 @@ from dashboard.client._defaults import default_async_client
 from dashboard.client._errors import DigestMismatch
 from dashboard.client._models import ApprovalRequest, ApprovalResponse
 from dashboard.client.adapters import _core
-from dashboard.client.adapters._graphs import Desk, Question, Undecided, checked, resuming
+from dashboard.client.adapters._graphs import Desk, Question, checked, resuming
+from dashboard.client.adapters._pauses import Undecided
 from dashboard.client.adapters._steps import drive, drive_async
 from dashboard.wire import canonical_json
 

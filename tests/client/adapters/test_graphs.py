@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from dashboard.client import ApprovalRequest, DigestMismatch, Unreachable
-from dashboard.client.adapters._graphs import Desk, Question, Undecided, checked, resuming
+from dashboard.client.adapters._graphs import Desk, Question, checked, resuming
+from dashboard.client.adapters._pauses import Undecided
 from dashboard.client.adapters._steps import drive_async
 from dashboard.client.testing import FakeDashboard, approve
 
