@@ -20,7 +20,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from dashboard.client.testing import FakeDashboard, approve
+from dashboard.client.testing import FakeDashboard, approve, reject
 
 AUTOGEN = ("autogen_agentchat", "autogen_ext")
 LANGGRAPH = ("langgraph", "langchain", "langgraph.checkpoint.sqlite")
@@ -32,6 +32,12 @@ NEEDS = {
     "test_langgraph.py": LANGGRAPH,
     "test_langgraph_live.py": LANGGRAPH,
     "test_osprey.py": ("osprey", "langgraph"),
+    "test_agent_framework.py": ("agent_framework",),
+    "test_agent_framework_example.py": ("agent_framework",),
+    "test_agent_framework_gate.py": ("agent_framework",),
+    "test_agent_framework_live.py": ("agent_framework",),
+    "test_agent_framework_upstream.py": ("agent_framework",),
+    "test_agent_framework_workflows.py": ("agent_framework",),
 }
 
 
@@ -85,6 +91,15 @@ class Gate:
     def edit_next(self, content):
         """Approve what comes next, but with this content."""
         self._fake.decide_next(approve(content=content))
+
+    def decide(self, number, verdict):
+        """Decide the request of that number, from 0: "approve", or a rejection's reason."""
+        given = approve() if verdict == "approve" else reject(verdict)
+        self._fake.approvals[number].verdict = given
+
+    def let_pass(self, seconds):
+        """Let so much time pass."""
+        self._fake.advance(seconds)
 
     def run_out(self):
         """Let so much time pass that nobody can decide any more."""

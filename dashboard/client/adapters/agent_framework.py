@@ -1,0 +1,272 @@
+"""For Microsoft Agent Framework. Checked against agent-framework-core 1.23.0.
+
+``run_with_approvals`` runs an agent whose tools have ``approval_mode="always_require"`` until no
+request of it is left, and ``resume_workflow`` does so for a workflow. ``gate`` stands before
+every tool, and ``approval_rule`` answers inside a run. A yes and a no go on; without either
+nothing does, and an error says why.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from importlib import import_module
+from typing import Any, TypeAlias
+
+from dashboard.client._async_client import AsyncClient
+from dashboard.client._defaults import default_async_client
+from dashboard.client._errors import DigestMismatch
+from dashboard.client._outcomes import Run
+from dashboard.client.adapters import _agent_sessions as sessions
+from dashboard.client.adapters import _agent_workflows as workflows
+from dashboard.client.adapters._agent_gate import Gate, why
+from dashboard.client.adapters._agent_turns import Turn, current
+from dashboard.client.adapters._pauses import Asker, Undecided, not_run
+
+__all__ = [
+    "Undecided",
+    "approval_rule",
+    "gate",
+    "resume_workflow",
+    "run_with_approvals",
+]
+Save: TypeAlias = Callable[[Any], Any]
+
+
+async def run_with_approvals(
+    agent: Any,
+    message: Any = None,
+    *,
+    session: Any,
+    save: Save | None = None,
+    client: AsyncClient | None = None,
+    wait_s: float | None = None,
+    time_limit_s: int | None = None,
+    **options: Any,
+) -> Any:
+    """Run an agent, put every approval request on the desk, and go on until none is left.
+
+    Killed and called again with the same session and no message, it finds its questions and
+    their answers. A question that nobody can answer any more is asked anew.
+
+    Args:
+        agent: An agent of the framework.
+        message: What ``agent.run`` takes. None goes on with what is pending in the session.
+        session: Of this agent; the framework believes an answer only if it recorded the question
+            there. Its id groups the questions.
+        save: Called with the session whenever questions are pending, before people are asked;
+            awaited if it returns something to await. Keep ``session.to_dict()`` there.
+        client: Who asks; configured by the environment if None.
+        wait_s: How long to wait for people, in seconds; as long as they have if None, 0 to look.
+        time_limit_s: How long people have, in seconds; what the dashboard gives if None.
+        options: What else ``agent.run`` takes. Streaming is not supported.
+
+    Returns:
+        The last response of the agent; None if there was no message and nothing pending. If it
+        wants something else of the user besides, nobody is asked and it is returned as it is.
+
+    Raises:
+        Undecided: Nobody decided within ``wait_s``. The question stays on the desk.
+        DashboardError: There is no yes and no no. The request stays pending in the session.
+        ValueError: A message for a session in which something is pending. Nothing was sent.
+    """
+    if session is None or options.get("stream"):
+        raise ValueError("Pass a session, and no stream. Nothing was sent.")
+    if message is not None and sessions.pending(session):
+        raise ValueError(
+            "Something is pending in the session. The message was not sent and nothing was "
+            "approved. Pass None first, to go on with what is pending."
+        )
+    turn = _turn(["session", session.session_id], session.session_id, client, wait_s, time_limit_s)
+    run = partial(_run, turn, agent, session, options)
+    with turn.around():
+        response = None if message is None else await run(message)
+        while sessions.pending(session) and not sessions.other_input(response):
+            if save is not None:
+                saved = save(session)
+                _ = await saved if inspect.isawaitable(saved) else saved
+            response = await run(await _answered(turn, session))
+        await turn.settle(list(turn.answers), lambda _: not_run("no result of it came back"))
+    return response
+
+
+async def resume_workflow(
+    workflow: Any,
+    result: Any,
+    *,
+    run_id: str = "",
+    read: workflows.Read | None = None,
+    client: AsyncClient | None = None,
+    wait_s: float | None = None,
+    time_limit_s: int | None = None,
+    **options: Any,
+) -> Any:
+    """Put every request of a workflow on the desk, and go on until none is left.
+
+    Approval requests of agents are answered as such. Any other request is answered with whether
+    it was approved, where the workflow wants a bool.
+
+    Args:
+        workflow: What returned ``result``.
+        result: Of ``workflow.run``: of a message, or of a checkpoint after a restart, which finds
+            the same questions again.
+        run_id: Groups the questions; use the same after a restart.
+        read: Makes a question of a ``request_info`` event that is no approval request of an
+            agent, or returns None to have the event's data shown as it is.
+        client: Who asks; configured by the environment if None.
+        wait_s: As for ``run_with_approvals``.
+        time_limit_s: As for ``run_with_approvals``.
+        options: What else ``workflow.run`` takes to go on, such as ``checkpoint_storage``.
+
+    Returns:
+        What the workflow returned last.
+
+    Raises:
+        DashboardError: There is no yes and no no. The workflow stays paused.
+        ValueError: A request wants something else than a bool. Nobody was asked.
+    """
+    turn = _turn(["workflow", run_id], run_id, client, wait_s, time_limit_s)
+    with turn.around():
+        while events := list(result.get_request_info_events()):
+            result = await workflows.go_on(turn, events, read, partial(workflow.run, **options))
+    return result
+
+
+def gate(
+    *,
+    client: AsyncClient | None = None,
+    time_limit_s: int | None = None,
+    allow_always: bool = True,
+) -> Any:
+    """Return a middleware for every tool of an agent: ``Agent(middleware=[gate()])``.
+
+    It asks inside the run, so no session and no ``approval_mode`` is needed. Arguments that a
+    reviewer edited are what the tool gets. Rejected is a result that the model reads; without a
+    yes or a no the run ends with the framework's ``MiddlewareFailure`` and its cause. What
+    ``run_with_approvals`` or ``resume_workflow`` got approved is not asked about again.
+
+    Args:
+        client: Who asks; configured by the environment if None.
+        time_limit_s: How long people have, in seconds; what the dashboard gives if None.
+        allow_always: A yes that a reviewer had remembered may answer.
+
+    Raises:
+        TypeError: The client blocks.
+    """
+    framework = import_module("agent_framework")
+    ask_first = Gate(
+        client,
+        framework.MiddlewareFailure,
+        time_limit_s=time_limit_s,
+        allow_always=allow_always,
+    )
+
+    class DashboardGate(framework.FunctionMiddleware):  # type: ignore[misc,name-defined] # not installed where types are checked
+        async def process(self, context: Any, call_next: Any) -> None:
+            await ask_first(context, call_next)
+
+    return DashboardGate()
+
+
+def approval_rule(
+    *,
+    client: AsyncClient | None = None,
+    run_id: str = "",
+    time_limit_s: int | None = None,
+) -> Callable[[Any], Awaitable[bool]]:
+    """Return a rule for the framework's ``ToolApprovalMiddleware(auto_approval_rules=[…])``.
+
+    It asks inside the run, about one call after the other. A no leaves the request to whoever
+    runs the agent; ``run_with_approvals`` knows the answer then, and asks nobody again. The end
+    is reported by ``run_with_approvals`` or ``gate`` only.
+
+    Args:
+        client: Who asks, as long as ``run_with_approvals`` does not run this.
+        run_id: Groups the questions; the rule is not told of the session.
+        time_limit_s: How long people have, in seconds; what the dashboard gives if None.
+
+    The rule raises:
+        DashboardError: There is no yes and no no. It ends the run.
+    """
+
+    async def rule(call: Any) -> bool:
+        turn = current() or _turn([], run_id, client, None, time_limit_s)
+        response = await turn.ask(str(call.id or call.call_id), turn.about(call))
+        return response.approved is True
+
+    return rule
+
+
+def _turn(
+    names: list[str],
+    run_id: str,
+    client: AsyncClient | None,
+    wait_s: float | None,
+    time_limit_s: int | None,
+) -> Turn:
+    asker = Asker(client=client or default_async_client(), names=names, wait_s=wait_s)
+    return Turn(asker=asker, run_id=run_id, time_limit_s=time_limit_s)
+
+
+async def _run(
+    turn: Turn, agent: Any, session: Any, options: Mapping[str, Any], message: Any
+) -> Any:
+    """Run the agent once, and tell how everything ended that this settled."""
+    calls = sessions.recorded(session)
+    told = _reasons(turn, calls)
+    more = {**options, **_with(agent, options, told)} if told else options
+    run = Run()
+    response = await turn.going(lambda: agent.run(message, session=session, **more))
+    ends = sessions.ends(run, response)
+    unknown = not_run("the framework returned no result of it")
+    left = sessions.recorded(session)
+    await turn.settle(
+        [name for name in turn.answers if name not in left],
+        lambda name: ends.get(name) or ends.get(_call_id(calls, name), unknown),
+    )
+    return response
+
+
+async def _answered(turn: Turn, session: Any) -> Any:
+    """Ask what is pending, and return the message that answers what is shown of it."""
+    asked = sessions.pending(session)
+    new = [name for name in asked if name not in turn.answers]
+    await turn.ask_all({name: turn.about(asked[name].function_call) for name in new})
+    now, shown = sessions.pending(session), sessions.shown(session)
+    try:
+        approved = {name: turn.approved(name, _call(now, name)) for name in turn.answers}
+    except DigestMismatch:
+        why = not_run("the session holds another question now")
+        await turn.settle(list(turn.answers), lambda _: why)
+        raise
+    said = [now[name].to_function_approval_response(approved=approved[name]) for name in shown]
+    return import_module("agent_framework").Message("user", said)
+
+
+def _reasons(turn: Turn, calls: Mapping[str, Any]) -> dict[str, str]:
+    """Return why what is answered now was not approved, by the calls' ids."""
+    refused = {name: one for name, one in turn.answers.items() if one.approved is not True}
+    return {
+        call_id: why(refused[name])
+        for name in refused
+        if name in calls
+        for call_id in (name, calls[name].function_call.call_id)
+        if call_id
+    }
+
+
+def _with(agent: Any, options: Mapping[str, Any], told: Mapping[str, str]) -> dict[str, Any]:
+    if "middleware" not in inspect.signature(agent.run).parameters:
+        return {}  # an agent of another kind: the model reads that it was rejected, and not why
+    given = options.get("middleware") or []
+    own = given if isinstance(given, list | tuple) else [given]
+    return {"middleware": [*own, sessions.reasons(told)]}
+
+
+def _call(requests: Mapping[str, Any], name: str) -> Any:
+    return requests[name].function_call if name in requests else None
+
+
+def _call_id(requests: Mapping[str, Any], name: str) -> str:
+    return str(getattr(_call(requests, name), "call_id", "") or "")
