@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+from importlib.metadata import version
 
 from agent_framework import (
     Agent,
@@ -17,6 +18,7 @@ from agent_framework import (
 
 from dashboard.client.adapters.agent_framework import run_with_approvals
 
+OLD = tuple(map(int, version("agent-framework-core").split(".")[:2])) < (1, 23)
 _ids = itertools.count(1)
 
 
@@ -28,7 +30,7 @@ class Model(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
         self.turns = list(turns)
         self.read = []
 
-    def _inner_get_response(self, *, messages, stream, options, **_):
+    def _inner_get_response(self, *, messages, stream, **_):
         assert not stream
 
         async def respond():
@@ -95,4 +97,6 @@ def _said(turn):
 
 
 def _shown(content):
-    return content.result if content.type == "function_result" else content.text or content.name
+    if content.type == "function_result":
+        return content.result
+    return content.text or content.name or f"{content.type} {content.approved}"

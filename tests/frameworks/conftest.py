@@ -20,7 +20,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from dashboard.client.testing import FakeDashboard, approve, reject
+from dashboard.client.testing import FakeDashboard, Verdict, approve, reject
+from dashboard.wire import Status
 
 AUTOGEN = ("autogen_agentchat", "autogen_ext")
 LANGGRAPH = ("langgraph", "langchain", "langgraph.checkpoint.sqlite")
@@ -96,6 +97,10 @@ class Gate:
         """Decide the request of that number, from 0: "approve", or a rejection's reason."""
         given = approve() if verdict == "approve" else reject(verdict)
         self._fake.approvals[number].verdict = given
+
+    def withdraw(self, number):
+        """Have an admin end the request of that number, from 0."""
+        self._fake.approvals[number].verdict = Verdict(Status.CANCELLED, "Ended.")
 
     def let_pass(self, seconds):
         """Let so much time pass."""

@@ -48,13 +48,14 @@ def other_input(response: Any) -> bool:
 
 def ends(run: Run, response: Any) -> dict[str, dict[str, Any]]:
     """Return how every call of a response ended, by the framework's id and the provider's."""
-    found: dict[str, dict[str, Any]] = {}
-    for message in getattr(response, "messages", None) or ():
-        for content in message.contents:
-            if content.type == RESULT:
-                told = end(run, content)
-                found |= {str(name): told for name in (content.call_id, content.id) if name}
-    return found
+    messages = getattr(response, "messages", None) or ()
+    contents = [content for message in messages for content in message.contents]
+    results = [content for content in contents if content.type == RESULT]
+    found = {str(one.call_id): end(run, one) for one in results}
+    # Until 1.20 a result has no id of the framework's, but the call beside it has.
+    calls = [content for content in contents if content.type == "function_call" and content.id]
+    found |= {str(one.id): found[one.call_id] for one in calls if one.call_id in found}
+    return found | {str(one.id): end(run, one) for one in results if one.id}
 
 
 def end(run: Run, result: Any) -> dict[str, Any]:
@@ -62,6 +63,12 @@ def end(run: Run, result: Any) -> dict[str, Any]:
     if error := getattr(result, "exception", None):
         return run.told(exit_code=1, error=str(error))
     return run.returned("" if result.result is None else str(result.result))
+
+
+def is_hosted(call: Any) -> bool:
+    """Say whether the model's provider makes this call, and not the framework."""
+    label = (call.additional_properties or {}).get("server_label")  # until 1.20
+    return getattr(call, "hosted", None) is True or bool(label)
 
 
 def reasons(told: Mapping[str, str]) -> Any:

@@ -20,6 +20,7 @@ from dashboard.client._models import ApprovalRequest, ApprovalResponse
 from dashboard.client._outcomes import Run, report_async
 from dashboard.client._refusals import refusal
 from dashboard.client.adapters import _core
+from dashboard.client.adapters._agent_sessions import is_hosted
 from dashboard.client.adapters._pauses import Asker, every, not_run, tell
 from dashboard.wire import Kind, digest
 
@@ -154,12 +155,11 @@ def call_request(call: Any, *, run_id: str, time_limit_s: int | None) -> Approva
         TypeError: Its arguments are not JSON.
         ValueError: They are JSON that cannot be sent as it is.
     """
-    hosted = getattr(call, "hosted", None) is True
-    said = {"runs_at": "the model's provider", "server": getattr(call, "server_name", None)}
+    where = getattr(call, "server_name", None) if is_hosted(call) else None
     return _core.fitting(
         ApprovalRequest.tool_call(
             **_content(call),
-            evidence=_core.evidence(said if hosted else {}),
+            evidence=_core.evidence({"server": where}),
             run_id=_core.line(run_id),
             time_limit_s=time_limit_s,
         )

@@ -219,11 +219,10 @@ async def _run(
     run = Run()
     response = await turn.going(lambda: agent.run(message, session=session, **more))
     ends = sessions.ends(run, response)
-    unknown = not_run("the framework returned no result of it")
     left = sessions.recorded(session)
     await turn.settle(
         [name for name in turn.answers if name not in left],
-        lambda name: ends.get(name) or ends.get(_call_id(calls, name), unknown),
+        lambda name: ends.get(name) or _end(run, ends, calls.get(name)),
     )
     return response
 
@@ -268,5 +267,10 @@ def _call(requests: Mapping[str, Any], name: str) -> Any:
     return requests[name].function_call if name in requests else None
 
 
-def _call_id(requests: Mapping[str, Any], name: str) -> str:
-    return str(getattr(_call(requests, name), "call_id", "") or "")
+def _end(run: Run, ends: Mapping[str, dict[str, Any]], request: Any) -> dict[str, Any]:
+    """Say how a call ended that came without the framework's own id."""
+    call = getattr(request, "function_call", None)
+    if call is not None and sessions.is_hosted(call):
+        return run.told(output_head="Handed on to the model's provider, which runs it.")
+    found = ends.get(str(call.call_id)) if call is not None else None
+    return found or not_run("the framework returned no result of it")
