@@ -325,6 +325,19 @@ async def test_the_end_of_what_the_rule_approved_is_reported_by_the_loop(gate):
     assert gate.finished() == [{"exit_code": 0, "output_head": "deleted 1"}]
 
 
+async def test_what_the_rule_approved_is_reported_when_the_rest_of_its_batch_is_not_answered(gate):
+    gate.approve_next()
+    accounts = ruled(gate, deletions("1", "2"))
+    running = asyncio.create_task(accounts.run(gate))
+    await asked(gate, 2)
+    gate.run_out()
+
+    with pytest.raises(Expired):
+        await running
+    assert accounts.deleted == []
+    assert [end["exit_code"] for end in gate.finished()[:1]] == [1]
+
+
 async def test_the_rules_dashboard_that_is_down_ends_the_run(gate):
     gate.unplug()
     accounts = ruled(gate)

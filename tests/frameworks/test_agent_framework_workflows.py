@@ -14,7 +14,7 @@ from agent_framework import (
 )
 
 from dashboard.client import ApprovalRequest, Expired, Unreachable
-from dashboard.client.adapters.agent_framework import Undecided, resume_workflow
+from dashboard.client.adapters.agent_framework import Undecided, reasons, resume_workflow
 from dashboard.client.adapters.agent_framework import gate as dashboard_gate
 from tests.frameworks.agent_framework_kit import Accounts, asked, deletions
 
@@ -65,6 +65,17 @@ async def test_an_agent_in_a_workflow_is_told_no(gate):
     await resume(flow, await flow.run("Delete 1."), gate)
 
     assert (accounts.deleted, gate.started()) == ([], 0)
+
+
+async def test_a_model_in_a_workflow_reads_the_reason_where_the_agent_has_a_place_for_it(gate):
+    gate.reject_next("Keep it.")
+    accounts = Accounts(middleware=[reasons()])
+    flow = workflow(accounts.agent)
+
+    await resume(flow, await flow.run("Delete 1."), gate)
+
+    (told,) = accounts.model.told()
+    assert told.split("\n")[0].endswith("rejected by user. Keep it.")
 
 
 async def test_each_request_of_a_workflow_gets_its_own_answer(gate):

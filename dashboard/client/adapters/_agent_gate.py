@@ -11,9 +11,9 @@ from dashboard.client._defaults import default_async_client
 from dashboard.client._errors import DigestMismatch
 from dashboard.client._models import ApprovalRequest, ApprovalResponse
 from dashboard.client._outcomes import Run
-from dashboard.client._refusals import for_model, refusal
+from dashboard.client._refusals import refusal
 from dashboard.client.adapters import _core
-from dashboard.client.adapters._agent_turns import current
+from dashboard.client.adapters._agent_turns import current, why
 from dashboard.client.adapters._pauses import not_run, tell
 from dashboard.wire import Kind, digest
 
@@ -118,11 +118,6 @@ def _content(context: Any) -> dict[str, Any]:
     """
     arguments = import_module("pydantic_core").to_jsonable_python(context.arguments)
     return {"tool": context.function.name, "arguments": arguments}
-
-
-def why(response: ApprovalResponse) -> str:
-    """Return what the model is told of an answer that is no yes."""
-    return (for_model(response) if response.status else response).reason
 
 
 def _ended(run: Run, result: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a session of Microsoft Agent Framework says is pending, and where a reason is told."""
+"""What a session of Microsoft Agent Framework says is pending, and a response of its calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from dashboard.client._outcomes import Run
 REQUEST = "function_approval_request"
 RESULT = "function_result"
 _STATE = "tool_approval"  # where the framework keeps what it asked, and whom it believes
-_REJECTED = "Error: Tool call invocation was rejected"
 
 
 def recorded(session: Any) -> dict[str, Any]:
@@ -69,35 +68,6 @@ def is_hosted(call: Any) -> bool:
     """Say whether the model's provider makes this call, and not the framework."""
     label = (call.additional_properties or {}).get("server_label")  # until 1.20
     return getattr(call, "hosted", None) is True or bool(label)
-
-
-def reasons(told: Mapping[str, str]) -> Any:
-    """Return a middleware that adds to each rejection, by its call's id, why it was rejected.
-
-    The framework's answer has no place for a reason, so this puts it into the result that the
-    model reads in place of the tool's, where it stays in the history.
-    """
-    base: Any = import_module("agent_framework").ChatMiddleware
-    text = import_module("agent_framework").Content.from_text
-
-    class Reasons(base):  # type: ignore[misc] # the framework is not installed where types are checked
-        async def process(self, context: Any, call_next: Any) -> None:
-            for message in context.messages:
-                for content in message.contents:
-                    why = _why(told, content)
-                    if why is not None:
-                        content.result = f"{content.result} {why}"
-                        content.items = [text(content.result)]
-            await call_next()
-
-    return Reasons()
-
-
-def _why(told: Mapping[str, str], content: Any) -> str | None:
-    if content.type != RESULT or not str(content.result).startswith(_REJECTED):
-        return None
-    why = told.get(content.id or "") or told.get(content.call_id or "")
-    return None if why is None or str(content.result).endswith(why) else why
 
 
 def _content(stored: Any) -> Any:

@@ -18,7 +18,7 @@ from dashboard.client._answers import Answer
 from dashboard.client._errors import DigestMismatch, TooLate
 from dashboard.client._models import ApprovalRequest, ApprovalResponse
 from dashboard.client._outcomes import Run, report_async
-from dashboard.client._refusals import refusal
+from dashboard.client._refusals import for_model, refusal
 from dashboard.client.adapters import _core
 from dashboard.client.adapters._agent_sessions import is_hosted
 from dashboard.client.adapters._pauses import Asker, every, not_run, tell
@@ -36,12 +36,14 @@ class Turn:
     Attributes:
         run_id: Groups its questions; the same in every process.
         answers: By the framework's ids of what was asked; those that are not settled yet.
+        names: Those ids, by the ids that the model's provider has given the calls.
     """
 
     asker: Asker
     run_id: str
     time_limit_s: int | None = None
     answers: dict[str, ApprovalResponse] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
 
     @contextmanager
     def around(self) -> Iterator[None]:
@@ -54,6 +56,7 @@ class Turn:
 
     def about(self, call: Any) -> Make:
         """Return what makes a question of a function call of the framework."""
+        self.names[str(call.call_id)] = str(call.id or call.call_id)
         return partial(call_request, call, run_id=self.run_id, time_limit_s=self.time_limit_s)
 
     async def ask(self, name: str, make: Make) -> ApprovalResponse:
@@ -75,12 +78,12 @@ class Turn:
         """
         asked = {name: self.ask(name, makes[name]) for name in makes}
         try:
-            answers = await every(self.asker.client, asked)
+            await every(self.asker.client, asked)
         except BaseException:
             self._take(makes)  # what was approved of them was reported
             raise
-        if len(answers) > 1:
-            await self._in_time(list(answers.values()))
+        if len(self.answers) > 1:
+            await self._in_time()
 
     async def going(self, go: Callable[[], Awaitable[T]]) -> T:
         """Have the run go on, and if that fails, tell so of everything that was approved."""
@@ -124,8 +127,14 @@ class Turn:
             )
         return True
 
-    async def _in_time(self, answers: Sequence[ApprovalResponse]) -> None:
-        approved = [answer for answer in answers if answer.approved is True]
+    def why_not(self, result: Any) -> str:
+        """Return why the call with this result was not approved; nothing if it was."""
+        name = result.id or self.names.get(str(result.call_id), "")
+        response = self.answers.get(name)
+        return "" if response is None or response.approved is True else why(response)
+
+    async def _in_time(self) -> None:
+        approved = [answer for answer in self.answers.values() if answer.approved is True]
         seen = await asyncio.gather(*(self.asker.client.get(one.id) for one in approved))
         if any(map(_is_late, seen)):
             await tell(self.asker.client, self._take(self.answers), not_run("it was too late"))
@@ -141,6 +150,11 @@ class Turn:
 def current() -> Turn | None:
     """Return the turn that this runs in, if it runs in one."""
     return _current.get()
+
+
+def why(response: ApprovalResponse) -> str:
+    """Return what the model is told of an answer that is no yes."""
+    return (for_model(response) if response.status else response).reason
 
 
 def _is_late(answer: Answer) -> bool:

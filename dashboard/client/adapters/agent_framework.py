@@ -20,7 +20,8 @@ from dashboard.client._errors import DigestMismatch
 from dashboard.client._outcomes import Run
 from dashboard.client.adapters import _agent_sessions as sessions
 from dashboard.client.adapters import _agent_workflows as workflows
-from dashboard.client.adapters._agent_gate import Gate, why
+from dashboard.client.adapters._agent_gate import Gate
+from dashboard.client.adapters._agent_reasons import reasons
 from dashboard.client.adapters._agent_turns import Turn, current
 from dashboard.client.adapters._pauses import Asker, Undecided, not_run
 
@@ -28,6 +29,7 @@ __all__ = [
     "Undecided",
     "approval_rule",
     "gate",
+    "reasons",
     "resume_workflow",
     "run_with_approvals",
 ]
@@ -45,50 +47,35 @@ async def run_with_approvals(
     time_limit_s: int | None = None,
     **options: Any,
 ) -> Any:
-    """Run an agent, put every approval request on the desk, and go on until none is left.
+    """Run an agent, ask about all that requires approval, and go on until nothing is left.
 
-    Killed and called again with the same session and no message, it finds its questions and
-    their answers. A question that nobody can answer any more is asked anew.
+    Called again with the session and no message, after a crash too, it finds its questions and
+    their answers. What nobody can answer any more is asked anew.
 
     Args:
-        agent: An agent of the framework.
-        message: What ``agent.run`` takes. None goes on with what is pending in the session.
-        session: Of this agent; the framework believes an answer only if it recorded the question
-            there. Its id groups the questions.
-        save: Called with the session whenever questions are pending, before people are asked;
-            awaited if it returns something to await. Keep ``session.to_dict()`` there.
+        message: For ``agent.run``; None goes on with what is pending in the session.
+        session: Where the framework records what it asked. Its id groups the questions.
+        save: Called with the session, and awaited, before people are asked.
         client: Who asks; configured by the environment if None.
-        wait_s: How long to wait for people, in seconds; as long as they have if None, 0 to look.
-        time_limit_s: How long people have, in seconds; what the dashboard gives if None.
-        options: What else ``agent.run`` takes. Streaming is not supported.
+        wait_s: How long to wait for people, in seconds; as long as they have if None.
+        time_limit_s: How long they have, in seconds; what the dashboard gives if None.
+        options: More for ``agent.run``, which cannot stream here.
 
     Returns:
-        The last response of the agent; None if there was no message and nothing pending. If it
-        wants something else of the user besides, nobody is asked and it is returned as it is.
+        The last response, None if there was nothing to do. One that wants other input of the
+        user too is returned as it is, and nobody is asked.
 
     Raises:
         Undecided: Nobody decided within ``wait_s``. The question stays on the desk.
-        DashboardError: There is no yes and no no. The request stays pending in the session.
-        ValueError: A message for a session in which something is pending. Nothing was sent.
+        DashboardError: There is no yes and no no. It stays pending in the session.
+        ValueError: A message, and something is pending. Nothing was sent.
     """
-    if session is None or options.get("stream"):
-        raise ValueError("Pass a session, and no stream. Nothing was sent.")
-    if message is not None and sessions.pending(session):
-        raise ValueError(
-            "Something is pending in the session. The message was not sent and nothing was "
-            "approved. Pass None first, to go on with what is pending."
-        )
+    _check(session, message, options)
     turn = _turn(["session", session.session_id], session.session_id, client, wait_s, time_limit_s)
-    run = partial(_run, turn, agent, session, options)
     with turn.around():
-        response = None if message is None else await run(message)
-        while sessions.pending(session) and not sessions.other_input(response):
-            if save is not None:
-                saved = save(session)
-                _ = await saved if inspect.isawaitable(saved) else saved
-            response = await run(await _answered(turn, session))
-        await turn.settle(list(turn.answers), lambda _: not_run("no result of it came back"))
-    return response
+        return await _go(
+            turn, partial(_run, turn, agent, session, options), message, session, save
+        )
 
 
 async def resume_workflow(
@@ -104,8 +91,8 @@ async def resume_workflow(
 ) -> Any:
     """Put every request of a workflow on the desk, and go on until none is left.
 
-    Approval requests of agents are answered as such. Any other request is answered with whether
-    it was approved, where the workflow wants a bool.
+    Approval requests of agents are answered as such; an agent with ``middleware=[reasons()]`` is
+    told why. Others are answered with whether they were approved, where a bool is wanted.
 
     Args:
         workflow: What returned ``result``.
@@ -115,8 +102,8 @@ async def resume_workflow(
         read: Makes a question of a ``request_info`` event that is no approval request of an
             agent, or returns None to have the event's data shown as it is.
         client: Who asks; configured by the environment if None.
-        wait_s: As for ``run_with_approvals``.
-        time_limit_s: As for ``run_with_approvals``.
+        wait_s: How long to wait for people, in seconds; as long as they have if None.
+        time_limit_s: How long people have, in seconds.
         options: What else ``workflow.run`` takes to go on, such as ``checkpoint_storage``.
 
     Returns:
@@ -209,15 +196,41 @@ def _turn(
     return Turn(asker=asker, run_id=run_id, time_limit_s=time_limit_s)
 
 
+def _check(session: Any, message: Any, options: Mapping[str, Any]) -> None:
+    if session is None or options.get("stream"):
+        raise ValueError("Pass a session, and no stream. Nothing was sent.")
+    if message is not None and sessions.pending(session):
+        raise ValueError(
+            "Something is pending in the session. The message was not sent and nothing was "
+            "approved. Pass None first, to go on with what is pending."
+        )
+
+
+async def _go(
+    turn: Turn,
+    run: Callable[[Any], Awaitable[Any]],
+    message: Any,
+    session: Any,
+    save: Save | None,
+) -> Any:
+    """Run, ask and answer until nothing is pending."""
+    response = None if message is None else await run(message)
+    while sessions.pending(session) and not sessions.other_input(response):
+        if save is not None and inspect.isawaitable(saved := save(session)):
+            await saved
+        response = await run(await _answered(turn, session))
+    await turn.settle(list(turn.answers), lambda _: not_run("no result of it came back"))
+    return response
+
+
 async def _run(
     turn: Turn, agent: Any, session: Any, options: Mapping[str, Any], message: Any
 ) -> Any:
     """Run the agent once, and tell how everything ended that this settled."""
     calls = sessions.recorded(session)
-    told = _reasons(turn, calls)
-    more = {**options, **_with(agent, options, told)} if told else options
     run = Run()
-    response = await turn.going(lambda: agent.run(message, session=session, **more))
+    options = _explaining(agent, options) if turn.answers else options
+    response = await turn.going(partial(agent.run, message, session=session, **options))
     ends = sessions.ends(run, response)
     left = sessions.recorded(session)
     await turn.settle(
@@ -243,24 +256,12 @@ async def _answered(turn: Turn, session: Any) -> Any:
     return import_module("agent_framework").Message("user", said)
 
 
-def _reasons(turn: Turn, calls: Mapping[str, Any]) -> dict[str, str]:
-    """Return why what is answered now was not approved, by the calls' ids."""
-    refused = {name: one for name, one in turn.answers.items() if one.approved is not True}
-    return {
-        call_id: why(refused[name])
-        for name in refused
-        if name in calls
-        for call_id in (name, calls[name].function_call.call_id)
-        if call_id
-    }
-
-
-def _with(agent: Any, options: Mapping[str, Any], told: Mapping[str, str]) -> dict[str, Any]:
+def _explaining(agent: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
     if "middleware" not in inspect.signature(agent.run).parameters:
-        return {}  # an agent of another kind: the model reads that it was rejected, and not why
+        return options  # of another kind: its model reads that it was rejected, and not why
     given = options.get("middleware") or []
     own = given if isinstance(given, list | tuple) else [given]
-    return {"middleware": [*own, sessions.reasons(told)]}
+    return {**options, "middleware": [*own, reasons()]}
 
 
 def _call(requests: Mapping[str, Any], name: str) -> Any:
