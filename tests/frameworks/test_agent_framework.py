@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from agent_framework import AgentSession, Content, Message
 
-from dashboard.client import Expired, TooLate, Unreachable
+from dashboard.client import DigestMismatch, Expired, TooLate, Unreachable
 from dashboard.client.adapters.agent_framework import Undecided, run_with_approvals
 from tests.frameworks.agent_framework_kit import Accounts, Model, asked, call, deletions
 
@@ -177,6 +177,15 @@ async def test_without_an_address_nothing_is_called(monkeypatch):
     with pytest.raises(Exception, match="DASHBOARD_URL"):
         await run_with_approvals(accounts.agent, "Delete 1.", session=accounts.session)
     assert accounts.deleted == []
+
+
+async def test_a_client_that_blocks_is_refused_before_anything_is_sent(gate):
+    accounts = Accounts()
+
+    with pytest.raises(TypeError, match="AsyncClient"):
+        await accounts.run(gate, client=gate.blocking)
+
+    assert accounts.model.read == []
 
 
 # Another process goes on.
@@ -380,9 +389,24 @@ async def test_a_call_that_changed_in_the_session_is_not_run(gate):
 
     gate.approve_next()
 
-    with pytest.raises(Exception, match="is not what the framework would call"):
+    with pytest.raises(DigestMismatch, match="is not what the framework would call"):
         await running
     assert accounts.deleted == []
+
+
+async def test_a_call_that_somebody_else_answered_meanwhile_is_not_run_again(gate):
+    accounts = Accounts()
+    running = asyncio.create_task(accounts.run(gate))
+    await asked(gate)
+    (kept,) = accounts.session.state["tool_approval"]["pending_approval_requests"]
+    theirs = Content.from_dict(kept).to_function_approval_response(approved=False)
+    await accounts.agent.run(Message("user", [theirs]), session=accounts.session)
+
+    gate.approve_next()
+
+    with pytest.raises(DigestMismatch):
+        await running
+    assert (accounts.deleted, gate.finished()[0]["exit_code"]) == ([], 1)
 
 
 async def test_arguments_that_cannot_be_sent_are_a_no_and_nobody_is_asked(gate):

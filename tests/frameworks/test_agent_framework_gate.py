@@ -348,11 +348,15 @@ async def test_the_rules_dashboard_that_is_down_ends_the_run(gate):
     assert accounts.deleted == []
 
 
-async def test_with_requests_shown_one_at_a_time_all_are_asked_at_once(gate):
-    gate.reject_next("Keep it.")
-    gate.approve_next()
+@pytest.mark.parametrize("answers", [("approve", "No."), ("No.", "approve")])
+async def test_with_requests_shown_one_at_a_time_all_are_asked_at_once(gate, answers):
     accounts = Accounts(deletions("1", "2"), middleware=[ToolApprovalMiddleware()])
+    running = asyncio.create_task(accounts.run(gate))
+    await asked(gate, 2)
+    users = [content["arguments"]["user_id"] for content in gate.asked()]
 
-    await accounts.run(gate)
+    for number in range(2):
+        gate.decide(number, answers[number])
 
-    assert (len(accounts.deleted), gate.statuses()) == (1, ["rejected", "approved"])
+    await running
+    assert accounts.deleted == [users[answers.index("approve")]]

@@ -144,6 +144,7 @@ async def test_a_gate_asks_all_the_same_where_there_is_a_standing_yes(gate):
     assert (accounts.deleted, gate.statuses()) == ([], ["rejected", "rejected"])
 
 
+@pytest.mark.skipif(OLD, reason="Until 1.20 the framework believes an answer without a session.")
 async def test_an_answer_without_a_session_opens_nothing(gate):
     accounts = Accounts()
     response = await accounts.agent.run("Delete 1.")

@@ -35,11 +35,7 @@ class Gate:
         time_limit_s: int | None,
         allow_always: bool,
     ) -> None:
-        if client is not None and not isinstance(client, AsyncClient):
-            raise TypeError(
-                "The framework does not wait for what blocks. Pass a client of type AsyncClient."
-            )
-        self._client = client
+        self._client = _core.awaited(client, "Agent Framework")
         self._failure = failure
         self._time_limit_s = time_limit_s
         self._allow_always = allow_always

@@ -45,29 +45,30 @@ def other_input(response: Any) -> bool:
     return any(one.type != REQUEST for one in wanted)
 
 
-def ends(run: Run, response: Any) -> dict[str, dict[str, Any]]:
-    """Return how every call of a response ended, by the framework's id and the provider's."""
+def ends(run: Run, response: Any, names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Return how every call of a response ended, by the framework's id.
+
+    Args:
+        names: Those ids by the provider's; until 1.20 a result has only the latter.
+    """
     messages = getattr(response, "messages", None) or ()
     contents = [content for message in messages for content in message.contents]
     results = [content for content in contents if content.type == RESULT]
-    found = {str(one.call_id): end(run, one) for one in results}
-    # Until 1.20 a result has no id of the framework's, but the call beside it has.
-    calls = [content for content in contents if content.type == "function_call" and content.id]
-    found |= {str(one.id): found[one.call_id] for one in calls if one.call_id in found}
-    return found | {str(one.id): end(run, one) for one in results if one.id}
-
-
-def end(run: Run, result: Any) -> dict[str, Any]:
-    """Return how a call with this result ended."""
-    if error := getattr(result, "exception", None):
-        return run.told(exit_code=1, error=str(error))
-    return run.returned("" if result.result is None else str(result.result))
+    named = {one.id or names.get(str(one.call_id), ""): one for one in results}
+    return {name: _end(run, named[name]) for name in named}
 
 
 def is_hosted(call: Any) -> bool:
     """Say whether the model's provider makes this call, and not the framework."""
     label = (call.additional_properties or {}).get("server_label")  # until 1.20
     return getattr(call, "hosted", None) is True or bool(label)
+
+
+def _end(run: Run, result: Any) -> dict[str, Any]:
+    """Return how a call with this result ended."""
+    if error := getattr(result, "exception", None):
+        return run.told(exit_code=1, error=str(error))
+    return run.returned("" if result.result is None else str(result.result))
 
 
 def _content(stored: Any) -> Any:

@@ -58,6 +58,19 @@ def jsonable(value: Any, level: int = 0) -> Any:
     return value if isinstance(value, _LEAVES) else f"<{type(value).__name__}>"
 
 
+def awaited(client: Any, framework: str) -> AsyncClient | None:
+    """Return ``client``, if it can be awaited.
+
+    Raises:
+        TypeError: It is one that blocks.
+    """
+    if client is None or isinstance(client, AsyncClient):
+        return client
+    raise TypeError(
+        f"{framework} does not wait for what blocks. Pass a client of type AsyncClient."
+    )
+
+
 async def decided(answer: Awaitable[ApprovalResponse]) -> ApprovalResponse:
     """Return the answer if somebody said yes or no.
 

@@ -20,6 +20,7 @@ from dashboard.client._errors import DigestMismatch
 from dashboard.client._outcomes import Run
 from dashboard.client.adapters import _agent_sessions as sessions
 from dashboard.client.adapters import _agent_workflows as workflows
+from dashboard.client.adapters import _core
 from dashboard.client.adapters._agent_gate import Gate
 from dashboard.client.adapters._agent_reasons import reasons
 from dashboard.client.adapters._agent_turns import Turn, current
@@ -192,7 +193,8 @@ def _turn(
     wait_s: float | None,
     time_limit_s: int | None,
 ) -> Turn:
-    asker = Asker(client=client or default_async_client(), names=names, wait_s=wait_s)
+    asking = _core.awaited(client, "Agent Framework") or default_async_client()
+    asker = Asker(client=asking, names=names, wait_s=wait_s)
     return Turn(asker=asker, run_id=run_id, time_limit_s=time_limit_s)
 
 
@@ -219,7 +221,7 @@ async def _go(
         if save is not None and inspect.isawaitable(saved := save(session)):
             await saved
         response = await run(await _answered(turn, session))
-    await turn.settle(list(turn.answers), lambda _: not_run("no result of it came back"))
+    await turn.settle(list(turn.answers), lambda _: _no_result(Run(), None))
     return response
 
 
@@ -231,11 +233,11 @@ async def _run(
     run = Run()
     options = _explaining(agent, options) if turn.answers else options
     response = await turn.going(partial(agent.run, message, session=session, **options))
-    ends = sessions.ends(run, response)
+    ends = sessions.ends(run, response, turn.names)
     left = sessions.recorded(session)
     await turn.settle(
         [name for name in turn.answers if name not in left],
-        lambda name: ends.get(name) or _end(run, ends, calls.get(name)),
+        lambda name: ends.get(name) or _no_result(run, _call(calls, name)),
     )
     return response
 
@@ -245,13 +247,14 @@ async def _answered(turn: Turn, session: Any) -> Any:
     asked = sessions.pending(session)
     new = [name for name in asked if name not in turn.answers]
     await turn.ask_all({name: turn.about(asked[name].function_call) for name in new})
-    now, shown = sessions.pending(session), sessions.shown(session)
+    now = sessions.recorded(session)
     try:
         approved = {name: turn.approved(name, _call(now, name)) for name in turn.answers}
     except DigestMismatch:
         why = not_run("the session holds another question now")
         await turn.settle(list(turn.answers), lambda _: why)
         raise
+    shown = sessions.shown(session)
     said = [now[name].to_function_approval_response(approved=approved[name]) for name in shown]
     return import_module("agent_framework").Message("user", said)
 
@@ -268,10 +271,9 @@ def _call(requests: Mapping[str, Any], name: str) -> Any:
     return requests[name].function_call if name in requests else None
 
 
-def _end(run: Run, ends: Mapping[str, dict[str, Any]], request: Any) -> dict[str, Any]:
-    """Say how a call ended that came without the framework's own id."""
-    call = getattr(request, "function_call", None)
+def _no_result(run: Run, call: Any) -> dict[str, Any]:
     if call is not None and sessions.is_hosted(call):
         return run.told(output_head="Handed on to the model's provider, which runs it.")
-    found = ends.get(str(call.call_id)) if call is not None else None
-    return found or not_run("the framework returned no result of it")
+    return run.told(
+        exit_code=1, error="The framework returned no result of it. It may not have run."
+    )
