@@ -5,11 +5,11 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from agent_framework import AgentSession, Content, Message
+from agent_framework import AgentSession, Content, FunctionTool, Message
 
 from dashboard.client import DigestMismatch, Expired, TooLate, Unreachable
 from dashboard.client.adapters.agent_framework import Undecided, run_with_approvals
-from tests.frameworks.agent_framework_kit import Accounts, Model, asked, call, deletions
+from tests.frameworks.agent_framework_kit import OLD, Accounts, Model, asked, call, deletions
 
 REJECTED = "Error: Tool call invocation was rejected by user."
 
@@ -50,6 +50,15 @@ async def test_the_reason_stays_in_the_history(gate):
     accounts.session = restored(accounts.session)
 
     assert await accounts.run(gate, "What did they say?") == [told]
+
+
+async def test_the_reason_is_told_once_however_often_the_model_is_called(gate):
+    gate.reject_next("Keep it.")
+    accounts = Accounts(deletions("1"), [call("find_user", user_id="2")])
+
+    rejected, _ = await accounts.run(gate)
+
+    assert rejected.count("Keep it.") == 1
 
 
 async def test_the_answer_of_the_agent_is_returned(gate):
@@ -325,6 +334,32 @@ async def test_a_yes_that_waited_too_long_for_its_batch_runs_nothing(gate):
     with pytest.raises(TooLate):
         await running
     assert accounts.deleted == []
+
+
+async def test_of_a_batch_that_somebody_began_to_answer_only_the_rest_is_asked(gate):
+    accounts = Accounts(deletions("1", "2"))
+    response = await accounts.agent.run("Delete them.", session=accounts.session)
+    first = response.user_input_requests[0].to_function_approval_response(approved=False)
+    await accounts.agent.run(Message("user", [first]), session=accounts.session)
+    gate.approve_next()
+
+    await accounts.run(gate, None)
+
+    assert [content["arguments"]["user_id"] for content in gate.asked()] == ["2"]
+    assert accounts.deleted == ["2"]
+
+
+@pytest.mark.skipif(OLD, reason="This release does not say that it wants other input.")
+async def test_where_other_input_is_wanted_too_the_response_comes_back_and_nobody_is_asked(gate):
+    accounts = Accounts([*deletions("1"), call("pick_colour")])
+    accounts.agent.default_options["tools"].append(FunctionTool(name="pick_colour", func=None))
+
+    response = await run_with_approvals(
+        accounts.agent, "Delete 1.", session=accounts.session, client=gate.client
+    )
+
+    wanted = [content.type for content in response.user_input_requests]
+    assert (wanted, gate.asked()) == (["function_approval_request", "function_call"], [])
 
 
 # Only what was asked, and only our own word.

@@ -264,6 +264,7 @@ async def test_what_was_approved_elsewhere_is_asked_all_the_same(gate):
     await accounts.agent.run(answer_message(answer), session=accounts.session)
 
     assert (accounts.deleted, gate.statuses()) == ([], ["rejected"])
+    assert gate.requests()[0].get("accepts_edits", False) is False
 
 
 def answer_message(*contents):
