@@ -339,6 +339,27 @@ async def test_what_the_rule_approved_is_reported_when_the_rest_of_its_batch_is_
     assert [end["exit_code"] for end in gate.finished()[:1]] == [1]
 
 
+def only_one(rule):
+    """Have the rule asked about the deletion of the user 1 only."""
+
+    async def some(wanted):
+        return '"1"' in str(wanted.arguments) and await rule(wanted)
+
+    return ToolApprovalMiddleware(auto_approval_rules=[some])
+
+
+async def test_what_a_rule_for_some_approved_is_reported_when_the_loop_gets_no_answer(gate):
+    gate.approve_next()
+    accounts = Accounts(deletions("1", "2"), middleware=[only_one(approval_rule())])
+    running = asyncio.create_task(accounts.run(gate))
+    await asked(gate, 2)
+    gate.run_out()
+
+    with pytest.raises(Expired):
+        await running
+    assert (accounts.deleted, gate.finished()[0]["exit_code"]) == ([], 1)
+
+
 async def test_the_rules_dashboard_that_is_down_ends_the_run(gate):
     gate.unplug()
     accounts = ruled(gate)

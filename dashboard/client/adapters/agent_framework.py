@@ -73,10 +73,9 @@ async def run_with_approvals(
     """
     _check(session, message, options)
     turn = _turn(["session", session.session_id], session.session_id, client, wait_s, time_limit_s)
+    run = partial(_run, turn, agent, session, options)
     with turn.around():
-        return await _go(
-            turn, partial(_run, turn, agent, session, options), message, session, save
-        )
+        return await turn.going(partial(_go, turn, run, message, session, save))
 
 
 async def resume_workflow(
