@@ -76,7 +76,8 @@ class Accounts:
     async def run(self, gate, message="Delete them.", **options):
         """Run the agent with approvals, and return what the model read last of its calls."""
         options = {"session": self.session, "client": gate.client, **options}
-        await asyncio.wait_for(run_with_approvals(self.agent, message, **options), 20)
+        # A live server may have to start again meanwhile, on a machine that has much to do.
+        await asyncio.wait_for(run_with_approvals(self.agent, message, **options), 90)
         return self.model.told()
 
 
