@@ -22,7 +22,8 @@ from contextlib import contextmanager
 import pytest
 
 from dashboard.client import AsyncClient
-from dashboard.client.testing import FakeDashboard, approve, remember
+from dashboard.client.testing import FakeDashboard, Verdict, approve, reject, remember
+from dashboard.wire import Status
 from tests.frameworks.live import Person, live_house, missing
 
 AUTOGEN = ("autogen_agentchat", "autogen_ext")
@@ -51,6 +52,12 @@ NEEDS = {
     "test_mcp.py": ("mcp",),
     "test_mcp_live.py": ("mcp",),
     "test_mcp_example.py": ("mcp",),
+    "test_agent_framework.py": ("agent_framework",),
+    "test_agent_framework_example.py": ("agent_framework",),
+    "test_agent_framework_gate.py": ("agent_framework",),
+    "test_agent_framework_live.py": ("agent_framework",),
+    "test_agent_framework_upstream.py": ("agent_framework",),
+    "test_agent_framework_workflows.py": ("agent_framework",),
 }
 
 
@@ -110,8 +117,17 @@ class Gate:
         self._fake.decide_next(approve(content=content))
 
     def decide(self, number, verdict):
-        """Answer the request of that number, 0 being the oldest."""
-        self._fake.approvals[number].verdict = verdict
+        """Decide the request of that number, from 0: "approve", or a rejection's reason."""
+        given = approve() if verdict == "approve" else reject(verdict)
+        self._fake.approvals[number].verdict = given
+
+    def withdraw(self, number):
+        """Have an admin end the request of that number, from 0."""
+        self._fake.approvals[number].verdict = Verdict(Status.CANCELLED, "Ended.")
+
+    def let_pass(self, seconds):
+        """Let so much time pass."""
+        self._fake.advance(seconds)
 
     def run_out(self):
         """Let so much time pass that nobody can decide any more."""

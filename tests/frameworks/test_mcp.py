@@ -8,7 +8,6 @@ from mcp import Client
 
 from dashboard.cli.mcp_server import server
 from dashboard.client.adapters.mcp import Desk
-from dashboard.client.testing import approve, reject
 
 DEPLOY = {"kind": "code", "content": {"code": "deploy()", "language": "python"}}
 BASH = {"tool_name": "Bash", "input": {"command": "make", "timeout": 5}, "tool_use_id": "t1"}
@@ -162,9 +161,9 @@ async def test_two_calls_are_decided_in_the_other_order(host, gate):
     second = asyncio.create_task(host.asks(content={"code": "two()"}))
     await asked(gate, 2)
 
-    gate.decide(1, approve())
+    gate.decide(1, "approve")
     assert (await second)["approved"] is True
-    gate.decide(0, reject("No."))
+    gate.decide(0, "No.")
 
     assert (await first)["approved"] is False
 

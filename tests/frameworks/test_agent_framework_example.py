@@ -1,0 +1,7 @@
+"""The example of Microsoft Agent Framework prints what its page says."""
+
+from tests.frameworks.examples import check
+
+
+def test_the_example_prints_what_its_page_says():
+    check("agent_framework", "approve", "Not on a Sunday.")
