@@ -20,7 +20,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from dashboard.client.testing import FakeDashboard, approve
+from dashboard.client.testing import FakeDashboard, approve, reject
 
 AUTOGEN = ("autogen_agentchat", "autogen_ext")
 LANGGRAPH = ("langgraph", "langchain", "langgraph.checkpoint.sqlite")
@@ -31,7 +31,15 @@ NEEDS = {
     "test_ag2_live.py": ("ag2",),
     "test_langgraph.py": LANGGRAPH,
     "test_langgraph_live.py": LANGGRAPH,
+    "test_openai_agents.py": ("agents",),
+    "test_openai_agents_example.py": ("agents",),
+    "test_openai_agents_live.py": ("agents",),
+    "test_openai_agents_pauses.py": ("agents",),
     "test_osprey.py": ("osprey", "langgraph"),
+    "test_pydantic_ai.py": ("pydantic_ai",),
+    "test_pydantic_ai_example.py": ("pydantic_ai",),
+    "test_pydantic_ai_live.py": ("pydantic_ai",),
+    "test_pydantic_ai_pauses.py": ("pydantic_ai",),
 }
 
 
@@ -85,6 +93,11 @@ class Gate:
     def edit_next(self, content):
         """Approve what comes next, but with this content."""
         self._fake.decide_next(approve(content=content))
+
+    def decide(self, content, reason=""):
+        """Approve what asks for this content, or reject it with a reason, whatever came first."""
+        (approval,) = (one for one in self._fake.approvals if one.content == content)
+        approval.verdict = reject(reason) if reason else approve()
 
     def run_out(self):
         """Let so much time pass that nobody can decide any more."""
