@@ -17,6 +17,8 @@ ROOT = Path(__file__).parents[2]
 def check(name, *answers):
     """Run ``examples/name.py`` against a live dashboard, and compare what it prints with its page.
 
+    ``-P`` keeps the folder off the path: a file of a framework's name would hide the framework.
+
     Args:
         name: Of the example and of its page.
         answers: What the person does with each question in turn: "approve", or the reason of a
@@ -25,7 +27,7 @@ def check(name, *answers):
     with live_house() as house, Person(house) as person:
         person.answers(*answers)
         ended = subprocess.run(
-            [sys.executable, "-W", "error", f"examples/{name}.py"],
+            [sys.executable, "-P", "-W", "error", f"examples/{name}.py"],
             cwd=ROOT,
             env=_environment(house),
             capture_output=True,

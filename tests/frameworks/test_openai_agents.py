@@ -85,7 +85,7 @@ class Magnet:
 
     async def told(self, gate, **options):
         """Run the agent, and return what the model read in place of the tools' results."""
-        result = await asyncio.wait_for(self.run(gate, **options), 20)
+        result = await asyncio.wait_for(self.run(gate, **options), 60)
         assert result.interruptions == []
         return outputs(result)
 
