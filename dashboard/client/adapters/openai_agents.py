@@ -45,28 +45,22 @@ async def run_with_approvals(
     save: Callable[[Any], Any] | None = None,
     wait_s: float | None = None,
     time_limit_s: int | None = None,
-    hooks: Any = None,
     **options: Any,
 ) -> Any:
-    """Do what ``Runner.run`` does, until nothing is pending any more.
+    """Do what ``Runner.run`` does, with its ``options``, until nothing is pending any more.
 
     Without ``run_id`` a question is taken back when this stops waiting. With one it stays, and
     whoever calls this with the same ``run_id`` and the saved state finds it and its answer.
 
     Args:
         agent: The agent to start with.
-        message: What ``Runner.run`` takes: text, items, or a ``RunState``.
+        message: Text, items, or a ``RunState``.
         client: Who asks; configured by the environment if None.
         run_id: Names this run and no other.
         save: Called, and awaited, with the ``RunState`` of each pause before anybody is asked.
-        wait_s: How long to wait for people, in seconds; as long as they have if None, and 0 only
-            looks.
+        wait_s: How long to wait for people, in seconds; 0 looks only, None as long as they have.
         time_limit_s: How long people have, in seconds; the dashboard's own limit if None.
-        hooks: ``RunHooks`` of yours.
-        options: Whatever else ``Runner.run`` takes.
-
-    Returns:
-        What ``Runner.run`` returns, without interruptions.
+        options: ``hooks`` and whatever else ``Runner.run`` takes.
 
     Raises:
         Undecided: Nobody decided within ``wait_s``. The questions stay on the desk.
@@ -76,21 +70,7 @@ async def run_with_approvals(
     client = client or default_async_client()
     names = kept(run_id, save=save, wait_s=wait_s)
     asker = Asker(client=client, names=names, wait_s=wait_s)
-    ends = Ends(client)
-    options["hooks"] = _watching(hooks, ends)
-    try:
-        result = None if _pending(message) else await _run(agent, message, options)
-        state = message if result is None else _paused(result)
-        while state is not None:
-            await saved(save, state)
-            await _decide(state, asker, ends, time_limit_s)
-            result = await _run(agent, state, options)
-            await _settle(ends, result)
-            state = _paused(result)
-    except BaseException as error:
-        await ends.failed(error)
-        raise
-    return result
+    return await _to_the_end(agent, message, asker, options, save=save, limit_s=time_limit_s)
 
 
 def run_with_approvals_sync(agent: Any, message: Any, **options: Any) -> Any:
@@ -101,6 +81,32 @@ def run_with_approvals_sync(agent: Any, message: Any, **options: Any) -> Any:
     """
     no_loop("run_with_approvals")
     return asyncio.run(run_with_approvals(agent, message, **options))
+
+
+async def _to_the_end(
+    agent: Any,
+    message: Any,
+    asker: Asker,
+    options: dict[str, Any],
+    *,
+    save: Callable[[Any], Any] | None,
+    limit_s: int | None,
+) -> Any:
+    ends = Ends(asker.client)
+    options["hooks"] = _watching(options.get("hooks"), ends)
+    try:
+        result = None if _pending(message) else await _run(agent, message, options)
+        state = message if result is None else _paused(result)
+        while state is not None:
+            await saved(save, state)
+            await _decide(state, asker, ends, limit_s)
+            result = await _run(agent, state, options)
+            await _settle(ends, result)
+            state = _paused(result)
+    except BaseException as error:
+        await ends.failed(error)
+        raise
+    return result
 
 
 async def _run(agent: Any, message: Any, options: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -46,56 +46,35 @@ async def run_with_approvals(
     time_limit_s: int | None = None,
     **options: Any,
 ) -> Any:
-    """Do what ``Agent.run`` does, until nothing is pending any more.
+    """Do what ``Agent.run`` does, with its ``options``, until nothing is pending any more.
 
     Without ``save`` a question is taken back when this stops waiting. With it the question stays,
     and whoever calls this with what was saved finds it and its answer.
 
     Args:
-        agent: An agent of Pydantic AI. Its output type need not name ``DeferredToolRequests``.
+        agent: An agent. Its output type need not name ``DeferredToolRequests``.
         prompt: The user's prompt.
         client: Who asks; configured by the environment if None.
-        paused: What was saved, to go on with; there is no prompt then.
+        paused: What was saved, to go on with; the prompt is in it.
         save: Called, and awaited, with each pause as JSON before anybody is asked.
-        wait_s: How long to wait for people, in seconds; as long as they have if None, and 0 only
-            looks. It needs ``save`` or ``paused``.
+        wait_s: How long to wait for people, in seconds; 0 looks only, None as long as they have.
         time_limit_s: How long people have, in seconds; the dashboard's own limit if None.
         options: Whatever else ``Agent.run`` takes.
-
-    Returns:
-        What ``Agent.run`` returns, with an output that is none of ``DeferredToolRequests``.
 
     Raises:
         Undecided: Nobody decided within ``wait_s``. The questions stay on the desk.
         DashboardError: One call has no yes and no no, so none of this pause was made.
-        ValueError: ``wait_s`` without a pause that is saved, calls that cannot be told apart, or
-            calls that are to be made elsewhere.
+        ValueError: ``wait_s`` and nothing saved, two calls with one id, or calls for the host.
     """
-    keep = save is not None or paused is not None
-    if wait_s is not None and not keep:
-        raise ValueError(
-            "wait_s leaves questions for a later call, which finds them by what was saved. Nobody "
-            "was asked and nothing was run. Pass save."
-        )
-    client = client or default_async_client()
-    ends = Ends(client)
-    options = _deferring(agent, options, ends)
-    if paused is None:
-        result = await agent.run(prompt, **options)
-        options["usage"] = result.usage  # limits are of the whole, however often it pauses
-        pause = _pause(result)
-    else:
-        pause = _Pause(**json.loads(paused))
-    for name in _FIRST_ONLY:
-        options.pop(name, None)
-    while pause is not None:
-        await saved(save, json.dumps(vars(pause)))
-        asker = Asker(client=client, names=pause.names if keep else [], wait_s=wait_s)
+    _check(prompt, paused=paused, save=save, wait_s=wait_s)
+    options, ends = _deferring(agent, options, client or default_async_client())
+    pause = await _first(agent, prompt, options) if paused is None else _Pause.load(paused)
+    while isinstance(pause, _Pause):
+        await saved(save, pause.dump())
+        asker = pause.asker(ends.client, wait_s, keep=bool(save or paused))
         options |= await _answered(pause, asker, ends, time_limit_s)
-        result = await _going_on(agent, options, ends)
-        options["usage"] = result.usage
-        pause = _pause(result)
-    return result
+        pause = await _going_on(agent, options, ends)
+    return pause
 
 
 def run_with_approvals_sync(agent: Any, prompt: Any = None, **options: Any) -> Any:
@@ -106,6 +85,16 @@ def run_with_approvals_sync(agent: Any, prompt: Any = None, **options: Any) -> A
     """
     no_loop("run_with_approvals")
     return asyncio.run(run_with_approvals(agent, prompt, **options))
+
+
+def _check(prompt: Any, *, paused: object, save: object, wait_s: object) -> None:
+    if wait_s is not None and save is None and paused is None:
+        raise ValueError(
+            "wait_s leaves questions for a later call, which finds them by what was saved. Nobody "
+            "was asked and nothing was run. Pass save."
+        )
+    if prompt is not None and paused is not None:
+        raise ValueError("What was saved has its prompt. Nobody was asked. Pass one of the two.")
 
 
 @dataclass(frozen=True)
@@ -121,9 +110,22 @@ class _Pause:
     approvals: list[str]
     metadata: dict[str, Any]
 
+    @classmethod
+    def load(cls, text: str | bytes) -> _Pause:
+        """Read what was saved."""
+        return cls(**json.loads(text))
+
+    def dump(self) -> str:
+        """Return what to save."""
+        return json.dumps({one.name: getattr(self, one.name) for one in fields(self)})
+
     @cached_property
     def _last(self) -> dict[str, Any]:
         return next(one for one in reversed(self.messages) if one["kind"] == "response")
+
+    def asker(self, client: AsyncClient, wait_s: float | None, *, keep: bool) -> Asker:
+        """Return who asks: by names that last if this pause was saved."""
+        return Asker(client=client, names=self.names if keep else [], wait_s=wait_s)
 
     @property
     def names(self) -> list[str]:
@@ -147,18 +149,29 @@ class _Pause:
         return {name: found[name] for name in self.approvals}
 
 
-def _pause(result: Any) -> _Pause | None:
+async def _first(agent: Any, prompt: Any, options: dict[str, Any]) -> Any:
+    result = await agent.run(prompt, **options)
+    for name in _FIRST_ONLY:
+        options.pop(name, None)
+    return _stopped(result, options)
+
+
+def _stopped(result: Any, options: dict[str, Any]) -> Any:
+    """Return the pause that a run ended with, or its result if there is nothing to be asked."""
+    options["usage"] = result.usage  # limits are of the whole, however often it pauses
     output = result.output
     if not isinstance(output, import_module("pydantic_ai").DeferredToolRequests):
-        return None
+        return result
     if output.calls:
         raise ValueError(
             "Some calls are to be made outside of the agent, which only the host can do. Nobody "
             "was asked. Give such tools to an agent of its own."
         )
-    approvals = [call.tool_call_id for call in output.approvals]
-    metadata = {name: _core.jsonable(said) for name, said in output.metadata.items()}
-    return _Pause(json.loads(result.all_messages_json()), approvals, metadata)
+    return _Pause(
+        messages=json.loads(result.all_messages_json()),
+        approvals=[call.tool_call_id for call in output.approvals],
+        metadata={name: _core.jsonable(said) for name, said in output.metadata.items()},
+    )
 
 
 async def _answered(
@@ -212,17 +225,20 @@ async def _going_on(agent: Any, options: dict[str, Any], ends: Ends) -> Any:
         raise
     for name in list(ends.open):  # arguments of a reviewer that the tool does not take, for one
         await ends.ended(name, not_run("Pydantic AI answered in its place"))
-    return result
+    return _stopped(result, options)
 
 
-def _deferring(agent: Any, options: Mapping[str, Any], ends: Ends) -> dict[str, Any]:
-    """Return ``options`` with which the run pauses, and its calls are seen."""
+def _deferring(
+    agent: Any, options: Mapping[str, Any], client: AsyncClient
+) -> tuple[dict[str, Any], Ends]:
+    """Return ``options`` with which the run pauses, and where the ends of its calls are seen."""
+    ends = Ends(client)
     deferred = import_module("pydantic_ai").DeferredToolRequests
     wanted = options.get("output_type") or agent.output_type
     wanted = list(wanted) if isinstance(wanted, Sequence) else [wanted]
     more = {} if deferred in wanted else {"output_type": [*wanted, deferred]}
     capabilities = [_watch(ends), *(options.get("capabilities") or ())]
-    return {**options, **more, "capabilities": capabilities}
+    return {**options, **more, "capabilities": capabilities}, ends
 
 
 def _watch(ends: Ends) -> Any:
