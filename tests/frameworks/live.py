@@ -73,7 +73,7 @@ class Person:
         said = self.house.decide(self.browser, approval, verdict, form)
         assert said.status_code in {200, 303}, said.text
 
-    def find(self, within_s=10):
+    def find(self, within_s=30):  # some frameworks take ten seconds to import
         """Return the id of what waits, as soon as something does."""
         gives_up_at = time.monotonic() + within_s
         while time.monotonic() < gives_up_at:

@@ -9,6 +9,7 @@ from agents import (
     Agent,
     Model,
     ModelResponse,
+    RunState,
     ShellTool,
     Usage,
     function_tool,
@@ -21,11 +22,12 @@ from openai.types.responses import (
     ResponseOutputText,
 )
 
-from dashboard.client import Expired, Unreachable
 from dashboard.client.adapters.openai_agents import (
+    Undecided,
     run_with_approvals,
     run_with_approvals_sync,
 )
+from tests.frameworks.pausing import Resuming, Stopping
 
 ROOT = Path(__file__).parents[2]
 set_tracing_disabled(disabled=True)
@@ -45,8 +47,8 @@ class Script(Model):
         raise NotImplementedError
 
 
-def call(name="c1", tool="set_field", **arguments):
-    return written(json.dumps(arguments or {"tesla": 3}), name, tool)
+def call(name="c1", tesla=3):
+    return written(json.dumps({"tesla": tesla}), name)
 
 
 def written(arguments, name="c1", tool="set_field"):
@@ -89,6 +91,22 @@ class Magnet:
         assert result.interruptions == []
         return outputs(result)
 
+    @classmethod
+    def later(cls):
+        """Return what another process has, which goes on after the pause."""
+        return cls([says("done")])
+
+    async def paused(self, gate, **options):
+        states = []
+        options = {"run_id": "job-17", "wait_s": 0, **options}
+        with pytest.raises(Undecided):
+            await self.run(gate, save=lambda state: states.append(state.to_string()), **options)
+        return states[-1]
+
+    async def resumed(self, gate, saved):
+        state = await RunState.from_string(self.agent, saved)
+        return outputs(await self.run(gate, state, run_id="job-17"))
+
     def run(self, gate, message="Set the field.", **options):
         return run_with_approvals(self.agent, message, client=gate.client, **options)
 
@@ -97,35 +115,11 @@ def outputs(result):
     return [item.output for item in result.new_items if item.type == "tool_call_output_item"]
 
 
-async def until(true):
-    async with asyncio.timeout(10):
-        while not true():
-            await asyncio.sleep(0.001)
-
-
-async def asked(gate, times=1):
-    await until(lambda: len(gate.asked()) >= times)
+class TestARun(Stopping, Resuming):
+    make, call = Magnet, staticmethod(call)
 
 
 # One call.
-
-
-async def test_a_tool_is_called_after_a_yes(gate):
-    gate.approve_next()
-
-    assert await Magnet().told(gate) == ["set to 3"]
-    assert gate.asked() == [{"tool": "set_field", "arguments": {"tesla": 3}}]
-
-
-async def test_a_tool_is_not_called_after_a_no_and_the_model_reads_the_reason(gate):
-    gate.reject_next("Wrong sector.")
-    magnet = Magnet()
-
-    (told,) = await magnet.told(gate)
-
-    assert told.startswith("Wrong sector.\n\nThis was rejected by")
-    assert (magnet.calls, gate.started()) == ([], 0)
-    assert magnet.model.read[-1][-1]["output"] == told
 
 
 def test_what_blocks_does_the_same(gate):
@@ -174,128 +168,7 @@ async def test_the_agent_that_asks_is_named(gate):
     assert (said["agent"], said["tool_origin"]["type"]) == ("operator", "function")
 
 
-# No answer.
-
-
-async def test_nobody_answering_ends_the_run_and_calls_nothing(gate):
-    magnet = Magnet()
-    turn = asyncio.create_task(magnet.told(gate))
-    await asked(gate)
-
-    gate.run_out()
-
-    with pytest.raises(Expired):
-        await turn
-    assert magnet.calls == []
-
-
-async def test_a_dashboard_that_is_down_ends_the_run_and_calls_nothing(gate):
-    gate.unplug()
-    magnet = Magnet()
-
-    with pytest.raises(Unreachable):
-        await magnet.told(gate)
-
-    assert magnet.calls == []
-
-
-async def test_a_cancelled_run_takes_its_question_back_and_a_late_yes_calls_nothing(gate):
-    magnet = Magnet()
-    turn = asyncio.create_task(magnet.told(gate))
-    await asked(gate)
-
-    turn.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await turn
-    gate.approve_next()
-
-    assert (gate.statuses(), magnet.calls) == (["cancelled"], [])
-
-
-async def test_how_long_people_have_can_be_said(gate):
-    gate.approve_next()
-
-    await Magnet().told(gate, time_limit_s=60)
-
-    assert gate.requests()[0]["time_limit_s"] == 60
-
-
 # Several calls.
-
-
-def field(tesla):
-    return {"tool": "set_field", "arguments": {"tesla": tesla}}
-
-
-TWO = [call("c1", tesla=1), call("c2", tesla=2)]
-
-
-@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
-async def test_two_calls_are_asked_at_once_and_each_gets_its_own_answer(gate, order):
-    magnet = Magnet(TWO)
-    turn = asyncio.create_task(magnet.told(gate))
-    await asked(gate, 2)
-
-    for tesla in order:
-        gate.decide(field(tesla), "Not two." if tesla == 2 else "")
-        await asyncio.sleep(0.01)
-
-    one, two = await turn
-    assert (magnet.calls, one, two.splitlines()[0]) == ([1], "set to 1", "Not two.")
-
-
-async def test_nothing_is_called_before_all_have_an_answer(gate):
-    magnet = Magnet(TWO)
-    turn = asyncio.create_task(magnet.told(gate))
-    await asked(gate, 2)
-    gate.decide(field(1))
-    await until(lambda: gate.started() == 1)
-
-    gate.run_out()
-
-    with pytest.raises(Expired):
-        await turn
-    assert magnet.calls == []
-    assert "It was not run: another question of its batch is open." in errors(gate)
-
-
-async def test_a_run_cancelled_between_two_answers_says_that_nothing_was_run(gate):
-    magnet = Magnet(TWO)
-    turn = asyncio.create_task(magnet.told(gate))
-    await asked(gate, 2)
-    gate.decide(field(1))
-    await until(lambda: gate.started() == 1)
-
-    turn.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await turn
-
-    assert sorted(gate.statuses()) == ["approved", "cancelled"]
-    assert "It was not run: another question of its batch is open." in errors(gate)
-
-
-def errors(gate):
-    return [end.get("error") for end in gate.finished()]
-
-
-async def test_an_identical_retry_is_asked_anew_as_the_same_question_of_the_same_run(gate):
-    gate.reject_next("No.")
-    gate.reject_next("Still no.")
-
-    await Magnet([call("c1")], [call("c2")]).told(gate)
-
-    first, second = gate.requests()
-    assert (first, bool(first["run_id"])) == (second, True)
-
-
-async def test_two_runs_have_two_names(gate):
-    gate.approve_next()
-    gate.approve_next()
-
-    await Magnet().told(gate)
-    await Magnet().told(gate)
-
-    assert len({request["run_id"] for request in gate.requests()}) == 2
 
 
 # What cannot be shown as it is.
@@ -329,7 +202,7 @@ async def test_a_shell_command_is_asked_about_whole(gate):
 
 async def test_two_calls_that_cannot_be_told_apart_are_refused(gate):
     other = Magnet([call("c1", tesla=9)])
-    magnet = Magnet([call("c1"), call("c2", tool="ask", input="Set it.")])
+    magnet = Magnet([call("c1"), written('{"input": "Set it."}', "c2", "ask")])
     magnet.agent.tools.append(other.agent.as_tool("ask", "Ask another operator."))
 
     with pytest.raises(ValueError, match="have the same id"):
@@ -342,7 +215,7 @@ async def test_what_an_agent_behind_a_tool_wants_is_asked_too(gate):
     gate.approve_next()
     inner = Magnet()
     inner.agent.name = "assistant"
-    outer = Magnet([call("c2", tool="ask", input="Set it.")])
+    outer = Magnet([written('{"input": "Set it."}', "c2", "ask")])
     outer.agent.tools = [inner.agent.as_tool("ask", "Ask the assistant.")]
 
     assert (await outer.told(gate), inner.calls) == (["done"], [3])

@@ -1,7 +1,6 @@
 """Pydantic AI 2.68.0: calls that wait on the desk, and on with each by its id."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 from pydantic_ai import Agent, ApprovalRequired, CallDeferred, RunContext
@@ -10,13 +9,13 @@ from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolRetu
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.usage import UsageLimits
 
-from dashboard.client import DigestMismatch, Expired, Unreachable
+from dashboard.client import DigestMismatch
 from dashboard.client.adapters.pydantic_ai import (
+    Undecided,
     run_with_approvals,
     run_with_approvals_sync,
 )
-
-ROOT = Path(__file__).parents[2]
+from tests.frameworks.pausing import Resuming, Stopping, errors, field
 
 
 def call(name="c1", tesla=3, tool="set_field"):
@@ -49,6 +48,20 @@ class Magnet:
         assert result.output == "done"
         return returned(result)
 
+    @classmethod
+    def later(cls):
+        """Return what another process has, which goes on after the pause."""
+        return cls([TextPart("done")])
+
+    async def paused(self, gate):
+        states = []
+        with pytest.raises(Undecided):
+            await self.run(gate, save=states.append, wait_s=0)
+        return states[-1]
+
+    async def resumed(self, gate, saved):
+        return returned(await self.run(gate, None, paused=saved))
+
     def run(self, gate, prompt="Set the field.", **options):
         return run_with_approvals(self.agent, prompt, client=gate.client, **options)
 
@@ -58,42 +71,11 @@ def returned(result):
     return [part.content for part in parts if isinstance(part, ToolReturnPart)]
 
 
-async def until(true):
-    async with asyncio.timeout(10):
-        while not true():
-            await asyncio.sleep(0.001)
-
-
-async def asked(gate, times=1):
-    await until(lambda: len(gate.asked()) >= times)
-
-
-def field(tesla):
-    return {"tool": "set_field", "arguments": {"tesla": tesla}}
-
-
-def errors(gate):
-    return [end.get("error") for end in gate.finished()]
+class TestARun(Stopping, Resuming):
+    make, call = Magnet, staticmethod(call)
 
 
 # One call.
-
-
-async def test_a_tool_is_called_after_a_yes(gate):
-    gate.approve_next()
-
-    assert await Magnet().told(gate) == ["set to 3"]
-    assert gate.asked() == [field(3)]
-
-
-async def test_a_tool_is_not_called_after_a_no_and_the_model_reads_the_reason(gate):
-    gate.reject_next("Wrong sector.")
-    magnet = Magnet()
-
-    (told,) = await magnet.told(gate)
-
-    assert told.startswith("Wrong sector.\n\nThis was rejected by")
-    assert (magnet.calls, gate.started()) == ([], 0)
 
 
 async def test_a_tool_is_called_with_what_a_reviewer_made_of_its_arguments(gate):
@@ -174,94 +156,7 @@ async def test_an_output_type_of_the_agent_is_kept(gate):
     assert (await magnet.run(gate)).output == "done"
 
 
-# No answer.
-
-
-async def test_nobody_answering_ends_the_run_and_calls_nothing(gate):
-    magnet = Magnet()
-    turn = asyncio.create_task(magnet.told(gate))
-    await asked(gate)
-
-    gate.run_out()
-
-    with pytest.raises(Expired):
-        await turn
-    assert magnet.calls == []
-
-
-async def test_a_dashboard_that_is_down_ends_the_run_and_calls_nothing(gate):
-    gate.unplug()
-    magnet = Magnet()
-
-    with pytest.raises(Unreachable):
-        await magnet.told(gate)
-
-    assert magnet.calls == []
-
-
-async def test_a_cancelled_run_takes_its_question_back_and_a_late_yes_calls_nothing(gate):
-    magnet = Magnet()
-    turn = asyncio.create_task(magnet.told(gate))
-    await asked(gate)
-
-    turn.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await turn
-    gate.approve_next()
-
-    assert (gate.statuses(), magnet.calls) == (["cancelled"], [])
-
-
-async def test_how_long_people_have_can_be_said(gate):
-    gate.approve_next()
-
-    await Magnet().told(gate, time_limit_s=60)
-
-    assert gate.requests()[0]["time_limit_s"] == 60
-
-
 # Several calls.
-
-TWO = [call("c1", 1), call("c2", 2)]
-
-
-@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
-async def test_two_calls_are_asked_at_once_and_each_gets_its_own_answer(gate, order):
-    magnet = Magnet(TWO)
-    turn = asyncio.create_task(magnet.told(gate))
-    await asked(gate, 2)
-
-    for tesla in order:
-        gate.decide(field(tesla), "Not two." if tesla == 2 else "")
-        await asyncio.sleep(0.01)
-
-    one, two = await turn
-    assert (magnet.calls, one, two.splitlines()[0]) == ([1], "set to 1", "Not two.")
-
-
-async def test_nothing_is_called_before_all_have_an_answer(gate):
-    magnet = Magnet(TWO)
-    turn = asyncio.create_task(magnet.told(gate))
-    await asked(gate, 2)
-    gate.decide(field(1))
-    await until(lambda: gate.started() == 1)
-
-    gate.run_out()
-
-    with pytest.raises(Expired):
-        await turn
-    assert magnet.calls == []
-    assert "It was not run: another question of its batch is open." in errors(gate)
-
-
-async def test_an_identical_retry_is_asked_anew_as_the_same_question_of_the_same_run(gate):
-    gate.reject_next("No.")
-    gate.reject_next("Still no.")
-
-    await Magnet([call("c1")], [call("c2")]).told(gate)
-
-    first, second = gate.requests()
-    assert (first, bool(first["run_id"])) == (second, True)
 
 
 async def test_a_call_that_takes_the_id_of_an_approved_one_is_asked_about(gate):
