@@ -212,7 +212,8 @@ class Live:
     """The same with a real dashboard: what a person decides in the page is what happens."""
 
     @pytest.fixture(scope="class")
-    def house(self):
+    @classmethod
+    def house(cls):
         if why := missing():
             (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"Not run: {why}")
         with live_house() as house:
