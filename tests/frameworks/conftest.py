@@ -58,6 +58,14 @@ NEEDS = {
     "test_agent_framework_live.py": ("agent_framework",),
     "test_agent_framework_upstream.py": ("agent_framework",),
     "test_agent_framework_workflows.py": ("agent_framework",),
+    "test_openai_agents.py": ("agents",),
+    "test_openai_agents_example.py": ("agents",),
+    "test_openai_agents_live.py": ("agents",),
+    "test_openai_agents_pauses.py": ("agents",),
+    "test_pydantic_ai.py": ("pydantic_ai",),
+    "test_pydantic_ai_example.py": ("pydantic_ai",),
+    "test_pydantic_ai_live.py": ("pydantic_ai",),
+    "test_pydantic_ai_pauses.py": ("pydantic_ai",),
 }
 
 
@@ -128,6 +136,11 @@ class Gate:
     def let_pass(self, seconds):
         """Let so much time pass."""
         self._fake.advance(seconds)
+
+    def decide_about(self, content, reason=""):
+        """Approve what asks for this content, or reject it with a reason, whatever came first."""
+        (approval,) = (one for one in self._fake.approvals if one.content == content)
+        approval.verdict = reject(reason) if reason else approve()
 
     def run_out(self):
         """Let so much time pass that nobody can decide any more."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+import inspect
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from dashboard.client._answers import Answer
@@ -14,9 +17,13 @@ from dashboard.client._errors import DashboardError
 from dashboard.client._models import ApprovalRequest, ApprovalResponse, Pending
 from dashboard.client._outcomes import Run, report_async
 from dashboard.client.adapters import _core
-from dashboard.wire import Status, canonical_json
+from dashboard.wire import JsonError, Status, canonical_json, parse_json
 
 MOST_ATTEMPTS = 100
+UNREADABLE = (
+    "The arguments are not one JSON object that names everything once. Nobody was asked and "
+    "nothing was run. Call the tool again with arguments that can be read."
+)
 
 
 class Undecided(DashboardError):
@@ -38,6 +45,11 @@ class Asker:
     names: Sequence[str]
     wait_s: float | None = None
     used: set[str] = field(default_factory=set)
+
+    @cached_property
+    def run_id(self) -> str:
+        """What the questions of this run are shown together by."""
+        return self.names[0] if self.names else uuid.uuid4().hex
 
     async def ask(self, name: str, request: ApprovalRequest) -> ApprovalResponse:
         """Return a yes or a no.
@@ -72,6 +84,26 @@ class Asker:
             raise _undecided(pending) from None
 
 
+async def saved(save: Callable[[Any], Any] | None, state: Any) -> None:
+    """Hand a pause to the host, before anybody is asked."""
+    if save is not None and inspect.isawaitable(done := save(state)):
+        await done
+
+
+def kept(run_id: str, *, save: object, wait_s: object) -> list[str]:
+    """Return what names a run for other processes: nothing if it is for this one alone.
+
+    Raises:
+        ValueError: Another process is to find its questions, and it has no name.
+    """
+    if not run_id and not (save is None and wait_s is None):
+        raise ValueError(
+            "save and wait_s leave questions for a later call, which finds them by run_id. Nobody "
+            "was asked and nothing was run. Pass a run_id that no other run has."
+        )
+    return [run_id] if run_id else []
+
+
 async def every(
     client: AsyncClient, asked: Mapping[str, Awaitable[ApprovalResponse]]
 ) -> dict[str, ApprovalResponse]:
@@ -86,6 +118,8 @@ async def every(
     try:
         await asyncio.gather(*tasks.values(), return_exceptions=True)
         return {name: task.result() for name, task in tasks.items()}
+    except GeneratorExit:  # nothing can be awaited any more
+        raise
     except BaseException:
         answers = [task.result() for task in tasks.values() if _answered(task)]
         why = not_run("another question of its batch is open")
@@ -99,6 +133,15 @@ async def tell(
     """Report how everything that was approved ended."""
     approved = [one for one in answers if one.approved is True]
     await asyncio.gather(*(report_async(client, one, dict(told)) for one in approved))
+
+
+def arguments_of(call: Any) -> Mapping[str, Any] | None:
+    """Return the arguments of a call, or None if two readers could take them for two things."""
+    try:
+        found = parse_json(call) if isinstance(call, str) else call
+    except JsonError:
+        return None
+    return found if isinstance(found, Mapping) else None
 
 
 def not_run(why: str) -> dict[str, Any]:
