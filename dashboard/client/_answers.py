@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from dashboard.wire import Status, StepAnswer, parse_json
 
 T = TypeVar("T")
-_ID = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
+ID = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 MAX_DETAIL = 500  # characters of the server's words that go into an error message
 
@@ -69,6 +69,20 @@ class Problem:
     detail: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """Some of what was decided, the oldest decision first.
+
+    Attributes:
+        last: The request after which to read on; empty if there never was one.
+        more: There was more when the page was read.
+    """
+
+    answers: tuple[Answer, ...]
+    last: str
+    more: bool
+
+
 def read_answer(body: bytes) -> Answer:
     """Read an answer strictly.
 
@@ -76,8 +90,21 @@ def read_answer(body: bytes) -> Answer:
         Malformed: It is not JSON, something is missing or of another type, a word is unknown,
             or it contradicts itself.
     """
+    return _strictly(body, _answer)
+
+
+def read_page(body: bytes) -> Page:
+    """Read a page of decisions as strictly.
+
+    Raises:
+        Malformed: As with ``read_answer``, or something in it was not decided.
+    """
+    return _strictly(body, _page)
+
+
+def _strictly(body: bytes, read: Callable[[_Fields], T]) -> T:
     try:
-        return _answer(_Fields(parse_json(body)))
+        return read(_Fields(parse_json(body)))
     except Malformed:
         raise
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
@@ -168,7 +195,7 @@ def _answer(fields: _Fields) -> Answer:
     policy, outcome = fields.object("policy"), fields.object("outcome")
     decision = fields.optional("decision", fields.object)
     answer = Answer(
-        id=fields.matching("id", _ID),
+        id=fields.matching("id", ID),
         status=fields.status("status"),
         digest=fields.matching("digest", _DIGEST),
         version=fields.whole("version"),
@@ -184,6 +211,19 @@ def _answer(fields: _Fields) -> Answer:
     )
     _refuse_contradictions(answer)
     return answer
+
+
+def _page(fields: _Fields) -> Page:
+    fields.any("decisions")
+    answers = tuple(map(_answer, fields.objects("decisions")))
+    last = fields.optional("next", lambda name: fields.matching(name, ID)) or ""
+    page = Page(answers=answers, last=last, more=fields.any("more") is True)
+    ids = [answer.id for answer in answers]
+    if any(answer.decision is None for answer in answers):
+        raise Malformed("something in it was not decided")
+    if len(set(ids)) < len(ids) or ids[-1:] not in ([], [last]) or (page.more and not ids):
+        raise Malformed("nobody could read on from it")
+    return page
 
 
 def _decision(fields: _Fields) -> Decision:
