@@ -23,6 +23,7 @@ from dashboard.approvals.models import (
     Vote,
 )
 from dashboard.audit.models import AuditEntry, AuditHead
+from dashboard.notifications.models import Delivery, Webhook
 from dashboard.policies.models import PolicyDraft, PolicyProposal, PolicyRevision
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Claim",
     "Closing",
     "Decision",
+    "Delivery",
     "Edit",
     "Grant",
     "Group",
@@ -56,4 +58,5 @@ __all__ = [
     "User",
     "View",
     "Vote",
+    "Webhook",
 ]

@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 from urllib.parse import urlencode
 
-from dashboard.client._answers import ID, Answer, Malformed, Page, read_page
+from dashboard.client._answers import Answer, Page, read_page
 from dashboard.client._asked import Asked
 from dashboard.client._calls import Call, Flow, Reply, Timing, insist_on
 from dashboard.client._errors import DigestMismatch
+from dashboard.client._fields import ID, Malformed
 from dashboard.client._flow import SHORT_S, make_sure
 from dashboard.client._models import ApprovalRequest
 
