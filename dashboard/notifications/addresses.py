@@ -15,6 +15,7 @@ from dashboard.notifications.errors import AddressRefused
 LONGEST_URL = 500
 _NAT64 = IPv6Network("64:ff9b::/96")  # the last 32 bits are the IPv4 address that is meant
 _PORTS = {"https": 443, "http": 80}
+_LAST_PORT = 65_535
 IPAddress = IPv4Address | IPv6Address
 
 
@@ -32,8 +33,10 @@ def checked_url(text: str) -> httpx2.URL:
         url = httpx2.URL(text)
     except httpx2.InvalidURL:
         raise AddressRefused("This is not an address that can be read.") from None
-    if url.scheme not in _PORTS or not url.host or url.port == 0:
+    if url.scheme not in _PORTS or not url.host:
         raise AddressRefused("The address must be https://host/path.")
+    if url.port is not None and not 0 < url.port <= _LAST_PORT:
+        raise AddressRefused("The address names a port that there is not.")
     if url.userinfo or url.fragment:
         raise AddressRefused("The address must hold no user name, password or fragment.")
     try:

@@ -13,6 +13,7 @@ def webhook_of(agent_id: int) -> Webhook | None:
 
 
 def latest(webhook: Webhook, limit: int = SHOWN) -> list[Delivery]:
-    """Return the newest deliveries of a webhook, with what they are about."""
-    rows = Delivery.objects.filter(webhook=webhook).select_related("approval__decision")
-    return list(rows.defer("approval__content", "approval__evidence").order_by("-made_at")[:limit])
+    """Return the newest deliveries of a webhook, with what became of the requests."""
+    rows = Delivery.objects.filter(webhook=webhook).select_related("approval")
+    unread = ["approval__content", "approval__evidence", "approval__objective"]
+    return list(rows.defer(*unread).order_by("-made_at")[:limit])

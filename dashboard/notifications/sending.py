@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import ssl
 from collections.abc import Mapping
 from functools import cache
@@ -19,6 +20,8 @@ SEND_WITHIN_S = 10.0
 """For everything: the name, the connection, TLS, and the first line of the answer."""
 CONNECT_WITHIN_S = 3.0
 MOST_ADDRESSES = 3
+
+log = logging.getLogger(__name__)
 
 
 class Sent(NamedTuple):
@@ -42,6 +45,9 @@ async def send(url: str, headers: Mapping[str, str], body: bytes) -> Sent:
         return Sent(taken=False, said=str(error))
     except httpx2.HTTPError as error:
         return Sent(taken=False, said=_failure(error))
+    except Exception:  # whatever an address can still be, the attempt is written down
+        log.exception("A webhook could not be sent.")
+        return Sent(taken=False, said="It could not be sent. The server's log says why.")
 
 
 async def _send(text: str, headers: Mapping[str, str], body: bytes) -> Sent:
