@@ -63,6 +63,33 @@ for n in range(36):
     guards.install()
 """
 )
+WEBHOOK = (
+    MAKE
+    + """
+from datetime import timedelta
+from django.utils import timezone
+from dashboard.approvals.models import ApprovalRequest, Closing
+from dashboard.notifications.models import Delivery, State
+from dashboard.notifications.services import set_webhook
+agent, root = Agent.objects.get(name="night-shift"), User.objects.get(username="root")
+url = "https://control-room.example.org/approvals/decided"
+webhook = set_webhook(agent=agent, url=url, by=root, auth="session:password")[0]
+now = timezone.now()
+told = [
+    (State.DELIVERED, 1, "It answered 204."),
+    (State.WAITING, 2, "It did not answer within 10 s."),
+    (State.GIVEN_UP, 10, "Its certificate is not trusted: certificate has expired."),
+    (State.DROPPED, 0, "The webhook was switched off."),
+    (State.DELIVERED, 3, "It answered 200."),
+]
+for n, (state, attempts, said) in enumerate(told):
+    at = now - timedelta(minutes=7 * n)
+    Delivery.objects.create(webhook=webhook, state=state, attempts=attempts, said=said,
+        approval=agent.approvals.exclude(status="pending").order_by("submitted_at")[n],
+        made_at=at, due_at=now + timedelta(hours=2), tried_at=at if attempts else None)
+print("AGENT", agent.pk)
+"""
+)
 LINK = (
     MAKE
     + """
@@ -107,6 +134,11 @@ async def _offline(page):
 
 async def _menu(page):
     await page.locator(".menu > summary").click()
+
+
+async def _new_secret(page):
+    await page.get_by_role("button", name="Make a secret").click()
+    await page.locator("#secret").wait_for()
 
 
 async def _begin_draft(page):
@@ -234,12 +266,16 @@ def decided(house):
 def office(house):
     """What admins and auditors have."""
     proposal = re.search(r"PROPOSAL (\d+)", house.shell(PROPOSED))[1]
+    hooked = re.search(r"AGENT (\d+)", house.shell(WEBHOOK))[1]
     paths = {
         "people": "/people",
         "person": "/people/2",
         "group": "/people/groups/1",
         "agents": "/agents",
         "agent": "/agents/1",
+        "agent-hooked": f"/agents/{hooked}",
+        "webhook": f"/agents/{hooked}/webhook",
+        "webhook-none": "/agents/1/webhook",
         "policies": "/policies",
         "revision": "/policies/revisions/1",
         "proposal": f"/policies/proposals/{proposal}",
@@ -254,6 +290,7 @@ def office(house):
     }
     return [
         *(Scene(f"office-{name}", "root", path) for name, path in paths.items()),
+        Scene("office-webhook-secret", "root", f"/agents/{hooked}/webhook", _new_secret),
         Scene("office-draft-none", "root", "/policies/draft"),
         Scene("office-draft", "root", "/policies/draft", _begin_draft),
         Scene("office-rule-new", "root", "/policies/draft/rules/new"),
