@@ -54,7 +54,7 @@ async def _send(text: str, headers: Mapping[str, str], body: bytes) -> Sent:
     url = checked_url(text)
     addresses = (await resolved(url))[:MOST_ADDRESSES]
     # The environment's proxies would look the name up again, and call what they find.
-    times = httpx2.Timeout(SEND_WITHIN_S, connect=CONNECT_WITHIN_S)
+    times = httpx2.Timeout(None, connect=CONNECT_WITHIN_S)
     async with httpx2.AsyncClient(
         verify=_trust(), trust_env=False, follow_redirects=False, timeout=times
     ) as http:

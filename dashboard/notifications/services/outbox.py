@@ -91,7 +91,7 @@ def begin(webhook_id: int) -> Attempt | None:
 
 def settle(attempt: Attempt, sent: Sent) -> bool:
     """Write down what came of an attempt; says whether it was still ours to write down."""
-    return _settle(attempt.delivery_id, attempt.number, sent)
+    return _settle(attempt.delivery_id, attempt.number, sent._replace(said=sent.said[:300]))
 
 
 def forget_deliveries() -> int:
