@@ -4,6 +4,7 @@ from dashboard.accounts.models import Agent, AgentToken, Group, SignInAttempts, 
 from dashboard.approvals.models import (
     ApprovalRequest,
     Claim,
+    Closing,
     Decision,
     Edit,
     Grant,
@@ -22,6 +23,7 @@ from dashboard.approvals.models import (
     Vote,
 )
 from dashboard.audit.models import AuditEntry, AuditHead
+from dashboard.notifications.models import Delivery, Webhook
 from dashboard.policies.models import PolicyDraft, PolicyProposal, PolicyRevision
 
 __all__ = [
@@ -31,7 +33,9 @@ __all__ = [
     "AuditEntry",
     "AuditHead",
     "Claim",
+    "Closing",
     "Decision",
+    "Delivery",
     "Edit",
     "Grant",
     "Group",
@@ -54,4 +58,5 @@ __all__ = [
     "User",
     "View",
     "Vote",
+    "Webhook",
 ]

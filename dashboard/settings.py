@@ -5,6 +5,7 @@ Nothing here can loosen the gate: who must be asked is decided by the published 
 
 import secrets
 import sqlite3
+from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -27,6 +28,19 @@ def on_or_off(name: str, text: str) -> bool:
     if text not in {"", "0", "1"}:
         raise ImproperlyConfigured(f"{name} is {text!r}. Set 1 or 0, or unset it.")
     return text == "1"
+
+
+def networks(name: str, texts: list[str]) -> list[str]:
+    """Read a list of networks; one with bits set beyond its mask is a mistake."""
+    for text in texts:
+        try:
+            ip_network(text)
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name} names {text!r}, which is no network. Set networks such as 10.20.0.0/16, "
+                "with commas between them, or unset it."
+            ) from None
+    return texts
 
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -210,6 +224,11 @@ PENDING_PER_TOKEN = whole_number("PENDING_PER_TOKEN", 50)
 NOTEBOOK_MIB_PER_AGENT = whole_number("NOTEBOOK_MIB_PER_AGENT", 1024)
 WAITS_PER_TOKEN = whole_number("WAITS_PER_TOKEN", 100)
 WAITS_PER_PROCESS = whole_number("WAITS_PER_PROCESS", 5000)
+
+# --- what is told to other machines -------------------------------------------------------------
+
+# Besides the public internet: networks that webhooks may be sent to. Plain http is for loopback.
+WEBHOOK_NETWORKS = networks("WEBHOOK_NETWORKS", env.list("WEBHOOK_NETWORKS", default=[]))
 
 # --- how policies are published -----------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from ninja import Header, NinjaAPI, Query, Router
 from ninja.openapi.schema import OpenAPISchema
 from ninja.parser import Parser
 
-from dashboard.api import answers, notebooks, problems
+from dashboard.api import answers, decisions, notebooks, problems
 from dashboard.api.auth import AgentBearer, AgentRequest
 from dashboard.api.schemas import AnswerOut, CancelIn, OutcomeIn, ProblemOut, SubmitIn
 from dashboard.approvals import queries, services
@@ -141,5 +141,6 @@ api = AgentsAPI(
     parser=StrictParser(),
 )
 api.add_router("", router)
+api.add_router("", decisions.router)
 api.add_router("", notebooks.router)
 problems.install(api)

@@ -2,8 +2,8 @@
 
 Triggers, because constraints cannot compare a row with what it was: content never changes, a
 final status never changes, a status needs its decision, an answer is about what was asked or
-about an edit of it, edits, votes, decisions, judgements, outcomes, policy revisions and audit
-entries are only ever inserted, and an audit entry follows the one before it.
+about an edit of it, edits, votes, decisions and their order, judgements, outcomes, policy
+revisions and audit entries are only ever inserted, and an audit entry follows the one before it.
 
 SQLite silently drops a table's triggers when a later migration rebuilds the table, so they are
 taken off before every migration and put on after it. ``missing()`` tells what is not there.
@@ -27,6 +27,7 @@ _INSERT_ONLY = [
     "edit",
     "vote",
     "decision",
+    "closing",
     "outcome",
     "servedpart",
     "reveal",

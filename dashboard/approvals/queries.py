@@ -86,7 +86,7 @@ def of_agent(approval_id: UUID, agent_id: int) -> Answerable:
     Raises:
         NotFound: There is no such request, or it is another agent's.
     """
-    return answerable(_as_it_stands(_light().filter(pk=approval_id, agent=agent_id)))
+    return answerable(_as_it_stands(light().filter(pk=approval_id, agent=agent_id)))
 
 
 def answerable(approval: ApprovalRequest) -> Answerable:
@@ -98,11 +98,11 @@ def answerable(approval: ApprovalRequest) -> Answerable:
 
 def closed(ids: Iterable[UUID]) -> dict[UUID, ApprovalRequest]:
     """Those of many requests that are closed, in one query, for who waits for them."""
-    return _light().exclude(status=Status.PENDING).in_bulk(list(ids))
+    return light().exclude(status=Status.PENDING).in_bulk(list(ids))
 
 
-def _light() -> ApprovalQuerySet:
-    # An answer never repeats what was asked, which may be a megabyte.
+def light() -> ApprovalQuerySet:
+    """Requests as agents are told of them: an answer never repeats what was asked."""
     return ApprovalRequest.objects.select_related("decision__decided_by", "decision__edit").defer(
         "content", "evidence", "objective"
     )

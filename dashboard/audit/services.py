@@ -35,11 +35,15 @@ class Event(NamedTuple):
     actor: Actor | None = None
 
 
-def record(actor: Actor, *events: Event) -> None:
+def record(actor: Actor, *events: Event) -> int:
     """Append ``events`` to the log, inside the transaction that they describe.
 
     Call it last in the transaction: it locks the head of the chain, and nobody else can record
     until the transaction ends.
+
+    Returns:
+        The number of the last entry. Who reads in the order of these numbers sees every
+        transaction after those that it followed.
 
     Raises:
         RuntimeError: There is no open transaction, so the record could outlive what it describes.
@@ -53,6 +57,7 @@ def record(actor: Actor, *events: Event) -> None:
         entry.save(force_insert=True)
         head.seq, head.hash = entry.seq, entry.hash
     head.save(force_update=True)
+    return head.seq
 
 
 def verify(walk: Walk | None = None, expect: Mapping[int, str] | None = None) -> Break | None:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
+from dashboard.client._fields import DIGEST, ID, Fields, Malformed, strictly
 from dashboard.wire import Status, StepAnswer, parse_json
 
-T = TypeVar("T")
-_ID = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
-_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 MAX_DETAIL = 500  # characters of the server's words that go into an error message
-
-
-class Malformed(ValueError):
-    """The text is not an answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +62,20 @@ class Problem:
     detail: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """Some of what was decided, the oldest decision first.
+
+    Attributes:
+        last: The request after which to read on; empty if there never was one.
+        more: There was more when the page was read.
+    """
+
+    answers: tuple[Answer, ...]
+    last: str
+    more: bool
+
+
 def read_answer(body: bytes) -> Answer:
     """Read an answer strictly.
 
@@ -76,12 +83,16 @@ def read_answer(body: bytes) -> Answer:
         Malformed: It is not JSON, something is missing or of another type, a word is unknown,
             or it contradicts itself.
     """
-    try:
-        return _answer(_Fields(parse_json(body)))
-    except Malformed:
-        raise
-    except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise Malformed(f"it is not readable ({type(error).__name__})") from None
+    return strictly(body, _answer)
+
+
+def read_page(body: bytes) -> Page:
+    """Read a page of decisions as strictly.
+
+    Raises:
+        Malformed: As with ``read_answer``, or something in it was not decided.
+    """
+    return strictly(body, _page)
 
 
 def read_problem(status: int, body: bytes) -> Problem:
@@ -98,79 +109,13 @@ def read_problem(status: int, body: bytes) -> Problem:
     )
 
 
-class _Fields:
-    """Takes fields out of a JSON object and insists on their types."""
-
-    def __init__(self, value: Any) -> None:
-        if not isinstance(value, dict):
-            raise Malformed("it is not a JSON object")
-        self._value = value
-
-    def get(self, name: str) -> Any:
-        return self._value.get(name)
-
-    def any(self, name: str) -> Any:
-        if name not in self._value:
-            raise Malformed(f"{name!r} is missing")
-        return self._value[name]
-
-    def text(self, name: str) -> str:
-        value = self.any(name)
-        if not isinstance(value, str):
-            raise Malformed(f"{name!r} is not text")
-        return value
-
-    def matching(self, name: str, pattern: re.Pattern[str]) -> str:
-        value = self.text(name)
-        if not pattern.fullmatch(value):
-            raise Malformed(f"{name!r} is not what it should look like")
-        return value
-
-    def whole(self, name: str) -> int:
-        value = self.any(name)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise Malformed(f"{name!r} is not a whole number")
-        return value
-
-    def status(self, name: str) -> Status:
-        word = self.text(name)
-        try:
-            return Status(word)
-        except ValueError:
-            raise Malformed(f"{name!r} is not a known word") from None
-
-    def moment(self, name: str) -> datetime:
-        value = datetime.fromisoformat(self.text(name))
-        if value.utcoffset() is None:
-            raise Malformed(f"{name!r} has no time zone")
-        return value
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        value = self.any(name)
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise Malformed(f"{name!r} is not a list of texts")
-        return tuple(value)
-
-    def objects(self, name: str) -> list[_Fields]:
-        value = self.get(name) or []
-        if not isinstance(value, list):
-            raise Malformed(f"{name!r} is not a list")
-        return [_Fields(item) for item in value]
-
-    def object(self, name: str) -> _Fields:
-        return _Fields(self.any(name))
-
-    def optional(self, name: str, read: Callable[[str], T]) -> T | None:
-        return None if self.any(name) is None else read(name)
-
-
-def _answer(fields: _Fields) -> Answer:
+def _answer(fields: Fields) -> Answer:
     policy, outcome = fields.object("policy"), fields.object("outcome")
     decision = fields.optional("decision", fields.object)
     answer = Answer(
-        id=fields.matching("id", _ID),
+        id=fields.matching("id", ID),
         status=fields.status("status"),
-        digest=fields.matching("digest", _DIGEST),
+        digest=fields.matching("digest", DIGEST),
         version=fields.whole("version"),
         now=fields.moment("now"),
         submitted_at=fields.moment("submitted_at"),
@@ -186,14 +131,27 @@ def _answer(fields: _Fields) -> Answer:
     return answer
 
 
-def _decision(fields: _Fields) -> Decision:
+def _page(fields: Fields) -> Page:
+    fields.any("decisions")
+    answers = tuple(map(_answer, fields.objects("decisions")))
+    last = fields.optional("next", lambda name: fields.matching(name, ID)) or ""
+    page = Page(answers=answers, last=last, more=fields.any("more") is True)
+    ids = [answer.id for answer in answers]
+    if any(answer.decision is None for answer in answers):
+        raise Malformed("something in it was not decided")
+    if len(set(ids)) < len(ids) or ids[-1:] not in ([], [last]) or (page.more and not ids):
+        raise Malformed("nobody could read on from it")
+    return page
+
+
+def _decision(fields: Fields) -> Decision:
     content = fields.get("content")
     return Decision(
         status=fields.status("status"),
         source=fields.text("source"),
         reason=fields.text("reason"),
         decided_by=fields.optional("decided_by", fields.text) or "",
-        digest=fields.matching("digest", _DIGEST),
+        digest=fields.matching("digest", DIGEST),
         decided_at=fields.moment("decided_at"),
         valid_until=fields.optional("valid_until", fields.moment),
         edited=content is not None,
@@ -203,7 +161,7 @@ def _decision(fields: _Fields) -> Decision:
     )
 
 
-def _step(fields: _Fields) -> Mapping[str, Any]:
+def _step(fields: Fields) -> Mapping[str, Any]:
     answer = fields.text("answer")
     if answer not in set(StepAnswer):
         raise Malformed("the answer to a step is not a known word")

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from dashboard.client import _decided as decided
 from dashboard.client import _flow as flows
 from dashboard.client._answers import Answer
 from dashboard.client._asked import Asked
@@ -108,6 +109,12 @@ class AsyncClient(Driver):
         """Ask where a request stands, like ``Client.get``."""
         return await self._converse(None, flows.get(approval_id, request, self._timing))
 
+    def iter_decided(
+        self, since: decided.Since = None, *, about: decided.About | None = None
+    ) -> AsyncIterator[Answer]:
+        """Give what was decided, in order, like ``Client.iter_decided``; for ``async for``."""
+        return self._decided(decided.Reading(since, about))
+
     async def cancel(self, approval_id: str, reason: str = "") -> Answer:
         """Withdraw a request that nobody has decided."""
         return await self._converse(None, flows.cancel(approval_id, reason, self._timing))
@@ -135,6 +142,11 @@ class AsyncClient(Driver):
             return for_model(await self.request_approval(to_request(request)))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is a no
             return refusal(error)
+
+    async def _decided(self, reading: decided.Reading) -> AsyncIterator[Answer]:
+        while not reading.over:
+            for answer in await self._converse(None, reading.page(self._timing)):
+                yield reading.checked(answer)
 
     async def _converse(
         self, talk: Conversation | None, flow: Flow[T], *, withdraw: bool = True

@@ -13,8 +13,9 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias, TypeVar
 
-from dashboard.client._answers import Answer, Malformed, read_answer, read_problem
+from dashboard.client._answers import Answer, read_answer, read_problem
 from dashboard.client._errors import RequestRefused, TokenRefused, Unreachable
+from dashboard.client._fields import Malformed
 
 T = TypeVar("T")
 logger = logging.getLogger("dashboard.client")

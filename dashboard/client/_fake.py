@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,6 +21,7 @@ from dashboard.wire import (
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 VALID_S = 600
 TIME_LIMITS_S = (5, 2_592_000)
+_places = itertools.count(1)
 _REQUIRED = {"kind", "capability", "content"}
 _OPTIONAL = {
     "objective",
@@ -74,6 +76,7 @@ class FakeApproval:
         started: How often it was started: never, or once.
         finished: The last report of its end.
         cancel_reason: What the agent said when it withdrew.
+        place: Grows with each request that is closed; 0 while it is open.
     """
 
     id: str
@@ -89,6 +92,7 @@ class FakeApproval:
     finished: dict[str, Any] = field(default_factory=dict)
     finished_key: str = ""
     cancel_reason: str | None = None
+    place: int = 0
 
     @property
     def content(self) -> Any:
@@ -121,6 +125,7 @@ class FakeApproval:
             raise Refused(409, "already_closed", f"This request is {self.status} already.")
         edited = verdict.content is not None
         approved = verdict.status is Status.APPROVED
+        self.place = next(_places)
         self.status, self.version = verdict.status, self.version + 1
         self.decision = {
             "status": verdict.status,

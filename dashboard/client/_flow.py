@@ -191,11 +191,22 @@ def get(approval_id: str, request: ApprovalRequest | Asked | None, timing: Timin
     """Ask where a request stands, and make sure that it is the one that is meant."""
     call = Call(method="GET", path=path(approval_id))
     answer = yield from insist(call, until=timing.clock() + SHORT_S, timing=timing)
-    if request is not None and answer.digest != request.digest:
-        raise mismatch(answer.digest, request.digest)
-    if request is not None and answer.status is Status.APPROVED and answer.decision is not None:
-        verify(request, answer.decision)
+    make_sure(answer, request)
     return answer
+
+
+def make_sure(answer: Answer, request: ApprovalRequest | Asked | None) -> None:
+    """Make sure that an answer, and an approval in it, is about ``request`` where that is known.
+
+    Raises:
+        DigestMismatch: It is not.
+    """
+    if request is None:
+        return
+    if answer.digest != request.digest:
+        raise mismatch(answer.digest, request.digest)
+    if answer.status is Status.APPROVED and answer.decision is not None:
+        verify(request, answer.decision)
 
 
 def cancel(approval_id: str, reason: str, timing: Timing) -> Flow[Answer]:

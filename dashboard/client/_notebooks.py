@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
-from dashboard.client._answers import Malformed
 from dashboard.client._calls import Call, Flow, Reply, Timing, insist_on, logger
 from dashboard.client._errors import RequestRefused, Unreachable
+from dashboard.client._fields import Malformed
 from dashboard.wire import JsonError, parse_json
 
 NOTEBOOKS = "/api/v1/notebooks"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from dashboard.client import _decided as decided
 from dashboard.client import _flow as flows
 from dashboard.client._answers import Answer
 from dashboard.client._asked import Asked
@@ -127,6 +128,29 @@ class Client(Driver):
         """
         return self._converse(None, flows.get(approval_id, request, self._timing))
 
+    def iter_decided(
+        self, since: decided.Since = None, *, about: decided.About | None = None
+    ) -> Iterator[Answer]:
+        """Give what was decided of this agent's requests, in order, until there is no more.
+
+        Each answer is what ``get`` gives, and uses nothing up. Keep the ``id`` of the last one
+        that was dealt with: from there nothing is missed and nothing comes twice, however late a
+        decision was recorded. Of a moment that cannot be said, because clocks differ.
+
+        Args:
+            since: The ``id`` of an earlier answer; a moment with its time zone, to begin with
+                what was decided then or later; None for everything.
+            about: Says what an id is about, or None where that is not known; an answer about
+                something else is refused as by ``get``.
+
+        Raises:
+            ValueError: ``since`` is neither.
+            DigestMismatch: An answer is, or its approval is, about something else. The message
+                says which, and how to go on after it.
+            RequestRefused: ``since`` names no request of this agent that was decided.
+        """
+        return self._decided(decided.Reading(since, about))
+
     def cancel(self, approval_id: str, reason: str = "") -> Answer:
         """Withdraw a request that nobody has decided."""
         return self._converse(None, flows.cancel(approval_id, reason, self._timing))
@@ -154,6 +178,11 @@ class Client(Driver):
             return for_model(self.request_approval(to_request(request)))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is a no
             return refusal(error)
+
+    def _decided(self, reading: decided.Reading) -> Iterator[Answer]:
+        while not reading.over:
+            for answer in self._converse(None, reading.page(self._timing)):
+                yield reading.checked(answer)
 
     def _converse(self, talk: Conversation | None, flow: Flow[T], *, withdraw: bool = True) -> T:
         with self._connected() as http:

@@ -37,8 +37,10 @@ from dashboard.client._fake import (
     read_body,
     same,
 )
+from dashboard.client._fake_decisions import DECISIONS, decisions
 from dashboard.client._fake_notebooks import NOTEBOOKS, keep
 from dashboard.client._fake_replies import as_json, as_problem, key_of
+from dashboard.client._sent import APPROVALS
 from dashboard.client._sync_client import Client
 from dashboard.wire import OutcomeState, Source, Status
 
@@ -198,9 +200,9 @@ class FakeDashboard:
     def _route(self, request: httpx2.Request) -> Held:
         if request.headers.get("Authorization") != f"Bearer {self.token}":
             raise Refused(401, "unauthorized", "This token was issued to nobody.")
-        if request.method == "PUT" and request.url.path.startswith(NOTEBOOKS):
-            return keep(request, self.notebooks)
-        parts = request.url.path.removeprefix("/api/v1/approvals").strip("/").split("/")
+        if not request.url.path.startswith(APPROVALS):
+            return self._elsewhere(request)
+        parts = request.url.path.removeprefix(APPROVALS).strip("/").split("/")
         match request.method, parts:
             case "POST", [""]:
                 return self._submit(request)
@@ -213,6 +215,13 @@ class FakeDashboard:
                 return self._cancel(self._find(approval_id), read_body(request.content))
             case "POST", [approval_id, "outcome"]:
                 return self._outcome(self._find(approval_id), request)
+        raise Refused(404, "not_found", "There is nothing here.")
+
+    def _elsewhere(self, request: httpx2.Request) -> httpx2.Response:
+        if request.method == "PUT" and request.url.path.startswith(NOTEBOOKS):
+            return keep(request, self.notebooks)
+        if request.method == "GET" and request.url.path == DECISIONS:
+            return decisions(request, self.approvals, self._now(), self.url)
         raise Refused(404, "not_found", "There is nothing here.")
 
     def _find(self, approval_id: str) -> FakeApproval:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 from dashboard.accounts.services.sessions import forget_expired
 from dashboard.approvals.services import (
@@ -15,6 +16,8 @@ from dashboard.approvals.services import (
     release_lost_claims,
 )
 from dashboard.live.push import current_hub
+from dashboard.notifications.delivering import Deliverer
+from dashboard.notifications.services import forget_deliveries
 from dashboard.policies.inspecting import inspect
 from dashboard.policies.services import current_revision
 from dashboard.wire import Kind
@@ -62,24 +65,43 @@ async def load_the_inspectors() -> None:
 
 
 async def tidy_for_ever() -> None:
-    """Delete sessions and links that are over, and notebooks that nothing names, every hour."""
+    """Delete what is over every hour: sessions, links, unnamed notebooks, old deliveries."""
 
     def tidy() -> None:
         forget_expired()
         forget_notebooks()
+        forget_deliveries()
 
     await _repeat(tidy, TIDY_EVERY_S)
 
 
-EVERYTHING = (sweep_for_ever, release_for_ever, follow_the_policy, tidy_for_ever)
+async def deliver_for_ever() -> None:
+    """Call back who has to be told what was decided, within two seconds."""
+    deliverer = Deliverer(current_hub().read)
+    try:
+        await _keep_at(deliverer.tick, SWEEP_EVERY_S)
+    finally:
+        deliverer.stop()
+
+
+EVERYTHING = (
+    sweep_for_ever,
+    release_for_ever,
+    follow_the_policy,
+    tidy_for_ever,
+    deliver_for_ever,
+)
 """What ``start`` and ``run_worker`` do beside."""
 
 
 async def _repeat(work: Callable[[], object], every_s: float) -> None:
-    hub = current_hub()
+    await _keep_at(partial(current_hub().read, work), every_s)
+
+
+async def _keep_at(work: Callable[[], Awaitable[object]], every_s: float) -> None:
     while True:
         try:
-            await hub.read(work)
+            await work()
         except Exception:
             log.exception("Background work failed; it is tried again in %s s.", every_s)
         await asyncio.sleep(every_s)

@@ -14,6 +14,7 @@ from dashboard.web.views.office import (
     hold,
     people,
     signing_in,
+    webhooks,
 )
 
 office: list[URLPattern] = [
@@ -38,6 +39,14 @@ office: list[URLPattern] = [
     path("agents/<int:agent_id>/tokens/<int:token_id>/revoke", agents.revoke, name="token_revoke"),
     path("agents/<int:agent_id>/retire", agents.retire, name="agent_retire"),
     path("agents/<int:agent_id>/restore", agents.restore, name="agent_restore"),
+    path("agents/<int:agent_id>/webhook", webhooks.webhook, name="webhook"),
+    path("agents/<int:agent_id>/webhook/secret", webhooks.new_secret, name="webhook_secret"),
+    path("agents/<int:agent_id>/webhook/switch", webhooks.switch, name="webhook_switch"),
+    path(
+        "agents/<int:agent_id>/webhook/deliveries/<uuid:delivery_id>/again",
+        webhooks.again,
+        name="webhook_again",
+    ),
     path("policies/bench", bench.bench, name="bench"),
     path("policies/backtest", backtest.backtest, name="backtest"),
     path("hold", hold.hold, name="hold"),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dashboard.management.demo.notebooks import notebook
 from tests.browser.samples import TRIM, everything
-from tests.browser.stages import LINK, PAST, POLICY, PROPOSED
+from tests.browser.stages import LINK, PAST, POLICY, PROPOSED, WEBHOOK
 from tests.notebooks import digest_of
 
 KINDS = ["trim", "fenced", "tool", "plan", "memory", "evil", "long"]
@@ -62,6 +62,11 @@ async def _offline(page):
 
 async def _menu(page):
     await page.locator(".menu > summary").click()
+
+
+async def _new_secret(page):
+    await page.get_by_role("button", name="Make a secret").click()
+    await page.locator("#secret").wait_for()
 
 
 async def _begin_draft(page):
@@ -213,12 +218,16 @@ def decided(house):
 def office(house):
     """What admins and auditors have."""
     proposal = re.search(r"PROPOSAL (\d+)", house.shell(PROPOSED))[1]
+    hooked = re.search(r"AGENT (\d+)", house.shell(WEBHOOK))[1]
     paths = {
         "people": "/people",
         "person": "/people/2",
         "group": "/people/groups/1",
         "agents": "/agents",
         "agent": "/agents/1",
+        "agent-hooked": f"/agents/{hooked}",
+        "webhook": f"/agents/{hooked}/webhook",
+        "webhook-none": "/agents/1/webhook",
         "policies": "/policies",
         "revision": "/policies/revisions/1",
         "proposal": f"/policies/proposals/{proposal}",
@@ -233,6 +242,7 @@ def office(house):
     }
     return [
         *(Scene(f"office-{name}", "root", path) for name, path in paths.items()),
+        Scene("office-webhook-secret", "root", f"/agents/{hooked}/webhook", _new_secret),
         Scene("office-draft-none", "root", "/policies/draft"),
         Scene("office-draft", "root", "/policies/draft", _begin_draft),
         Scene("office-rule-new", "root", "/policies/draft/rules/new"),

@@ -50,6 +50,33 @@ for n in range(36):
     guards.install()
 """
 )
+WEBHOOK = (
+    MAKE
+    + """
+from datetime import timedelta
+from django.utils import timezone
+from dashboard.approvals.models import ApprovalRequest, Closing
+from dashboard.notifications.models import Delivery, State
+from dashboard.notifications.services import set_webhook
+agent, root = Agent.objects.get(name="night-shift"), User.objects.get(username="root")
+url = "https://control-room.example.org/approvals/decided"
+webhook = set_webhook(agent=agent, url=url, by=root, auth="session:password")[0]
+now = timezone.now()
+told = [
+    (State.DELIVERED, 1, "It answered 204."),
+    (State.WAITING, 2, "It did not answer within 10 s."),
+    (State.GIVEN_UP, 10, "Its certificate is not trusted: certificate has expired."),
+    (State.DROPPED, 0, "The webhook was switched off."),
+    (State.DELIVERED, 3, "It answered 200."),
+]
+for n, (state, attempts, said) in enumerate(told):
+    at = now - timedelta(minutes=7 * n)
+    Delivery.objects.create(webhook=webhook, state=state, attempts=attempts, said=said,
+        approval=agent.approvals.exclude(status="pending").order_by("submitted_at")[n],
+        made_at=at, due_at=now + timedelta(hours=2), tried_at=at if attempts else None)
+print("AGENT", agent.pk)
+"""
+)
 LINK = (
     MAKE
     + """

@@ -19,6 +19,7 @@ OFFICE = [
     "/people",
     "/agents",
     "/agents/1",
+    "/agents/1/webhook",
     *POLICIES,
     *TRYING,
     "/hold",

@@ -35,6 +35,7 @@ class Blocked:
 sys.meta_path.insert(0, Blocked())
 import dashboard.client
 import dashboard.client.testing
+import dashboard.client.webhooks
 import dashboard.client.adapters.ag2
 import dashboard.client.adapters.autogen
 import dashboard.client.adapters.langgraph

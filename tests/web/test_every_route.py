@@ -58,6 +58,7 @@ TABLE = {
     "api/v1/approvals/<approval_id>/wait": Line(get=TOKENS),
     "api/v1/approvals/<approval_id>/cancel": Line(post=TOKENS, form="cancellation"),
     "api/v1/approvals/<approval_id>/outcome": Line(post=TOKENS, form="outcome"),
+    "api/v1/decisions": Line(get=TOKENS),
     "api/v1/notebooks/<digest>": Line(),  # PUT; tests/api/test_notebooks.py tries it
     # the desk
     "": Line(get=READERS),
@@ -111,6 +112,12 @@ TABLE = {
     "agents/<int:agent_id>/tokens/<int:token_id>/revoke": Line(get=ADMINS, post=ADMINS),
     "agents/<int:agent_id>/retire": Line(get=ADMINS, post=ADMINS, form="agent"),
     "agents/<int:agent_id>/restore": Line(get=ADMINS, post=ADMINS),
+    "agents/<int:agent_id>/webhook": Line(get=ADMINS, post=ADMINS, form="webhook"),
+    "agents/<int:agent_id>/webhook/secret": Line(get=ADMINS, post=ADMINS),
+    "agents/<int:agent_id>/webhook/switch": Line(get=ADMINS, post=ADMINS),
+    "agents/<int:agent_id>/webhook/deliveries/<uuid:delivery_id>/again": Line(
+        get=ADMINS, post=ADMINS
+    ),
     "people/groups": Line(get=ADMINS, post=ADMINS, form="group"),
     "people/groups/<int:group_id>": Line(get=ADMINS),
     "people/groups/<int:group_id>/members": Line(get=ADMINS, post=ADMINS, form="members"),
@@ -201,6 +208,7 @@ def house(token, agent, settings):
         "digest": "0" * 64,
         "cell": "1",
         "output": "0",
+        "delivery_id": str(uuid4()),
     }
     forms = _forms(approval, clients["reviewer"])
     return House(approval, path_of, forms, clients)
@@ -267,6 +275,7 @@ def _forms(approval, reader):
         "person": {"name": "roleless"},
         "agent": {"name": "beamline"},
         "group": {"name": "operators"},
+        "webhook": {"url": "https://host.example.org/hook"},
         "members": {"members": "1", "end": "end"},
         "publication": {
             "based_on": "2",

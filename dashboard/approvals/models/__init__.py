@@ -9,6 +9,7 @@ from dashboard.approvals.models.answers import (
     Vote,
 )
 from dashboard.approvals.models.attention import Claim, Looking, PutOff
+from dashboard.approvals.models.closings import Closing
 from dashboard.approvals.models.edits import Edit
 from dashboard.approvals.models.notebooks import Notebook, NotebookPin
 from dashboard.approvals.models.presence import Hold, Poll, View
@@ -25,6 +26,7 @@ __all__ = [
     "ApprovalQuerySet",
     "ApprovalRequest",
     "Claim",
+    "Closing",
     "Decision",
     "Edit",
     "Grant",

@@ -13,7 +13,7 @@ from django.db.models import F
 
 from dashboard.accounts.models import Agent
 from dashboard.approvals.errors import AlreadyClosed, NotFound
-from dashboard.approvals.models import ApprovalRequest, Claim, Decision, Looking, PutOff
+from dashboard.approvals.models import ApprovalRequest, Claim, Closing, Decision, Looking, PutOff
 from dashboard.approvals.signals import approval_changed
 from dashboard.audit.services import Actor, Event, record
 from dashboard.wire import Status
@@ -63,9 +63,19 @@ def close(decision: Decision, *, actor: Actor, extra: tuple[Event, ...] = ()) ->
     approval.refresh_from_db(fields=["status", "version"])
     for attention in (Claim, PutOff, Looking):  # what is closed holds nobody's
         attention.objects.filter(approval=approval).delete()
-    record(actor, *extra, _event(decision))
+    _take_place(decision, seq=record(actor, *extra, _event(decision)))
     announce(approval)
     return decision
+
+
+def _take_place(decision: Decision, *, seq: int) -> None:
+    closing = Closing(
+        seq=seq,
+        approval=decision.approval,
+        agent_id=decision.approval.agent_id,
+        decided_at=decision.decided_at,
+    )
+    closing.save(force_insert=True)
 
 
 def announce(approval: ApprovalRequest) -> None:

@@ -20,6 +20,7 @@ from dashboard.accounts.models import Agent, AgentToken
 from dashboard.accounts.services import agents as services
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.services import retire_agent, revoke_token
+from dashboard.notifications.queries import webhook_of
 from dashboard.web.actors import PersonRequest, actor
 from dashboard.web.forms_office import AgentForm, ConfirmNameForm, TokenForm
 from dashboard.web.views.office.refusals import messages_of, status_of
@@ -157,6 +158,7 @@ def _agent_page(
     confirm_form = confirm_form or ConfirmNameForm(agent.name)
     context = {
         "agent": agent,
+        "webhook": webhook_of(agent.pk),
         "rows": rows,
         "pending": sum(pending.values()),
         "token_form": token_form,

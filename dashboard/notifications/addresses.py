@@ -1,0 +1,106 @@
+"""Where may be called back. Admins name the address; what it resolves to is checked each time."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+
+import httpx2
+from django.conf import settings
+
+from dashboard.notifications.errors import AddressRefused
+
+LONGEST_URL = 500
+_NAT64 = IPv6Network("64:ff9b::/96")  # the last 32 bits are the IPv4 address that is meant
+_PORTS = {"https": 443, "http": 80}
+_LAST_PORT = 65_535
+IPAddress = IPv4Address | IPv6Address
+
+
+def checked_url(text: str) -> httpx2.URL:
+    """Return an address that may be called, as far as can be said without looking up its name.
+
+    Read by the parser that will send the calls, so that both mean the same host.
+
+    Raises:
+        AddressRefused: It is no such address; the message says why.
+    """
+    if len(text) > LONGEST_URL or not text.isascii() or not text.isprintable() or " " in text:
+        raise AddressRefused(f"An address has {LONGEST_URL} plain characters at the most.")
+    try:
+        url = httpx2.URL(text)
+    except httpx2.InvalidURL:
+        raise AddressRefused("This is not an address that can be read.") from None
+    if url.scheme not in _PORTS or not url.host:
+        raise AddressRefused("The address must be https://host/path.")
+    if url.port is not None and not 0 < url.port <= _LAST_PORT:
+        raise AddressRefused("The address names a port that there is not.")
+    if url.userinfo or url.fragment:
+        raise AddressRefused("The address must hold no user name, password or fragment.")
+    try:
+        literal = ip_address("127.0.0.1" if url.host == "localhost" else url.host)
+    except ValueError:  # a name, which is looked up at each call
+        if url.scheme == "http":
+            raise AddressRefused(_PLAIN) from None
+    else:
+        check_address(literal, url.scheme)
+    return url
+
+
+def check_address(address: IPAddress, scheme: str) -> None:
+    """Refuse an address that nothing is sent to.
+
+    Raises:
+        AddressRefused: It is not of the public internet and no setting allows it, or the scheme
+            is plain http and it is another machine's.
+    """
+    meant = _meant(address)
+    if scheme == "http" and not meant.is_loopback:
+        raise AddressRefused(_PLAIN)
+    networks = [ipaddress.ip_network(text) for text in settings.WEBHOOK_NETWORKS]
+    if any(meant in network for network in networks if network.version == meant.version):
+        return
+    if not _is_public(meant):
+        raise AddressRefused(
+            f"{address} is not on the public internet. Nothing is sent there unless "
+            "WEBHOOK_NETWORKS names its network."
+        )
+
+
+async def resolved(url: httpx2.URL) -> list[IPAddress]:
+    """Return every address of a checked URL's host; one that is refused refuses all.
+
+    Raises:
+        AddressRefused: One is refused, or the name cannot be resolved.
+    """
+    port = url.port or _PORTS[url.scheme]
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise AddressRefused(f"The name {url.host} cannot be resolved.") from None
+    addresses = list(dict.fromkeys(ip_address(entry[4][0]) for entry in found))
+    for address in addresses:
+        check_address(address, url.scheme)
+    return addresses
+
+
+_PLAIN = "Plain http is for this machine itself. Use https, or nobody knows who reads along."
+
+
+def _meant(address: IPAddress) -> IPAddress:
+    """Return the IPv4 address that stands in an IPv6 one, where there is one."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address
+
+
+def _is_public(address: IPAddress) -> bool:
+    # Tunnels hold an IPv4 address that nobody here can judge.
+    tunnel = isinstance(address, IPv6Address) and (address.sixtofour or address.teredo)
+    special = address.is_multicast or address.is_reserved or address.is_unspecified
+    return address.is_global and not special and not tunnel

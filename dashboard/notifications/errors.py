@@ -1,0 +1,39 @@
+"""Why something about webhooks was refused. Each message says what was not done."""
+
+from __future__ import annotations
+
+
+class WebhookError(Exception):
+    """Base of the refusals of this room."""
+
+
+class AddressRefused(WebhookError):
+    """Nothing is sent to this address."""
+
+
+class NotAllowed(WebhookError):
+    """The person is not an admin (any more)."""
+
+    def __init__(self) -> None:
+        super().__init__("You are not an admin (any more). Nothing was changed.")
+
+
+class NotFound(WebhookError):
+    """There is no such webhook or delivery."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no such webhook. Nothing was changed.")
+
+
+class NotSent(WebhookError):
+    """It cannot be sent again now."""
+
+
+class SecretLost(WebhookError):
+    """``SECRET_KEY`` is not the one that the secret was made with."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Nothing was sent: SECRET_KEY has changed, so the secret that the receiver knows "
+            "cannot be made any more. Make a new secret and give it to the receiver."
+        )

@@ -1,0 +1,54 @@
+"""The secrets that deliveries are signed with: made of ``SECRET_KEY`` and a salt, never stored."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from base64 import b64encode
+from datetime import datetime
+
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+
+from dashboard.notifications.errors import SecretLost
+from dashboard.notifications.models import Webhook
+from dashboard.wire import WEBHOOK_SECRET_PREFIX
+
+_PURPOSE = "dashboard.notifications.webhook"
+
+
+def new_salt() -> str:
+    """Return what another secret can be made of."""
+    return secrets.token_hex(32)
+
+
+def shown(salt: str) -> str:
+    """Return the secret of a salt as its receiver is given it."""
+    return WEBHOOK_SECRET_PREFIX + b64encode(_key(salt, settings.SECRET_KEY)).decode()
+
+
+def fingerprint(salt: str) -> str:
+    """Return what tells later whether the secret of a salt is still the same."""
+    return _fingerprint(_key(salt, settings.SECRET_KEY))
+
+
+def signing_keys(webhook: Webhook, at: datetime) -> list[bytes]:
+    """Return the keys that sign a delivery at ``at``: the secret's, and perhaps an earlier one's.
+
+    Raises:
+        SecretLost: The key of the server is not the one that the secret was made with.
+    """
+    for server_key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
+        key = _key(webhook.salt, server_key)
+        if _fingerprint(key) == webhook.fingerprint:
+            overlaps = webhook.earlier_until is not None and at < webhook.earlier_until
+            return [key, *([_key(webhook.earlier_salt, server_key)] if overlaps else [])]
+    raise SecretLost
+
+
+def _key(salt: str, server_key: str) -> bytes:
+    return salted_hmac(_PURPOSE, salt, secret=server_key, algorithm="sha256").digest()
+
+
+def _fingerprint(key: bytes) -> str:
+    return hashlib.sha256(b"fingerprint of " + key).hexdigest()[:16]

@@ -1,0 +1,172 @@
+"""What has to be sent, who sends it now, and what came of it.
+
+The order of closings is the outbox: it is written with each decision, and here we keep how far we
+have read. So a crash between a decision and its delivery costs time and no message, and a webhook
+can neither delay a decision nor make it fail.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, F, Min, OuterRef
+
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.models import Closing
+from dashboard.notifications.errors import SecretLost
+from dashboard.notifications.models import Delivery, State, Webhook
+from dashboard.notifications.secrets import signing_keys
+from dashboard.notifications.sending import Sent
+from dashboard.wire import canonical_json, webhook_signature
+
+MOST_ATTEMPTS = 10
+FIRST_PAUSE_S = 5.0
+PAUSE_GROWS = 4.0
+LONGEST_PAUSE_S = 6 * 3600.0
+MINE_FOR = timedelta(seconds=60)
+"""How long a delivery belongs to who began it: longer than an attempt can take."""
+KEPT_FOR = timedelta(days=30)
+_BATCH = 200
+_KILLED = "The server ended during the last attempt. Nobody knows whether it arrived."
+
+
+class Attempt(NamedTuple):
+    """One attempt that somebody has begun: what to send, and which attempt it is."""
+
+    delivery_id: UUID
+    number: int
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def queue_decided() -> int:
+    """Make deliveries of what was decided since we looked; returns how many were made."""
+    new = Closing.objects.filter(agent=OuterRef("agent"), seq__gt=OuterRef("after"))
+    behind = Webhook.objects.filter(Exists(new), is_active=True).order_by("pk")
+    return sum(_queue(pk) for pk in list(behind.values_list("pk", flat=True)))
+
+
+def webhooks_with_due(besides: Iterable[int], limit: int) -> list[int]:
+    """Return the webhooks that have something to send now, those that wait longest first."""
+    now = database_now()
+    due = Delivery.objects.filter(state=State.WAITING, due_at__lte=now, webhook__is_active=True)
+    waiting = due.exclude(webhook__in=list(besides)).order_by().values("webhook")
+    longest = waiting.annotate(first=Min("due_at")).order_by("first", "webhook")
+    return list(longest.values_list("webhook", flat=True)[:limit])
+
+
+def begin(webhook_id: int) -> Attempt | None:
+    """Take the delivery of a webhook that waits longest, or None if nobody has to be called.
+
+    Of two who try at once one gets it, and it is theirs for a minute.
+    """
+    while True:
+        now = database_now()
+        due = Delivery.objects.select_related("webhook", "approval__decision")
+        due = due.filter(webhook=webhook_id, state=State.WAITING, due_at__lte=now)
+        delivery = due.filter(webhook__is_active=True).order_by("due_at", "pk").first()
+        if delivery is None:
+            return None
+        if delivery.attempts >= MOST_ATTEMPTS:  # who made the last one was killed over it
+            _conclude(delivery.pk, delivery.attempts, State.GIVEN_UP, _KILLED)
+            continue
+        unchanged = Delivery.objects.filter(
+            pk=delivery.pk, state=State.WAITING, attempts=delivery.attempts
+        )
+        mine = {"attempts": F("attempts") + 1, "due_at": now + MINE_FOR, "tried_at": now}
+        if not unchanged.update(**mine):
+            continue
+        try:
+            return _attempt(delivery, now)
+        except SecretLost as error:
+            _settle(delivery.pk, delivery.attempts + 1, Sent(taken=False, said=str(error)))
+
+
+def settle(attempt: Attempt, sent: Sent) -> bool:
+    """Write down what came of an attempt; says whether it was still ours to write down."""
+    return _settle(attempt.delivery_id, attempt.number, sent._replace(said=sent.said[:300]))
+
+
+def forget_deliveries() -> int:
+    """Delete deliveries that nobody needs any more, a month old; returns how many."""
+    old = Delivery.objects.filter(made_at__lte=database_now() - KEPT_FOR)
+    return old.exclude(state=State.WAITING).delete()[0]
+
+
+def pause_s(attempts: int, chance: float) -> float:
+    """Return how long to wait after an attempt that failed, in seconds.
+
+    Four times as long after each, up to six hours, and up to a quarter less by chance, so that a
+    host that was away is not called by everybody at once.
+    """
+    whole = min(FIRST_PAUSE_S * PAUSE_GROWS ** (attempts - 1), LONGEST_PAUSE_S)
+    return whole * (1 - chance / 4)
+
+
+@transaction.atomic
+def _queue(webhook_id: int) -> int:
+    webhook = Webhook.objects.select_for_update().get(pk=webhook_id)
+    new = Closing.objects.filter(agent=webhook.agent_id, seq__gt=webhook.after)
+    closings = list(new.order_by("seq")[:_BATCH]) if webhook.is_active else []
+    if not closings:
+        return 0
+    first = database_now() - timedelta(microseconds=len(closings))
+    moments = [first + timedelta(microseconds=place) for place in range(len(closings))]
+    Delivery.objects.bulk_create(
+        # Each a little later than the one before, so that they are sent in order.
+        Delivery(webhook=webhook, approval_id=closing.approval_id, made_at=at, due_at=at)
+        for closing, at in zip(closings, moments, strict=True)
+    )
+    Webhook.objects.filter(pk=webhook_id).update(after=closings[-1].seq)
+    return len(closings)
+
+
+def _attempt(delivery: Delivery, now: datetime) -> Attempt:
+    body, sent_at = _body(delivery), int(time.time())
+    message_id = f"msg_{delivery.pk.hex}"
+    keys = signing_keys(delivery.webhook, now)
+    headers = {
+        "content-type": "application/json",
+        "user-agent": "approval-dashboard",
+        "webhook-id": message_id,
+        "webhook-timestamp": str(sent_at),
+        "webhook-signature": " ".join(
+            webhook_signature(key, message_id, sent_at, body) for key in keys
+        ),
+    }
+    return Attempt(delivery.pk, delivery.attempts + 1, delivery.webhook.url, headers, body)
+
+
+def _body(delivery: Delivery) -> bytes:
+    approval = delivery.approval
+    decided_at = approval.decision.decided_at.astimezone(UTC).isoformat(timespec="microseconds")
+    data = {
+        "id": str(approval.pk),
+        "status": approval.status,
+        "decided_at": decided_at.replace("+00:00", "Z"),
+        "digest": approval.digest,
+    }
+    told = {"type": f"approval.{approval.status}", "timestamp": data["decided_at"], "data": data}
+    return canonical_json(told).encode()
+
+
+def _settle(delivery_id: UUID, number: int, sent: Sent) -> bool:
+    if sent.taken:
+        return _conclude(delivery_id, number, State.DELIVERED, sent.said)
+    if number >= MOST_ATTEMPTS:
+        return _conclude(delivery_id, number, State.GIVEN_UP, sent.said)
+    pause = timedelta(seconds=pause_s(number, random.random()))  # noqa: S311 - spreads calls only
+    mine = Delivery.objects.filter(pk=delivery_id, state=State.WAITING, attempts=number)
+    return bool(mine.update(due_at=database_now() + pause, said=sent.said))
+
+
+def _conclude(delivery_id: UUID, number: int, state: State, said: str) -> bool:
+    mine = Delivery.objects.filter(pk=delivery_id, state=State.WAITING, attempts=number)
+    return bool(mine.update(state=state, said=said))

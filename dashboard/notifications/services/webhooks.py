@@ -1,0 +1,166 @@
+"""Admins say where an agent's host is called back. What changes nothing is not recorded."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max
+
+from dashboard.accounts import roles
+from dashboard.accounts.models import Agent, User
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.models import Closing
+from dashboard.audit.services import Actor, Event, record
+from dashboard.notifications.addresses import checked_url
+from dashboard.notifications.errors import NotAllowed, NotFound, NotSent
+from dashboard.notifications.models import Delivery, State, Webhook
+from dashboard.notifications.secrets import fingerprint, new_salt, shown
+
+OVERLAP = timedelta(days=1)
+"""How long an earlier secret signs beside a new one, unless it is ended at once."""
+
+
+@transaction.atomic
+def set_webhook(*, agent: Agent, url: str, by: User, auth: str) -> tuple[Webhook, str]:
+    """Have an agent's host called back at ``url`` from now on, about what is decided from now on.
+
+    Returns:
+        The webhook, and the secret if this made one. It is shown this once.
+
+    Raises:
+        AddressRefused: Nothing is sent to that address.
+        NotAllowed: The person is not an admin (any more).
+    """
+    _check(by)
+    checked_url(url)
+    Agent.objects.select_for_update().get(pk=agent.pk)
+    webhook = Webhook.objects.select_for_update().filter(agent=agent).first()
+    now = database_now()
+    if webhook is None:
+        salt = new_salt()
+        webhook = Webhook.objects.create(
+            agent=agent,
+            url=url,
+            salt=salt,
+            fingerprint=fingerprint(salt),
+            after=_newest_closing(agent),
+            changed_by=by,
+            changed_at=now,
+        )
+        _record(webhook, by, auth, "webhook.added", host=_host(url))
+        return webhook, shown(salt)
+    if webhook.url != url:
+        webhook.url = url
+        _save(webhook, by)
+        _record(webhook, by, auth, "webhook.changed", host=_host(url))
+    return webhook, ""
+
+
+@transaction.atomic
+def new_secret(*, agent_id: int, at_once: bool, by: User, auth: str) -> str:
+    """Make another secret and return it, which cannot be shown again.
+
+    For a day each delivery is signed with the one before it too, so that the receiver can be
+    changed in between.
+
+    Args:
+        at_once: The earlier one may be known to others: it signs nothing any more.
+
+    Raises:
+        NotFound: The agent has no webhook.
+        NotAllowed: The person is not an admin (any more).
+    """
+    webhook = _locked(agent_id, by)
+    webhook.earlier_salt = "" if at_once else webhook.salt
+    webhook.earlier_until = None if at_once else database_now() + OVERLAP
+    webhook.salt = new_salt()
+    webhook.fingerprint = fingerprint(webhook.salt)
+    _save(webhook, by)
+    _record(webhook, by, auth, "webhook.secret_made", earlier_ends_at_once=at_once)
+    return shown(webhook.salt)
+
+
+@transaction.atomic
+def switch(*, agent_id: int, on: bool, by: User, auth: str) -> bool:
+    """Switch a webhook on or off; returns whether that changed anything.
+
+    Off, nothing is sent, and what was waiting never is. On again, it begins with what is decided
+    from then on; the host reads what it missed by itself.
+
+    Raises:
+        NotFound: The agent has no webhook.
+        NotAllowed: The person is not an admin (any more).
+    """
+    webhook = _locked(agent_id, by)
+    if webhook.is_active == on:
+        return False
+    webhook.is_active = on
+    if on:
+        webhook.after = _newest_closing(webhook.agent)
+    else:
+        waiting = Delivery.objects.filter(webhook=webhook, state=State.WAITING)
+        waiting.update(state=State.DROPPED, said="The webhook was switched off.")
+    _save(webhook, by)
+    _record(webhook, by, auth, "webhook.switched_on" if on else "webhook.switched_off")
+    return True
+
+
+@transaction.atomic
+def send_again(*, agent_id: int, delivery_id: UUID, by: User, auth: str) -> Delivery:
+    """Have a message sent again that was delivered, given up or dropped: the same one.
+
+    Raises:
+        NotFound: There is no such delivery of this agent's webhook.
+        NotSent: It waits to be sent already, or the webhook is off.
+        NotAllowed: The person is not an admin (any more).
+    """
+    webhook = _locked(agent_id, by)
+    delivery = Delivery.objects.select_for_update().filter(pk=delivery_id, webhook=webhook).first()
+    if delivery is None:
+        raise NotFound
+    if not webhook.is_active:
+        raise NotSent("The webhook is off. Nothing was sent; switch it on first.")
+    if delivery.state == State.WAITING:
+        raise NotSent("This waits to be sent already. Nothing was changed.")
+    delivery.state, delivery.attempts, delivery.due_at = State.WAITING, 0, database_now()
+    delivery.save(update_fields=["state", "attempts", "due_at"])
+    details = {"message": str(delivery.pk), "approval": str(delivery.approval_id)}
+    _record(webhook, by, auth, "webhook.sent_again", **details)
+    return delivery
+
+
+def _locked(agent_id: int, by: User) -> Webhook:
+    _check(by)
+    of = Webhook.objects.select_for_update(of=("self",)).select_related("agent")
+    webhook = of.filter(agent=agent_id).first()
+    if webhook is None:
+        raise NotFound
+    return webhook
+
+
+def _save(webhook: Webhook, by: User) -> None:
+    webhook.changed_by, webhook.changed_at = by, database_now()
+    webhook.save(force_update=True)
+
+
+def _check(person: User) -> None:
+    if not roles.may_administer(User.objects.get(pk=person.pk)):
+        raise NotAllowed
+
+
+def _newest_closing(agent: Agent) -> int:
+    newest = Closing.objects.filter(agent=agent).aggregate(seq=Max("seq"))["seq"]
+    return int(newest or 0)
+
+
+def _host(url: str) -> str:
+    # Paths of webhooks are often secrets themselves, and the log is read by others too.
+    checked = checked_url(url)
+    return f"{checked.scheme}://{checked.netloc.decode('ascii')}"
+
+
+def _record(webhook: Webhook, by: User, auth: str, action: str, **details: object) -> None:
+    subject = f"agent:{webhook.agent.name}"
+    record(Actor(f"user:{by.username}", auth), Event(action, subject, details=details))

@@ -1,0 +1,106 @@
+"""A host that is called back, and what is done to call it."""
+
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
+
+import pytest
+from asgiref.sync import async_to_sync, sync_to_async
+
+from dashboard.approvals.clock import database_now
+from dashboard.notifications.delivering import Deliverer
+from dashboard.notifications.models import Delivery, State
+from dashboard.notifications.services import set_webhook
+
+
+class Call(NamedTuple):
+    path: str
+    headers: dict
+    body: bytes
+
+
+class Host:
+    """Answers with the given statuses one after the other, and with the last one for ever."""
+
+    def __init__(self, *statuses):
+        self.statuses = list(statuses) or [204]
+        self.calls = []
+        self.held = threading.Event()  # set: answers at once
+        self.held.set()
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.url = f"http://127.0.0.1:{self.server.server_port}/hook"
+
+    def _handler(host):  # noqa: N805 - "self" is the handler's
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                host.calls.append(Call(self.path, dict(self.headers), body))
+                host.held.wait(5)
+                many = len(host.statuses) > 1
+                self.send_response(host.statuses.pop(0) if many else host.statuses[0])
+                self.send_header("Location", "http://127.0.0.1:1/elsewhere")
+                self.end_headers()
+
+            def log_message(self, *_):
+                """Say nothing."""
+
+        return Handler
+
+
+@contextmanager
+def hosted(*statuses):
+    host = Host(*statuses)
+    thread = threading.Thread(target=host.server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield host
+    finally:
+        host.held.set()
+        host.server.shutdown()
+        thread.join()
+        host.server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def _this_machine_may_be_called(settings):
+    settings.WEBHOOK_NETWORKS = ["127.0.0.0/8"]
+
+
+@pytest.fixture
+def host():
+    """A host that takes everything."""
+    with hosted() as host:
+        yield host
+
+
+@pytest.fixture
+def called_back(agent, ada):
+    """Has the agent's host called back at an address; gives the secret."""
+    return lambda url, of=agent: set_webhook(agent=of, url=url, by=ada, auth="session:password")[1]
+
+
+async def read(work, *args):
+    return await sync_to_async(work)(*args)
+
+
+async def _deliver():
+    deliverer = Deliverer(read)
+    await deliverer.tick()
+    await deliverer.idle()
+
+
+@pytest.fixture
+def deliver():
+    """Does what the background does in one second."""
+    return async_to_sync(_deliver)
+
+
+@pytest.fixture
+def hurry():
+    """Has the time come for everything that waits."""
+
+    def hurry():
+        Delivery.objects.filter(state=State.WAITING).update(due_at=database_now())
+
+    return hurry

@@ -1,0 +1,348 @@
+"""A host is told of every decision, at least once, whatever happens to it or to us."""
+
+import json
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.models import Closing, Decision
+from dashboard.approvals.services import cancel, expire
+from dashboard.client.webhooks import verify
+from dashboard.notifications import delivering, sending
+from dashboard.notifications.models import Delivery, State, Webhook
+from dashboard.notifications.sending import Sent
+from dashboard.notifications.services import (
+    begin,
+    forget_deliveries,
+    new_secret,
+    queue_decided,
+    settle,
+    switch,
+)
+from dashboard.notifications.services.outbox import MOST_ATTEMPTS, pause_s
+from dashboard.wire import Status
+from tests import make
+from tests.notifications.conftest import hosted
+
+pytestmark = pytest.mark.django_db
+TAKEN, REFUSED = Sent(taken=True, said="It answered 200."), Sent(taken=False, said="No.")
+
+
+def told(host):
+    return [json.loads(call.body)["data"]["status"] for call in host.calls]
+
+
+def test_a_decision_reaches_the_host_and_convinces_the_client(
+    host, called_back, deliver, token, alice
+):
+    secret = called_back(host.url)
+    approval = make.approved(token, alice)
+    deliver()
+
+    [call] = host.calls
+    event = verify(call.headers, call.body, secret)
+    assert (event.id, event.status) == (str(approval.pk), Status.APPROVED)
+    assert (event.digest, event.decided_at) == (approval.digest, approval.decision.decided_at)
+
+
+def test_every_end_is_told(host, called_back, deliver, token, alice):
+    called_back(host.url)
+    rejected, cancelled, overdue = make.pending(token), make.pending(token), make.overdue(token)
+    make.decided(rejected, alice, Status.REJECTED, reason="No.")
+    cancel(approval_id=cancelled.pk, token=token)
+    expire(overdue.pk)
+    deliver()
+
+    assert told(host) == ["rejected", "cancelled", "expired"]
+
+
+def test_nothing_of_the_content_or_the_reason_is_sent(host, called_back, deliver, token, alice):
+    called_back(host.url)
+    approval = make.pending(token, content={"code": "launch()"}, objective="Launch.")
+    make.decided(approval, alice, Status.REJECTED, reason="Not today.")
+    deliver()
+
+    body = json.loads(host.calls[0].body)
+    assert (set(body), body["type"]) == ({"type", "timestamp", "data"}, "approval.rejected")
+    assert set(body["data"]) == {"id", "status", "decided_at", "digest"}
+
+
+def test_what_was_decided_before_is_not_told(host, called_back, deliver, token, alice):
+    make.approved(token, alice)
+    called_back(host.url)
+    deliver()
+
+    assert host.calls == []
+
+
+def test_another_agents_decisions_are_not_told(host, called_back, deliver, alice):
+    called_back(host.url)
+    make.approved(make.token(make.agent("stranger")), alice)
+    deliver()
+
+    assert host.calls == []
+
+
+def test_each_decision_is_told_once(host, called_back, deliver, token, alice):
+    called_back(host.url)
+    make.approved(token, alice)
+    deliver()
+    deliver()
+
+    assert told(host) == ["approved"]
+    assert Delivery.objects.get().state == State.DELIVERED
+
+
+def test_what_was_decided_before_a_crash_is_told_after_it(
+    host, called_back, deliver, token, alice
+):
+    called_back(host.url)
+    make.approved(token, alice)  # and nothing else is written: the server ended here
+
+    assert (Closing.objects.count(), Delivery.objects.count()) == (1, 0)
+    deliver()
+    assert told(host) == ["approved"]
+
+
+def test_who_answers_500_is_asked_again_with_the_same_message(
+    called_back, deliver, hurry, token, alice
+):
+    with hosted(500, 200) as host:
+        called_back(host.url)
+        make.approved(token, alice)
+        deliver()
+        waits = Delivery.objects.get()
+        hurry()
+        deliver()
+
+    assert (waits.state, waits.said) == (State.WAITING, "It answered 500.")
+    assert waits.due_at > waits.tried_at
+    assert len({call.headers["webhook-id"] for call in host.calls}) == 1
+    assert Delivery.objects.get().state == State.DELIVERED
+
+
+def test_it_is_given_up_after_ten_attempts(called_back, deliver, hurry, token, alice):
+    with hosted(503) as host:
+        called_back(host.url)
+        make.approved(token, alice)
+        for _ in range(12):
+            deliver()
+            hurry()
+
+    delivery = Delivery.objects.get()
+    assert len(host.calls) == MOST_ATTEMPTS == 10
+    assert (delivery.state, delivery.said) == (State.GIVEN_UP, "It answered 503.")
+
+
+def test_the_pauses_grow_to_six_hours_and_chance_shortens_them():
+    pauses = [pause_s(attempt, 0.0) for attempt in range(1, MOST_ATTEMPTS)]
+
+    assert pauses == [5, 20, 80, 320, 1280, 5120, 20480, 21600, 21600]
+    assert pause_s(1, 1.0) == 3.75
+
+
+def test_a_redirect_is_not_followed(called_back, deliver, token, alice):
+    with hosted(302) as host:
+        called_back(host.url)
+        make.approved(token, alice)
+        deliver()
+
+    assert Delivery.objects.get().said == (
+        "It answered 302. Redirects are not followed: enter the address itself."
+    )
+
+
+def test_a_host_that_is_not_there_is_said_so(called_back, deliver, token, alice):
+    called_back("http://127.0.0.1:9/")
+    make.approved(token, alice)
+    deliver()
+
+    assert Delivery.objects.get().said == "No connection to it could be made."
+
+
+def test_a_slow_host_is_left_after_a_bounded_time(
+    host, called_back, deliver, token, alice, monkeypatch
+):
+    monkeypatch.setattr(sending, "SEND_WITHIN_S", 0.05)
+    host.held.clear()
+    called_back(host.url)
+    make.approved(token, alice)
+    deliver()
+
+    assert Delivery.objects.get().said == "It did not answer within 0.05 s."
+
+
+def test_a_slow_host_does_not_delay_the_others(host, called_back, deliver, token, alice):
+    slow = make.agent("slow")
+    with hosted() as other:
+        other.held.clear()
+        called_back(other.url, slow)
+        called_back(host.url)
+        make.approved(make.token(slow), alice)
+        make.approved(token, alice)
+        release_when(other, lambda: host.calls)
+        deliver()
+
+    assert told(host) == told(other) == ["approved"]
+
+
+def release_when(host, happened):
+    """Let a host answer once something happened elsewhere, or never."""
+
+    def wait():
+        until = time.monotonic() + 5
+        while not happened() and time.monotonic() < until:
+            time.sleep(0.01)
+        if happened():
+            host.held.set()
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def test_no_more_hosts_are_called_at_once_than_may_be(
+    host, called_back, deliver, alice, monkeypatch
+):
+    monkeypatch.setattr(delivering, "MOST_AT_ONCE", 2)
+    for number in range(3):
+        called_back(host.url, of := make.agent(f"agent-{number}"))
+        make.approved(make.token(of), alice)
+    deliver()
+    assert len(host.calls) == 2
+    deliver()
+    assert len(host.calls) == 3
+
+
+def test_of_two_workers_one_sends(called_back, host, token, alice):
+    called_back(host.url)
+    make.approved(token, alice)
+    queue_decided()
+    webhook = Webhook.objects.get()
+
+    assert [bool(begin(webhook.pk)), bool(begin(webhook.pk))] == [True, False]
+
+
+def test_a_delivery_whose_worker_was_killed_is_begun_again(called_back, host, hurry, token, alice):
+    called_back(host.url)
+    make.approved(token, alice)
+    queue_decided()
+    webhook = Webhook.objects.get()
+    killed = begin(webhook.pk)
+    hurry()
+    again = begin(webhook.pk)
+
+    assert (again.headers["webhook-id"], again.number) == (killed.headers["webhook-id"], 2)
+    assert settle(killed, TAKEN) is False  # it turned up late, and it is not its own any more
+    assert settle(again, TAKEN) is True
+
+
+def test_whoever_began_it_has_it_for_a_minute(called_back, host, token, alice):
+    called_back(host.url)
+    make.approved(token, alice)
+    queue_decided()
+    begin(Webhook.objects.get().pk)
+
+    left = Delivery.objects.get().due_at - database_now()
+    assert timedelta(seconds=55) < left <= timedelta(seconds=60)
+
+
+def test_a_kill_over_the_last_attempt_gives_it_up(called_back, host, hurry, token, alice):
+    called_back(host.url)
+    make.approved(token, alice)
+    queue_decided()
+    Delivery.objects.update(attempts=MOST_ATTEMPTS)
+
+    assert begin(Webhook.objects.get().pk) is None
+    assert Delivery.objects.get().state == State.GIVEN_UP
+
+
+def test_switched_off_nothing_is_sent(called_back, host, deliver, token, alice, agent, ada):
+    called_back(host.url)
+    make.approved(token, alice)
+    queue_decided()
+    switch(agent_id=agent.pk, on=False, by=ada, auth="")
+    make.approved(token, alice)
+    deliver()
+
+    assert host.calls == []
+    assert Delivery.objects.get().state == State.DROPPED
+
+
+def test_switched_on_again_it_begins_with_what_is_decided_then(
+    called_back, host, deliver, token, alice, agent, ada
+):
+    called_back(host.url)
+    switch(agent_id=agent.pk, on=False, by=ada, auth="")
+    make.approved(token, alice)
+    switch(agent_id=agent.pk, on=True, by=ada, auth="")
+    late = make.approved(token, alice)
+    deliver()
+
+    assert [json.loads(call.body)["data"]["id"] for call in host.calls] == [str(late.pk)]
+
+
+def test_for_a_day_both_secrets_are_believed(called_back, host, deliver, token, alice, agent, ada):
+    old = called_back(host.url)
+    new = new_secret(agent_id=agent.pk, at_once=False, by=ada, auth="")
+    make.approved(token, alice)
+    deliver()
+
+    [call] = host.calls
+    assert verify(call.headers, call.body, old) == verify(call.headers, call.body, new)
+
+
+@pytest.mark.parametrize("how", ["at once", "a day later"])
+def test_then_only_the_new_one_is(called_back, host, deliver, token, alice, agent, ada, how):
+    called_back(host.url)
+    new_secret(agent_id=agent.pk, at_once=how == "at once", by=ada, auth="")
+    Webhook.objects.filter(earlier_until__isnull=False).update(earlier_until=database_now())
+    make.approved(token, alice)
+    deliver()
+
+    assert len(host.calls[0].headers["webhook-signature"].split(" ")) == 1
+
+
+def test_with_another_secret_key_nothing_is_sent(
+    called_back, host, deliver, token, alice, settings
+):
+    called_back(host.url)
+    settings.SECRET_KEY = "another key than the one before"
+    make.approved(token, alice)
+    deliver()
+
+    assert host.calls == []
+    assert Delivery.objects.get().said.startswith("Nothing was sent: SECRET_KEY has changed")
+
+
+def test_a_secret_key_that_is_still_named_goes_on_signing(
+    called_back, host, deliver, token, alice, settings
+):
+    secret = called_back(host.url)
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another key than the one before"
+    make.approved(token, alice)
+    deliver()
+
+    assert verify(host.calls[0].headers, host.calls[0].body, secret).status == Status.APPROVED
+
+
+def test_what_is_a_month_old_is_forgotten_unless_it_waits(called_back, host, token, alice):
+    called_back(host.url)
+    for _ in range(2):
+        make.approved(token, alice)
+    queue_decided()
+    Delivery.objects.update(made_at=database_now() - timedelta(days=31))
+    settle(begin(Webhook.objects.get().pk), TAKEN)
+
+    assert forget_deliveries() == 1
+    assert Delivery.objects.get().state == State.WAITING
+
+
+def test_a_host_that_fails_makes_no_decision_fail(called_back, host, token, alice, settings):
+    called_back(host.url)
+    settings.SECRET_KEY = "another key than the one before"
+    approval = make.approved(token, alice)
+
+    assert Decision.objects.get().approval == approval
