@@ -10,7 +10,6 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.accounts import roles
 from dashboard.approvals import services
 from dashboard.approvals.alike import MOST
 from dashboard.approvals.clock import database_now
@@ -19,8 +18,7 @@ from dashboard.web.actors import PersonRequest, auth
 from dashboard.web.forms_bulk import BulkForm, ids
 from dashboard.web.presenting import bulk as presenting
 from dashboard.web.presenting.bulk import Ticket
-from dashboard.web.views import errors
-from dashboard.web.views.reading import for_readers
+from dashboard.web.views.reading import for_reviewers
 
 _INCOMPLETE = (
     "Your browser did not send all that the page showed, or the reason is too long. Nothing was "
@@ -37,21 +35,17 @@ class Done(NamedTuple):
 
 
 @require_safe
-@for_readers
+@for_reviewers
 def bulk(request: PersonRequest) -> HttpResponse:
     """Show one in full, and what is different in the others."""
-    if not roles.may_decide(request.user):
-        return errors.forbidden(request)
     asked = presenting.bulk(ids(request.GET), request.user, database_now(), request.get_host())
     return render(request, "desk/bulk.html", {"bulk": asked})
 
 
 @require_POST
-@for_readers
+@for_reviewers
 def decide(request: PersonRequest) -> HttpResponse:
     """Answer those that were chosen, one after the other, and say what became of each."""
-    if not roles.may_decide(request.user):
-        return errors.forbidden(request)
     form = BulkForm(request.POST)
     given = request.POST.getlist("item")
     tickets = [presenting.ticket(signed, request.user) for signed in given[:MOST]]

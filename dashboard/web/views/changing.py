@@ -91,7 +91,7 @@ def change(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpRespo
     if request.method != "POST":
         return _change(request, approval, kept)
     if not roles.may_decide(request.user):
-        return errors.may_not(request)
+        return errors.forbidden(request)
     try:
         services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
         deciding.record(request, approval_id, DecisionForm(request.POST), edit_id)
