@@ -15,7 +15,6 @@ from dashboard.accounts.models import User
 from dashboard.approvals import alike
 from dashboard.approvals.alike import Alone, One
 from dashboard.approvals.judging import demands_of
-from dashboard.approvals.lineage import Earlier
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.services import Basis
 from dashboard.web.presenting import chain, times
@@ -132,10 +131,7 @@ def _why_alone(reading: Reading, parts: Sequence[Section]) -> str:
 
 
 def _parts(first: One, one: One) -> list[Section]:
-    if first.approval.digest == one.approval.digest:
-        return []
-    first.approval.text = first.approval.content  # type: ignore[attr-defined] # as annotated
-    return list(chain.sections(Earlier(first.approval, is_same=False), one.approval.content))
+    return list(chain.sections(first.approval.content, one.approval.content))
 
 
 def _item(one: One, reading: Reading, parts: list[Section], page: _Page, number: int) -> Item:

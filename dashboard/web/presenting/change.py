@@ -17,8 +17,7 @@ from dashboard.approvals.permission import why_not_count
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect
 from dashboard.web.presenting import asking, changes, times, voting
-from dashboard.web.presenting.chain import Section, parts
-from dashboard.web.presenting.difference import difference
+from dashboard.web.presenting.chain import Section, sections
 from dashboard.web.presenting.reading import TOO_LONG, Reading, read, too_long
 from dashboard.web.presenting.times import Moment
 from dashboard.web.presenting.voting import Progress
@@ -103,7 +102,7 @@ def change(
         is_mine=is_mine,
         at=times.moment(edit.edited_at, now),
         digest=edit.digest,
-        sections=list(_sections(approval, edit, masks=reading.masks)),
+        sections=_sections(approval, edit, masks=reading.masks),
         steps=list(_steps(approval, edit, masks=reading.masks)),
         reading=reading,
         sentences=list(evaluation.trace),
@@ -144,11 +143,9 @@ def _reading(approval: ApprovalRequest, edit: Edit, person: User, host: str) -> 
     return read(edited(approval, edit.content), seen, host, person, name=name)
 
 
-def _sections(approval: ApprovalRequest, edit: Edit, *, masks: bool) -> Iterator[Section]:
-    if approval.kind == Kind.PLAN:
-        return
-    for title, old, new in parts(parse_json(approval.content), parse_json(edit.content)):
-        yield Section(title, difference(old, new, masks=masks))
+def _sections(approval: ApprovalRequest, edit: Edit, *, masks: bool) -> list[Section]:
+    is_plan = approval.kind == Kind.PLAN
+    return [] if is_plan else list(sections(approval.content, edit.content, masks=masks))
 
 
 def _steps(approval: ApprovalRequest, edit: Edit, *, masks: bool) -> Iterator[StepRow]:
