@@ -14,6 +14,7 @@ from dashboard.approvals.editing import edited, judged_now, report_of_edit, step
 from dashboard.approvals.judging import half_time
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
 from dashboard.approvals.permission import why_not_count
+from dashboard.approvals.replacing import ALLOWED_FOR
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect
 from dashboard.web.presenting import asking, changes, times, voting
@@ -28,8 +29,8 @@ from dashboard.wire import EDITABLE, Kind, StepAnswer, parse_json
 
 _HELD = "Everything is on hold: nothing can be approved until an admin lifts it."
 _ONCE = (
-    "The agent may come back with exactly this, once, in this run and within 30 minutes, and "
-    "nobody is asked again."
+    f"The agent may come back with exactly this, once, in this run and within "
+    f"{times.length(ALLOWED_FOR.total_seconds())}, and nobody is asked again."
 )
 _WORDS = "The agent gets it as words, and a person is asked again when it comes back with it. {}"
 _ANSWERS = {
