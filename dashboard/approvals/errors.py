@@ -62,7 +62,6 @@ class AlreadyClosed(Refused):
 
     def __init__(self, approval: ApprovalRequest) -> None:
         decision = approval.decision
-        self.approval = approval
         what = f"This request was {decision.status} already"
         if decision.status == Status.EXPIRED:
             what = "This request has expired already"
