@@ -151,6 +151,15 @@ def test_a_difference_that_does_not_fit_is_read_alone(browser, calls, monkeypatc
     assert len(items_of(page(browser, calls("/a", "/b")))) == 1
 
 
+def test_five_cost_as_many_queries_as_two(browser, calls, count_queries):
+    two, five = calls("/a", "/b"), calls("/c", "/d", "/e", "/f", "/g")
+    page(browser, two)  # what is read once and kept
+
+    at_two = count_queries(lambda: page(browser, two))
+
+    assert count_queries(lambda: page(browser, five)) == at_two
+
+
 def test_an_address_of_nonsense_is_an_empty_page(browser):
     page = read(browser.get("/bulk?id=1&id=&x=y&id=%00"))
 
