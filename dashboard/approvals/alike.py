@@ -6,7 +6,7 @@ every difference of the others, and each is still decided alone, on its own basi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db.models.functions import Length
 
 from dashboard.accounts.models import User
+from dashboard.accounts.queries import groups_of
 from dashboard.approvals import queries
 from dashboard.approvals.attention import Attention, attention
 from dashboard.approvals.judging import demands_of, report_of
@@ -69,6 +70,7 @@ def sort_out(ids: Sequence[UUID], person: User, now: datetime) -> Sorted:
     asked = list(dict.fromkeys(ids))[:MOST]
     found = list(_short(asked))
     attended = attention([approval.pk for approval in found], person, now)
+    groups = groups_of(person)
     known = {approval.pk for approval in found}
     alone = [Alone(pk, _GONE) for pk in asked if pk not in known]
     alike = list[One]()
@@ -76,7 +78,7 @@ def sort_out(ids: Sequence[UUID], person: User, now: datetime) -> Sorted:
     for approval in found:
         one = One(approval, list(approval.judgements.all())[-1])
         room -= len(approval.content)
-        why = _why_alone(one, person, now, attended) or _unlike(alike, one)
+        why = _why_alone(one, person, groups, now, attended) or _unlike(alike, one)
         if why or room < 0:
             alone.append(Alone(approval.pk, why or _TOO_LONG))
         else:
@@ -89,7 +91,9 @@ def _short(ids: Iterable[UUID]) -> ApprovalQuerySet:
     return short.order_by("expires_at", "pk")
 
 
-def _why_alone(one: One, person: User, now: datetime, attended: Attention) -> str:
+def _why_alone(
+    one: One, person: User, groups: Collection[str], now: datetime, attended: Attention
+) -> str:
     approval, required = one.approval, demands_of(one.judgement)
     claim = attended.claims.get(approval.pk)
     if approval.status != Status.PENDING or approval.expires_at <= now:
@@ -98,7 +102,7 @@ def _why_alone(one: One, person: User, now: datetime, attended: Attention) -> st
         return _CLAIMED.format(claim.person.username)
     if required.approvals > 1:
         return _SEVERAL
-    return _flagged(_report(one)) or why_not_count(approval, required, person, now)
+    return _flagged(_report(one)) or why_not_count(approval, required, person, now, groups)
 
 
 def _flagged(report: Report) -> str:

@@ -62,7 +62,6 @@ class AlreadyClosed(Refused):
 
     def __init__(self, approval: ApprovalRequest) -> None:
         decision = approval.decision
-        self.approval = approval
         what = f"This request was {decision.status} already"
         if decision.status == Status.EXPIRED:
             what = "This request has expired already"
@@ -88,8 +87,8 @@ class ClaimedByAnother(Refused):
     def __init__(self, claim: Claim) -> None:
         self.name = claim.person.username
         super().__init__(
-            f"{self.name} is on this since {_clock_time(claim.claimed_at)}. Press again if you "
-            "mean it all the same."
+            f"{self.name} has been on this since {_clock_time(claim.claimed_at)}. Nothing was "
+            "recorded; press again if you mean it all the same."
         )
 
 
@@ -156,7 +155,7 @@ class NotApproved(Refused):
     code = "not_approved"
 
     def __init__(self) -> None:
-        super().__init__("This request is not approved, so nothing may run and none was recorded.")
+        super().__init__("This request is not approved. Nothing may run and nothing was recorded.")
 
 
 class AlreadyStarted(Refused):
@@ -166,7 +165,8 @@ class AlreadyStarted(Refused):
 
     def __init__(self, at: datetime) -> None:
         super().__init__(
-            f"This approval was used already, at {_clock_time(at)}. It works once; ask again."
+            f"This approval was used already, at {_clock_time(at)}. It works once: nothing may "
+            "run; ask again."
         )
 
 

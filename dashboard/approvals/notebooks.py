@@ -74,13 +74,8 @@ def check(body: bytes) -> str:
     return text
 
 
-def pinned(approval: ApprovalRequest) -> Notebook | None:
-    """Return the notebook that a request names, without its bytes, if its agent had sent it."""
-    return pinned_to(approval.pk)
-
-
 def pinned_to(approval_id: UUID) -> Notebook | None:
-    """Return the notebook of a request that nothing else is wanted of."""
+    """Return the notebook that a request names, without its bytes, if its agent had sent it."""
     pin = _pins().filter(approval=approval_id).first()
     return pin.notebook if pin else None
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from dashboard.approvals.editing import StepSaid
 from dashboard.approvals.models import Edit
 from dashboard.wire import EDITABLE, Kind, StepAnswer, canonical_json, parse_json
+
+ALLOWED_FOR = timedelta(minutes=30)
+"""How long the agent has to come back with exactly the replacement."""
 
 LONGEST = 20_000
 """Characters of a replacement that an agent is told as a reason."""

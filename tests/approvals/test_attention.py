@@ -60,7 +60,7 @@ def test_a_claim_that_was_not_shown_is_not_taken_over(asked, alice, bob):
     claim(asked, alice)
 
     for over in ("", "carol"):
-        with pytest.raises(ClaimedByAnother, match="alice is on this since"):
+        with pytest.raises(ClaimedByAnother, match="alice has been on this since"):
             claim(asked, bob, over=over)
 
     assert claim_of(asked).person == alice

@@ -34,7 +34,7 @@ def test_a_request_is_pinned_to_the_notebook_that_it_names(token):
 
     approval = make.pending(token, evidence=NAMED)
 
-    assert notebooks.pinned(approval) == kept
+    assert notebooks.pinned_to(approval.pk) == kept
     assert NotebookPin.objects.get().approval == approval
 
 
@@ -51,24 +51,24 @@ def test_a_notebook_that_comes_after_the_question_is_no_part_of_it(token):
     approval = make.pending(token, evidence=NAMED)
     sent(token)
 
-    assert notebooks.pinned(approval) is None
+    assert notebooks.pinned_to(approval.pk) is None
 
 
 def test_another_agents_notebook_is_no_part_of_it(token):
     sent(make.token(make.agent("other")))
 
-    assert notebooks.pinned(make.pending(token, evidence=NAMED)) is None
+    assert notebooks.pinned_to(make.pending(token, evidence=NAMED).pk) is None
 
 
 def test_another_token_of_the_same_agent_may_have_sent_it(agent, token):
     sent(make.token(agent))
 
-    assert notebooks.pinned(make.pending(token, evidence=NAMED))
+    assert notebooks.pinned_to(make.pending(token, evidence=NAMED).pk)
 
 
 @pytest.mark.parametrize("named", [1, None, ["a" * 64], "A" * 64, "Not sent.", {"cells": []}])
 def test_what_is_no_digest_names_no_notebook(token, named):
-    assert notebooks.pinned(make.pending(token, evidence={"notebook": named})) is None
+    assert notebooks.pinned_to(make.pending(token, evidence={"notebook": named}).pk) is None
 
 
 def test_a_token_that_was_revoked_meanwhile_sends_nothing(token, ada):

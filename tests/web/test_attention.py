@@ -88,7 +88,7 @@ def test_approve_on_what_another_is_on_asks_once_more(browser, answer, ask, bob)
 
     bar = read(first).one(id="request-bar")
     assert first.status_code == 409
-    assert "bob is on this since" in bar.one(role="alert").text
+    assert "bob has been on this since" in bar.one(role="alert").text
     assert bar.one("button", value="approve").text == "Approve all the same"
     answer(browser, approval, despite=bar.one("input", name="despite")["value"])
     approval.refresh_from_db()

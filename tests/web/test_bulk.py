@@ -28,7 +28,7 @@ def page(browser, approvals):
     return read(response)
 
 
-def tickets(found):
+def items_of(found):
     return [tick["value"] for tick in found.all("input", name="item")]
 
 
@@ -65,7 +65,7 @@ def test_what_else_the_agent_says_of_the_others_is_in_its_frame(browser, calls):
 def test_all_of_them_are_approved_each_on_its_own_basis(browser, calls, alice):
     approvals = calls("/a", "/b", "/c")
 
-    answer = decide(browser, tickets(page(browser, approvals)), reason="Harmless.")
+    answer = decide(browser, items_of(page(browser, approvals)), reason="Harmless.")
 
     assert answer.status_code == 200
     assert statuses(approvals) == [Status.APPROVED] * 3
@@ -79,14 +79,14 @@ def test_all_of_them_are_approved_each_on_its_own_basis(browser, calls, alice):
 def test_only_the_chosen_are_rejected(browser, calls):
     approvals = calls("/a", "/b", "/c")
 
-    decide(browser, tickets(page(browser, approvals))[:2], "reject")
+    decide(browser, items_of(page(browser, approvals))[:2], "reject")
 
     assert statuses(approvals) == [Status.REJECTED, Status.REJECTED, Status.PENDING]
 
 
 def test_what_fails_is_said_of_each_and_stops_nobody(browser, calls, bob):
     approvals = calls("/a", "/b", "/c")
-    items = tickets(page(browser, approvals))
+    items = items_of(page(browser, approvals))
     make.decided(approvals[0], bob, Status.REJECTED)
     services.claim(approval_id=approvals[1].pk, person=bob, auth="session:password")
 
@@ -99,14 +99,14 @@ def test_what_fails_is_said_of_each_and_stops_nobody(browser, calls, bob):
 def test_without_its_end_in_sight_nothing_of_it_is_approved(browser, calls):
     approvals = calls("/a", "/b")
 
-    decide(browser, tickets(page(browser, approvals)), end_seen="")
+    decide(browser, items_of(page(browser, approvals)), end_seen="")
 
     assert statuses(approvals) == [Status.PENDING, Status.PENDING]
 
 
 def test_under_another_policy_nothing_of_it_is_approved(browser, calls):
     approvals = calls("/a", "/b")
-    items = tickets(page(browser, approvals))
+    items = items_of(page(browser, approvals))
     make.in_force({"name": "Two", "effect": "review", "demands": {"approvals": 2}})
 
     decide(browser, items)
@@ -114,9 +114,9 @@ def test_under_another_policy_nothing_of_it_is_approved(browser, calls):
     assert statuses(approvals) == [Status.PENDING, Status.PENDING]
 
 
-def test_a_ticket_is_for_who_was_shown_the_page(browser, browser_of, calls, bob):
+def test_an_item_is_for_who_was_shown_the_page(browser, browser_of, calls, bob):
     approvals = calls("/a", "/b")
-    items = tickets(page(browser, approvals))
+    items = items_of(page(browser, approvals))
 
     assert decide(browser_of(bob), items).status_code == 422
     assert decide(browser, [*items, "forged"]).status_code == 422
@@ -127,7 +127,7 @@ def test_a_ticket_is_for_who_was_shown_the_page(browser, browser_of, calls, bob)
 def test_what_our_page_does_not_send_does_nothing(browser, calls, form):
     approvals = calls("/a")
 
-    answer = decide(browser, tickets(page(browser, approvals)), **form)
+    answer = decide(browser, items_of(page(browser, approvals)), **form)
 
     assert (answer.status_code, statuses(approvals)) == (422, [Status.PENDING])
 
@@ -141,14 +141,23 @@ def test_hidden_characters_are_read_alone(browser, calls):
 
     found = page(browser, [one, two])
 
-    assert len(tickets(found)) == 1
+    assert len(items_of(found)) == 1
     assert "left out" in found.one(class_="notice").text
 
 
 def test_a_difference_that_does_not_fit_is_read_alone(browser, calls, monkeypatch):
     monkeypatch.setattr("dashboard.web.presenting.difference.MOST_LINES", 1)
 
-    assert len(tickets(page(browser, calls("/a", "/b")))) == 1
+    assert len(items_of(page(browser, calls("/a", "/b")))) == 1
+
+
+def test_five_cost_as_many_queries_as_two(browser, calls, count_queries):
+    two, five = calls("/a", "/b"), calls("/c", "/d", "/e", "/f", "/g")
+    page(browser, two)  # what is read once and kept
+
+    at_two = count_queries(lambda: page(browser, two))
+
+    assert count_queries(lambda: page(browser, five)) == at_two
 
 
 def test_an_address_of_nonsense_is_an_empty_page(browser):

@@ -232,6 +232,17 @@ def test_a_plan_that_is_taken_whole_is_rejected_with_words_about_its_steps(brows
     )
 
 
+def test_answers_to_steps_without_what_the_page_showed_are_incomplete(browser, ask):
+    approval = ask(kind="plan", capability="plan", content=PLAN)
+
+    sent = {"verdict": "reject", "step-0": "held"}
+    reply = browser.post(f"/approvals/{approval.pk}/steps", sent)
+
+    assert reply.status_code == 422
+    assert "did not send all" in read(reply).one(role="alert").text
+    assert not Decision.objects.exists()
+
+
 def test_a_plan_that_is_taken_whole_is_not_approved_in_part(browser, ask):
     approval = ask(kind="plan", capability="plan", content=PLAN)
 

@@ -35,10 +35,11 @@ def test_when_we_break_the_page_needs_nothing_that_could_break_again():
     assert read(response).one("h1").text == "Something broke on our side"
 
 
-def test_another_role_is_told_so(rf):
-    request = rf.get("/")
+def test_who_has_another_role_is_told_so(browser_of, ada, ask):
+    response = browser_of(ada).get(f"/approvals/{ask().pk}/edit")
 
-    assert errors.forbidden(request).status_code == 403
+    page = read(response)
+    assert (response.status_code, page.one("h1").text) == (403, "This is not for your role")
 
 
 @pytest.mark.parametrize("error", [OperationalError, InterfaceError])

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from dashboard.accounts.models import User
-from dashboard.approvals.editing import edited, judged_now, report_of_edit, why_not_once
+from dashboard.approvals.editing import judged_now, report_of_edit, why_not_once
 from dashboard.approvals.errors import EditRefused
 from dashboard.approvals.granting import Scope, severities
-from dashboard.approvals.models import ApprovalRequest, Edit, Grant, Judgement
+from dashboard.approvals.models import Edit, Grant, Judgement
 from dashboard.approvals.permission import why_not_count
-from dashboard.approvals.replacing import LONGEST, reason_with, text_of
+from dashboard.approvals.replacing import ALLOWED_FOR, LONGEST, reason_with, text_of
 from dashboard.approvals.services._answers import Answer
 from dashboard.approvals.services.hold import is_held
 from dashboard.audit.services import Event
 from dashboard.policies.services import current_revision
 from dashboard.wire import canonical_json, parse_json
-
-ALLOWED_FOR = timedelta(minutes=30)
-"""How long the agent has to come back with exactly the replacement."""
 
 _TOO_LONG = f"A replacement of more than {LONGEST:,} characters cannot be sent as a reason."
 _UNSEEN = "The end of it was not in sight."
@@ -70,19 +67,18 @@ def why_not_allowed(edit: Edit, judgement: Judgement, person: User, now: datetim
 
 
 def _allow_once(edit: Edit, now: datetime) -> Grant:
-    approval: ApprovalRequest = edited(edit.approval, edit.content)
-    content = parse_json(edit.content)
+    approval, content = edit.approval, parse_json(edit.content)
     return Grant.objects.create(
         agent=approval.agent,
         run_id=approval.run_id,
         scope=Scope.CONTENT,
         kind=approval.kind,
         digest=edit.digest,
-        tool=content["tool"] if approval.kind == "tool_call" else "",
+        tool=content.get("tool", ""),
         findings=canonical_json(severities(report_of_edit(edit))),
         content=edit.content,
         edit=edit,
-        made_from=edit.approval,
+        made_from=approval,
         made_by=edit.edited_by,
         made_at=now,
         expires_at=now + ALLOWED_FOR,

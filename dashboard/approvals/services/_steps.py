@@ -50,7 +50,7 @@ def allow_steps(
 ) -> tuple[Event, ...]:
     """Remember a yes to each step, for the run, within the caller's transaction.
 
-    A step in which anything was found is left out: it is asked about when it comes.
+    A step in which more than a note was found is left out: it is asked about when it comes.
 
     Args:
         steps: Those of the plan that is approved, as ``inspected_steps`` returns them.

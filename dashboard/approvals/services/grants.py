@@ -61,7 +61,7 @@ def make_grant(
         scope=_scope(approval, terms),
         kind=approval.kind,
         digest=approval.digest,
-        tool=content["tool"] if approval.kind == "tool_call" else "",
+        tool=content.get("tool", ""),
         arguments=canonical_json(_arguments(content, terms)),
         findings=canonical_json(severities(report)),
         made_from=approval,

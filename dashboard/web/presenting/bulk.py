@@ -15,7 +15,6 @@ from dashboard.accounts.models import User
 from dashboard.approvals import alike
 from dashboard.approvals.alike import Alone, One
 from dashboard.approvals.judging import demands_of
-from dashboard.approvals.lineage import Earlier
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.services import Basis
 from dashboard.web.presenting import chain, times
@@ -40,7 +39,7 @@ class Item:
         sections: What is different from the first; empty for the first itself.
         objective: Drawn, where it is not that of the first; the agent's voice.
         said: What else the agent says of it and not of the first, and the other way round.
-        ticket: What this page shows of it, signed, for the answer to bring along.
+        signed: What this page shows of it, signed, for the answer to bring along.
     """
 
     id: UUID
@@ -51,7 +50,7 @@ class Item:
     is_same: bool
     objective: SafeString
     said: list[Section]
-    ticket: str
+    signed: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,7 +70,7 @@ class Bulk:
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class Shown:
     """A request as our page showed it among others."""
 
     id: UUID
@@ -111,7 +110,7 @@ def bulk(ids: Sequence[UUID], person: User, now: datetime, own_host: str) -> Bul
     )
 
 
-def ticket(signed: str, person: User) -> Ticket | None:
+def read_back(signed: str, person: User) -> Shown | None:
     """Read what our page said of one request to this person; None if it did not."""
     try:
         said = signing.loads(signed, salt=_SALT)
@@ -119,7 +118,7 @@ def ticket(signed: str, person: User) -> Ticket | None:
         return None
     if said["person"] != person.pk:
         return None
-    return Ticket(UUID(said["id"]), Basis(said["digest"], said["judgement"]), said["shown"])
+    return Shown(UUID(said["id"]), Basis(said["digest"], said["judgement"]), said["shown"])
 
 
 def _why_alone(reading: Reading, parts: Sequence[Section]) -> str:
@@ -132,10 +131,7 @@ def _why_alone(reading: Reading, parts: Sequence[Section]) -> str:
 
 
 def _parts(first: One, one: One) -> list[Section]:
-    if first.approval.digest == one.approval.digest:
-        return []
-    first.approval.text = first.approval.content  # type: ignore[attr-defined] # as annotated
-    return list(chain.sections(Earlier(first.approval, is_same=False), one.approval.content))
+    return list(chain.sections(first.approval.content, one.approval.content))
 
 
 def _item(one: One, reading: Reading, parts: list[Section], page: _Page, number: int) -> Item:
@@ -152,7 +148,7 @@ def _item(one: One, reading: Reading, parts: list[Section], page: _Page, number:
         if reading.objective == page.whole.objective
         else reading.objective,
         said=[] if is_first else _said(page.first.approval, approval),
-        ticket=_sign(one, reading, page.person, number),
+        signed=_sign(one, reading, page.person, number),
     )
 
 

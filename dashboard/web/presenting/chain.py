@@ -10,7 +10,6 @@ from uuid import UUID
 
 from dashboard.accounts.models import User
 from dashboard.approvals import lineage
-from dashboard.approvals.lineage import Earlier
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.web.presenting import rows, times
 from dashboard.web.presenting.difference import Difference, difference, tally
@@ -94,36 +93,31 @@ def before(
         is_same=earlier.is_same,
         is_open=one.status == Status.REJECTED,
         names_run=bool(approval.run_id),
-        sections=list(sections(earlier, approval.content, masks=masks)),
+        sections=list(sections(lineage.text_of(one), approval.content, masks=masks)),
     )
 
 
-def sections(earlier: Earlier, content: str, *, masks: bool = False) -> Iterator[Section]:
-    """Show what is different, part by part."""
-    for title, old, new in _parts(earlier, content):
-        yield Section(title, difference(old, new, masks=masks))
+def sections(old: str, new: str, *, masks: bool = False) -> Iterator[Section]:
+    """Show what is different between two canonical contents, part by part."""
+    for title, before, after in _parts(old, new):
+        yield Section(title, difference(before, after, masks=masks))
 
 
-def how_much_changed(earlier: Earlier, content: str) -> str:
-    """Say how much is different, without drawing it."""
-    tallies = [tally(old, new) for _, old, new in _parts(earlier, content)]
+def how_much_changed(old: str, new: str) -> str:
+    """Say how much is different between two canonical contents, without drawing it."""
+    tallies = [tally(before, after) for _, before, after in _parts(old, new)]
     added, removed = (sum(side) for side in zip((0, 0), *tallies, strict=True))
     return counted(added=added, removed=removed) or "the same lines in another order"
 
 
-def _parts(earlier: Earlier, content: str) -> Iterator[tuple[str, str, str]]:
-    """Yield title, earlier text and text of each part that did not stay as it was."""
-    text = lineage.text_of(earlier.approval)
-    if earlier.is_same or not text:
-        return
-    yield from parts(parse_json(text), parse_json(content))
-
-
-def parts(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _parts(old: str, new: str) -> Iterator[tuple[str, str, str]]:
     """Yield title, old text and new text of each part of a content that is not as it was."""
-    for name in [*_TITLES, *sorted({*old, *new} - {*_TITLES})]:
-        if _written(old, name) != _written(new, name):
-            yield (_TITLES.get(name, _OTHER), *_texts(name, old, new))
+    if not old:  # too long to be compared
+        return
+    was, now = parse_json(old), parse_json(new)
+    for name in [*_TITLES, *sorted({*was, *now} - {*_TITLES})]:
+        if _written(was, name) != _written(now, name):
+            yield (_TITLES.get(name, _OTHER), *_texts(name, was, now))
 
 
 def counted(*, added: int, removed: int) -> str:

@@ -14,11 +14,11 @@ from dashboard.approvals.editing import edited, judged_now, report_of_edit, step
 from dashboard.approvals.judging import half_time
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
 from dashboard.approvals.permission import why_not_count
+from dashboard.approvals.replacing import ALLOWED_FOR
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect
 from dashboard.web.presenting import asking, changes, times, voting
-from dashboard.web.presenting.chain import Section, parts
-from dashboard.web.presenting.difference import difference
+from dashboard.web.presenting.chain import Section, sections
 from dashboard.web.presenting.reading import TOO_LONG, Reading, read, too_long
 from dashboard.web.presenting.times import Moment
 from dashboard.web.presenting.voting import Progress
@@ -29,8 +29,8 @@ from dashboard.wire import EDITABLE, Kind, StepAnswer, parse_json
 
 _HELD = "Everything is on hold: nothing can be approved until an admin lifts it."
 _ONCE = (
-    "The agent may come back with exactly this, once, in this run and within 30 minutes, and "
-    "nobody is asked again."
+    f"The agent may come back with exactly this, once, in this run and within "
+    f"{times.length(ALLOWED_FOR.total_seconds())}, and nobody is asked again."
 )
 _WORDS = "The agent gets it as words, and a person is asked again when it comes back with it. {}"
 _ANSWERS = {
@@ -103,7 +103,7 @@ def change(
         is_mine=is_mine,
         at=times.moment(edit.edited_at, now),
         digest=edit.digest,
-        sections=list(_sections(approval, edit, masks=reading.masks)),
+        sections=_sections(approval, edit, masks=reading.masks),
         steps=list(_steps(approval, edit, masks=reading.masks)),
         reading=reading,
         sentences=list(evaluation.trace),
@@ -144,11 +144,9 @@ def _reading(approval: ApprovalRequest, edit: Edit, person: User, host: str) -> 
     return read(edited(approval, edit.content), seen, host, person, name=name)
 
 
-def _sections(approval: ApprovalRequest, edit: Edit, *, masks: bool) -> Iterator[Section]:
-    if approval.kind == Kind.PLAN:
-        return
-    for title, old, new in parts(parse_json(approval.content), parse_json(edit.content)):
-        yield Section(title, difference(old, new, masks=masks))
+def _sections(approval: ApprovalRequest, edit: Edit, *, masks: bool) -> list[Section]:
+    is_plan = approval.kind == Kind.PLAN
+    return [] if is_plan else list(sections(approval.content, edit.content, masks=masks))
 
 
 def _steps(approval: ApprovalRequest, edit: Edit, *, masks: bool) -> Iterator[StepRow]:

@@ -20,7 +20,6 @@ HEAD, TAIL = 800, 600
 
 _LONGEST = 160
 _STRING = r'(?:[^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*'
-_FIRST_STRING = re.compile(rf'[^"]*"({_STRING})')
 _DULL = re.compile(r"\s*(#|//|--|```|import\b|from\b|\"\"\"|'''|$)")
 
 

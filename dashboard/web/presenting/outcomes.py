@@ -23,7 +23,8 @@ _ENDS = {
     (Status.EXPIRED, Source.DEADLINE): "Expired: nobody decided in time",
 }
 _NOTHING_RAN = "Nothing was approved, so nothing may run."
-_ONCE = "A decision cannot be undone."
+_FINAL = "A decision cannot be undone."
+_NO_MORE = "It cannot be started any more."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -164,13 +165,10 @@ def _not_started(decision: Decision, now: datetime, *, held: bool) -> str:
     until = decision.valid_until
     if until is None or until <= now:
         at = f" at {times.clock(until)}" if until else ""
-        return f"The agent did not start it; the approval ran out{at}. {_NOTHING_MORE}"
+        return f"The agent did not start it; the approval ran out{at}. {_NO_MORE}"
     if held:
         return "Everything is on hold, so the agent cannot start it now."
-    return f"The agent may start it once, until {times.clock(until)}. {_ONCE}"
-
-
-_NOTHING_MORE = "It cannot be started any more."
+    return f"The agent may start it once, until {times.clock(until)}. {_FINAL}"
 
 
 def _finished(outcome: Outcome) -> str:

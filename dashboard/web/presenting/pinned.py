@@ -44,7 +44,7 @@ def pinned(approval: ApprovalRequest, now: datetime) -> Pinned | None:
     digest = parse_json(approval.evidence).get("notebook")
     if not notebooks.is_digest(digest):
         return None
-    notebook = notebooks.pinned(approval)
+    notebook = notebooks.pinned_to(approval.pk)
     if notebook is None:
         return Pinned(digest=digest)
     found = found_in(approval, notebook)

@@ -122,9 +122,9 @@ def _like(
 ) -> Likeness | None:
     if earlier is None:
         return None
-    text = lineage.text_of(approval)
-    changed = "" if earlier.is_same else chain.how_much_changed(earlier, text)
     one = earlier.approval
+    old, new = lineage.text_of(one), lineage.text_of(approval)
+    changed = "" if earlier.is_same else chain.how_much_changed(old, new)
     became = words.STATUSES[Status(one.status)].lower()
     return Likeness(number_of[one.pk], one.pk, became, changed)
 

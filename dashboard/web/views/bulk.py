@@ -10,7 +10,6 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.accounts import roles
 from dashboard.approvals import services
 from dashboard.approvals.alike import MOST
 from dashboard.approvals.clock import database_now
@@ -18,9 +17,8 @@ from dashboard.approvals.errors import Refused
 from dashboard.web.actors import PersonRequest, auth
 from dashboard.web.forms_bulk import BulkForm, ids
 from dashboard.web.presenting import bulk as presenting
-from dashboard.web.presenting.bulk import Ticket
-from dashboard.web.views import errors
-from dashboard.web.views.reading import for_readers
+from dashboard.web.presenting.bulk import Shown
+from dashboard.web.views.reading import for_reviewers
 
 _INCOMPLETE = (
     "Your browser did not send all that the page showed, or the reason is too long. Nothing was "
@@ -37,45 +35,41 @@ class Done(NamedTuple):
 
 
 @require_safe
-@for_readers
+@for_reviewers
 def bulk(request: PersonRequest) -> HttpResponse:
     """Show one in full, and what is different in the others."""
-    if not roles.may_decide(request.user):
-        return errors.forbidden(request)
     asked = presenting.bulk(ids(request.GET), request.user, database_now(), request.get_host())
     return render(request, "desk/bulk.html", {"bulk": asked})
 
 
 @require_POST
-@for_readers
+@for_reviewers
 def decide(request: PersonRequest) -> HttpResponse:
     """Answer those that were chosen, one after the other, and say what became of each."""
-    if not roles.may_decide(request.user):
-        return errors.forbidden(request)
     form = BulkForm(request.POST)
     given = request.POST.getlist("item")
-    tickets = [presenting.ticket(signed, request.user) for signed in given[:MOST]]
-    if not form.is_valid() or len(given) > MOST or not all(tickets):
+    asked = [presenting.read_back(signed, request.user) for signed in given[:MOST]]
+    if not form.is_valid() or len(given) > MOST or not all(asked):
         context = {"done": [], "problem": _INCOMPLETE}
         status = HTTPStatus.UNPROCESSABLE_ENTITY
         return render(request, "desk/bulk_done.html", context, status=status)
-    done = [_decide(request, form, ticket) for ticket in tickets if ticket]
+    done = [_decide(request, form, one) for one in asked if one]
     return render(request, "desk/bulk_done.html", {"done": done, "word": form.status})
 
 
-def _decide(request: PersonRequest, form: BulkForm, ticket: Ticket) -> Done:
+def _decide(request: PersonRequest, form: BulkForm, one: Shown) -> Done:
     known = auth(request)
     try:
-        services.mark_viewed(approval_id=ticket.id, person=request.user, auth=known)
+        services.mark_viewed(approval_id=one.id, person=request.user, auth=known)
         services.decide(
-            approval_id=ticket.id,
+            approval_id=one.id,
             auth=known,
             reviewer=request.user,
             status=form.status,
-            basis=ticket.basis,
+            basis=one.basis,
             reason=form.cleaned_data["reason"],
-            shown={**ticket.shown, "end_seen": form.end_was_seen},
+            shown={**one.shown, "end_seen": form.end_was_seen},
         )
     except Refused as refusal:
-        return Done(ticket.id, "", str(refusal))
-    return Done(ticket.id, form.status, "")
+        return Done(one.id, "", str(refusal))
+    return Done(one.id, form.status, "")

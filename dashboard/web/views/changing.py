@@ -14,17 +14,15 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dashboard.accounts import roles
 from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.editing import StepSaid, only_allowed
-from dashboard.approvals.errors import AlreadyClosed, EditRefused, NotFound, Refused, StaleBasis
+from dashboard.approvals.editing import only_allowed
+from dashboard.approvals.errors import AlreadyClosed, EditRefused, NotFound, Refused
 from dashboard.approvals.models import ApprovalRequest, Edit
-from dashboard.approvals.services import Basis
 from dashboard.web.actors import PersonRequest, auth
 from dashboard.web.forms import DecisionForm
 from dashboard.web.forms_steps import Incomplete, steps_said
 from dashboard.web.presenting import change as presenting
 from dashboard.web.presenting import editing
 from dashboard.web.presenting.reader import masked_places
-from dashboard.web.presenting.reading import what_was_shown
 from dashboard.web.presenting.standing import last_judgement, standing
 from dashboard.web.views import deciding, detail, errors
 from dashboard.web.views.deciding import SeeOther
@@ -91,7 +89,7 @@ def change(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpRespo
     if request.method != "POST":
         return _change(request, approval, kept)
     if not roles.may_decide(request.user):
-        return errors.may_not(request)
+        return errors.forbidden(request)
     try:
         services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
         deciding.record(request, approval_id, DecisionForm(request.POST), edit_id)
@@ -123,7 +121,9 @@ def _steps(request: PersonRequest, approval: ApprovalRequest) -> HttpResponse:
     except Incomplete as wrong:
         raise deciding.Incomplete(str(wrong)) from None
     if request.POST.get("verdict") == "reject":
-        return _reject(request, approval, said)
+        services.mark_viewed(approval_id=approval.pk, person=request.user, auth=auth(request))
+        deciding.record(request, approval.pk, DecisionForm(request.POST), steps=said)
+        return SeeOther(reverse("web:detail", args=[approval.pk]))
     answers = {step.answer for step in said}
     if StepAnswer.ALLOWED not in answers or len(answers) == 1:
         raise deciding.Incomplete(_ALL_ALLOWED if StepAnswer.ALLOWED in answers else _NONE_ALLOWED)
@@ -137,29 +137,6 @@ def _steps(request: PersonRequest, approval: ApprovalRequest) -> HttpResponse:
         steps=said,
     )
     return SeeOther(reverse("web:change", args=[approval.pk, kept.pk]))
-
-
-def _reject(
-    request: PersonRequest, approval: ApprovalRequest, said: list[StepSaid]
-) -> HttpResponse:
-    form = DecisionForm(request.POST)
-    if not form.is_valid():
-        raise StaleBasis
-    data = form.cleaned_data
-    shown = what_was_shown(str(approval.pk), data["shown"])
-    if shown is None:
-        raise StaleBasis
-    services.mark_viewed(approval_id=approval.pk, person=request.user, auth=auth(request))
-    services.decide(
-        approval_id=approval.pk,
-        reviewer=request.user,
-        auth=auth(request),
-        status=Status.REJECTED,
-        basis=Basis(data["digest"], data["judgement"]),
-        shown=shown,
-        steps=said,
-    )
-    return SeeOther(reverse("web:detail", args=[approval.pk]))
 
 
 def _editor(request: PersonRequest, approval: ApprovalRequest, refusal: str = "") -> HttpResponse:

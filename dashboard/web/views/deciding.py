@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from dashboard.approvals import errors as refusals
 from dashboard.approvals import queries, services
+from dashboard.approvals.editing import StepSaid
 from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import Decision
 from dashboard.approvals.repeating import earlier_answer
@@ -64,9 +66,14 @@ def decide(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 
 
 def record(
-    request: PersonRequest, approval_id: UUID, form: DecisionForm, edit_id: int | None = None
+    request: PersonRequest,
+    approval_id: UUID,
+    form: DecisionForm,
+    edit_id: int | None = None,
+    *,
+    steps: Sequence[StepSaid] = (),
 ) -> None:
-    """Record what a form answers: to the request, or to an edit of it.
+    """Record what a form answers: to the request, perhaps step by step, or to an edit of it.
 
     Raises:
         Refused: Nothing was recorded.
@@ -92,6 +99,7 @@ def record(
         remember=_terms(request, approval_id, form.scope) if form.scope else None,
         despite=data["despite"],
         repeats=_earlier(approval_id, data["same_as"]) if form.repeats else None,
+        steps=steps,
     )
 
 

@@ -31,7 +31,7 @@ def notebook(request: PersonRequest, approval_id: UUID) -> HttpResponse:
         approval = queries.current(approval_id)
     except NotFound:
         return errors.not_found(request)
-    kept = notebooks.pinned(approval)
+    kept = notebooks.pinned_to(approval_id)
     if kept is None:
         return errors.not_found(request)
     secrets = masked_secrets(approval, last_judgement(approval), request.user)

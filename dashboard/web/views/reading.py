@@ -17,18 +17,6 @@ P = ParamSpec("P")
 View = Callable[Concatenate[PersonRequest, P], HttpResponseBase]
 
 
-def for_reviewers(view: View[P]) -> View[P]:
-    """Let reviewers in; the others are told what they lack."""
-
-    @wraps(view)
-    def guarded(request: PersonRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
-        if not roles.may_decide(request.user):
-            return errors.may_not(request)
-        return view(request, *args, **kwargs)
-
-    return guarded
-
-
 def for_readers(view: View[P]) -> View[P]:
     """Show a page to people who may look; the others are told what they lack."""
 
@@ -36,6 +24,19 @@ def for_readers(view: View[P]) -> View[P]:
     def guarded(request: PersonRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not roles.may_look(request.user):
             return errors.may_not(request)
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
+def for_reviewers(view: View[P]) -> View[P]:
+    """Let reviewers in; the others are told what they lack."""
+
+    @for_readers
+    @wraps(view)
+    def guarded(request: PersonRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not roles.may_decide(request.user):
+            return errors.forbidden(request)
         return view(request, *args, **kwargs)
 
     return guarded
