@@ -14,21 +14,18 @@ from tests.frameworks.live import Person, live_house
 ROOT = Path(__file__).parents[2]
 
 
-def check(name, *answers, page=None):
-    """Run ``examples/name.py`` against a live dashboard, and compare what it prints with its page.
-
-    ``-P`` keeps the folder off the path: a file of a framework's name would hide the framework.
+def check(name, *answers):
+    """Run ``examples/with_name.py`` on a live dashboard; what it prints is what its page says.
 
     Args:
         name: Of the example and of its page.
         answers: What the person does with each question in turn: "approve", or the reason of a
             rejection.
-        page: Its page's name, where that is another one.
     """
     with live_house() as house, Person(house) as person:
         person.answers(*answers)
         ended = subprocess.run(
-            [sys.executable, "-P", "-W", "error", f"examples/{name}.py"],
+            [sys.executable, "-W", "error", f"examples/with_{name}.py"],
             cwd=ROOT,
             env=_environment(house),
             capture_output=True,
@@ -37,7 +34,7 @@ def check(name, *answers, page=None):
             check=False,
         )
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout == shown(page or name)
+    assert ended.stdout == shown(name)
 
 
 def shown(name):

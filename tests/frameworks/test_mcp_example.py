@@ -4,4 +4,4 @@ from tests.frameworks.examples import check
 
 
 def test_the_example_prints_what_its_page_says():
-    check("mcp_server", "approve", "Not on a Sunday.", page="mcp")
+    check("mcp", "approve", "Not on a Sunday.")

@@ -1,5 +1,7 @@
 """What an interrupt of ours asks, without LangGraph."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from dashboard.client import ApprovalRequest
@@ -13,11 +15,15 @@ DISGUISES = [
 ]
 
 
+def asked_by(value, node):
+    return _question(SimpleNamespace(value=value), node).requests
+
+
 @pytest.mark.parametrize("takes", [True, False])
 def test_who_asks_within_a_graph_says_whether_a_remembered_yes_may_answer(takes):
     request = ApprovalRequest.code("a = 1", "python", accepts_grants=takes)
 
-    (asked,) = _question({"approval_request": request.body()}, "gate").requests
+    (asked,) = asked_by({"approval_request": request.body()}, "gate")
 
     assert asked.accepts_grants is takes
 
@@ -26,6 +32,6 @@ def test_who_asks_within_a_graph_says_whether_a_remembered_yes_may_answer(takes)
 def test_what_an_interrupt_holds_besides_a_question_is_asked_about_too(disguise):
     value = {"path": "/etc/passwd", **disguise}
 
-    (asked,) = _question(value, "delete").requests
+    (asked,) = asked_by(value, "delete")
 
     assert asked.content == {"tool": "langgraph.delete", "arguments": {"value": value}}

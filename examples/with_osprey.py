@@ -1,10 +1,10 @@
 """Osprey's approvals, answered in the dashboard. Needs langgraph; no model account.
 
-    python -P examples/osprey.py
+    python examples/with_osprey.py
 
-DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks. ``-P``, because this
-file has the framework's own name. Where osprey-framework 0.11 is installed, ``osprey.approval``
-takes the place of ``dashboard.capabilities``: the names and what they do are the same.
+DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks. Where osprey-framework
+0.11 is installed, ``osprey.approval`` takes the place of ``dashboard.capabilities``: the names and
+what they do are the same.
 """
 
 from typing import Any, TypedDict

@@ -1,9 +1,8 @@
 """LangChain: an agent whose tools are called only after a yes. Needs langchain; no model account.
 
-    python -P examples/langchain.py
+    python examples/with_langchain.py
 
-DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks. ``-P``, because this
-file has the framework's own name.
+DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks.
 """
 
 from typing import Any

@@ -1,7 +1,9 @@
 """Microsoft Agent Framework: accounts are deleted only after somebody said yes.
 
-Run it with ``python -P``. DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who
-asks; no account with a provider of models is needed.
+    python examples/with_agent_framework.py
+
+DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks; no account with a
+provider of models is needed.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """The OpenAI Agents SDK: its tools run after a person approved the call.
 
     pip install openai-agents
-    DASHBOARD_URL=... DASHBOARD_TOKEN=... python examples/openai_agents.py
+    DASHBOARD_URL=... DASHBOARD_TOKEN=... python examples/with_openai_agents.py
 
 No model is called: a script says what a model would say.
 """

@@ -1,9 +1,8 @@
 """LangGraph: nodes that run only after a yes. Needs langgraph; no model account.
 
-    python -P examples/langgraph.py
+    python examples/with_langgraph.py
 
-DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks. ``-P``, because this
-file has the framework's own name.
+DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks.
 """
 
 from typing import TypedDict

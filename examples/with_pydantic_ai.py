@@ -1,7 +1,7 @@
 """Pydantic AI: tools that require approval run after a person approved the call.
 
     pip install pydantic-ai-slim
-    DASHBOARD_URL=... DASHBOARD_TOKEN=... python -P examples/pydantic_ai.py
+    DASHBOARD_URL=... DASHBOARD_TOKEN=... python examples/with_pydantic_ai.py
 
 No model is called: a script says what a model would say.
 """
