@@ -238,13 +238,6 @@ def test_a_yes_to_an_edit_is_never_remembered(token, alice, bob):
         approve(approval, edit, bob, remember=Terms(scope=Scope.CONTENT, this_run=False))
 
 
-def test_a_grant_for_the_original_never_covers_an_edit(token, alice):
-    grant = make.granted(token, alice, content=CODE)
-
-    assert grant.digest == digest("code", CODE)
-    assert make.pending(token, content=SAFER, accepts_grants=True).status == Status.PENDING
-
-
 def test_an_edit_keeps_every_digit(token, alice, bob):
     call = {"tool": "move", "arguments": {"x": 1}}
     approval = make.pending(
