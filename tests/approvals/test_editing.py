@@ -205,6 +205,16 @@ def test_the_tool_of_a_call_cannot_be_changed(token, alice):
         propose(approval, alice, {"tool": "drop", "arguments": {"x": 1}})
 
 
+def test_of_a_plan_that_is_taken_whole_nothing_is_made(token, alice):
+    plan = {"steps": [{"capability": "one"}, {"capability": "two"}]}
+    approval = make.pending(token, kind="plan", capability="plan", content=plan)
+
+    with pytest.raises(EditRefused, match="as a whole or not at all"):
+        propose(approval, alice, {"steps": plan["steps"][:1]})
+
+    assert not Edit.objects.exists()
+
+
 def test_the_same_edit_again_is_the_first_one(editable, alice, bob):
     assert propose(editable, bob) == propose(editable, alice)
 

@@ -15,7 +15,7 @@ from dashboard.accounts import roles
 from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.editing import only_allowed
-from dashboard.approvals.errors import AlreadyClosed, EditRefused, NotFound, Refused
+from dashboard.approvals.errors import AlreadyClosed, NotFound, Refused
 from dashboard.approvals.models import ApprovalRequest, Edit
 from dashboard.web.actors import PersonRequest, auth
 from dashboard.web.forms import DecisionForm
@@ -122,8 +122,6 @@ def _steps(request: PersonRequest, approval: ApprovalRequest) -> HttpResponse:
     answers = {step.answer for step in said}
     if StepAnswer.ALLOWED not in answers or len(answers) == 1:
         raise deciding.Incomplete(_ALL_ALLOWED if StepAnswer.ALLOWED in answers else _NONE_ALLOWED)
-    if not approval.accepts_edits:
-        raise EditRefused("The agent takes a plan as a whole or not at all.")
     kept = services.propose_edit(
         approval_id=approval.pk,
         editor=request.user,
