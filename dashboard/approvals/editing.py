@@ -67,6 +67,8 @@ def only_allowed(content: Mapping[str, Any], steps: Sequence[StepSaid]) -> dict[
 
 def why_not(approval: ApprovalRequest, after: Any) -> str:
     """Say what keeps ``after`` from being made of a request's content; empty if nothing does."""
+    if approval.kind == Kind.PLAN and not approval.accepts_edits:
+        return "The agent takes a plan as a whole or not at all."
     return next(_problems(Kind(approval.kind), parse_json(approval.content), after), "")
 
 

@@ -205,6 +205,16 @@ def test_the_tool_of_a_call_cannot_be_changed(token, alice):
         propose(approval, alice, {"tool": "drop", "arguments": {"x": 1}})
 
 
+def test_of_a_plan_that_is_taken_whole_nothing_is_made(token, alice):
+    plan = {"steps": [{"capability": "one"}, {"capability": "two"}]}
+    approval = make.pending(token, kind="plan", capability="plan", content=plan)
+
+    with pytest.raises(EditRefused, match="as a whole or not at all"):
+        propose(approval, alice, {"steps": plan["steps"][:1]})
+
+    assert not Edit.objects.exists()
+
+
 def test_the_same_edit_again_is_the_first_one(editable, alice, bob):
     assert propose(editable, bob) == propose(editable, alice)
 
@@ -236,13 +246,6 @@ def test_a_yes_to_an_edit_is_never_remembered(token, alice, bob):
 
     with pytest.raises(GrantRefused, match="cannot be remembered"):
         approve(approval, edit, bob, remember=Terms(scope=Scope.CONTENT, this_run=False))
-
-
-def test_a_grant_for_the_original_never_covers_an_edit(token, alice):
-    grant = make.granted(token, alice, content=CODE)
-
-    assert grant.digest == digest("code", CODE)
-    assert make.pending(token, content=SAFER, accepts_grants=True).status == Status.PENDING
 
 
 def test_an_edit_keeps_every_digit(token, alice, bob):

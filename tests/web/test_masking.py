@@ -46,7 +46,7 @@ def test_a_secret_is_nowhere_on_the_page(browser, ask, kind, content):
 
 def test_a_secret_is_not_in_the_step_of_a_plan_that_was_held(browser, bob, ask):
     steps = [{"task": f"Sign in with {SECRET}"}, {"task": "Look around"}]
-    plan = ask(kind=Kind.PLAN, content={"steps": steps})
+    plan = ask(kind=Kind.PLAN, content={"steps": steps}, accepts_edits=True)
     said = [StepSaid(0, StepAnswer.HELD), StepSaid(1, StepAnswer.ALLOWED)]
     edit = make.edited(plan, bob, content={"steps": steps[1:]}, steps=said)
 

@@ -15,7 +15,7 @@ from dashboard.accounts import roles
 from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.editing import only_allowed
-from dashboard.approvals.errors import AlreadyClosed, EditRefused, NotFound, Refused
+from dashboard.approvals.errors import AlreadyClosed, NotFound, Refused
 from dashboard.approvals.models import ApprovalRequest, Edit
 from dashboard.web.actors import PersonRequest, auth
 from dashboard.web.forms import DecisionForm
@@ -44,10 +44,13 @@ def edit(request: PersonRequest, approval_id: UUID) -> HttpResponse:
         return errors.not_found(request)
     may_edit = approval.status == Status.PENDING and not editing.why_no_editor(approval)
     base = editing.named(approval, request.GET.get("from", ""))
-    if not may_edit or _is_masked(request, approval, base):
+    if may_edit and masked_places(approval, request.user, base):
+        messages.error(request, editing.MASKED)
+        may_edit = False
+    if not may_edit:
         return SeeOther(shown_at(approval, base))
     if request.method != "POST":
-        return _editor(request, approval)
+        return _editor(request, approval, base)
     try:
         made = editing.content_of(approval, request.POST.get("text", ""))
         kept = services.propose_edit(
@@ -56,16 +59,8 @@ def edit(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     except AlreadyClosed:
         return SeeOther(reverse("web:detail", args=[approval_id]))
     except (editing.Unreadable, Refused) as refusal:
-        return _editor(request, approval, str(refusal))
+        return _editor(request, approval, base, str(refusal))
     return SeeOther(reverse("web:change", args=[approval_id, kept.pk]))
-
-
-def _is_masked(request: PersonRequest, approval: ApprovalRequest, base: Edit | None) -> bool:
-    """Say on the next page that secrets are masked, if they are for this person."""
-    is_masked = bool(masked_places(approval, request.user, base))
-    if is_masked:
-        messages.error(request, editing.MASKED)
-    return is_masked
 
 
 def shown_at(approval: ApprovalRequest, edit: Edit | None) -> str:
@@ -127,8 +122,6 @@ def _steps(request: PersonRequest, approval: ApprovalRequest) -> HttpResponse:
     answers = {step.answer for step in said}
     if StepAnswer.ALLOWED not in answers or len(answers) == 1:
         raise deciding.Incomplete(_ALL_ALLOWED if StepAnswer.ALLOWED in answers else _NONE_ALLOWED)
-    if not approval.accepts_edits:
-        raise EditRefused("The agent takes a plan as a whole or not at all.")
     kept = services.propose_edit(
         approval_id=approval.pk,
         editor=request.user,
@@ -139,8 +132,9 @@ def _steps(request: PersonRequest, approval: ApprovalRequest) -> HttpResponse:
     return SeeOther(reverse("web:change", args=[approval.pk, kept.pk]))
 
 
-def _editor(request: PersonRequest, approval: ApprovalRequest, refusal: str = "") -> HttpResponse:
-    base = editing.named(approval, request.GET.get("from", ""))
+def _editor(
+    request: PersonRequest, approval: ApprovalRequest, base: Edit | None, refusal: str = ""
+) -> HttpResponse:
     sent = request.POST.get("text", "") if request.method == "POST" else None
     context = {
         "approval": approval,
