@@ -1,6 +1,7 @@
 """Makes what tests need, through the same services as everybody else."""
 
 import json
+from collections.abc import Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from uuid import uuid4
@@ -13,6 +14,7 @@ from dashboard.accounts.services import agents, groups, people
 from dashboard.approvals import guards, services
 from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import ApprovalRequest, Edit, Grant
+from dashboard.approvals.partial import StepSaid
 from dashboard.approvals.services import Basis, Report
 from dashboard.approvals.submission import Submission
 from dashboard.audit.services import Actor
@@ -87,14 +89,20 @@ def decided(approval: ApprovalRequest, by: User, status: Status = Status.APPROVE
     )
 
 
-def edited(approval: ApprovalRequest, by: User, *, content: dict | None = None, **more) -> Edit:
+def edited(approval: ApprovalRequest, by: User, *, content: dict | None = None) -> Edit:
     """What somebody makes of a pending request."""
     return services.propose_edit(
         approval_id=approval.pk,
         editor=by,
         auth="session:password",
         content=content or {**json.loads(approval.content), "code": "print(2)"},
-        **more,
+    )
+
+
+def part_of(plan: ApprovalRequest, by: User, steps: Sequence[StepSaid]) -> Edit:
+    """What somebody leaves of a pending plan."""
+    return services.propose_part(
+        approval_id=plan.pk, editor=by, auth="session:password", steps=steps
     )
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dashboard.approvals.contents import problems_with
@@ -20,56 +18,27 @@ from dashboard.wire import (
     MAX_BODY_BYTES,
     JsonError,
     Kind,
-    StepAnswer,
     canonical_json,
     digest,
     parse_json,
 )
 
 MOST_EDITS = 50
-LONGEST_NOTE = 500
 UNCHANGED = "This is what the agent asked, to the last character."
-
-
-@dataclass(frozen=True, slots=True)
-class StepSaid:
-    """What becomes of one step of a plan. ``index`` counts from 0; ``note`` is a reviewer's."""
-
-    index: int
-    answer: StepAnswer
-    note: str = ""
-
-    def told(self) -> dict[str, Any]:
-        """Return it as it is stored, and as agents are told."""
-        note = {"note": self.note} if self.note else {}
-        return {"index": self.index, "answer": str(self.answer), **note}
-
-
-def steps_json(steps: Sequence[StepSaid]) -> str:
-    """Write what becomes of the steps as the text that is stored."""
-    return canonical_json([step.told() for step in steps])
-
-
-def steps_of(text: str) -> list[StepSaid]:
-    """Read what ``steps_json`` wrote."""
-    return [
-        StepSaid(said["index"], StepAnswer(said["answer"]), said.get("note", ""))
-        for said in json.loads(text)
-    ]
-
-
-def only_allowed(content: Mapping[str, Any], steps: Sequence[StepSaid]) -> dict[str, Any]:
-    """Return a plan without the steps that are held or refused."""
-    allowed = {step.index for step in steps if step.answer is StepAnswer.ALLOWED}
-    kept = [step for index, step in enumerate(content["steps"]) if index in allowed]
-    return {**content, "steps": kept}
 
 
 def why_not(approval: ApprovalRequest, after: Any) -> str:
     """Say what keeps ``after`` from being made of a request's content; empty if nothing does."""
+    return taken_whole(approval) or next(
+        _problems(Kind(approval.kind), parse_json(approval.content), after), ""
+    )
+
+
+def taken_whole(approval: ApprovalRequest) -> str:
+    """Say that nothing can be made of a plan, where its agent takes no part of it."""
     if approval.kind == Kind.PLAN and not approval.accepts_edits:
         return "The agent takes a plan as a whole or not at all."
-    return next(_problems(Kind(approval.kind), parse_json(approval.content), after), "")
+    return ""
 
 
 def _problems(kind: Kind, before: dict[str, Any], after: Any) -> Iterator[str]:

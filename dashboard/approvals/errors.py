@@ -128,6 +128,15 @@ class EditRefused(NotAllowed):
         super().__init__(f"{why} Nothing was recorded, and the request is as it was.")
 
 
+class StepsRefused(Refused):
+    """These are no answers to the steps of what is asked."""
+
+    code = "steps_refused"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why} Nothing was recorded.")
+
+
 class ReasonMissing(Refused):
     """The policy wants to know why."""
 

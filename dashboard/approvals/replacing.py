@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from dashboard.approvals.editing import StepSaid
 from dashboard.approvals.models import Edit
+from dashboard.approvals.partial import StepSaid
 from dashboard.wire import EDITABLE, Kind, StepAnswer, canonical_json, parse_json
 
 ALLOWED_FOR = timedelta(minutes=30)

@@ -1,8 +1,8 @@
 import pytest
 
-from dashboard.approvals.editing import StepSaid
 from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import Decision, Reveal
+from dashboard.approvals.partial import StepSaid
 from dashboard.audit.models import AuditEntry
 from dashboard.wire import Kind, StepAnswer
 from tests import make
@@ -48,7 +48,7 @@ def test_a_secret_is_not_in_the_step_of_a_plan_that_was_held(browser, bob, ask):
     steps = [{"task": f"Sign in with {SECRET}"}, {"task": "Look around"}]
     plan = ask(kind=Kind.PLAN, content={"steps": steps}, accepts_edits=True)
     said = [StepSaid(0, StepAnswer.HELD), StepSaid(1, StepAnswer.ALLOWED)]
-    edit = make.edited(plan, bob, content={"steps": steps[1:]}, steps=said)
+    edit = make.part_of(plan, bob, said)
 
     assert INSIDE not in browser.get(f"/approvals/{plan.pk}/edits/{edit.pk}").content.decode()
 

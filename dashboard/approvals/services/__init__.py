@@ -5,7 +5,7 @@ from dashboard.approvals.services._replacing import why_not_allowed
 from dashboard.approvals.services.cancel import cancel
 from dashboard.approvals.services.claim import claim, hand_over, release, release_lost_claims
 from dashboard.approvals.services.decide import decide
-from dashboard.approvals.services.edit import propose_edit
+from dashboard.approvals.services.edit import propose_edit, propose_part
 from dashboard.approvals.services.expire import expire, expire_overdue
 from dashboard.approvals.services.export import record_export
 from dashboard.approvals.services.extend import extend
@@ -43,6 +43,7 @@ __all__ = [
     "note_served",
     "place_hold",
     "propose_edit",
+    "propose_part",
     "put_off",
     "record_export",
     "release",

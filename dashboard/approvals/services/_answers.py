@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from dashboard.accounts.models import User
-from dashboard.approvals.editing import StepSaid, judged_now
+from dashboard.approvals.editing import judged_now
 from dashboard.approvals.granting import Terms
 from dashboard.approvals.judging import as_judged
 from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Judgement
+from dashboard.approvals.partial import StepSaid
 from dashboard.approvals.stepping import Inspected
 from dashboard.audit.services import Actor
 from dashboard.policies.evaluate import Evaluation

@@ -15,7 +15,7 @@ from dashboard.accounts.models import User
 from dashboard.approvals.attention import claim_of
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.coverage import as_served
-from dashboard.approvals.editing import report_of_edit, steps_json
+from dashboard.approvals.editing import report_of_edit
 from dashboard.approvals.errors import (
     AlreadyClosed,
     ClaimedByAnother,
@@ -26,9 +26,11 @@ from dashboard.approvals.errors import (
     ReasonMissing,
     Refused,
     StaleBasis,
+    StepsRefused,
 )
 from dashboard.approvals.judging import report_of
 from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Judgement, Vote
+from dashboard.approvals.partial import steps_json, why_not_said
 from dashboard.approvals.permission import is_enough, votes_that_count, why_not_count
 from dashboard.approvals.replacing import reason_with_steps
 from dashboard.approvals.services._answers import Answer, Asked, Basis
@@ -73,6 +75,7 @@ def decide(*, approval_id: UUID, **answer: Any) -> Decision | Vote:
         ReasonMissing: The policy asks for a reason.
         GrantRefused: This yes cannot be remembered, or not for the steps of this plan.
         EditRefused: The agent takes no edit, or the policy rejects it now.
+        StepsRefused: What is said of a plan's steps is not said of its steps.
         OnHold: All approving is stopped.
     """
     given = Answer(**answer)
@@ -204,10 +207,12 @@ def _vote(asked: Asked, required: Required, judgement: Judgement) -> tuple[Vote,
 
 
 def _reject(asked: Asked, judgement: Judgement) -> Decision:
-    given, reason = asked.given, asked.given.reason
+    approval, given, reason = asked.approval, asked.given, asked.given.reason
     extra: tuple[Event, ...] = ()
+    if given.steps and (why_not := why_not_said(approval.kind, approval.content, given.steps)):
+        raise StepsRefused(why_not)
     if asked.edit:
-        judgement.approval = asked.approval
+        judgement.approval = approval
         reason, extra = replace_with(asked.edit, judgement, given, asked.now)
     elif given.steps:
         reason = reason_with_steps(reason, given.steps)

@@ -11,17 +11,18 @@ from django.db import transaction
 
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals import editing
+from dashboard.approvals import editing, partial
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.editing import StepSaid
 from dashboard.approvals.errors import (
     AlreadyClosed,
     EditRefused,
     NotAllowed,
     NotFound,
     Refused,
+    StepsRefused,
 )
 from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
+from dashboard.approvals.partial import StepSaid
 from dashboard.approvals.services._closing import lock, raise_version
 from dashboard.approvals.services._judging import judge_under_present
 from dashboard.approvals.services.expire import expire_locked
@@ -29,28 +30,20 @@ from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.inspecting import inspect
-from dashboard.wire import Kind, Status, canonical_json, digest
+from dashboard.wire import Kind, Status, canonical_json, digest, parse_json
 
 _NO_RIGHT = "You are not a reviewer (any more). Your change was not recorded."
 _FORBIDDEN = "The policy rejects this: {}"
 _TOO_MANY = f"This request has {editing.MOST_EDITS} changes already, which is as many as it may."
 
 
-def propose_edit(
-    *,
-    approval_id: UUID,
-    editor: User,
-    auth: str,
-    content: Any,
-    steps: Sequence[StepSaid] = (),
-) -> Edit:
+def propose_edit(*, approval_id: UUID, editor: User, auth: str, content: Any) -> Edit:
     """Keep what a reviewer makes of a pending request, inspected and judged. It decides nothing.
 
     The same once more is the same edit, whoever sends it.
 
     Args:
         content: The whole content after the change, parsed; numbers keep their digits.
-        steps: What becomes of each step, for a plan.
 
     Raises:
         NotFound: There is no such request.
@@ -58,16 +51,43 @@ def propose_edit(
         NotAllowed: The person is no reviewer.
         EditRefused: This cannot be made of it, or the policy rejects it.
     """
+    return _keep(_asked(approval_id), editor, auth, content)
+
+
+def propose_part(*, approval_id: UUID, editor: User, auth: str, steps: Sequence[StepSaid]) -> Edit:
+    """Keep a plan without the steps that are held or refused, as ``propose_edit`` keeps an edit.
+
+    Raises:
+        StepsRefused: These are not its steps, or all of them are allowed, or none.
+        NotFound, AlreadyClosed, NotAllowed, EditRefused: As for an edit.
+    """
+    asked = _asked(approval_id)
+    if why_not := editing.taken_whole(asked):
+        raise EditRefused(why_not)
+    why_not = partial.why_not_said(asked.kind, asked.content, steps) or partial.why_no_part(steps)
+    if why_not:
+        raise StepsRefused(why_not)
+    left = partial.only_allowed(parse_json(asked.content), steps)
+    return _keep(asked, editor, auth, left, steps)
+
+
+def _asked(approval_id: UUID) -> ApprovalRequest:
     asked = ApprovalRequest.objects.filter(pk=approval_id).first()
     if asked is None:
         raise NotFound
+    return asked
+
+
+def _keep(
+    asked: ApprovalRequest, editor: User, auth: str, content: Any, steps: Sequence[StepSaid] = ()
+) -> Edit:
     if why_not := editing.why_not(asked, content):
         raise EditRefused(why_not)
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
     report = inspect(Kind(asked.kind), content)
     edit = _drafted(asked, editor, content, report, steps)
     with transaction.atomic():
-        edit.approval = lock(approval_id)
+        edit.approval = lock(asked.pk)
         outcome = _propose(edit, report, auth)
     # Raised here, after the commit: an expiry or a new judgement is kept.
     if isinstance(outcome, Refused):
@@ -82,7 +102,7 @@ def _drafted(
         content=canonical_json(content),
         digest=digest(asked.kind, content),
         report=report.to_json(),
-        steps=editing.steps_json(steps),
+        steps=partial.steps_json(steps),
         # Read again: the session may be older than the loss of the right.
         edited_by=User.objects.get(pk=editor.pk),
     )

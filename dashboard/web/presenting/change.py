@@ -10,9 +10,10 @@ from django.utils.safestring import SafeString
 
 from dashboard.accounts.models import User
 from dashboard.approvals import queries, services
-from dashboard.approvals.editing import edited, judged_now, report_of_edit, steps_of
+from dashboard.approvals.editing import edited, judged_now, report_of_edit
 from dashboard.approvals.judging import half_time
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
+from dashboard.approvals.partial import steps_of
 from dashboard.approvals.permission import why_not_count
 from dashboard.approvals.replacing import ALLOWED_FOR
 from dashboard.policies.demands import Required

@@ -14,7 +14,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dashboard.accounts import roles
 from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.editing import only_allowed
 from dashboard.approvals.errors import AlreadyClosed, NotFound, Refused
 from dashboard.approvals.models import ApprovalRequest, Edit
 from dashboard.web.actors import PersonRequest, auth
@@ -28,10 +27,7 @@ from dashboard.web.views import deciding, detail, errors
 from dashboard.web.views.deciding import SeeOther
 from dashboard.web.views.queue import listing
 from dashboard.web.views.reading import for_readers, for_reviewers
-from dashboard.wire import Kind, Status, StepAnswer, parse_json
-
-_ALL_ALLOWED = "Every step is allowed, so nothing is to be changed: approve the plan as it is."
-_NONE_ALLOWED = "No step is allowed, so nothing is left of the plan. Reject it instead."
+from dashboard.wire import Kind, Status, parse_json
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -110,24 +106,16 @@ def steps(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 
 
 def _steps(request: PersonRequest, approval: ApprovalRequest) -> HttpResponse:
-    content = parse_json(approval.content)
     try:
-        said = steps_said(request.POST, len(content["steps"]))
+        said = steps_said(request.POST, len(parse_json(approval.content)["steps"]))
     except Incomplete as wrong:
         raise deciding.Incomplete(str(wrong)) from None
     if request.POST.get("verdict") == "reject":
         services.mark_viewed(approval_id=approval.pk, person=request.user, auth=auth(request))
         deciding.record(request, approval.pk, DecisionForm(request.POST), steps=said)
         return SeeOther(reverse("web:detail", args=[approval.pk]))
-    answers = {step.answer for step in said}
-    if StepAnswer.ALLOWED not in answers or len(answers) == 1:
-        raise deciding.Incomplete(_ALL_ALLOWED if StepAnswer.ALLOWED in answers else _NONE_ALLOWED)
-    kept = services.propose_edit(
-        approval_id=approval.pk,
-        editor=request.user,
-        auth=auth(request),
-        content=only_allowed(content, said),
-        steps=said,
+    kept = services.propose_part(
+        approval_id=approval.pk, editor=request.user, auth=auth(request), steps=said
     )
     return SeeOther(reverse("web:change", args=[approval.pk, kept.pk]))
 

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_POST
 
 from dashboard.approvals import errors as refusals
 from dashboard.approvals import queries, services
-from dashboard.approvals.editing import StepSaid
 from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import Decision
+from dashboard.approvals.partial import StepSaid
 from dashboard.approvals.repeating import earlier_answer
 from dashboard.approvals.services import Basis
 from dashboard.web.actors import PersonRequest, auth
@@ -44,6 +44,15 @@ class SeeOther(HttpResponseRedirect):
 
 class Incomplete(refusals.Refused):
     """The form does not hold what our page put into it."""
+
+
+_SENT_AGAIN = (
+    Incomplete,
+    refusals.ReasonMissing,
+    refusals.GrantRefused,
+    refusals.StepsRefused,
+)
+"""What a form that says more or otherwise would have got past."""
 
 
 @require_POST
@@ -125,7 +134,7 @@ def _terms(request: PersonRequest, approval_id: UUID, scope: Scope) -> Terms:
 
 def status_of(refusal: refusals.Refused) -> int:
     """Return the HTTP status of a page that says why nothing was recorded."""
-    if isinstance(refusal, Incomplete | refusals.ReasonMissing | refusals.GrantRefused):
+    if isinstance(refusal, _SENT_AGAIN):
         return HTTPStatus.UNPROCESSABLE_ENTITY
     if isinstance(refusal, refusals.NotAllowed):
         return HTTPStatus.FORBIDDEN
