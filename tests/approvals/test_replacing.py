@@ -5,7 +5,8 @@ import pytest
 from dashboard.approvals import services
 from dashboard.approvals.errors import GrantRefused
 from dashboard.approvals.models import Grant
-from dashboard.wire import Source, Status
+from dashboard.audit.models import AuditEntry
+from dashboard.wire import Source, Status, parse_json
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -125,3 +126,17 @@ def test_steps_are_not_allowed_where_a_yes_cannot_be_remembered(token, alice, ch
         plan(token, alice, **changes)
 
     assert not Grant.objects.exists()
+
+
+def test_the_log_says_the_same_of_every_remembered_yes(token, alice):
+    make.in_force(EDITORS)
+    replaced(token, alice)
+    make.in_force(make.REMEMBERS)
+    plan(token, alice, run_id="s")
+    make.granted(token, alice, content=CODE)
+
+    logged = AuditEntry.objects.filter(action="grant.made").order_by("seq")
+    once, step, chosen = (parse_json(entry.details) for entry in logged)
+    assert set(once) == set(step) == set(chosen)
+    assert [said["kind"] for said in (once, step, chosen)] == ["code", "tool_call", "code"]
+    assert [said["most_uses"] for said in (once, step, chosen)] == [1, 1, 10]

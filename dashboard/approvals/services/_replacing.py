@@ -7,15 +7,16 @@ from datetime import datetime
 from dashboard.accounts.models import User
 from dashboard.approvals.editing import judged_now, report_of_edit, why_not_once
 from dashboard.approvals.errors import EditRefused
-from dashboard.approvals.granting import Scope, severities
+from dashboard.approvals.granting import Scope
 from dashboard.approvals.models import Edit, Grant, Judgement
 from dashboard.approvals.permission import why_not_count
 from dashboard.approvals.replacing import ALLOWED_FOR, LONGEST, reason_with, text_of
 from dashboard.approvals.services._answers import Answer
+from dashboard.approvals.services._remembering import keep
 from dashboard.approvals.services.hold import is_held
 from dashboard.audit.services import Event
 from dashboard.policies.services import current_revision
-from dashboard.wire import canonical_json, parse_json
+from dashboard.wire import parse_json
 
 _TOO_LONG = f"A replacement of more than {LONGEST:,} characters cannot be sent as a reason."
 _UNSEEN = "The end of it was not in sight."
@@ -44,10 +45,9 @@ def replace_with(
         why_not = why_not or _NO_WORDS
     if why_not:
         return reason_with(edit, reason, None), ()
-    grant = _allow_once(edit, now)
-    details = {"agent": grant.agent.name, "run": grant.run_id, "edit": edit.pk, "most_uses": 1}
-    details |= {"expires_at": grant.expires_at.isoformat(), "made_from": str(edit.approval_id)}
-    event = Event("grant.made", f"grant:{grant.pk}", edit.digest, details)
+    grant = _allowed_once(edit, now + ALLOWED_FOR)
+    report = report_of_edit(edit)
+    event = keep(grant, of=edit.approval, by=edit.edited_by, now=now, report=report)
     return reason_with(edit, reason, grant.expires_at), (event,)
 
 
@@ -66,21 +66,15 @@ def why_not_allowed(edit: Edit, judgement: Judgement, person: User, now: datetim
     return why_not or why_not_count(approval, required, person, now, edit=edit)
 
 
-def _allow_once(edit: Edit, now: datetime) -> Grant:
-    approval, content = edit.approval, parse_json(edit.content)
-    return Grant.objects.create(
-        agent=approval.agent,
-        run_id=approval.run_id,
+def _allowed_once(edit: Edit, expires_at: datetime) -> Grant:
+    return Grant(
+        run_id=edit.approval.run_id,
         scope=Scope.CONTENT,
-        kind=approval.kind,
+        kind=edit.approval.kind,
         digest=edit.digest,
-        tool=content.get("tool", ""),
-        findings=canonical_json(severities(report_of_edit(edit))),
+        tool=parse_json(edit.content).get("tool", ""),
         content=edit.content,
         edit=edit,
-        made_from=approval,
-        made_by=edit.edited_by,
-        made_at=now,
-        expires_at=now + ALLOWED_FOR,
+        expires_at=expires_at,
         most_uses=1,
     )

@@ -12,11 +12,11 @@ from dashboard.approvals.errors import GrantRefused
 from dashboard.approvals.granting import (
     DEFAULT_FOR_S,
     Scope,
-    severities,
     why_not_by,
     why_not_grantable,
 )
 from dashboard.approvals.models import ApprovalRequest, Edit, Grant
+from dashboard.approvals.services._remembering import keep
 from dashboard.approvals.stepping import ExactStep, Inspected, exact_steps
 from dashboard.audit.services import Event
 from dashboard.inspection.findings import Report
@@ -75,23 +75,18 @@ def _made(
 ) -> Iterator[Event]:
     often = Counter(one.step.digest for one in steps if one.is_clean)
     for one in {one.step.digest: one for one in steps if one.is_clean}.values():
-        grant = Grant(made_from=approval, made_by=person, made_at=now)
+        grant = _for_the_run(approval.run_id, one.step, often[one.step.digest])
         grant.expires_at = now + timedelta(seconds=DEFAULT_FOR_S)
-        grant.most_uses = often[one.step.digest]
-        _describe(grant, one.step, one.report)
-        grant.save(force_insert=True)
-        details = {"agent": approval.agent.name, "run": grant.run_id, "step": one.step.index}
-        details |= {"made_from": str(approval.pk), "expires_at": grant.expires_at.isoformat()}
-        details |= {"most_uses": grant.most_uses}
-        yield Event("grant.made", f"grant:{grant.pk}", grant.digest, details)
+        yield keep(grant, of=approval, by=person, now=now, report=one.report)
 
 
-def _describe(grant: Grant, step: ExactStep, report: Report) -> None:
-    grant.agent = grant.made_from.agent
-    grant.run_id = grant.made_from.run_id
-    grant.scope = Scope.CONTENT
-    grant.kind = step.kind
-    grant.digest = step.digest
-    grant.tool = str(step.content.get("tool", ""))
-    grant.content = canonical_json(step.content)
-    grant.findings = canonical_json(severities(report))
+def _for_the_run(run_id: str, step: ExactStep, most_uses: int) -> Grant:
+    return Grant(
+        run_id=run_id,
+        scope=Scope.CONTENT,
+        kind=step.kind,
+        digest=step.digest,
+        tool=str(step.content.get("tool", "")),
+        content=canonical_json(step.content),
+        most_uses=most_uses,
+    )

@@ -36,11 +36,11 @@ from dashboard.approvals.replacing import reason_with_steps
 from dashboard.approvals.services._answers import Answer, Asked, Basis
 from dashboard.approvals.services._closing import close, lock, raise_version
 from dashboard.approvals.services._judging import judge_under_present
+from dashboard.approvals.services._remembering import remember_yes
 from dashboard.approvals.services._repeating import answered_already, answered_as_before
 from dashboard.approvals.services._replacing import replace_with
 from dashboard.approvals.services._steps import allow_steps, inspected_steps
 from dashboard.approvals.services.expire import expire_locked
-from dashboard.approvals.services.grants import make_grant
 from dashboard.approvals.services.hold import is_held
 from dashboard.audit.services import Event, record
 from dashboard.policies.demands import Required
@@ -226,7 +226,7 @@ def _close(
 ) -> Decision:
     given, extra = asked.given, list[Event]()
     if given.remember:
-        extra += [make_grant(judgement, given.remember, person=given.reviewer, now=asked.now)[1]]
+        extra += [remember_yes(judgement, given.remember, by=given.reviewer, now=asked.now)]
     if given.allow_steps:
         report = report_of_edit(asked.edit) if asked.edit else report_of(judgement.inspection)
         terms = (required, report)

@@ -1,10 +1,9 @@
-"""A yes that is remembered: made, used, ended."""
+"""A yes that is remembered: used, and ended."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -13,20 +12,13 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import Agent, User
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.editing import report_of_edit, why_not_once
-from dashboard.approvals.errors import GrantRefused, NotAllowed, NotFound
+from dashboard.approvals.errors import NotAllowed, NotFound
 from dashboard.approvals.granting import (
-    LONGEST_FOR_S,
-    MOST_USES,
-    Scope,
-    Terms,
     covers,
-    scopes,
-    severities,
-    why_not_by,
     why_not_grantable,
 )
 from dashboard.approvals.judging import demands_of, judged_anew, report_of
-from dashboard.approvals.models import ApprovalRequest, Decision, Grant, Judgement, Vote
+from dashboard.approvals.models import Decision, Grant, Judgement, Vote
 from dashboard.approvals.permission import is_enough, why_not_count
 from dashboard.approvals.services._closing import close
 from dashboard.approvals.services.hold import is_held
@@ -36,41 +28,9 @@ from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
-from dashboard.wire import Source, Status, canonical_json, parse_json
+from dashboard.wire import Source, Status, parse_json
 
 _FORBIDDEN = "The policy no longer allows to remember a yes to this."
-
-
-def make_grant(
-    judgement: Judgement, terms: Terms, *, person: User, now: datetime
-) -> tuple[Grant, Event]:
-    """Remember the yes that ``person`` is just giving, within the caller's transaction.
-
-    Raises:
-        GrantRefused: This yes cannot be remembered, or not so.
-    """
-    approval, report = judgement.approval, report_of(judgement.inspection)
-    required = demands_of(judgement)
-    why_not = why_not_grantable(approval, required, report) or why_not_by(person, required)
-    if why_not:
-        raise GrantRefused(why_not)
-    content = parse_json(approval.content)
-    grant = Grant.objects.create(
-        agent=approval.agent,
-        run_id=_run(approval, terms),
-        scope=_scope(approval, terms),
-        kind=approval.kind,
-        digest=approval.digest,
-        tool=content.get("tool", ""),
-        arguments=canonical_json(_arguments(content, terms)),
-        findings=canonical_json(severities(report)),
-        made_from=approval,
-        made_by=person,
-        made_at=now,
-        expires_at=now + _length(terms),
-        most_uses=_most_uses(terms),
-    )
-    return grant, Event("grant.made", f"grant:{grant.pk}", approval.digest, _terms(grant))
 
 
 def answer_by_grant(
@@ -192,53 +152,3 @@ def _end(grants: Iterable[Grant], because: str, by: Actor, person: User | None =
         events.append(Event("grant.ended", f"grant:{grant.pk}", grant.digest, details))
     if events:
         record(by, *events)
-
-
-def _scope(approval: ApprovalRequest, terms: Terms) -> Scope:
-    if terms.scope not in scopes(approval):
-        raise GrantRefused("Only a tool call can be allowed with other content than this.")
-    return terms.scope
-
-
-def _run(approval: ApprovalRequest, terms: Terms) -> str:
-    if terms.this_run and not approval.run_id:
-        raise GrantRefused("This request belongs to no run, so nothing is allowed for its run.")
-    return approval.run_id if terms.this_run else ""
-
-
-def _arguments(content: Any, terms: Terms) -> dict[str, Any]:
-    if terms.scope is not Scope.ARGUMENTS:
-        return {}
-    present = content.get("arguments", {})
-    if not terms.arguments or not set(terms.arguments) <= set(present):
-        raise GrantRefused(
-            "Choose at least one argument of this call whose value has to be the same."
-        )
-    return {name: present[name] for name in terms.arguments}
-
-
-def _length(terms: Terms) -> timedelta:
-    if not 0 < terms.for_s <= LONGEST_FOR_S:
-        raise GrantRefused(
-            "A yes is remembered for 30 days at the most, and for some time at least."
-        )
-    return timedelta(seconds=terms.for_s)
-
-
-def _most_uses(terms: Terms) -> int | None:
-    if terms.most_uses is not None and not 0 < terms.most_uses <= MOST_USES:
-        raise GrantRefused(f"A yes is used between once and {MOST_USES} times.")
-    return terms.most_uses
-
-
-def _terms(grant: Grant) -> dict[str, Any]:
-    return {
-        "agent": grant.agent.name,
-        "run": grant.run_id,
-        "scope": grant.scope,
-        "tool": grant.tool,
-        "arguments": sorted(parse_json(grant.arguments)),  # names only: values may be secret
-        "expires_at": grant.expires_at.isoformat(),
-        "most_uses": grant.most_uses,
-        "made_from": str(grant.made_from_id),
-    }
