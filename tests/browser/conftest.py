@@ -50,6 +50,13 @@ def house(installed):
         yield running
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _cleared(house):
+    """What one module leaves open does not fill the queue of the next."""
+    yield
+    house.clear()
+
+
 @pytest.fixture(scope="session")
 def cookies(house):
     """Sign people in once: name -> cookies."""

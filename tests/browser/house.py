@@ -38,6 +38,7 @@ class House:
         self.url = served.url
         self.api = served.agent(0, connections=10)
         self.api.base_url = f"{served.url}/api/v1/"
+        self._submitted = []
 
     def submit(self, kind="code", content=None, **more):
         """Ask as an agent; returns what the API answers."""
@@ -53,6 +54,7 @@ class House:
             headers={"Idempotency-Key": uuid4().hex, "Content-Type": "application/json"},
         )
         assert reply.status_code == 201, reply.text
+        self._submitted.append(reply.json()["id"])
         return reply.json()
 
     def wait(self, approval, hold=20):
@@ -72,6 +74,12 @@ class House:
         """Take a question back as an agent."""
         reply = self.api.post(f"approvals/{approval['id']}/cancel", json={"reason": reason})
         assert reply.is_success, reply.text
+
+    def clear(self):
+        """Take back whatever is still open, so that the queue is empty again."""
+        while self._submitted:
+            reply = self.api.post(f"approvals/{self._submitted.pop()}/cancel", json={})
+            assert reply.status_code in (200, 409), reply.text
 
     def shell(self, code):
         """Run Python in the dashboard's own environment; returns what it printed."""
