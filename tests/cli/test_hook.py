@@ -218,12 +218,20 @@ main()
 """
 
 
-@pytest.mark.parametrize("module", ["dashboard.cli.hook", "httpx2", "dashboard.client", "asyncio"])
+@pytest.mark.parametrize("module", ["dashboard.cli.hook", "dashboard.client", "asyncio"])
 def test_a_broken_installation_ends_with_the_code_that_blocks(approving, module):
     done = run(BROKEN.replace("{module}", module), approving, event())
 
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"Nothing was approved." in done.stderr
+
+
+def test_a_client_that_lacks_what_it_needs_is_told_no(approving):
+    done = run(BROKEN.replace("{module}", "httpx2"), approving, event())
+
+    said = json.loads(done.stdout)["hookSpecificOutput"]
+    assert said["permissionDecision"] == "deny"
+    assert "Nothing was approved." in said["permissionDecisionReason"]
 
 
 def test_the_hook_needs_neither_typer_nor_rich(approving):
