@@ -26,6 +26,8 @@ from dashboard.client.testing import FakeDashboard, Verdict, approve, reject, re
 from dashboard.wire import Status
 from tests.frameworks.live import Person, live_house, missing
 
+pytest.register_assert_rewrite("tests.frameworks.examples", "tests.frameworks.pausing")
+
 AUTOGEN = ("autogen_agentchat", "autogen_ext")
 LANGGRAPH = ("langgraph", "langchain", "langgraph.checkpoint.sqlite")
 OSPREY = ("osprey", "langgraph.checkpoint.sqlite")

@@ -2,7 +2,6 @@
 
 from tests.frameworks.examples import check
 
-
 # 1.15 says so of each answer that it finds in its history again.
 NOISE = ("Ignored an approval response with request id",)
 
