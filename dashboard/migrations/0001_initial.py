@@ -1094,6 +1094,7 @@ class Migration(migrations.Migration):
                 ("salt", models.CharField(max_length=64)),
                 ("fingerprint", models.CharField(max_length=16)),
                 ("earlier_salt", models.CharField(blank=True, max_length=64)),
+                ("earlier_fingerprint", models.CharField(blank=True, max_length=16)),
                 ("earlier_until", models.DateTimeField(null=True)),
                 ("after", models.BigIntegerField()),
                 ("changed_at", models.DateTimeField()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 import httpx2
 from django.conf import settings
@@ -14,6 +14,12 @@ from dashboard.notifications.errors import AddressRefused
 
 LONGEST_URL = 500
 _NAT64 = IPv6Network("64:ff9b::/96")  # the last 32 bits are the IPv4 address that is meant
+_NOT_PUBLIC = (
+    IPv4Network("192.88.99.0/24"),  # relays of 6to4
+    IPv6Network("fec0::/10"),  # site-local, from before fc00::/7
+    IPv6Network("3fff::/20"),  # for documents
+)
+"""What Python 3.11 takes for public all the same."""
 _PORTS = {"https": 443, "http": 80}
 _LAST_PORT = 65_535
 IPAddress = IPv4Address | IPv6Address
@@ -103,4 +109,5 @@ def _is_public(address: IPAddress) -> bool:
     # Tunnels hold an IPv4 address that nobody here can judge.
     tunnel = isinstance(address, IPv6Address) and (address.sixtofour or address.teredo)
     special = address.is_multicast or address.is_reserved or address.is_unspecified
-    return address.is_global and not special and not tunnel
+    missed = any(address in network for network in _NOT_PUBLIC)
+    return address.is_global and not special and not tunnel and not missed

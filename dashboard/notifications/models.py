@@ -24,9 +24,9 @@ class Webhook(models.Model):
     is_active = models.BooleanField(default=True)
     salt = models.CharField(max_length=64)
     fingerprint = models.CharField(max_length=16)
-    earlier_salt = models.CharField(
-        max_length=64, blank=True
-    )  # signs too, until ``earlier_until``
+    # These sign too, until then.
+    earlier_salt = models.CharField(max_length=64, blank=True)
+    earlier_fingerprint = models.CharField(max_length=16, blank=True)
     earlier_until = models.DateTimeField(null=True)
     after = models.BigIntegerField()  # closings up to this one have their deliveries
     changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")

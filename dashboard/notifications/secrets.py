@@ -38,12 +38,18 @@ def signing_keys(webhook: Webhook, at: datetime) -> list[bytes]:
     Raises:
         SecretLost: The key of the server is not the one that the secret was made with.
     """
-    for server_key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
-        key = _key(webhook.salt, server_key)
-        if _fingerprint(key) == webhook.fingerprint:
-            overlaps = webhook.earlier_until is not None and at < webhook.earlier_until
-            return [key, *([_key(webhook.earlier_salt, server_key)] if overlaps else [])]
-    raise SecretLost
+    key = _key_of(webhook.salt, webhook.fingerprint)
+    if key is None:
+        raise SecretLost
+    overlaps = webhook.earlier_until is not None and at < webhook.earlier_until
+    earlier = _key_of(webhook.earlier_salt, webhook.earlier_fingerprint) if overlaps else None
+    return [key, earlier] if earlier else [key]
+
+
+def _key_of(salt: str, made: str) -> bytes | None:
+    """Return the key with the fingerprint ``made``, if a key of the server still makes it."""
+    keys = (_key(salt, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS))
+    return next((key for key in keys if _fingerprint(key) == made), None)
 
 
 def _key(salt: str, server_key: str) -> bytes:

@@ -33,6 +33,9 @@ PRIVATE = [
     "64:ff9b::a00:1",
     "2002:a00:1::",
     "2001::1",
+    "fec0::1",
+    "192.88.99.1",
+    "3fff::1",
 ]
 
 
@@ -126,19 +129,24 @@ async def test_a_number_for_a_name_is_what_it_resolves_to(name):
     assert "public internet" in sent.said or "cannot be resolved" in sent.said
 
 
-async def test_what_was_checked_is_what_is_called(resolves_to, monkeypatch, settings):
+async def test_what_was_checked_is_what_is_called(monkeypatch, settings):
+    from tests.notifications.conftest import hosted  # noqa: PLC0415 - a real host
+
     settings.WEBHOOK_NETWORKS = ["127.0.0.0/8"]
-    resolves_to("127.0.0.1")
-    called = []
+    looked_up = []
 
-    async def post(_, url, address, *__):
-        called.append((url.host, str(address)))
-        return 200
+    async def getaddrinfo(self, host, port, **_):
+        name = host if isinstance(host, str) else host.decode()
+        if name == "localhost":  # whoever has the name says something else the next time
+            looked_up.append(name)
+            name = "127.0.0.1" if len(looked_up) == 1 else "127.0.0.2"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (name, port))]
 
-    monkeypatch.setattr(sending, "_post", post)
-    await sending.send("https://host.example.org/", {}, b"")
+    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", getaddrinfo)
+    with hosted(200) as host:
+        sent = await sending.send(host.url.replace("127.0.0.1", "localhost"), {}, b"{}")
 
-    assert called == [("host.example.org", "127.0.0.1")]
+    assert (sent.taken, looked_up) == (True, ["localhost"])
 
 
 async def test_of_several_addresses_one_that_answers_is_enough(resolves_to, settings):

@@ -6,11 +6,12 @@ import time
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Closing, Decision
 from dashboard.approvals.services import cancel, expire
-from dashboard.client.webhooks import verify
+from dashboard.client.webhooks import NotGenuine, verify
 from dashboard.notifications import delivering, sending
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.sending import Sent
@@ -18,6 +19,7 @@ from dashboard.notifications.services import (
     begin,
     forget_deliveries,
     new_secret,
+    outbox,
     queue_decided,
     settle,
     switch,
@@ -224,6 +226,23 @@ def test_of_two_workers_one_sends(called_back, host, token, alice):
     assert [bool(begin(webhook.pk)), bool(begin(webhook.pk))] == [True, False]
 
 
+def test_of_two_workers_that_look_at_once_one_sends(called_back, host, token, alice, monkeypatch):
+    called_back(host.url)
+    make.approved(token, alice)
+    queue_decided()
+    webhook, others = Webhook.objects.get(), []
+
+    def in_between(name):
+        monkeypatch.setattr(outbox, "F", F)
+        others.append(begin(webhook.pk))
+        return F(name)
+
+    monkeypatch.setattr(outbox, "F", in_between)
+
+    assert begin(webhook.pk) is None
+    assert [other.number for other in others] == [1]
+
+
 def test_a_delivery_whose_worker_was_killed_is_begun_again(called_back, host, hurry, token, alice):
     called_back(host.url)
     make.approved(token, alice)
@@ -295,13 +314,30 @@ def test_for_a_day_both_secrets_are_believed(called_back, host, deliver, token, 
 
 @pytest.mark.parametrize("how", ["at once", "a day later"])
 def test_then_only_the_new_one_is(called_back, host, deliver, token, alice, agent, ada, how):
-    called_back(host.url)
-    new_secret(agent_id=agent.pk, at_once=how == "at once", by=ada, auth="")
+    old = called_back(host.url)
+    new = new_secret(agent_id=agent.pk, at_once=how == "at once", by=ada, auth="")
     Webhook.objects.filter(earlier_until__isnull=False).update(earlier_until=database_now())
     make.approved(token, alice)
     deliver()
 
-    assert len(host.calls[0].headers["webhook-signature"].split(" ")) == 1
+    [call] = host.calls
+    assert verify(call.headers, call.body, new).status == Status.APPROVED
+    with pytest.raises(NotGenuine):
+        verify(call.headers, call.body, old)
+
+
+def test_the_earlier_secret_goes_on_signing_when_the_secret_key_was_changed_in_between(
+    called_back, host, deliver, token, alice, agent, ada, settings
+):
+    old = called_back(host.url)
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another key than the one before"
+    new = new_secret(agent_id=agent.pk, at_once=False, by=ada, auth="")
+    make.approved(token, alice)
+    deliver()
+
+    [call] = host.calls
+    assert verify(call.headers, call.body, old) == verify(call.headers, call.body, new)
 
 
 def test_with_another_secret_key_nothing_is_sent(
@@ -340,9 +376,13 @@ def test_what_is_a_month_old_is_forgotten_unless_it_waits(called_back, host, tok
     assert Delivery.objects.get().state == State.WAITING
 
 
-def test_a_host_that_fails_makes_no_decision_fail(called_back, host, token, alice, settings):
-    called_back(host.url)
-    settings.SECRET_KEY = "another key than the one before"
-    approval = make.approved(token, alice)
+def test_a_host_that_fails_makes_no_decision_fail(called_back, deliver, token, alice):
+    with hosted(500) as host:
+        called_back(host.url)
+        make.approved(token, alice)
+        deliver()
+        make.approved(token, alice)
+        deliver()
 
-    assert Decision.objects.get().approval == approval
+    assert len(host.calls) == 2
+    assert list(Decision.objects.values_list("status", flat=True)) == [Status.APPROVED] * 2

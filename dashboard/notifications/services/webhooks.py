@@ -74,6 +74,7 @@ def new_secret(*, agent_id: int, at_once: bool, by: User, auth: str) -> str:
     """
     webhook = _locked(agent_id, by)
     webhook.earlier_salt = "" if at_once else webhook.salt
+    webhook.earlier_fingerprint = "" if at_once else webhook.fingerprint
     webhook.earlier_until = None if at_once else database_now() + OVERLAP
     webhook.salt = new_salt()
     webhook.fingerprint = fingerprint(webhook.salt)
