@@ -93,6 +93,24 @@ async def test_a_yes_says_so_and_was_started(host, gate):
     assert (gate.asked(), gate.started()) == ([DEPLOY["content"]], 1)
 
 
+async def test_the_time_that_asking_took_is_not_waited_again(host, gate, monkeypatch):
+    submit = gate.client.submit
+
+    async def slow(request):
+        pending = await submit(request)
+        await asyncio.sleep(1)
+        return pending
+
+    monkeypatch.setattr(gate.client, "submit", slow)
+    clock = asyncio.get_running_loop().time
+    began = clock()
+
+    told = await host.asks(wait_s=1)
+
+    assert told["status"] == "pending"
+    assert clock() - began < 1.9  # seconds: one, and not two
+
+
 async def test_everything_that_is_said_about_it_is_asked(host, gate):
     gate.approve_next()
 

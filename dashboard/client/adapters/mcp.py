@@ -140,10 +140,11 @@ class Desk:
         body = request.body()
         known = (one for one in self._undecided.values() if one.request.body() == body)
         pending = next(known, None)
+        until = asyncio.get_running_loop().time() + wait_s
         if pending is None:
             pending = await _within(max(wait_s, SUBMIT_S), self._asking.submit(request))
         try:
-            return await self._wait(pending, wait_s)
+            return await self._wait(pending, until - asyncio.get_running_loop().time())
         except asyncio.CancelledError:
             self._undecided.pop(pending.id, None)
             with suppress(Exception):
