@@ -32,10 +32,13 @@ class Camera:
         self.variants = [v for v in VARIANTS if v in wanted] or VARIANTS
         self.names = [name for name in wanted if name not in VARIANTS]
         self.faults = []
+        self.unknown = set(self.names)
         self.cookies = {name: house.sign_in(name, roles) for name, roles in PEOPLE.items()}
 
     async def take(self, scene):
-        if self.names and not any(scene.name.startswith(name) for name in self.names):
+        meant = {name for name in self.names if scene.name.startswith(name)}
+        self.unknown -= meant
+        if self.names and not meant:
             return
         for variant in self.variants:
             await self._picture(scene, variant)
@@ -102,7 +105,7 @@ async def _pictures(house, wanted):
             for scene in await asyncio.to_thread(stage, house):
                 await camera.take(scene)
         await chromium.close()
-        return camera.faults
+        return camera.faults + [f"No scene begins with {name!r}." for name in camera.unknown]
 
 
 def main():
