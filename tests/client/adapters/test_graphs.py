@@ -31,7 +31,7 @@ class Graph:
         return "after"
 
 
-def read(interrupt, _):
+def read(interrupt, *_):
     asked = ApprovalRequest.code(interrupt.value, "python")
     return Question(requests=[asked], answer=lambda answers: answers[0].approved)
 
