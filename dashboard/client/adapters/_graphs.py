@@ -233,7 +233,7 @@ def _went_on(told: Answers) -> Flow:
     except Exception:  # noqa: BLE001 - what failed before is what is told
         return set()
     # LangGraph 1.0.0 shows interrupts of what went on too, and a result of what failed.
-    tasks = [task for task in state.tasks if task.error or task.result is None]
+    tasks = [one for one in state.tasks if one.error or getattr(one, "result", None) is None]
     pending = {interrupt.id for task in tasks for interrupt in task.interrupts}
     # With none of them pending the graph went further, and what was approved may have failed.
     return told.keys() - pending if told.keys() & pending else set()
