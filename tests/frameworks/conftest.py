@@ -41,6 +41,7 @@ NEEDS = {
     "test_ag2_live.py": ("ag2",),
     "test_ag2_upstream.py": ("ag2",),
     "test_langgraph.py": LANGGRAPH,
+    "test_langgraph_answers.py": LANGGRAPH,
     "test_langgraph_live.py": LANGGRAPH,
     "test_langgraph_example.py": LANGGRAPH,
     "test_langgraph_langchain.py": LANGGRAPH,

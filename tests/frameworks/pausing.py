@@ -10,7 +10,7 @@ import os
 
 import pytest
 
-from dashboard.client import AsyncClient, Expired, Unreachable
+from dashboard.client import AsyncClient, Expired, TooLate, Unreachable
 from tests.frameworks.live import Person, live_house, missing
 
 
@@ -87,9 +87,13 @@ class Stopping:
         await asked(gate)
 
         await cancelled(turn)
-        gate.approve_next()
+        gate.decide(0, "approve")
+        gate.reject_next("Not any more.")
+        later = self.make()
+        await later.told(gate)
 
-        assert (gate.statuses(), magnet.calls) == (["cancelled"], [])
+        assert gate.statuses() == ["cancelled", "rejected"]
+        assert (magnet.calls, later.calls) == ([], [])
 
     async def test_how_long_people_have_can_be_said(self, gate):
         gate.approve_next()
@@ -129,6 +133,17 @@ class Stopping:
             await turn
         assert magnet.calls == []
         assert "It was not run: another question of its batch is open." in errors(gate)
+
+    async def test_a_yes_that_waited_too_long_for_its_batch_calls_nothing(self, gate):
+        magnet, turn = await self.half_answered(gate)
+        gate.let_pass(700)
+        gate.decide_about(field(2))
+
+        with pytest.raises(TooLate):
+            await turn
+
+        assert magnet.calls == []
+        assert errors(gate) == ["It was not run: it was too late."] * 2
 
     async def test_a_run_cancelled_between_two_answers_says_that_nothing_was_run(self, gate):
         magnet, turn = await self.half_answered(gate)

@@ -98,6 +98,37 @@ def test_an_edit_reaches_the_langchain_tool(gate, mode):
     assert CALLED == ["bob"]
 
 
+@pytest.mark.parametrize("number", [0, None, ""])
+def test_no_edit_is_offered_where_langchain_would_apply_it_to_another_call_too(gate, number):
+    gate.edit_next({"tool": "send_mail", "arguments": {"to": "bob"}})
+    gate.reject_next("Not that one.")
+    calls = [call(0, "alice"), call(0, "carol")]
+    calls[1]["id"] = number if number != 0 else calls[0]["id"]
+    agent = agent_of([AIMessage("", tool_calls=calls)])
+
+    with pytest.raises(DigestMismatch):
+        resume(agent, gate)
+
+    assert ["accepts_edits" in one for one in gate.requests()] == [False, False]
+    assert CALLED == []
+
+
+@pytest.mark.parametrize("mode", [PER_CALL])
+def test_a_call_that_was_made_is_not_reported_as_failed_when_another_was(gate, mode):
+    agent = mailer("alice", "bob", **mode)
+    with pytest.raises(Undecided):
+        resume(agent, gate, wait_s=0)
+    gate.decide_about({"tool": "send_mail", "arguments": {"to": "alice"}})
+    gate.edit_next({"tool": "send_mail", "arguments": {"to": ["not", "text"]}})
+
+    with pytest.raises(Exception, match="valid"):
+        resume(agent, gate)
+
+    ends = [end["exit_code"] for end in gate.finished()]
+    made = [content["arguments"]["to"] for content in gate.asked()].index("alice")
+    assert (CALLED, ends[made], ends[1 - made]) == (["alice"], 0, 1)
+
+
 def test_an_edit_cannot_change_which_langchain_tool_runs(gate):
     gate.edit_next({"tool": "delete_all", "arguments": {"to": "bob"}})
 
@@ -180,7 +211,11 @@ async def test_nobody_answering_runs_nothing_and_a_late_answer_neither(gate):
     with pytest.raises(Expired):
         await waiting
 
-    assert (CALLED, gate.statuses(), gate.started()) == ([], ["expired"], 0)
+    gate.decide(0, "approve")
+    with pytest.raises(Undecided):
+        await aresume_pending(agent, THREAD, client=gate.client, wait_s=0)
+
+    assert (CALLED, gate.statuses(), gate.started()) == ([], ["expired", "pending"], 0)
 
 
 async def test_a_host_that_stops_waiting_runs_nothing_and_finds_the_answer_later(gate):

@@ -256,7 +256,11 @@ async def test_a_question_that_ran_out_runs_nothing_and_a_late_answer_neither(ga
     with pytest.raises(Expired):
         await waiting
 
-    assert (gate.statuses(), gate.started()) == (["expired"], 0)
+    gate.decide(0, "approve")
+    with pytest.raises(Undecided):
+        await aresume_pending(found, THREAD, client=gate.client, wait_s=0)
+
+    assert (gate.statuses(), gate.started()) == (["expired", "pending"], 0)
     assert len(found.get_state(THREAD).interrupts) == 1
 
 

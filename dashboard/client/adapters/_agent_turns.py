@@ -14,14 +14,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from dashboard.client._answers import Answer
 from dashboard.client._errors import DigestMismatch, TooLate
 from dashboard.client._models import ApprovalRequest, ApprovalResponse
 from dashboard.client._outcomes import Run, report_async
 from dashboard.client._refusals import for_model, refusal
 from dashboard.client.adapters import _core
 from dashboard.client.adapters._agent_sessions import is_hosted
-from dashboard.client.adapters._pauses import Asker, every, not_run, tell
+from dashboard.client.adapters._pauses import LATE, Asker, every, in_time, not_run, tell
 from dashboard.wire import Kind, digest
 
 T = TypeVar("T")
@@ -82,7 +81,7 @@ class Turn:
         except BaseException:
             self._take(makes)  # what was approved of them was reported
             raise
-        if len(self.answers) > 1:
+        if len(self.answers) > len(makes):  # and those were asked earlier
             await self._in_time()
 
     async def going(self, go: Callable[[], Awaitable[T]]) -> T:
@@ -134,14 +133,11 @@ class Turn:
         return "" if response is None or response.approved is True else why(response)
 
     async def _in_time(self) -> None:
-        approved = [answer for answer in self.answers.values() if answer.approved is True]
-        seen = await asyncio.gather(*(self.asker.client.get(one.id) for one in approved))
-        if any(map(_is_late, seen)):
-            await tell(self.asker.client, self._take(self.answers), not_run("it was too late"))
-            raise TooLate(
-                "When the last answer of the batch came, an earlier approval could not be used "
-                "any more. Nothing was run. Call this again to have it asked anew."
-            )
+        try:
+            await in_time(self.asker.client, self.answers.values())
+        except TooLate:
+            await tell(self.asker.client, self._take(self.answers), not_run(LATE))
+            raise
 
     def _take(self, names: Mapping[str, Any]) -> list[ApprovalResponse]:
         return [self.answers.pop(name) for name in list(names) if name in self.answers]
@@ -155,11 +151,6 @@ def current() -> Turn | None:
 def why(response: ApprovalResponse) -> str:
     """Return what the model is told of an answer that is no yes."""
     return (for_model(response) if response.status else response).reason
-
-
-def _is_late(answer: Answer) -> bool:
-    until = answer.decision.valid_until if answer.decision else None
-    return until is not None and until <= answer.now
 
 
 def call_request(call: Any, *, run_id: str, time_limit_s: int | None) -> ApprovalRequest:

@@ -15,11 +15,11 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from dashboard.client._async_client import AsyncClient
-from dashboard.client._errors import DigestMismatch
+from dashboard.client._errors import DashboardError, DigestMismatch, TooLate
 from dashboard.client._models import ApprovalRequest, ApprovalResponse
 from dashboard.client._outcomes import Run
 from dashboard.client.adapters import _core
-from dashboard.client.adapters._pauses import Asker, every, not_run, tell
+from dashboard.client.adapters._pauses import LATE, Asker, every, in_time, not_run, tell
 from dashboard.client.adapters._steps import Flow, Go, Look, Wait
 
 Responses: TypeAlias = Sequence[ApprovalResponse]
@@ -54,21 +54,23 @@ class Desk:
     """Where the interrupts of one thread of a graph are asked.
 
     Attributes:
-        read: Makes a question of an interrupt and the name of its node.
+        read: Makes a question of an interrupt, the name of its node, and the state's values.
         command: Makes what the graph takes of values to resume with, by the interrupts' ids.
         wait_s: How long to wait for people, in seconds; as long as they have if None.
         most: How many interrupts the graph can be resumed from at once; any number if None.
         holds: Whether this state still holds an answer, which its node did not take.
+        check: Raises if a graph in this state cannot be told what people answer.
     """
 
     client: AsyncClient
     config: Mapping[str, Any]
-    read: Callable[[Any, str], Question]
+    read: Callable[[Any, str, Any], Question]
     command: Callable[[Mapping[str, Any]], Any]
     wait_s: float | None = None
     time_limit_s: int | None = None
     most: int | None = None
     holds: Callable[[Any], bool] = lambda _: False
+    check: Callable[[Any], None] = lambda _: None
 
     @cached_property
     def _asker(self) -> Asker:
@@ -78,6 +80,7 @@ class Desk:
 
     def questions(self, state: Any) -> dict[str, Question]:
         """Return what is asked now, by the interrupts' ids."""
+        self.check(state)
         pending = {
             _id(interrupt): (interrupt, task.name)
             for task in state.tasks
@@ -89,7 +92,7 @@ class Desk:
                 f"{len(pending)} interrupts are pending, and this graph can be told one answer "
                 "at a time. Nobody was asked and nothing was resumed."
             )
-        return {name: self._question(*found) for name, found in pending.items()}
+        return {name: self._question(*found, state.values) for name, found in pending.items()}
 
     async def ask(self, questions: Questions) -> tuple[Answers, list[Exception]]:
         """Ask everything at once and wait; what is not answered whole is an error."""
@@ -100,14 +103,17 @@ class Desk:
         for _, one in both:
             if isinstance(one, BaseException) and not isinstance(one, Exception):
                 raise one
-        return answers, [one for _, one in both if isinstance(one, Exception)]
+        late = await self._late(answers) if len(questions) > 1 else {}
+        errors = [one for _, one in both if isinstance(one, Exception)]
+        kept = {name: answers[name] for name in answers if name not in late}
+        return kept, [*errors, *late.values()]
 
     async def tell(self, answers: Answers, told: Mapping[str, Any]) -> None:
         """Report how everything that was approved ended."""
         await tell(self.client, chain.from_iterable(answers.values()), told)
 
-    def _question(self, interrupt: Any, node: str) -> Question:
-        question = self.read(interrupt, node)
+    def _question(self, interrupt: Any, node: str, values: Any) -> Question:
+        question = self.read(interrupt, node, values)
         run_id = _core.line(str(_configurable(self.config).get("thread_id", "")))
         requests = [
             _core.fitting(
@@ -120,6 +126,18 @@ class Desk:
             for request in question.requests
         ]
         return replace(question, requests=requests)
+
+    async def _late(self, answers: Answers) -> dict[str, DashboardError]:
+        """Report as not run what waited too long for other answers, and return why it is late."""
+        late: dict[str, DashboardError] = {}
+        for name, responses in answers.items():
+            try:
+                await in_time(self.client, responses)
+            except DashboardError as error:
+                why = LATE if isinstance(error, TooLate) else "it may have been too late"
+                await tell(self.client, responses, not_run(why))
+                late[name] = error
+        return late
 
     async def _ask(self, name: str, question: Question) -> Sequence[ApprovalResponse]:
         names = [f"{name} {n}" for n in range(len(question.requests))]
@@ -140,7 +158,7 @@ def resuming(desk: Desk) -> Flow:
     while questions := desk.questions(state):
         answers, errors = yield Wait(desk.ask(questions))
         looked = yield Look()
-        fresh = desk.questions(looked)
+        fresh = yield from _seen(desk, looked, answers)
         kept = {name: answers[name] for name in answers if _same(questions, fresh, name)}
         moved = {name: answers[name] for name in answers if name not in kept}
         if moved:
@@ -151,6 +169,14 @@ def resuming(desk: Desk) -> Flow:
             raise errors[0]
         state = yield Look()
     return result
+
+
+def _seen(desk: Desk, looked: Any, answers: Answers) -> Flow:
+    try:
+        return desk.questions(looked)
+    except Exception:
+        yield Wait(desk.tell(answers, not_run("the graph was resumed by somebody else")))
+        raise
 
 
 def checked(config: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -191,10 +217,26 @@ def _told(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) -
     except GeneratorExit:
         raise
     except BaseException as error:
-        yield Wait(desk.tell(told, run.raised(error)))
+        went = yield from _went_on(told)
+        yield Wait(desk.tell({name: told[name] for name in went}, run.returned(None)))
+        failed = {name: told[name] for name in told if name not in went}
+        yield Wait(desk.tell(failed, run.raised(error)))
         raise
     yield Wait(desk.tell(told, run.returned(None)))
     return result
+
+
+def _went_on(told: Answers) -> Flow:
+    """Return the interrupts whose nodes came to their end, although another one failed."""
+    try:
+        state = yield Look()
+    except Exception:  # noqa: BLE001 - what failed before is what is told
+        return set()
+    # LangGraph 1.0.0 shows interrupts of what went on too, and a result of what failed.
+    tasks = [one for one in state.tasks if one.error or getattr(one, "result", None) is None]
+    pending = {interrupt.id for task in tasks for interrupt in task.interrupts}
+    # With none of them pending the graph went further, and what was approved may have failed.
+    return told.keys() - pending if told.keys() & pending else set()
 
 
 def _dropped(answers: Responses, told: Responses) -> Responses:

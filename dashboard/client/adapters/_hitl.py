@@ -18,10 +18,11 @@ _OF_A_BATCH = {"action_requests", "review_configs"}
 _ALL = frozenset({"approve", "edit", "reject"})
 
 
-def question(value: Any, schema: Any = None) -> Question | None:
+def question(value: Any, schema: Any = None, values: Any = None) -> Question | None:
     """Return what such a request asks, one request for each call, or None if it is none.
 
-    ``schema`` is the interrupt's own for its answer, if there is one.
+    ``schema`` is the interrupt's own for its answer, if there is one, and ``values`` are those of
+    the graph's state.
     """
     if not isinstance(value, Mapping):
         return None
@@ -40,9 +41,23 @@ def question(value: Any, schema: Any = None) -> Question | None:
         rule.get("action_name"): frozenset(rule.get("allowed_decisions", _ALL))
         for rule in value.get("review_configs", ())
     }
-    allowed = [rules.get(call["name"], _ALL) for call in calls]
+    left_out = () if _apart(calls, values) else ("edit",)
+    allowed = [rules.get(call["name"], _ALL).difference(left_out) for call in calls]
     requests = [_request(call, may) for call, may in zip(calls, allowed, strict=True)]
     return Question(requests=requests, answer=partial(_batch, allowed, calls))
+
+
+def _apart(calls: Sequence[Mapping[str, Any]], values: Any) -> bool:
+    """Say whether each call that the model made with these has an id of its own.
+
+    LangChain applies an edit to whatever has the id of the call that was edited.
+    """
+    messages = values.get("messages", ()) if isinstance(values, Mapping) else ()
+    made = next((m.tool_calls for m in reversed(messages) if getattr(m, "type", "") == "ai"), ())
+    ids = [call["id"] for call in made]
+    what = [(call["name"], call["args"]) for call in made]
+    seen = all((call["name"], call["args"]) in what for call in calls)
+    return seen and all(ids) and len(set(ids)) == len(ids)
 
 
 def _kinds(schema: Any) -> frozenset[str]:

@@ -13,13 +13,14 @@ from typing import Any
 
 from dashboard.client._answers import Answer
 from dashboard.client._async_client import AsyncClient
-from dashboard.client._errors import DashboardError
+from dashboard.client._errors import DashboardError, TooLate
 from dashboard.client._models import ApprovalRequest, ApprovalResponse, Pending
 from dashboard.client._outcomes import Run, report_async
 from dashboard.client.adapters import _core
 from dashboard.wire import JsonError, Status, canonical_json, parse_json
 
 MOST_ATTEMPTS = 100
+LATE = "it was too late"
 UNREADABLE = (
     "The arguments are not one JSON object that names everything once. Nobody was asked and "
     "nothing was run. Call the tool again with arguments that can be read."
@@ -112,19 +113,39 @@ async def every(
     Without one of them the others are of no use: what was approved is reported as not run.
 
     Raises:
+        TooLate: The last came when an earlier yes could not be used any more.
         DashboardError: One of them is missing.
     """
     tasks = {name: asyncio.ensure_future(one) for name, one in asked.items()}
     try:
         await asyncio.gather(*tasks.values(), return_exceptions=True)
-        return {name: task.result() for name, task in tasks.items()}
+        answers = {name: task.result() for name, task in tasks.items()}
+        if len(answers) > 1:
+            await in_time(client, answers.values())
     except GeneratorExit:  # nothing can be awaited any more
         raise
-    except BaseException:
-        answers = [task.result() for task in tasks.values() if _answered(task)]
-        why = not_run("another question of its batch is open")
-        await asyncio.shield(asyncio.create_task(tell(client, answers, why)))
+    except BaseException as error:
+        given = [task.result() for task in tasks.values() if _answered(task)]
+        why = LATE if isinstance(error, TooLate) else "another question of its batch is open"
+        await asyncio.shield(asyncio.create_task(tell(client, given, not_run(why))))
         raise
+    return answers
+
+
+async def in_time(client: AsyncClient, answers: Iterable[ApprovalResponse]) -> None:
+    """Make sure that each yes can still be used, when people took long over something else.
+
+    Raises:
+        TooLate: One of them cannot.
+        DashboardError: That cannot be known.
+    """
+    approved = [one for one in answers if one.approved is True]
+    seen = await asyncio.gather(*(client.get(one.id) for one in approved))
+    if not all(map(_in_time, seen)):
+        raise TooLate(
+            "When the last answer came, an earlier approval could not be used any more. What it "
+            "approved was not run. Call this again to have it asked anew."
+        )
 
 
 async def tell(
@@ -163,8 +184,14 @@ def _over(answer: Answer) -> bool:
         return True
     if answer.status is not Status.APPROVED or answer.decision is None:
         return False
+    return answer.started_at is not None or not _in_time(answer)
+
+
+def _in_time(answer: Answer) -> bool:
+    if answer.status is not Status.APPROVED or answer.decision is None:
+        return False
     until = answer.decision.valid_until
-    return answer.started_at is not None or (until is not None and until <= answer.now)
+    return until is None or answer.now < until
 
 
 def _undecided(pending: Pending) -> Undecided:

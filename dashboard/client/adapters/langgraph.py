@@ -8,11 +8,13 @@ understood too. A yes and a no resume the graph; without either it stays interru
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 from dashboard.client._async_client import AsyncClient
 from dashboard.client._defaults import default_async_client
+from dashboard.client._errors import AlreadyUsed
 from dashboard.client._models import ApprovalRequest, ApprovalResponse
 from dashboard.client._refusals import for_model
 from dashboard.client.adapters import _core, _hitl
@@ -61,9 +63,18 @@ def ask(request: ApprovalRequest) -> ApprovalResponse:
 
     Whatever the graph is resumed with that is no answer to this very request is a no. Make the
     same request each time: LangGraph runs the node again from its start.
+
+    Raises:
+        AlreadyUsed: It was approved, the node failed, and its retry policy runs it again.
     """
     given = import_module("langgraph.types").interrupt({_ASKED: request.body()})
-    return _response(request, given)
+    response = _response(request, given)
+    if response.approved is True and _attempt() > 1:
+        raise AlreadyUsed(
+            "LangGraph runs this node again after it failed, and an approval is used once. "
+            "Nothing was run this time. Give a node that asks no retry policy."
+        )
+    return response
 
 
 def gate(
@@ -75,6 +86,8 @@ def gate(
 ) -> Callable[[Any], Any]:
     """Return a node that goes to the node ``then`` after a yes, and else to ``otherwise``.
 
+    Without ``answer`` a reviewer's changes would have nowhere to go, so none are offered.
+
     Args:
         make_request: Makes the question of the graph's state.
         then: Comes after a yes. No other edge may lead there.
@@ -83,7 +96,8 @@ def gate(
     """
 
     def approval(state: Any) -> Any:
-        response = ask(make_request(state))
+        request = make_request(state)
+        response = ask(request if answer else replace(request, accepts_edits=False))
         goto = then if response.approved is True else otherwise
         update = {answer: _core.plain(_told(response))} if answer else {}
         return import_module("langgraph.types").Command(goto=goto, update=update)
@@ -99,11 +113,11 @@ def _desk(
     wait_s: float | None = None,
     time_limit_s: int | None = None,
 ) -> Desk:
-    def question(interrupt: Any, node: str) -> Question:
+    def question(interrupt: Any, node: str, values: Any) -> Question:
         found = read(interrupt.value, node) if read else None
         if isinstance(found, ApprovalRequest):
             return Question(requests=[found], answer=_first)
-        return found or _question(interrupt, node)
+        return found or _question(interrupt, node, values)
 
     return Desk(
         client=client or default_async_client(),
@@ -112,7 +126,32 @@ def _desk(
         command=_by_id,
         wait_s=wait_s,
         time_limit_s=time_limit_s,
+        check=_no_earlier_answer,
     )
+
+
+def _no_earlier_answer(state: Any) -> None:
+    """Refuse a graph that would be resumed with what a node was told before it failed.
+
+    Raises:
+        AlreadyUsed: LangGraph keeps such an answer, and puts every later one behind it.
+    """
+    failed = [task.name for task in state.tasks if task.interrupts and task.error]
+    if failed:
+        raise AlreadyUsed(
+            f"{', '.join(failed)!r:.80} failed after it was answered, and LangGraph would give it "
+            "that answer again, whatever people say now. Nobody was asked and nothing was "
+            "resumed. To have it asked anew, call graph.update_state(config, None, "
+            "as_node='__copy__') and graph.invoke(None, config): that runs all nodes of this step "
+            "from their start."
+        )
+
+
+def _attempt() -> int:
+    """Return how often this node was begun in this run of the graph, as far as that is told."""
+    module = import_module("langgraph.runtime")
+    info = getattr(module.get_runtime(), "execution_info", None)
+    return getattr(info, "node_attempt", 1)
 
 
 def _by_id(values: Mapping[str, Any]) -> Any:
@@ -121,14 +160,14 @@ def _by_id(values: Mapping[str, Any]) -> Any:
     return import_module("langgraph.types").Command(resume=dict(values))
 
 
-def _question(interrupt: Any, node: str) -> Question:
+def _question(interrupt: Any, node: str, values: Any = None) -> Question:
     value = interrupt.value
     ours = isinstance(value, Mapping) and value.keys() == {_ASKED}
     if ours and isinstance(value[_ASKED], str):
         # Its text leaves out what is off, and this one is on unless it is said to be off.
         request = ApprovalRequest(**{"accepts_grants": False, **parse_json(value[_ASKED])})
         return Question(requests=[request], answer=_first)
-    if found := _hitl.question(value, getattr(interrupt, "response_schema", None)):
+    if found := _hitl.question(value, getattr(interrupt, "response_schema", None), values):
         return found
     # Not our own: the value is all that is known of it.
     tool = _core.line(f"langgraph.{node}")

@@ -102,7 +102,7 @@ class _Reader:
     notebooks: str | PathLike[str] | None = None
     edits: Collection[str] = ()
 
-    def question(self, interrupt: Any, _: str) -> Question:
+    def question(self, interrupt: Any, *_: Any) -> Question:
         value = interrupt.value
         payload, request = payload_of(value), to_request(value, self.edits)
 

@@ -1,10 +1,11 @@
 """Resuming graphs, without LangGraph: a stand-in that shows interrupts and takes commands."""
 
+import asyncio
 from types import SimpleNamespace
 
 import pytest
 
-from dashboard.client import ApprovalRequest, DigestMismatch, Unreachable
+from dashboard.client import ApprovalRequest, DigestMismatch, TooLate, Unreachable
 from dashboard.client.adapters._graphs import Desk, Question, checked, resuming
 from dashboard.client.adapters._pauses import Undecided
 from dashboard.client.adapters._steps import drive_async
@@ -31,7 +32,7 @@ class Graph:
         return "after"
 
 
-def read(interrupt, _):
+def read(interrupt, *_):
     asked = ApprovalRequest.code(interrupt.value, "python")
     return Question(requests=[asked], answer=lambda answers: answers[0].approved)
 
@@ -106,3 +107,30 @@ def _heard(approval_id):
 def test_a_config_that_is_not_about_now_is_refused(where, why):
     with pytest.raises(ValueError, match=why):
         checked({"configurable": where})
+
+
+class Two(Graph):
+    """Pauses at two nodes at once."""
+
+    async def aget_state(self, _):
+        ids = [one * 32 for one in "ab" if not any(one * 32 in told for told in self.commands)]
+        pending = [SimpleNamespace(id=one, value=one) for one in ids]
+        tasks = [SimpleNamespace(name=one.value, interrupts=(one,)) for one in pending]
+        return SimpleNamespace(tasks=tasks, values="before")
+
+
+async def test_a_yes_that_waited_too_long_for_another_answer_resumes_nothing():
+    fake, graph = FakeDashboard.manual(), Two()
+    waiting = asyncio.create_task(resume(graph, fake))
+    while len(fake.approvals) < 2:
+        await asyncio.sleep(0.001)
+    fake.approvals[0].verdict = approve()
+    while not fake.approvals[0].started:
+        await asyncio.sleep(0.001)
+    fake.advance(700)
+    fake.approvals[1].verdict = approve()
+
+    with pytest.raises(TooLate):
+        await waiting
+
+    assert graph.commands == [{fake.approvals[1].content["code"]: True}]
