@@ -16,6 +16,7 @@ from dashboard.client._defaults import default_async_client
 from dashboard.client._models import ApprovalRequest, ApprovalResponse
 from dashboard.client._refusals import for_model
 from dashboard.client.adapters import _core, _hitl
+from dashboard.client.adapters._content import whole
 from dashboard.client.adapters._graphs import Desk, Question, checked, resuming
 from dashboard.client.adapters._pauses import Undecided
 from dashboard.client.adapters._steps import drive, drive_async
@@ -132,7 +133,7 @@ def _question(interrupt: Any, node: str) -> Question:
         return found
     # Not our own: the value is all that is known of it.
     tool = _core.line(f"langgraph.{node}")
-    request = ApprovalRequest.tool_call(tool, {"value": _core.jsonable(value)})
+    request = ApprovalRequest.tool_call(tool, {"value": whole(value)})
     return Question(requests=[request], answer=_first)
 
 
