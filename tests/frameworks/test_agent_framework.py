@@ -154,11 +154,12 @@ async def test_a_late_yes_runs_nothing(gate):
     running = asyncio.create_task(accounts.run(gate))
     await asked(gate)
     gate.run_out()
+    gate.decide(0, "approve")
     with pytest.raises(Expired):
         await running
 
-    gate.approve_next()
-
+    with pytest.raises(Undecided):
+        await accounts.run(gate, None, wait_s=0)
     assert (accounts.deleted, gate.started()) == ([], 0)
 
 
@@ -286,7 +287,6 @@ async def test_without_a_session_nothing_is_sent(gate):
 # Several at once.
 
 
-async def test_one_of_a_batch_is_approved_and_one_rejected(gate):
 def with_middleware(*turns, model=None):
     return Accounts(*turns, model=model, middleware=[ToolApprovalMiddleware()])
 
@@ -333,6 +333,7 @@ async def test_a_yes_that_was_reported_as_not_run_does_not_run_in_the_same_sessi
     assert accounts.deleted == []
 
 
+async def test_one_of_a_batch_is_approved_and_one_rejected(gate):
     accounts = Accounts(deletions("1", "2"))
     running = asyncio.create_task(accounts.run(gate))
     await asked(gate, 2)

@@ -106,15 +106,15 @@ async def test_a_dashboard_that_is_down_ends_the_run(gate):
 
 
 async def test_a_late_yes_does_not_call_the_tool(gate):
-    accounts = gated(gate, time_limit_s=5)
+    accounts = gated(gate, [*deletions("1"), call("find_user", user_id="2")], time_limit_s=5)
     running = asyncio.create_task(told(accounts))
-    await asked(gate)
+    await asked(gate, 2)
     gate.run_out()
+    gate.decide(0, "approve")
+    gate.decide(1, "approve")
+
     with pytest.raises(MiddlewareFailure):
         await running
-
-    gate.approve_next()
-
     assert (accounts.deleted, gate.started()) == ([], 0)
 
 
