@@ -5,7 +5,13 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from agent_framework import AgentSession, Content, FunctionTool, Message
+from agent_framework import (
+    AgentSession,
+    Content,
+    FunctionTool,
+    Message,
+    ToolApprovalMiddleware,
+)
 
 from dashboard.client import DigestMismatch, Expired, TooLate, Unreachable
 from dashboard.client.adapters.agent_framework import Undecided, run_with_approvals
@@ -148,11 +154,12 @@ async def test_a_late_yes_runs_nothing(gate):
     running = asyncio.create_task(accounts.run(gate))
     await asked(gate)
     gate.run_out()
+    gate.decide(0, "approve")
     with pytest.raises(Expired):
         await running
 
-    gate.approve_next()
-
+    with pytest.raises(Undecided):
+        await accounts.run(gate, None, wait_s=0)
     assert (accounts.deleted, gate.started()) == ([], 0)
 
 
@@ -278,6 +285,52 @@ async def test_without_a_session_nothing_is_sent(gate):
 
 
 # Several at once.
+
+
+def with_middleware(*turns, model=None):
+    return Accounts(*turns, model=model, middleware=[ToolApprovalMiddleware()])
+
+
+async def test_a_yes_that_was_reported_as_not_run_is_asked_anew_by_another_process(gate):
+    accounts, kept = with_middleware(deletions("1", "2")), []
+
+    def save(session):
+        kept.append(restored(session))
+        if len(kept) == 2:
+            raise OSError("The disk is full.")
+
+    gate.approve_next()
+    gate.approve_next()
+    with pytest.raises(OSError, match="full"):
+        await accounts.run(gate, save=save)
+    other = with_middleware(model=Model())
+    other.session = kept[1]
+    gate.reject_next("No more.")
+    gate.reject_next("No more.")
+
+    await other.run(gate, None)
+
+    assert (other.deleted, len(gate.asked())) == ([], 4)
+
+
+async def test_a_yes_that_was_reported_as_not_run_does_not_run_in_the_same_session(gate):
+    accounts, saved = with_middleware(deletions("1", "2")), []
+
+    def save(session):
+        saved.append(session)
+        if len(saved) == 2:
+            raise OSError("The disk is full.")
+
+    gate.approve_next()
+    gate.approve_next()
+    with pytest.raises(OSError, match="full"):
+        await accounts.run(gate, save=save)
+
+    requests = accounts.session.state["tool_approval"]["pending_approval_requests"]
+    no = Content.from_dict(requests[1]).to_function_approval_response(approved=False)
+    await accounts.agent.run(Message("user", [no]), session=accounts.session)
+
+    assert accounts.deleted == []
 
 
 async def test_one_of_a_batch_is_approved_and_one_rejected(gate):

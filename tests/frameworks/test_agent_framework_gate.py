@@ -11,6 +11,7 @@ from agent_framework import (
     ToolApprovalMiddleware,
     tool,
 )
+from pydantic import SecretStr
 
 from dashboard.client import DigestMismatch, Expired, Unreachable
 from dashboard.client.adapters.agent_framework import approval_rule
@@ -105,15 +106,15 @@ async def test_a_dashboard_that_is_down_ends_the_run(gate):
 
 
 async def test_a_late_yes_does_not_call_the_tool(gate):
-    accounts = gated(gate, time_limit_s=5)
+    accounts = gated(gate, [*deletions("1"), call("find_user", user_id="2")], time_limit_s=5)
     running = asyncio.create_task(told(accounts))
-    await asked(gate)
+    await asked(gate, 2)
     gate.run_out()
+    gate.decide(0, "approve")
+    gate.decide(1, "approve")
+
     with pytest.raises(MiddlewareFailure):
         await running
-
-    gate.approve_next()
-
     assert (accounts.deleted, gate.started()) == ([], 0)
 
 
@@ -189,7 +190,7 @@ async def test_arguments_that_change_while_it_waits_are_not_used(gate):
 
 
 @pytest.mark.skipif(OLD, reason="This release calls no tool that takes a date.")
-async def test_arguments_that_are_no_json_are_shown_as_json(gate):
+async def test_arguments_that_are_no_json_are_shown_with_their_type_and_not_edited(gate):
     gate.approve_next()
     days = []
 
@@ -201,8 +202,24 @@ async def test_arguments_that_are_no_json_are_shown_as_json(gate):
     accounts = gated(gate, [call("book", day="2026-11-22T08:00:00")])
     await accounts.agent.run("Book it.", tools=[tool(book)])
 
-    assert gate.asked()[0]["arguments"] == {"day": "2026-11-22T08:00:00"}
+    shown = {"day": {"<datetime>": "datetime.datetime(2026, 11, 22, 8, 0)"}}
+    assert gate.asked()[0]["arguments"] == shown
+    assert gate.requests()[0].get("accepts_edits", False) is False
     assert days == [datetime(2026, 11, 22, 8)]  # noqa: DTZ001 - as the model wrote it
+
+
+async def test_an_argument_that_is_masked_is_a_no_and_nobody_is_asked(gate):
+    ran = []
+
+    def shell(command: SecretStr) -> str:
+        """Run a command."""
+        ran.append(command)
+        return "ran"
+
+    accounts = gated(gate, [call("shell", command="rm -rf /")])
+    await asyncio.wait_for(accounts.agent.run("Run it.", tools=[tool(shell)]), 20)
+
+    assert (ran, gate.asked()) == ([], [])
 
 
 async def test_arguments_that_cannot_be_sent_are_a_no_and_nobody_is_asked(gate):

@@ -1,6 +1,7 @@
 """Microsoft Agent Framework: what a workflow waits for, answered in the dashboard."""
 
 import asyncio
+from functools import partial
 
 import pytest
 from agent_framework import (
@@ -30,7 +31,7 @@ class Release(Executor):
         self.told = []
 
     @handler
-    async def ask(self, version: str, ctx: WorkflowContext) -> None:
+    async def ask(self, version: object, ctx: WorkflowContext) -> None:
         await ctx.request_info({"release": version}, self.wants)
 
     @response_handler
@@ -154,8 +155,28 @@ async def test_a_request_can_be_read_as_a_question_of_ones_own(gate):
     assert [(one["kind"], one["run_id"]) for one in gate.requests()] == [("code", "r1")]
 
 
-def as_code(event):
-    return ApprovalRequest.code(f"release({event.data['release']!r})")
+def as_code(event, **options):
+    return ApprovalRequest.code(f"release({event.data['release']!r})", **options)
+
+
+async def test_no_edit_is_offered_because_the_workflow_hears_only_yes_or_no(gate):
+    gate.approve_next()
+    flow = workflow(Release())
+    read = partial(as_code, accepts_edits=True)
+
+    await resume(flow, await flow.run("1.2"), gate, read=read)
+
+    assert gate.requests()[0].get("accepts_edits", False) is False
+
+
+async def test_data_that_cannot_be_shown_whole_is_answered_by_nobody(gate):
+    release = Release()
+    flow = workflow(release)
+
+    with pytest.raises(ValueError, match="Nobody was asked"):
+        await resume(flow, await flow.run(object()), gate)
+
+    assert (gate.asked(), release.told) == ([], [])
 
 
 async def test_a_request_for_something_else_is_not_answered_and_nobody_is_asked(gate):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from importlib import import_module
 from typing import Any
 
 from dashboard.client._async_client import AsyncClient
@@ -14,6 +13,7 @@ from dashboard.client._outcomes import Run
 from dashboard.client._refusals import refusal
 from dashboard.client.adapters import _core
 from dashboard.client.adapters._agent_turns import current, why
+from dashboard.client.adapters._content import whole
 from dashboard.client.adapters._pauses import not_run, tell
 from dashboard.wire import Kind, digest
 
@@ -79,15 +79,15 @@ class Gate:
     def _request(self, context: Any) -> ApprovalRequest:
         turn, session = current(), context.session
         run_id = turn.run_id if turn else getattr(session, "session_id", "")
+        content = _content(context)
         said = {"tool_description": context.function.description}
         return _core.fitting(
             ApprovalRequest.tool_call(
-                **_content(context),
+                **content,
                 evidence=_core.evidence(said),
                 run_id=_core.line(run_id),
                 time_limit_s=self._time_limit_s,
-                # What somebody approved elsewhere the framework does not run with other arguments.
-                accepts_edits="approval_response" not in context.metadata,
+                accepts_edits=_takes_edits(context, content),
                 accepts_grants=self._allow_always,
             )
         )
@@ -110,10 +110,17 @@ def _content(context: Any) -> dict[str, Any]:
     """Return the call as JSON: the framework has made dates and the like of some arguments.
 
     Raises:
-        ValueError: An argument has no JSON to show.
+        ValueError: An argument cannot be shown whole; a secret, for one.
     """
-    arguments = import_module("pydantic_core").to_jsonable_python(context.arguments)
-    return {"tool": context.function.name, "arguments": arguments}
+    return {"tool": context.function.name, "arguments": whole(dict(context.arguments))}
+
+
+def _takes_edits(context: Any, content: dict[str, Any]) -> bool:
+    # What somebody approved elsewhere the framework does not run with other arguments, and what
+    # is written with its type is not what the tool takes.
+    return (
+        "approval_response" not in context.metadata and content["arguments"] == context.arguments
+    )
 
 
 def _ended(run: Run, result: Any) -> dict[str, Any]:

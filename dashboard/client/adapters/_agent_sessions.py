@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
 from typing import Any
 
@@ -10,6 +10,9 @@ from dashboard.client._outcomes import Run
 
 REQUEST = "function_approval_request"
 RESULT = "function_result"
+_COLLECTED = "collected_approval_responses"  # by a ToolApprovalMiddleware
+_GROUPS = "already_approved_approval_request_groups"  # and what was answered of them
+_GIVEN = "approval_responses"
 _STATE = "tool_approval"  # where the framework keeps what it asked, and whom it believes
 
 
@@ -31,6 +34,19 @@ def pending(session: Any) -> dict[str, Any]:
     found = recorded(session)
     answered = set(_answered(session)) if found else ()
     return {name: found[name] for name in found if name not in answered}
+
+
+def take_back(session: Any) -> None:
+    """Take every yes out that waits in the session for the rest of its batch, whoever gave it.
+
+    What it is about stays recorded, and so is pending again. A no waits on.
+    """
+    states = [state for state in session.state.values() if isinstance(state, MutableMapping)]
+    groups = [group for state in states for group in state.get(_GROUPS) or ()]
+    waiting = [*((state, _COLLECTED) for state in states), *((group, _GIVEN) for group in groups)]
+    for holder, name in waiting:
+        if kept := holder.get(name):
+            holder[name] = [one for one in kept if _content(one).approved is False]
 
 
 def shown(session: Any) -> list[str]:
@@ -79,9 +95,9 @@ def _content(stored: Any) -> Any:
 
 def _answered(session: Any) -> Iterator[str]:
     """Yield the ids of what was answered and waits in the session for the rest of its batch."""
-    yield from _ids(session, "collected_approval_responses")
-    for group in session.state[_STATE].get("already_approved_approval_request_groups") or ():
-        for response in group.get("approval_responses") or ():
+    yield from _ids(session, _COLLECTED)
+    for group in session.state[_STATE].get(_GROUPS) or ():
+        for response in group.get(_GIVEN) or ():
             yield from _names(response)
 
 

@@ -12,6 +12,7 @@ from dashboard.client._outcomes import Run
 from dashboard.client.adapters import _core
 from dashboard.client.adapters._agent_sessions import REQUEST
 from dashboard.client.adapters._agent_turns import Make, Turn
+from dashboard.client.adapters._content import whole
 
 Read: TypeAlias = Callable[[Any], ApprovalRequest | None]
 
@@ -34,7 +35,9 @@ def _about(turn: Turn, event: Any, read: Read | None) -> Make:
     """Return what makes a question of an event.
 
     Raises:
-        ValueError: The workflow wants an answer that is no yes and no no.
+        TypeError: ``read`` makes a question that is not JSON.
+        ValueError: The workflow wants an answer that is no yes and no no, or people could not
+            be shown the whole question.
     """
     if _is_call(event):
         return turn.about(event.data.function_call)
@@ -43,19 +46,21 @@ def _about(turn: Turn, event: Any, read: Read | None) -> Make:
             f"The request {event.request_id!r:.80} wants {event.response_type!r:.80}, and the "
             "dashboard answers with a yes or a no. Nobody was asked. Answer it yourself."
         )
-    return partial(_question, turn, event, read)
+    request = _question(turn, event, read)  # now: a workflow that is told no does not hear why
+    return lambda: request
 
 
 def _question(turn: Turn, event: Any, read: Read | None) -> ApprovalRequest:
     request = read(event) if read is not None else None
     if request is None:  # the event's data is all that is known of it
         tool = _core.line(f"workflow.{event.source_executor_id}")
-        request = ApprovalRequest.tool_call(tool, {"data": _core.jsonable(event.data)})
+        request = ApprovalRequest.tool_call(tool, {"data": whole(event.data)})
     return _core.fitting(
         replace(
             request,
             run_id=request.run_id or _core.line(turn.run_id),
             time_limit_s=request.time_limit_s or turn.time_limit_s,
+            accepts_edits=False,  # the workflow hears yes or no, and goes on with its own data
         )
     )
 

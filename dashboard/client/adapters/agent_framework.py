@@ -71,11 +71,14 @@ async def run_with_approvals(
         DashboardError: There is no yes and no no. It stays pending in the session.
         ValueError: A message, and something is pending. Nothing was sent.
     """
-    _check(session, message, options)
+    _prepare(session, message, options)
     turn = _turn(["session", session.session_id], session.session_id, client, wait_s, time_limit_s)
     run = partial(_run, turn, agent, session, options)
-    with turn.around():
-        return await turn.going(partial(_go, turn, run, message, session, save))
+    try:
+        with turn.around():
+            return await turn.going(partial(_go, turn, run, message, session, save))
+    finally:
+        sessions.take_back(session)  # what was reported as not run must not run later
 
 
 async def resume_workflow(
@@ -197,9 +200,10 @@ def _turn(
     return Turn(asker=asker, run_id=run_id, time_limit_s=time_limit_s)
 
 
-def _check(session: Any, message: Any, options: Mapping[str, Any]) -> None:
+def _prepare(session: Any, message: Any, options: Mapping[str, Any]) -> None:
     if session is None or options.get("stream"):
         raise ValueError("Pass a session, and no stream. Nothing was sent.")
+    sessions.take_back(session)
     if message is not None and sessions.pending(session):
         raise ValueError(
             "Something is pending in the session. The message was not sent and nothing was "

@@ -18,6 +18,7 @@ from dashboard.client._errors import AlreadyUsed
 from dashboard.client._models import ApprovalRequest, ApprovalResponse
 from dashboard.client._refusals import for_model
 from dashboard.client.adapters import _core, _hitl
+from dashboard.client.adapters._content import whole
 from dashboard.client.adapters._graphs import Desk, Question, checked, resuming
 from dashboard.client.adapters._pauses import Undecided
 from dashboard.client.adapters._steps import drive, drive_async
@@ -171,7 +172,7 @@ def _question(interrupt: Any, node: str, values: Any = None) -> Question:
         return found
     # Not our own: the value is all that is known of it.
     tool = _core.line(f"langgraph.{node}")
-    request = ApprovalRequest.tool_call(tool, {"value": _core.jsonable(value)})
+    request = ApprovalRequest.tool_call(tool, {"value": whole(value)})
     return Question(requests=[request], answer=_first)
 
 
