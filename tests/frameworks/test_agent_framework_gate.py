@@ -13,7 +13,7 @@ from agent_framework import (
 )
 from pydantic import SecretStr
 
-from dashboard.client import DigestMismatch, Expired, Unreachable
+from dashboard.client import DigestMismatch, Expired, TooLate, Unreachable
 from dashboard.client.adapters.agent_framework import approval_rule
 from dashboard.client.adapters.agent_framework import gate as dashboard_gate
 from tests.frameworks.agent_framework_kit import OLD, Accounts, asked, call, deletions
@@ -354,6 +354,20 @@ async def test_what_the_rule_approved_is_reported_when_the_rest_of_its_batch_is_
         await running
     assert accounts.deleted == []
     assert [end["exit_code"] for end in gate.finished()[:1]] == [1]
+
+
+async def test_what_the_rule_approved_too_early_for_the_rest_of_its_batch_runs_nothing(gate):
+    gate.approve_next()
+    accounts = ruled(gate, deletions("1", "2"))
+    running = asyncio.create_task(accounts.run(gate))
+    await asked(gate, 2)
+    gate.let_pass(700)
+    gate.decide(1, "approve")
+
+    with pytest.raises(TooLate):
+        await running
+    assert accounts.deleted == []
+    assert [end["error"] for end in gate.finished()] == ["It was not run: it was too late."] * 2
 
 
 def only_one(rule):

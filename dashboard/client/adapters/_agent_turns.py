@@ -82,7 +82,19 @@ class Turn:
             self._take(makes)  # what was approved of them was reported
             raise
         if len(self.answers) > len(makes):  # and those were asked earlier
-            await self._in_time()
+            await self.in_time()
+
+    async def in_time(self) -> None:
+        """Make sure that each yes that was not used yet can still be.
+
+        Raises:
+            TooLate: One of them cannot. They are all reported as not run.
+        """
+        try:
+            await in_time(self.asker.client, self.answers.values())
+        except TooLate:
+            await tell(self.asker.client, self._take(self.answers), not_run(LATE))
+            raise
 
     async def going(self, go: Callable[[], Awaitable[T]]) -> T:
         """Have the run go on, and if that fails, tell so of everything that was approved."""
@@ -131,13 +143,6 @@ class Turn:
         name = result.id or self.names.get(str(result.call_id), "")
         response = self.answers.get(name)
         return "" if response is None or response.approved is True else why(response)
-
-    async def _in_time(self) -> None:
-        try:
-            await in_time(self.asker.client, self.answers.values())
-        except TooLate:
-            await tell(self.asker.client, self._take(self.answers), not_run(LATE))
-            raise
 
     def _take(self, names: Mapping[str, Any]) -> list[ApprovalResponse]:
         return [self.answers.pop(name) for name in list(names) if name in self.answers]

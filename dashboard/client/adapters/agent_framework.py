@@ -177,12 +177,15 @@ def approval_rule(
         time_limit_s: How long people have, in seconds; what the dashboard gives if None.
 
     The rule raises:
-        DashboardError: There is no yes and no no. It ends the run.
+        DashboardError: There is no yes and no no, or, where ``run_with_approvals`` runs this, an
+            earlier yes of the run came too early to be used. It ends the run.
     """
 
     async def rule(call: Any) -> bool:
         turn = current() or _turn([], run_id, client, None, time_limit_s)
         response = await turn.ask(str(call.id or call.call_id), turn.about(call))
+        if len(turn.answers) > 1:  # and people may have taken long over this one
+            await turn.in_time()
         return response.approved is True
 
     return rule

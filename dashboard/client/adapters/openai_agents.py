@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from copy import copy
 from importlib import import_module
 from typing import Any
@@ -19,6 +20,7 @@ from dashboard.client._models import ApprovalRequest
 from dashboard.client._outcomes import Run
 from dashboard.client._refusals import for_model
 from dashboard.client.adapters import _core
+from dashboard.client.adapters._content import whole
 from dashboard.client.adapters._ends import UNSEEN, Ends
 from dashboard.client.adapters._pauses import (
     UNREADABLE,
@@ -149,11 +151,13 @@ async def _decide(state: Any, asker: Asker, ends: Ends, time_limit_s: int | None
 
 def _request(item: Any, run_id: str, time_limit_s: int | None) -> ApprovalRequest | None:
     """Return the question about a call, or None if people could not read what it says."""
-    call = _core.jsonable(item.raw_item)
+    call, arguments = _dumped(item.raw_item), None
     if call.get("type") in {"function_call", "mcp_approval_request"}:
         arguments = arguments_of(call.get("arguments"))
     else:  # a shell, a patch, a tool with text as its input
-        arguments = {k: v for k, v in call.items() if k not in _NAMES_A_CALL and v is not None}
+        with suppress(ValueError):  # such as what is nested too deeply to be shown
+            said = {k: v for k, v in call.items() if k not in _NAMES_A_CALL and v is not None}
+            arguments = whole(said)
     if arguments is None:
         return None
     server = f"{call['server_label']}." if call.get("server_label") else ""
@@ -166,6 +170,10 @@ def _request(item: Any, run_id: str, time_limit_s: int | None) -> ApprovalReques
             time_limit_s=time_limit_s,
         )
     )
+
+
+def _dumped(item: Any) -> dict[str, Any]:
+    return dict(item) if isinstance(item, Mapping) else item.model_dump()
 
 
 def _name(item: Any) -> str:
