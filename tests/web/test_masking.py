@@ -4,7 +4,7 @@ from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import Decision, Reveal
 from dashboard.approvals.partial import StepSaid
 from dashboard.audit.models import AuditEntry
-from dashboard.wire import Kind, StepAnswer
+from dashboard.wire import Kind, Status, StepAnswer
 from tests import make
 from tests.web.pages import page_of, read
 
@@ -51,6 +51,19 @@ def test_a_secret_is_not_in_the_step_of_a_plan_that_was_held(browser, bob, ask):
     edit = make.part_of(plan, bob, said)
 
     assert INSIDE not in browser.get(f"/approvals/{plan.pk}/edits/{edit.pk}").content.decode()
+
+
+def test_a_secret_is_not_in_the_words_of_a_replacement(browser, alice, ask):
+    asked = ask(content={"code": "print(1)", "language": "python"}, run_id="r")
+    edit = make.edited(asked, alice, content={"code": CODE, "language": "python"})
+    make.decided(asked, alice, Status.REJECTED, basis=make.basis(asked, edit), reason="No.")
+    again = ask(content={"code": "print(1)", "language": "python"}, run_id="r")
+    assert INSIDE in Decision.objects.get().reason
+
+    for path in (f"/approvals/{asked.pk}", f"/approvals/{again.pk}", "/runs/beamline?run=r"):
+        page = browser.get(path).content.decode()
+        assert "A reviewer would rather see this" in page
+        assert INSIDE not in page
 
 
 @pytest.mark.parametrize(("kind", "content"), ANYWHERE)

@@ -19,7 +19,7 @@ from dashboard.web.presenting import lines, times, tree, words
 from dashboard.web.presenting.findings import Found
 from dashboard.web.presenting.times import Moment, TimeLeft
 from dashboard.web.presenting.tree import Drawn
-from dashboard.web.rendering import markup
+from dashboard.web.rendering import markup, masking
 from dashboard.web.rendering.blocks import ContentBlock
 from dashboard.web.rendering.content import Content
 from dashboard.web.rendering.members import Member
@@ -125,6 +125,12 @@ def public_url() -> str:
 def theirs(text: str) -> SafeString:
     """Draw what an agent wrote: escaped, hidden characters as glyphs."""
     return markup.theirs(text)
+
+
+@register.filter
+def told(text: str) -> SafeString:
+    """Draw what was said of a request. With a replacement in it, it may hold a secret too."""
+    return masking.by_looks(text)
 
 
 @register.simple_tag
