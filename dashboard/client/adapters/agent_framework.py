@@ -9,7 +9,8 @@ nothing does, and an error says why.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -74,11 +75,8 @@ async def run_with_approvals(
     _prepare(session, message, options)
     turn = _turn(["session", session.session_id], session.session_id, client, wait_s, time_limit_s)
     run = partial(_run, turn, agent, session, options)
-    try:
-        with turn.around():
-            return await turn.going(partial(_go, turn, run, message, session, save))
-    finally:
-        sessions.take_back(session)  # what was reported as not run must not run later
+    with _during(turn, session):
+        return await turn.going(partial(_go, turn, run, message, session, save))
 
 
 async def resume_workflow(
@@ -212,6 +210,15 @@ def _prepare(session: Any, message: Any, options: Mapping[str, Any]) -> None:
             "Something is pending in the session. The message was not sent and nothing was "
             "approved. Pass None first, to go on with what is pending."
         )
+
+
+@contextmanager
+def _during(turn: Turn, session: Any) -> Iterator[None]:
+    try:
+        with turn.around():
+            yield
+    finally:
+        sessions.take_back(session)  # what was reported as not run must not run later
 
 
 async def _go(
