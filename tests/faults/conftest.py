@@ -31,7 +31,7 @@ def redis_url():
 @pytest.fixture(scope="session")
 def rounds():
     """How often to try what may go wrong once in a while."""
-    return 20 if THOROUGH else 1
+    return 10 if THOROUGH else 1  # on each engine
 
 
 @pytest.fixture(scope="session")
