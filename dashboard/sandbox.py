@@ -32,7 +32,7 @@ ALARM_GRACE_S = 1.0  # after the deadline an orphan ends itself
 MEMORY_BYTES = 1 << 30
 MAX_REPLY_BYTES = 16 << 20
 _NAME = re.compile(r"dashboard(\.[A-Za-z_][A-Za-z0-9_]*){2,}")
-_CALL = struct.Struct("!dII")  # seconds, length of the name, length of the payload
+_CALL = struct.Struct("!ddII")  # seconds, those of computing, lengths of name and payload
 _REPLY = struct.Struct("!?I")  # whether the function returned, length of what follows
 _LOAD = "load "  # before the name of a module: it is only loaded
 _INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE")  # no secret is among these
@@ -46,24 +46,35 @@ class DeadlineExceeded(SandboxError):
     """The function was still running at its deadline and was killed."""
 
 
-def call(dotted_name: str, payload: bytes, deadline_s: float) -> bytes:
+def call(
+    dotted_name: str,
+    payload: bytes,
+    deadline_s: float,
+    *,
+    computing_s: float | None = None,
+    queue_wait_s: float | None = None,
+) -> bytes:
     """Return what the function ``dotted_name`` makes of ``payload``, computed in a worker.
 
-    Blocks for ``QUEUE_WAIT_S`` and ``deadline_s`` at most, and the start of a worker.
+    Blocks for ``queue_wait_s`` and ``deadline_s`` at most, and the start of a worker.
 
     Args:
         dotted_name: A function from bytes to bytes, ``"dashboard.package.module.function"``.
         payload: What it is called with.
         deadline_s: How long it may run. Its worker is killed then.
+        computing_s: How long it may compute, which a busy machine does not use up.
+        queue_wait_s: How long to wait for a free worker, ``QUEUE_WAIT_S`` if it is left out.
 
     Raises:
         ValueError: The name is not one of ours.
-        DeadlineExceeded: It ran for longer.
+        DeadlineExceeded: It ran or computed for longer.
         SandboxError: It raised, its worker died, its result was too large, or no worker was free.
     """
     if not _NAME.fullmatch(dotted_name):
         raise ValueError(f"{dotted_name!r} does not name a function of this package.")
-    return _pool.run(dotted_name, payload, deadline_s)
+    return _pool.run(
+        dotted_name, payload, deadline_s, computing_s=computing_s, queue_wait_s=queue_wait_s
+    )
 
 
 class _Worker:
@@ -85,19 +96,28 @@ class _Worker:
     def await_ready(self) -> None:
         self._receive(time.monotonic() + START_WAIT_S)
 
-    def ask(self, name: str, payload: bytes, deadline_s: float) -> tuple[bool, bytes]:
-        """Call a function; the time that its module takes to load is not part of the deadline."""
+    def ask(
+        self, name: str, payload: bytes, deadline_s: float, computing_s: float | None = None
+    ) -> tuple[bool, bytes]:
+        """Call a function; the time that its module takes to load is not part of the deadline.
+
+        Raises:
+            TimeoutError: It ran until ``deadline_s``, or computed for ``computing_s``.
+        """
         module = name.rpartition(".")[0]
         if module not in self._loaded:
-            self._send(_LOAD + module, b"", START_WAIT_S)
+            self._send(_LOAD + module, b"", START_WAIT_S, 0)
             self._loaded.add(module)
-        return self._send(name, payload, deadline_s)
+        return self._send(name, payload, deadline_s, computing_s or 0)
 
-    def _send(self, name: str, payload: bytes, deadline_s: float) -> tuple[bool, bytes]:
+    def _send(
+        self, name: str, payload: bytes, deadline_s: float, computing_s: float
+    ) -> tuple[bool, bytes]:
         until = time.monotonic() + deadline_s
         named = name.encode()
         self._socket.settimeout(deadline_s)
-        self._socket.sendall(_CALL.pack(deadline_s, len(named), len(payload)) + named + payload)
+        head = _CALL.pack(deadline_s, computing_s, len(named), len(payload))
+        self._socket.sendall(head + named + payload)
         return self._receive(until)
 
     def kill(self) -> None:
@@ -110,6 +130,12 @@ class _Worker:
         self.process.returncode = 0
         self._socket.close()
 
+    def _ended_by(self) -> int:
+        """Return the signal that ended the process, 0 if none did."""
+        with suppress(subprocess.TimeoutExpired):
+            return max(-self.process.wait(ALARM_GRACE_S), 0)
+        return 0
+
     def _receive(self, until: float) -> tuple[bool, bytes]:
         returned, length = _REPLY.unpack(self._read(_REPLY.size, until))
         if length > MAX_REPLY_BYTES:
@@ -121,6 +147,8 @@ class _Worker:
         while len(buffer) < size:
             self._socket.settimeout(max(until - time.monotonic(), 1e-6))
             chunk = self._socket.recv(min(size - len(buffer), 1 << 18))
+            if not chunk and self._ended_by() == signal.SIGPROF:
+                raise TimeoutError  # it computed for as long as it may
             if not chunk:
                 raise SandboxError("The worker process died.")
             buffer += chunk
@@ -135,19 +163,29 @@ class _Pool:
         self._queue_wait_s = queue_wait_s
         self._reset()
 
-    def run(self, dotted_name: str, payload: bytes, deadline_s: float) -> bytes:
+    def run(
+        self,
+        dotted_name: str,
+        payload: bytes,
+        deadline_s: float,
+        *,
+        computing_s: float | None = None,
+        queue_wait_s: float | None = None,
+    ) -> bytes:
+        patience_s = self._queue_wait_s if queue_wait_s is None else queue_wait_s
         try:
-            worker = self._slots.get(timeout=self._queue_wait_s)
+            worker = self._slots.get(timeout=patience_s)
         except queue.Empty:
             raise SandboxError("No worker process became free in time.") from None
         healthy = None
         try:
             worker = self._living(worker)
-            returned, body = worker.ask(dotted_name, payload, deadline_s)
+            returned, body = worker.ask(dotted_name, payload, deadline_s, computing_s)
             healthy = worker
         except TimeoutError:
-            message = f"{dotted_name} was killed after {deadline_s:g} s."
-            raise DeadlineExceeded(message) from None
+            limits = f"{deadline_s:g} s"
+            limits += f", or {computing_s:g} s of computing" if computing_s else ""
+            raise DeadlineExceeded(f"{dotted_name} was killed after {limits}.") from None
         except OSError as error:
             raise SandboxError(f"The worker process could not be used: {error}.") from None
         finally:
@@ -208,10 +246,12 @@ def _serve() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a library prints is no reply
         _reply(replies, returned=True, body=b"")
         while len(header := calls.read(_CALL.size)) == _CALL.size:
-            seconds, *lengths = _CALL.unpack(header)
+            seconds, computing_s, *lengths = _CALL.unpack(header)
             name, payload = (calls.read(length) for length in lengths)
             signal.setitimer(signal.ITIMER_REAL, seconds + ALARM_GRACE_S)
+            signal.setitimer(signal.ITIMER_PROF, computing_s)  # 0 is for ever
             returned, body = _answer(name.decode(), payload)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             signal.setitimer(signal.ITIMER_REAL, 0)
             _reply(replies, returned=returned, body=body)
 
@@ -219,7 +259,8 @@ def _serve() -> None:
 def _restrict() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process whatever Python is doing
+    for ending in (signal.SIGALRM, signal.SIGPROF):
+        signal.signal(ending, signal.SIG_DFL)  # ends the process whatever Python is doing
     warnings.simplefilter("ignore")  # parsers warn about the text that they read
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with suppress(ValueError, OSError):  # macOS has no such limit

@@ -140,10 +140,10 @@ def overdue(of: AgentToken, **changes) -> ApprovalRequest:
 
 
 def half_over(of: AgentToken, **changes) -> ApprovalRequest:
-    """A pending request half of whose time limit has passed."""
+    """A pending request that is near its end, after half of the default time limit."""
     approval = pending(of, **changes)
     now = timezone.now()
-    early, later = now - timedelta(minutes=2), now + timedelta(minutes=1)
+    early, later = now - timedelta(minutes=20), now + timedelta(minutes=1)
     return ApprovalRequest.objects.get(
         pk=_backdate(approval, submitted_at=early, expires_at=later)
     )

@@ -53,7 +53,7 @@ def why_not_by(person: User, required: Required) -> str:
 
     A grant answers new requests at once, when those who join at half time do not count yet.
     """
-    in_time = required.admits(groups_of(person), half_time_reached=False)
+    in_time = required.admits(groups_of(person), after_s=0)
     return "" if in_time else ONLY_LATE
 
 

@@ -19,7 +19,7 @@ from django.db import connection, transaction
 from django.db.models.signals import post_migrate, pre_migrate
 
 # The columns of a request that may change.
-_MOVES = {"status", "version", "expires_at", "extensions", "extended_s"}
+_MOVES = {"status", "version", "judged_under", "expires_at", "extensions", "extended_s"}
 _MOVES_OF_GRANTS = {"uses", "ended_at", "ended_by_id", "ended_because"}
 _INSERT_ONLY = [
     "inspection",

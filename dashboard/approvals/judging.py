@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
@@ -69,15 +69,6 @@ def report_of(inspection: Inspection) -> Report:
 def policy_of(document: str) -> Policy:
     """Read a published document; a policy with many rules takes a while to compile."""
     return Policy.from_json(document)
-
-
-def half_time(approval: ApprovalRequest) -> datetime:
-    """Return the moment from which a policy's escalation group counts too.
-
-    Time that people added does not move it, or a yes that counts would count no more.
-    """
-    limit = approval.expires_at - approval.submitted_at
-    return approval.submitted_at + (limit - timedelta(seconds=approval.extended_s)) / 2
 
 
 def times_asked(approval: ApprovalRequest) -> int:

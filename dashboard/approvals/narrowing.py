@@ -15,7 +15,6 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
 from dashboard.approvals import queries
-from dashboard.approvals.judging import half_time
 from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Vote
 from dashboard.approvals.permission import is_enough, why_not_count
 from dashboard.inspection.findings import Severity
@@ -73,25 +72,22 @@ def need(person: User, now: datetime) -> set[UUID]:
     return needed
 
 
-def _cases(waiting: ApprovalQuerySet, now: datetime) -> dict[tuple[object, str, bool], list[UUID]]:
-    """Put together what one token asks under the same demands, on one side of half-time."""
+def _cases(waiting: ApprovalQuerySet, now: datetime) -> dict[tuple[object, str, int], list[UUID]]:
+    """Put together what one token asks under the same demands, with the same groups by now."""
     demanding = waiting.annotate(demands=queries.last_demands())
-    rows = list(demanding.values_list("pk", "token", "demands"))
-    changing = {text for text in {text for *_, text in rows} if _names_later(text)}
-    late = set[UUID]()
-    if changing:
-        timed = demanding.filter(demands__in=changing).only(
-            "pk", "submitted_at", "expires_at", "extended_s"
-        )
-        late = {one.pk for one in timed if now >= half_time(one)}
-    cases = defaultdict[tuple[object, str, bool], list[UUID]](list)
-    for pk, token, text in rows:
-        cases[token, text, pk in late].append(pk)
+    rows = list(demanding.values_list("pk", "token", "demands", "submitted_at"))
+    joining = {text: _joining_from(text) for text in {row[2] for row in rows}}
+    cases = defaultdict[tuple[object, str, int], list[UUID]](list)
+    for pk, token, text, submitted_at in rows:
+        after_s = (now - submitted_at).total_seconds()
+        joined = sum(after_s >= from_s for from_s in joining[text])
+        cases[token, text, joined].append(pk)
     return cases
 
 
-def _names_later(demands: str) -> bool:
-    return any(circle.later for circle in Required.from_json(demands).circles)
+def _joining_from(demands: str) -> list[float]:
+    circles = Required.from_json(demands).circles
+    return [circle.later_from_s for circle in circles if circle.later]
 
 
 def _gave(votes: list[Vote] | None, required: Required) -> bool:

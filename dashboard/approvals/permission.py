@@ -8,7 +8,6 @@ from datetime import datetime
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
-from dashboard.approvals.judging import half_time
 from dashboard.approvals.models import ApprovalRequest, Edit, Vote
 from dashboard.policies.demands import Required
 
@@ -44,10 +43,10 @@ def why_not_count(
     owner_may = required.owner_may_approve
     if not roles.may_approve_for(person, approval.token, owner_may_approve=owner_may):
         return OWNER.format(agent=approval.agent.name)
-    late = now >= half_time(approval)
+    after_s = (now - approval.submitted_at).total_seconds()
     mine = groups_of(person) if groups is None else groups
-    if not required.admits(mine, half_time_reached=late):
-        return GROUPS.format(groups=required.groups_in_words(half_time_reached=late))
+    if not required.admits(mine, after_s=after_s):
+        return GROUPS.format(groups=required.groups_in_words(after_s=after_s))
     return ""
 
 

@@ -98,7 +98,7 @@ def answerable(approval: ApprovalRequest) -> Answerable:
 
 def closed(ids: Iterable[UUID]) -> dict[UUID, ApprovalRequest]:
     """Those of many requests that are closed, in one query, for who waits for them."""
-    return light().exclude(status=Status.PENDING).in_bulk(list(ids))
+    return light().exclude(status=Status.PENDING).order_by().in_bulk(list(ids))
 
 
 def light() -> ApprovalQuerySet:
@@ -110,7 +110,7 @@ def light() -> ApprovalQuerySet:
 
 def versions(ids: Iterable[UUID]) -> dict[UUID, int]:
     """The versions of many requests, in one light query."""
-    rows = ApprovalRequest.objects.filter(pk__in=list(ids))
+    rows = ApprovalRequest.objects.filter(pk__in=list(ids)).order_by()
     return dict(rows.values_list("pk", "version"))
 
 
@@ -161,7 +161,7 @@ def fetch_votes(approvals: Sequence[ApprovalRequest]) -> None:
 
 def lately_closed(limit: int = 50, among: ApprovalQuerySet | None = None) -> ApprovalQuerySet:
     """What was answered last, the newest first; of all requests or of those given."""
-    requests = ApprovalRequest.objects.all() if among is None else among
+    requests = among_the_latest(limit) if among is None else among
     closed = requests.exclude(status=Status.PENDING)
     closed = closed.select_related("agent", "decision__decided_by").prefetch_related("outcomes")
     return closed.order_by("-decision__decided_at")[:limit]

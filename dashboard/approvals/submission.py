@@ -8,7 +8,6 @@ from typing import Any
 
 from dashboard.wire import Kind, canonical_json, digest
 
-DEFAULT_TIME_LIMIT_S = 1800
 SHORTEST_TIME_LIMIT_S = 5
 LONGEST_TIME_LIMIT_S = 30 * 24 * 3600
 

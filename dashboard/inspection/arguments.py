@@ -8,7 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from dashboard.inspection import control_system
-from dashboard.inspection.code import inspect_code, inspect_text, is_too_large, search
+from dashboard.inspection.code import (
+    MAX_BYTES,
+    inspect_code,
+    inspect_text,
+    is_too_large,
+    search,
+    sure,
+)
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.languages import our_spelling
 from dashboard.inspection.notes import Effect, Notes, doubt
@@ -38,7 +45,7 @@ _UNNAMED = doubt(
     "An argument seems to hold code, but nothing says in which language.",
     Severity.MEDIUM,
 )
-_TOO_LARGE = doubt("too-large", "An argument is larger than what is inspected; nobody read it.")
+_TOO_LARGE = doubt("too-large", f"Larger than the {MAX_BYTES // 1024} KiB that are inspected.")
 
 
 def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding], tuple[str, ...]]:
@@ -113,9 +120,8 @@ def _split(arguments: Mapping[str, Any]) -> list[Finding]:
 
 def _if_run(text: str, number: int) -> list[Finding]:
     """Return what a text would do as a command, where it may be none: only what is sure."""
-    found = inspect_code(text, "bash", block=number)
-    return [f for f in found if f.severity.rank >= Severity.MEDIUM.rank and not f.is_doubt]
+    return list(sure(inspect_code(text, "bash", block=number), Severity.MEDIUM))
 
 
 def _noted(effect: Effect, number: int) -> Finding:
-    return Finding(effect.name, effect.severity, 0, 0, effect.sentence, number, effect.is_doubt)
+    return Finding(effect.name, effect.severity, 0, 0, effect.sentence, number)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from dashboard.inspection.characters import inspect_characters
-from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.findings import Finding, Severity, Unseen
 from dashboard.inspection.languages import our_spelling
 from dashboard.inspection.notes import Effect, Notes, doubt
 from dashboard.inspection.python.inspector import inspect_python
@@ -24,9 +24,7 @@ _DIALECTS = {
     "sqlite": "sqlite",
     "mysql": "mysql",
 }
-_TOO_LARGE = doubt(
-    "too-large", f"Is larger than the {MAX_BYTES // 1024} KiB that are inspected; nobody read it."
-)
+_TOO_LARGE = doubt("too-large", f"Larger than the {MAX_BYTES // 1024} KiB that are inspected.")
 _FAILED = doubt("inspection-failed", "The inspection failed, so nobody knows what this does.")
 _UNNAMED = doubt(
     "not-inspected", "Names no language, so nobody knows how it is read. Dangers were looked for."
@@ -80,11 +78,19 @@ def search(text: str, *, block: int = 0) -> list[Finding]:
     """
     if not _LIKE_CODE.search(text) or _size(text) > MAX_BYTES:
         return []
-    readings = [inspect_python, _inspect_shell, *([inspect_sql] if _LIKE_SQL.search(text) else [])]
-    found = dict.fromkeys(
-        finding for read in readings for finding in _grave(_guarded(read, text, block))
-    )
-    return list(found)
+    readings = [inspect_python, _search_shell, *([inspect_sql] if _LIKE_SQL.search(text) else [])]
+    return list(dict.fromkeys(f for read in readings for f in sure(_guarded(read, text, block))))
+
+
+def sure(findings: Iterable[Finding], least: Severity = Severity.HIGH) -> Iterator[Finding]:
+    """Return what holds of a text that may be no code at all: mostly it is prose.
+
+    That it does not parse is no doubt then. That it was too much to be read is one.
+    """
+    for finding in findings:
+        was_left = finding.unseen is Unseen.NOT_READ and finding.name != "does-not-parse"
+        if was_left or (finding.severity.rank >= least.rank and not finding.is_doubt):
+            yield finding
 
 
 def is_too_large(text: str) -> bool:
@@ -105,8 +111,12 @@ def _searcher(said: Effect) -> Inspector:
     return lambda text, *, block: [_noted(said, block, text), *search(text, block=block)]
 
 
-def _inspect_shell(text: str, *, block: int) -> list[Finding]:
-    found = inspect_shell(text, block=block)
+def _search_shell(text: str, *, block: int) -> list[Finding]:
+    return _inspect_shell(text, block=block, is_code=False)
+
+
+def _inspect_shell(text: str, *, block: int, is_code: bool = True) -> list[Finding]:
+    found = inspect_shell(text, block=block, is_code=is_code)
     for match in _WINDOWS_LINE.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         for finding in inspect_windows(match[0].strip(), block=block):
@@ -130,10 +140,6 @@ def _guarded(inspect: Inspector, text: str, block: int) -> list[Finding]:
     except (Exception, RecursionError) as error:  # noqa: BLE001 - silence would open the gate
         log.warning("An inspector failed: %s", type(error).__name__)
         return [_noted(_FAILED, block)]
-
-
-def _grave(findings: Iterable[Finding]) -> Iterator[Finding]:
-    return (f for f in findings if f.severity is Severity.HIGH and not f.is_doubt)
 
 
 def _noted(effect: Effect, block: int, text: str = "") -> Finding:

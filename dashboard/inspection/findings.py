@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Self
 
-INSPECTOR_VERSION = "2"
+INSPECTOR_VERSION = "3"
 """Kept with every report; raise it whenever an inspector finds something else than before."""
 
 
@@ -26,6 +26,44 @@ class Severity(StrEnum):
         return list(Severity).index(self)
 
 
+class Unseen(StrEnum):
+    """What an inspection could not see, from the most to the least."""
+
+    NOT_READ = "not_read"
+    """Nobody looked at it, so it may hold anything."""
+    NOT_FOLLOWED = "not_followed"
+    """It was looked at, and what happens there cannot be told."""
+    UNKNOWN = "unknown"
+    """It calls something by a name whose effects are not known here."""
+
+
+UNSEEN = {
+    "ambiguous-fence": Unseen.NOT_READ,
+    "does-not-parse": Unseen.NOT_READ,
+    "inspection-failed": Unseen.NOT_READ,
+    "too-large": Unseen.NOT_READ,
+    "too-nested": Unseen.NOT_READ,
+    "too-slow": Unseen.NOT_READ,
+    "cannot-be-followed": Unseen.NOT_FOLLOWED,
+    "not-inspected": Unseen.NOT_FOLLOWED,
+    "parsed-in-part": Unseen.NOT_FOLLOWED,
+    "too-many-findings": Unseen.NOT_FOLLOWED,
+    "unknown-call": Unseen.UNKNOWN,
+    "unknown-import": Unseen.UNKNOWN,
+}
+"""Findings that say what was not seen, by name. No doubt has a name that is not here."""
+
+DOUBTS = frozenset({Unseen.NOT_READ, Unseen.NOT_FOLLOWED})
+"""What is never approved without a person, whatever a rule says."""
+
+
+_LABELS = {
+    Unseen.NOT_READ: "Not read",
+    Unseen.NOT_FOLLOWED: "Not followed",
+    Unseen.UNKNOWN: "Not known",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that the content does or may do.
@@ -36,8 +74,6 @@ class Finding:
         end_line: The last line.
         sentence: What it does, in one sentence of ours.
         block: Which block of the content, from 0.
-        is_doubt: Whether this says that something could not be read or followed. What is in
-            doubt is never approved without a person.
     """
 
     name: str
@@ -46,12 +82,24 @@ class Finding:
     end_line: int
     sentence: str
     block: int = 0
-    is_doubt: bool = False
+
+    @property
+    def unseen(self) -> Unseen | None:
+        """What this says was not seen; None for what the content does or may do."""
+        return UNSEEN.get(self.name)
+
+    @property
+    def is_doubt(self) -> bool:
+        """Whether this says that something could not be read or followed."""
+        return self.unseen in DOUBTS
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Read what ``asdict`` wrote."""
-        return cls(**{**data, "severity": Severity(data["severity"])})
+        """Read what ``asdict`` wrote, also before a name said whether it is a doubt."""
+        fields = {**data, "severity": Severity(data["severity"])}
+        if fields.pop("is_doubt", False) and fields["name"] not in UNSEEN:
+            fields["name"] = "inspection-failed"  # the strictest reading of a name from elsewhere
+        return cls(**fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +122,31 @@ class Report:
         return max((f.severity for f in self.findings), key=lambda s: s.rank, default=None)
 
     @property
+    def unseen(self) -> frozenset[Unseen]:
+        """All that the inspection could not see."""
+        return frozenset(finding.unseen for finding in self.findings if finding.unseen)
+
+    @property
     def has_doubts(self) -> bool:
         """Whether anything could not be read or followed."""
-        return any(finding.is_doubt for finding in self.findings)
+        return not self.unseen.isdisjoint(DOUBTS)
+
+    def why_unseen(self, among: frozenset[Unseen]) -> str:
+        """Say the worst of what was not seen, as in ``Not read: this is not valid Python``."""
+        worst = next(unseen for unseen in Unseen if unseen in among)
+        found = (
+            f.sentence for f in gravest(self.findings, len(self.findings)) if f.unseen is worst
+        )
+        # What stands behind the colon is a name that the agent chose.
+        words = next(found, "the language of its code").partition(": ")[0].rstrip(".")
+        return f"{_LABELS[worst]}: {words[:1].lower()}{words[1:]}"
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the inspection came to nothing, so that not even the languages are known."""
+        return not self.languages and any(
+            f.unseen is Unseen.NOT_READ and (f.block, f.line) == (0, 0) for f in self.findings
+        )
 
     @property
     def names(self) -> frozenset[str]:
@@ -98,7 +168,26 @@ class Report:
         )
 
 
+def gravest(findings: Iterable[Finding], most: int) -> list[Finding]:
+    """Return the gravest findings, at least one of each name so that no rule misses one."""
+    ordered = sorted(findings, key=lambda finding: -finding.severity.rank)
+    of_each_name = {finding.name: finding for finding in reversed(ordered)}
+    others = (finding for finding in ordered if of_each_name[finding.name] is not finding)
+    return [*of_each_name.values(), *others][:most]
+
+
 def in_doubt(name: str, sentence: str, languages: Iterable[str] = ()) -> Report:
     """Report that an inspection came to nothing: one high finding that says why."""
-    finding = Finding(name, Severity.HIGH, 0, 0, sentence, is_doubt=True)
+    finding = Finding(doubt_name(name), Severity.HIGH, 0, 0, sentence)
     return Report((finding,), tuple(languages))
+
+
+def doubt_name(name: str) -> str:
+    """Return a name that says that something could not be read or followed.
+
+    Raises:
+        ValueError: ``UNSEEN`` does not say which of the two.
+    """
+    if UNSEEN.get(name) not in DOUBTS:
+        raise ValueError(f"UNSEEN does not say whether {name!r} was not read or not followed.")
+    return name

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 from dashboard.inspection import hidden_names as names
@@ -23,9 +23,13 @@ from dashboard.inspection import hidden_names as names
 MANY_BLANKS = 32  # side by side; deeper than honest code is indented
 COLLAPSE_ABOVE = 8  # hidden characters side by side that are drawn one by one
 SPELLED_OUT = 200  # characters of a message in tags that a glyph's name repeats
+MOST_NAMED = 100  # different characters of a text; more are counted together
 _NAMED_ONE_BY_ONE = 3  # different characters in a collapsed glyph; more are counted by kind
 _BLANKS = rf"(?<![ \t])[ \t]++(?=\r?(?:\n|\Z))|[ \t]{{{MANY_BLANKS},}}+"
-_IN_ASCII = re.compile(rf"(?P<hidden>[\x00-\x08\x0b-\x1f\x7f]++)|{_BLANKS}")
+_ROWS = re.compile(rf"[ \t]{{{MANY_BLANKS},}}+")
+_HIDDEN_IN_ASCII = r"[\x00-\x08\x0b-\x1f\x7f]"
+_COUNTED_AT_ONCE = 50_000  # characters; other threads may run between two pieces
+_BLOCK = 0x1000
 
 
 class GlyphKind(StrEnum):
@@ -68,6 +72,9 @@ class Hidden(NamedTuple):
 _ROW_OF_BLANKS = Hidden(
     f"{MANY_BLANKS}+ blanks", f"row of {MANY_BLANKS} or more blanks", GlyphKind.BLANK
 )
+
+
+_OTHERS = Hidden("others", "other hidden characters", GlyphKind.INVISIBLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,24 +120,55 @@ def segments(text: str) -> Iterator[str | Glyph]:
         yield text[done:]
 
 
+def replaced(text: str, boxed: Callable[[str, bool], str]) -> str:
+    """Put ``boxed(run, ends_line)`` in the place of each run of hidden characters.
+
+    The same runs as those of ``segments``, which is several times slower where there are many.
+    ``ends_line`` says that the run ends with the CR of a CRLF.
+    """
+
+    def box(match: re.Match[str]) -> str:
+        run = match[0]
+        return boxed(run, run[-1] == "\r" and _ends_line(run, text, match.end()))
+
+    return _pattern(text).sub(box, text)
+
+
+def glyphs(run: str, *, ends_line: bool) -> Iterator[Glyph]:
+    """Return what is drawn for one run of hidden characters."""
+    if run[0] in " \t":
+        yield _row_of_blanks(run)
+    else:
+        yield from _glyphs(run, ends_line=ends_line)
+
+
+def position_of(text: str, number: int) -> int | None:
+    """Return where the ``number``-th run of hidden characters begins, None if there are fewer."""
+    found = islice(_pattern(text).finditer(text), number - 1, None)
+    return next((match.start() for match in found), None)
+
+
 def hidden_characters(text: str) -> list[HiddenCount]:
     """Count what is hidden in ``text``, the most frequent first.
 
     A row of blanks counts once, and only from ``MANY_BLANKS`` on: honest text has a few at the
-    ends of its lines.
+    ends of its lines. Beyond ``MOST_NAMED`` different characters all others are one count, the
+    last.
     """
     characters: Counter[str] = Counter()
-    line_ends = rows = 0
-    for match in _pattern(text).finditer(text):
-        run = match["hidden"]
-        if run:
-            characters.update(run)
-            line_ends += _ends_line(run, text, match.end())
-        else:
-            rows += len(match[0]) >= MANY_BLANKS
-    census = _census(characters, line_ends)
-    census[_ROW_OF_BLANKS] += rows
-    return [HiddenCount(*hidden, count) for hidden, count in census.most_common() if count]
+    for start in range(0, len(text), _COUNTED_AT_ONCE):
+        characters.update(text[start : start + _COUNTED_AT_ONCE])
+    different = "".join(characters)
+    hidden = Counter({c: characters[c] for c in "".join(_hidden_in(different).findall(different))})
+    line_ends, lone = text.count("\r\n"), hidden.pop("\r", 0)
+    common = hidden.most_common()
+    census = _census(Counter(dict(common[:MOST_NAMED])))
+    census[_describe("\r")] += lone - line_ends
+    census[_describe("\r", ends_line=True)] += line_ends
+    census[_ROW_OF_BLANKS] += sum(1 for _ in _ROWS.finditer(text))
+    counted = [HiddenCount(*hidden, count) for hidden, count in census.most_common() if count]
+    others = sum(count for _, count in common[MOST_NAMED:])
+    return [*counted, HiddenCount(*_OTHERS, others)] if others else counted
 
 
 def _ends_line(run: str, text: str, end: int) -> bool:
@@ -147,7 +185,7 @@ def _glyphs(run: str, *, ends_line: bool) -> Iterator[Glyph]:
         yield _glyph(character, ends_line=index == line_end)
 
 
-def _census(characters: Counter[str], line_ends: int) -> Counter[Hidden]:
+def _census(characters: Counter[str], line_ends: int = 0) -> Counter[Hidden]:
     census: Counter[Hidden] = Counter()
     for character, count in characters.items():
         census[_describe(character)] += count
@@ -212,24 +250,41 @@ def _kind(character: str) -> GlyphKind:
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    return _IN_ASCII if text.isascii() else _in_unicode()
+    return _runs(_HIDDEN_IN_ASCII) if text.isascii() else _runs(_hidden_in_unicode())
+
+
+def _hidden_in(text: str) -> re.Pattern[str]:
+    return re.compile(_HIDDEN_IN_ASCII if text.isascii() else _hidden_in_unicode())
 
 
 @cache
-def _in_unicode() -> re.Pattern[str]:
-    """Compile a class of all hidden characters: 70 ms, once, when first needed."""
-    basic = _ranges(range(0x10000))
+def _runs(hidden: str) -> re.Pattern[str]:
+    return re.compile(rf"(?P<hidden>(?:{hidden})++)|{_BLANKS}")
+
+
+@cache
+def _hidden_in_unicode() -> str:
+    """Write a pattern for one hidden character: 0.1 s, once, when first needed."""
+    basic = _ranges(filter(_is_hidden, range(0x10000)))
+    # Block by block, because every character would be compared with each of 400 ranges otherwise.
+    blocks = [
+        (first, [code for code in range(first, first + _BLOCK) if _is_hidden(code)])
+        for first in chain(range(0x10000, 0x40000, _BLOCK), range(0xE0000, 0xF0000, _BLOCK))
+    ]
+    whole = _ranges(code for _, codes in blocks if len(codes) == _BLOCK for code in codes)
     # Planes 4 to 13 are unassigned, 15 and 16 are private.
-    others = _ranges(chain(range(0x10000, 0x40000), range(0xE0000, 0xF0000)))
-    others += r"\U00040000-\U000dffff\U000f0000-\U0010ffff"
-    # In two steps, because every character would be compared with each of 400 ranges otherwise.
-    beyond_basic = rf"[\U00010000-\U0010ffff](?<=[{others}])"
-    return re.compile(rf"(?P<hidden>(?:[{basic}]|{beyond_basic})++)|{_BLANKS}")
+    beyond = [rf"[{whole}\U00040000-\U000dffff\U000f0000-\U0010ffff]"]
+    beyond += [
+        rf"[\U{first:08x}-\U{first + _BLOCK - 1:08x}](?<=[{_ranges(codes)}])"
+        for first, codes in blocks
+        if 0 < len(codes) < _BLOCK
+    ]
+    return rf"[{basic}]|(?=[\U00010000-\U0010ffff])(?:{'|'.join(beyond)})"
 
 
 def _ranges(codes: Iterable[int]) -> str:
     found: list[list[int]] = []
-    for code in filter(_is_hidden, codes):
+    for code in codes:
         if found and found[-1][1] == code - 1:
             found[-1][1] = code
         else:

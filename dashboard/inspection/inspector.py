@@ -13,7 +13,7 @@ from typing import Any
 from dashboard.inspection.arguments import inspect_call, inspect_texts
 from dashboard.inspection.code import inspect_code
 from dashboard.inspection.fences import looks_fenced, parse_fences
-from dashboard.inspection.findings import Finding, Report, Severity, in_doubt
+from dashboard.inspection.findings import Finding, Report, Severity, gravest, in_doubt
 from dashboard.inspection.hidden import hidden_characters
 from dashboard.inspection.languages import our_spelling
 from dashboard.wire import Kind
@@ -22,22 +22,21 @@ hidden_characters("\u00e9")  # compiles what takes a while, before anybody waits
 
 MAX_FINDINGS = 500
 MAX_BLOCKS = 50
-_STRANGE = ("not-inspected", "This has a shape that no inspector knows.")
+_STRANGE = ("inspection-failed", "This has a shape that no inspector knows.")
 _FENCES = Finding(
     "ambiguous-fence",
     Severity.HIGH,
     0,
     0,
     "Looks like fenced blocks of code, but can be read in more than one way.",
-    is_doubt=True,
 )
 _TOO_MANY_BLOCKS = replace(
     _FENCES, name="too-large", sentence=f"Holds more than {MAX_BLOCKS} fenced blocks of code."
 )
 _MORE = replace(
     _FENCES,
-    name="too-large",
-    sentence=f"More than {MAX_FINDINGS} findings; the gravest are listed.",
+    name="too-many-findings",
+    sentence=f"More than {MAX_FINDINGS} findings; the gravest are listed, and one of each name.",
 )
 
 
@@ -89,8 +88,7 @@ def _ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     unique = dict.fromkeys(findings)
     if len(unique) <= MAX_FINDINGS:
         return tuple(sorted(unique, key=_place))
-    gravest = sorted(unique, key=lambda finding: -finding.severity.rank)[: MAX_FINDINGS - 1]
-    return (_MORE, *sorted(gravest, key=_place))
+    return (_MORE, *sorted(gravest(unique, MAX_FINDINGS - 1), key=_place))
 
 
 def _place(finding: Finding) -> tuple[int, int, int, str]:

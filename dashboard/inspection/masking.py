@@ -25,12 +25,17 @@ _SECRETS = {
     "sk-": rf"\bsk-(?:ant-|proj-)?({_RUN}{{20}}{_RUN}*+)",
     "k_live_": rf"\b[rs]k_live_([A-Za-z0-9]{{16}}{_RUN}*+)",
     "hf_": rf"\bhf_([A-Za-z0-9]{{30}}{_RUN}*+)",
-    "eyJ": rf"\beyJ({_RUN}{{10,2000}}\.eyJ{_RUN}{{10,4000}}+(?:\.{_RUN}{{1,4000}}+)?)",
     "://": r"://[^\s:/@'\"{}$<>]{1,100}:([^\s:/@'\"{}$<>`()|;&]{3,100})@",
 }
 """How a secret begins -> what it looks like. Most texts hold no such beginning, which is quick."""
 
 _EACH = [(begin.split(), re.compile(look, re.ASCII)) for begin, look in _SECRETS.items()]
+_JWT_BEGIN = re.compile(r"\beyJ", re.ASCII)
+# Each unbroken run is read once, from its beginning: it may hold many beginnings of a token.
+_JWT = re.compile(
+    rf"(?<!{_RUN})({_RUN}{{13,}}+)(?=(\.eyJ{_RUN}{{10,4000}}+(?:\.{_RUN}{{1,4000}}+)?))", re.ASCII
+)
+_JWT_HEAD = (10, 2_000)  # characters after its beginning
 _NAMES = "passw(?:or)?d|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token"
 _BEGINNINGS = ("passw", "passphrase", "secret", "key", "token")
 _NAMED = re.compile(rf"(?:^|_)(?:{_NAMES})\Z", re.IGNORECASE)
@@ -42,16 +47,28 @@ _ASSIGNED = re.compile(
 _OTHER_BREAKS = re.compile(r"[\r\f]")  # Python ends or continues lines there otherwise than we do
 
 
+def may_hold_secrets(text: str) -> bool:
+    """Say quickly whether it is worth looking for secrets in a text."""
+    begins = (begin for one, _ in _EACH for begin in one)
+    return any(map(text.__contains__, (*begins, "eyJ"))) or _may_name(text)
+
+
 def secrets_in_text(text: str, name: str = "") -> list[Run]:
-    """Return where secrets stand in a value; ``name`` is what the value is called, if anything."""
+    """Return where secrets stand in a value, in order; some may overlap.
+
+    Args:
+        text: The value.
+        name: What it is called, if anything.
+    """
     if _NAMED.search(name) and _WHOLE.fullmatch(text):
         return [(0, len(text))]
-    return [
-        found.span(1)
+    found = {
+        match.span(1)
         for begins, look in _EACH
         if any(begin in text for begin in begins)
-        for found in look.finditer(text)
-    ]
+        for match in look.finditer(text)
+    }
+    return sorted(found.union(_signed_tokens(text)))
 
 
 def secrets_in_python(source: str) -> list[Run]:
@@ -68,21 +85,38 @@ def secrets_in_python(source: str) -> list[Run]:
 
 
 def candidates(source: str) -> list[Run]:
-    """Return what looks like secrets, wherever it stands; of two that overlap the first one."""
+    """Return what looks like secrets, wherever it stands, in order; what overlaps is one."""
     named: list[Run] = []
-    if any(name in source.lower() for name in _BEGINNINGS):
+    if _may_name(source):
         named = [match.span(1) for match in _ASSIGNED.finditer(source)]
-    found, end = [], 0
-    for run in sorted({*secrets_in_text(source), *named}):
-        if run[0] >= end:
-            found.append(run)
-            end = run[1]
+    found: list[Run] = []
+    for start, end in sorted({*secrets_in_text(source), *named}):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
     return found
 
 
 def python_runs(payload: bytes) -> bytes:
     """In the sandbox: turn JSON of a source into JSON ``[[start, end], …]``."""
     return json.dumps(secrets_in_python(json.loads(payload))).encode()
+
+
+def _may_name(text: str) -> bool:
+    return any(map(text.lower().__contains__, _BEGINNINGS))
+
+
+def _signed_tokens(text: str) -> Iterator[Run]:
+    """Find JWTs: three runs, of which the first begins somewhere within an unbroken one."""
+    if ".eyJ" not in text:
+        return
+    least, most = _JWT_HEAD
+    for match in _JWT.finditer(text):
+        end = match.end(1)
+        begin = _JWT_BEGIN.search(text, max(match.start(1), end - most - len("eyJ")), end - least)
+        if begin:
+            yield begin.end(), match.end(2)
 
 
 def _literals(source: str) -> Iterator[Run]:

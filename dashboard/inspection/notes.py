@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
-from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.findings import DOUBTS, UNSEEN, Finding, Severity, doubt_name
 
 
 class Effect(NamedTuple):
@@ -16,12 +16,16 @@ class Effect(NamedTuple):
     name: str
     severity: Severity
     sentence: str
-    is_doubt: bool = False
+
+    @property
+    def is_doubt(self) -> bool:
+        """Whether it says that something could not be read or followed."""
+        return UNSEEN.get(self.name) in DOUBTS
 
 
 def doubt(name: str, sentence: str, severity: Severity = Severity.HIGH) -> Effect:
     """Say that something could not be read or followed."""
-    return Effect(name, severity, sentence, is_doubt=True)
+    return Effect(doubt_name(name), severity, sentence)
 
 
 def names(text: str) -> frozenset[str]:
@@ -58,10 +62,9 @@ class Notes:
 
     def add(self, *effects: Effect) -> None:
         """Note effects on the lines that are being read."""
-        for name, severity, sentence, is_doubt in effects:
+        for name, severity, sentence in effects:
             first, last = self._lines
-            finding = Finding(name, severity, first, last, sentence, self._block, is_doubt)
-            self._found[finding] = None
+            self._found[Finding(name, severity, first, last, sentence, self._block)] = None
 
     def adopt(self, findings: Iterable[Finding]) -> None:
         """Note what another inspection found in text that stands on the lines being read.

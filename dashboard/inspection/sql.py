@@ -15,7 +15,13 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.notes import Effect, Notes, doubt
-from dashboard.inspection.sql_statements import NOT_TYPED, effects_of, mentioned, without_explain
+from dashboard.inspection.sql_statements import (
+    NOT_TYPED,
+    effects_of,
+    may_act,
+    mentioned,
+    without_explain,
+)
 
 # The parser logs what it cannot read, with the text. That is a finding and nothing for a log.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL + 1)
@@ -27,11 +33,11 @@ _CLIENT_COMMAND = re.compile(r"^[ \t]*(?:\\\S.*|\.[a-z]\w*\b.*)$", re.MULTILINE)
 _CLIENT_RUNS = re.compile(
     r"\s*(?:\\!|\\copy\b.*\bprogram\b|\\[go]\S*\s*\||\.(?:shell|system)\b)", re.IGNORECASE
 )
+_TEMPLATE = re.compile(r"\{\{|\}\}")
 _CLIENT_RUNS_LATER = re.compile(r"\\!|\\g\w*\s*\||\\gexec\b")
-_NOT_PARSED = doubt("does-not-parse", "Is not SQL in any dialect that we read.")
-_READ_DIFFERENTLY = doubt(
-    "does-not-parse", "Means one thing in one dialect of SQL and cannot be read in another."
-)
+_NOT_PARSED = "Is not SQL in any dialect that we read."
+_TEMPLATED = doubt("parsed-in-part", "Is a template, which was read as if it were filled in.")
+_READ_DIFFERENTLY = "Means one thing in one dialect of SQL and cannot be read in another."
 _HIDDEN_COMMENT = doubt(
     "cannot-be-followed", "Holds a comment that some databases run as a statement."
 )
@@ -104,17 +110,26 @@ def _inspect(text: str, dialect: str | None, notes: Notes) -> None:
             readings = readings[-1:]
             break
     understood = any(reading.whole for reading in readings)
+    if not understood and _TEMPLATE.search(text):
+        notes.add(_TEMPLATED)
+        _inspect(_TEMPLATE.sub(" ", text), dialect, notes)
+        return
     if not understood:
-        notes.add(_NOT_PARSED, *mentioned(text))
+        notes.add(_unparsed(text, _NOT_PARSED), *mentioned(text))
         notes.add(*([_CLIENT_PROGRAM] if _CLIENT_RUNS_LATER.search(text) else []))
     elif not all(reading.split for reading in readings):
-        notes.add(_READ_DIFFERENTLY)
+        notes.add(_unparsed(text, _READ_DIFFERENTLY))
     for reading in readings:
         for part in reading.parts:
             with notes.at(*part.lines):
                 # What one dialect merely fails to read, another one has read.
                 other = understood and not reading.whole
                 notes.add(*(e for e in part.effects if not (other and e.is_doubt)))
+
+
+def _unparsed(text: str, sentence: str) -> Effect:
+    """Say that SQL does not parse. It hides nothing where all of its words only read."""
+    return doubt("does-not-parse" if may_act(text) else "parsed-in-part", sentence)
 
 
 def _read(text: str, dialect: str, known: _Known) -> _Reading:

@@ -123,6 +123,14 @@ _MENTIONS: tuple[tuple[str, Effect], ...] = (
     (r"\b(?:grant|revoke)\s+\w", _GRANTS),
     (r"\binsert\s+into\b", _WRITES),
     (r"\bxp_cmdshell\b|\bprogram\s*['$]", _RUNS),
+    (r"\bfrom\s*['\"`][^'\"`]*[/\\.]", _READS_FILE),
+)
+_PACKAGES = ("xp_", "sp_", "dbms_", "utl_", "lo_")
+_ACTING = _BY_FUNCTION.keys() | names(
+    "alter attach backup begin call checkpoint cluster comment copy create declare delete detach "
+    "do drop exec execute export flush grant handler import insert install into kill load lock "
+    "merge optimize pragma prepare purge reassign refresh reindex rename replace reset restore "
+    "revoke set shutdown truncate unload update upsert vacuum while"
 )
 _OUT_FILE = re.compile(r"\binto\s+(?:outfile|dumpfile)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"/\*(?:(?!\*/).)*+\*/", re.DOTALL)
@@ -235,7 +243,7 @@ def _function(node: exp.Func) -> Iterator[Effect]:
     known = _BY_FUNCTION.get(name) or _BY_FUNCTION.get(package)
     if known:
         yield known
-    elif any(text.startswith(("xp_", "sp_", "dbms_", "utl_", "lo_")) for text in (name, package)):
+    elif any(text.startswith(_PACKAGES) for text in (name, package)):
         yield _CODE
     elif isinstance(node, exp.Anonymous):
         yield _UNKNOWN
@@ -251,6 +259,12 @@ def _command(source: str) -> Iterator[Effect]:
     else:
         yield NOT_TYPED
     yield from mentioned(source)
+
+
+def may_act(source: str) -> bool:
+    """Say whether text that nobody parsed has a word that does anything but read."""
+    words = frozenset(re.findall(r"\w+", source.lower(), re.ASCII))
+    return not _ACTING.isdisjoint(words) or any(word.startswith(_PACKAGES) for word in words)
 
 
 def mentioned(source: str) -> Iterator[Effect]:

@@ -1,17 +1,17 @@
 """Conditions on the arguments of a tool call. Pure.
 
 A path can lead to several values. An approving rule wants every one of them to pass and none to
-be missing; any other rule is content with one. The same strictness settles what is not clear:
+be missing; any other rule is content with one. The same strictness settles what is not clear. It
+does not pass for an approving rule. For any other it may pass, which is said as None:
 
-- ``over`` and ``under`` compare numbers exactly, by their digits. What is no number passes for
-  any rule but an approving one.
-- ``equals`` and ``one_of`` compare numbers by value and anything else as canonical JSON. A rule
-  that does not approve also takes a text for the number or word that it spells.
-- ``glob`` and ``matches`` look at texts, ``matches`` of an approving rule at the whole of one. A
-  rule that does not approve also looks at other values, as canonical JSON.
+- ``over`` and ``under`` compare numbers exactly, by their digits. What is no number may pass.
+- ``equals`` and ``one_of`` compare numbers by value and anything else as canonical JSON. A text
+  may pass for the number or word that it spells.
+- ``glob`` and ``matches`` look at texts, ``matches`` of an approving rule at the whole of one.
+  Other values may pass, as canonical JSON.
 - What is missing passes ``absent`` and nothing else.
 - More values than ``MOST_REACHED``, and lists and objects that hold more, are not looked through:
-  they pass for any rule but an approving one.
+  they may pass.
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ MOST_CHOICES = 100
 MOST_REACHED = 1000  # values; a hostile agent sends half a million
 LONGEST_TEXT = 1000
 _LONGEST_NUMBER = 5000  # characters; JSON numbers are shorter
-Test = Callable[[Any], bool]
+Test = Callable[[Any], bool | None]
 
 
-def condition(argument: Argument, *, approving: bool) -> Callable[[Any], bool]:
+def condition(argument: Argument, *, approving: bool) -> Test:
     """Return a test for all the arguments of a call."""
     segments = argument.path.split(".")
     passes = _test(argument, strict=approving)
-    if not approving:
-        return lambda arguments: any(map(passes, _few(arguments, segments) or [TOO_MUCH]))
 
-    def holds(arguments: Any) -> bool:
+    def holds(arguments: Any) -> bool | None:
         reached = _few(arguments, segments)
-        return bool(reached) and all(map(passes, reached))
+        if approving:
+            return bool(reached) and all(map(passes, reached))
+        found = [passes(value) for value in reached or [TOO_MUCH]]
+        return True if True in found else None if None in found else False
 
     return holds
 
@@ -133,7 +134,9 @@ def _test(argument: Argument, *, strict: bool) -> Test:
     match argument.test:
         case "present" | "absent":
             wanted = argument.test == "absent"
-            return lambda found: (found is MISSING) == wanted or (found is TOO_MUCH and not strict)
+            return lambda found: (
+                (found is MISSING) == wanted or _unclear(found is TOO_MUCH, strict)
+            )
         case "equals" | "one_of":
             choices = [value] if argument.test == "equals" else list(value)
             return _one_of(choices, strict=strict)
@@ -147,42 +150,44 @@ def _test(argument: Argument, *, strict: bool) -> Test:
             return _compared(argument.test, _number(value), strict=strict)
 
 
+def _unclear(may_pass: bool, strict: bool) -> bool | None:  # noqa: FBT001 - read in one line each
+    return None if may_pass and not strict else False
+
+
 def _one_of(choices: list[Any], *, strict: bool) -> Test:
     numbers = {number for choice in choices if (number := _number(choice)) is not None}
     texts = {canonical_json(choice) for choice in choices}
     loose = {_spelled(choice) for choice in choices}
 
-    def passes(found: Any) -> bool:
+    def passes(found: Any) -> bool | None:
         if found is MISSING or found is TOO_MUCH:
-            return found is TOO_MUCH and not strict
+            return _unclear(found is TOO_MUCH, strict)
         number = _number(found)
-        if number is not None and number in numbers:
+        if number in numbers or (number is None and canonical_json(found) in texts):
             return True
-        if strict:
-            return number is None and canonical_json(found) in texts
-        return _spelled(found) in loose or _read_as_number(found) in numbers
+        return _unclear(_spelled(found) in loose or _read_as_number(found) in numbers, strict)
 
     return passes
 
 
 def _of_text(test: Callable[[str], bool], *, strict: bool) -> Test:
-    def passes(found: Any) -> bool:
+    def passes(found: Any) -> bool | None:
         if found is MISSING or found is TOO_MUCH:
-            return found is TOO_MUCH and not strict
+            return _unclear(found is TOO_MUCH, strict)
         if isinstance(found, str):
             return test(found)
-        return not strict and test(canonical_json(found))
+        return _unclear(test(canonical_json(found)), strict)
 
     return passes
 
 
 def _compared(test: str, limit: Decimal | None, *, strict: bool) -> Test:
-    def passes(found: Any) -> bool:
+    def passes(found: Any) -> bool | None:
         if found is MISSING or found is TOO_MUCH:
-            return found is TOO_MUCH and not strict
+            return _unclear(found is TOO_MUCH, strict)
         number = _number(found)
         if number is None or limit is None:
-            return not strict
+            return _unclear(True, strict)
         return number > limit if test == "over" else number < limit
 
     return passes

@@ -1,27 +1,43 @@
-"""The conditions of a rule, compiled: each a test and the sentence for when it fails. Pure."""
+"""The conditions of a rule, compiled: each a test and the sentence for when it fails. Pure.
+
+A condition about findings that did not come true cannot be denied as long as something was not
+seen, so its answer is ``Unsure`` then. What follows from that is for the rule to say.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
-from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.findings import Finding, Severity, Unseen
 from dashboard.policies import arguments, hours
 from dashboard.policies.facts import Facts
 from dashboard.policies.patterns import fits_any, pattern
-from dashboard.policies.rules import Argument, FindingsMatch, Hours, When
+from dashboard.policies.rules import Argument, Effect, FindingsMatch, Hours, Rule
 from dashboard.wire import Kind
 
-Test = Callable[[Facts], bool]
+
+class Unsure(NamedTuple):
+    """A condition that may hold.
+
+    Attributes:
+        unseen: What would have to be seen to tell; empty where the content cannot be judged.
+    """
+
+    unseen: frozenset[Unseen] = frozenset()
+
+
+Test = Callable[[Facts], bool | Unsure]
 Built = tuple[Test, str]
 Globs = tuple[str, ...]
 
 
-def compiled(when: When, *, approving: bool) -> Iterator[tuple[str, Test, str]]:
+def compiled(rule: Rule) -> Iterator[tuple[str, Test, str]]:
     """Return each condition that is given: its field, its test, and why a rule fails by it.
 
     A test may raise where it meets what it cannot judge.
     """
+    when = rule.when
     for field, build in _PLAIN.items():
         value = getattr(when, field)
         if value not in ((), None):
@@ -29,9 +45,9 @@ def compiled(when: When, *, approving: bool) -> Iterator[tuple[str, Test, str]]:
     for field, build_for in _BY_EFFECT.items():
         value = getattr(when, field)
         if value not in ((), None):
-            yield field, *build_for(value, approving=approving)
+            yield field, *build_for(value, rule.effect)
     for each in when.arguments:
-        yield "arguments", *_argument(each, approving=approving)
+        yield "arguments", *_argument(each, rule.effect)
 
 
 def _kinds(kinds: tuple[Kind, ...]) -> Built:
@@ -77,12 +93,6 @@ def _repeated(times: int) -> Built:
     return lambda facts: facts.question.repeated >= times, sentence
 
 
-def _no_findings_above(severity: Severity) -> Built:
-    most = severity.rank
-    sentence = f"There is a finding above {severity} severity."
-    return lambda facts: facts.highest_rank <= most, sentence
-
-
 def _hours(window: Hours) -> Built:
     def holds(facts: Facts) -> bool:
         return hours.includes(window, facts.question.asked_at)
@@ -98,51 +108,93 @@ def _smaller_than(size: int) -> Built:
     return lambda facts: len(facts.canonical) < size, f"It is not smaller than {size} bytes."
 
 
-def _languages(globs: Globs, *, approving: bool) -> Built:
+def _languages(globs: Globs, effect: Effect) -> Built:
     fits = fits_any(globs)
-    if not approving:
-        sentence = f"No language of it is {_either(globs)}."
-        return lambda facts: any(map(fits, facts.question.report.languages)), sentence
 
-    def holds(facts: Facts) -> bool:
+    def all_of_them(facts: Facts) -> bool:
         languages = facts.question.report.languages
         return bool(languages) and all(language and fits(language) for language in languages)
 
-    return holds, f"Not every language of it is {_either(globs)}, or there is none."
+    def any_of_them(facts: Facts) -> bool | Unsure:
+        report = facts.question.report
+        if any(map(fits, report.languages)):
+            return True
+        if report.is_unread or "" in report.languages:
+            return Unsure(facts.unseen | {Unseen.NOT_FOLLOWED})
+        return False
+
+    if effect is Effect.APPROVE:
+        return all_of_them, f"Not every language of it is {_either(globs)}, or there is none."
+    return any_of_them, f"No language of it is {_either(globs)}."
 
 
-def _findings(match: FindingsMatch, *, approving: bool) -> Built:
+def _findings(match: FindingsMatch, effect: Effect) -> Built:
     fits, least = fits_any(match.names), match.at_least.rank
 
     def counts(finding: Finding) -> bool:
-        return finding.severity.rank >= least and fits(finding.name)
+        names = (finding.name, _FORMERLY.get(finding.name, finding.name))
+        return finding.severity.rank >= least and any(map(fits, names))
 
-    def holds(facts: Facts) -> bool:
-        found = facts.question.report.findings
-        only_these = not approving or all(fits(finding.name) for finding in found)
-        return only_these and any(map(counts, found))
+    def only_these(facts: Facts) -> bool | Unsure:
+        if not all(fits(finding.name) for finding in facts.seen):
+            return False
+        return Unsure(facts.unseen) if facts.unseen else any(map(counts, facts.seen))
+
+    def any_of_them(facts: Facts) -> bool | Unsure:
+        # A rule that rejects may name what was not seen. One that reviews must not decide by
+        # that alone: what was not seen may be what a stricter rule is about.
+        rejects = effect is Effect.REJECT
+        found: Iterable[Finding] = facts.question.report.findings if rejects else facts.seen
+        if any(map(counts, found)):
+            return True
+        return Unsure(facts.unseen) if facts.unseen else False
 
     what = f"finding {_either(match.names)} of {match.at_least} severity or higher"
-    return holds, f"There is no {what}{', or there are others' if approving else ''}."
+    if effect is Effect.APPROVE:
+        return only_these, f"There is no {what}, or there are others."
+    return any_of_them, f"There is no {what}."
 
 
-def _argument(condition: Argument, *, approving: bool) -> Built:
-    passes = arguments.condition(condition, approving=approving)
+def _no_findings_above(severity: Severity, effect: Effect) -> Built:
+    most = severity.rank
 
-    def holds(facts: Facts) -> bool:
-        is_call = facts.question.kind is Kind.TOOL_CALL
-        return is_call and passes(facts.question.content.get("arguments", {}))
+    def none(facts: Facts) -> bool | Unsure:
+        if _highest(facts.seen) > most:
+            return False
+        if effect is Effect.REJECT and _highest(facts.question.report.findings) <= most:
+            return True  # also what was not seen counts as no graver than that
+        return Unsure(facts.unseen) if facts.unseen else True
+
+    return none, f"There is a finding above {severity} severity."
+
+
+def _highest(findings: Iterable[Finding]) -> int:
+    return max((finding.severity.rank for finding in findings), default=-1)
+
+
+def _argument(condition: Argument, effect: Effect) -> Built:
+    passes = arguments.condition(condition, approving=effect is Effect.APPROVE)
+
+    def holds(facts: Facts) -> bool | Unsure:
+        if facts.question.kind is not Kind.TOOL_CALL:
+            return False
+        passed = passes(facts.question.content.get("arguments", {}))
+        return Unsure() if passed is None else passed
 
     return holds, f"The argument {condition.path!r} is not as the rule wants it."
 
 
-def _content_matches(text: str, *, approving: bool) -> Built:
+def _content_matches(text: str, effect: Effect) -> Built:
     wanted = pattern(text)
-    if approving:
+    if effect is Effect.APPROVE:
         sentence = f"The content as a whole does not match {text!r}."
         return lambda facts: wanted.fits(facts.whole), sentence
     sentence = f"The content does not match {text!r} anywhere."
     return lambda facts: any(map(wanted.occurs_in, facts.texts)), sentence
+
+
+_FORMERLY = {"parsed-in-part": "does-not-parse", "too-many-findings": "too-large"}
+"""What a finding was called when rules that are still in force were written."""
 
 
 def _either(names: Globs) -> str:
@@ -160,7 +212,6 @@ _PLAIN: dict[str, Callable[[Any], Built]] = {
     "execution_modes": _claim("execution_mode", "execution mode"),
     "runs": _claim("run_id", "run"),
     "repeated": _repeated,
-    "no_findings_above": _no_findings_above,
     "hours": _hours,
     "larger_than": _larger_than,
     "smaller_than": _smaller_than,
@@ -168,5 +219,6 @@ _PLAIN: dict[str, Callable[[Any], Built]] = {
 _BY_EFFECT: dict[str, Callable[..., Built]] = {
     "languages": _languages,
     "findings": _findings,
+    "no_findings_above": _no_findings_above,
     "content_matches": _content_matches,
 }

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from dashboard.policies.rules import Demands
+from dashboard.policies.rules import DEFAULT_TIME_LIMIT_S, Demands
 from dashboard.wire import canonical_json
 
 
@@ -21,22 +21,23 @@ class Circle:
 
     Attributes:
         groups: Whose members count from the beginning.
-        later: Whose members count too, from half of the time limit on.
+        later: Whose members count too, from ``later_from_s`` on.
+        later_from_s: Seconds after the request was submitted: half of the time limit of the rule
+            that named the group, or of the default. Neither the agent's own time limit nor that
+            of another rule moves it.
     """
 
     groups: tuple[str, ...]
     later: tuple[str, ...] = ()
+    later_from_s: float = DEFAULT_TIME_LIMIT_S / 2
 
-    def members(self, *, half_time_reached: bool) -> frozenset[str]:
-        """Return the groups that count at this time."""
-        return frozenset(self.groups + self.later if half_time_reached else self.groups)
+    def members(self, *, after_s: float) -> frozenset[str]:
+        """Return the groups that count so long after the request was submitted."""
+        return frozenset(self.groups + self.later if after_s >= self.later_from_s else self.groups)
 
     def implies(self, other: Circle) -> bool:
         """Whether whoever is in this circle is in the other one, at any time."""
-        return all(
-            self.members(half_time_reached=late) <= other.members(half_time_reached=late)
-            for late in (False, True)
-        )
+        return _reaches((self,), (other,))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,19 +61,17 @@ class Required:
     grants_allowed: bool = False
     whole_content: bool = True
 
-    def admits(self, groups: Collection[str], *, half_time_reached: bool) -> bool:
-        """Whether the vote of a person in these groups counts."""
+    def admits(self, groups: Collection[str], *, after_s: float) -> bool:
+        """Whether a person in these groups counts so long after the request was submitted."""
         mine = frozenset(groups)
-        return all(
-            mine & circle.members(half_time_reached=half_time_reached) for circle in self.circles
-        )
+        return all(mine & circle.members(after_s=after_s) for circle in self.circles)
 
-    def groups_in_words(self, *, half_time_reached: bool) -> str:
-        """Name the groups that count, as in ``operators or managers, and also safety``."""
-        late = half_time_reached
-        circles = [
-            circle.groups + circle.later if late else circle.groups for circle in self.circles
-        ]
+    def groups_in_words(self, *, after_s: float) -> str:
+        """Name the groups that count then, as in ``operators or managers, and also safety``."""
+        circles = (
+            circle.groups + (circle.later if after_s >= circle.later_from_s else ())
+            for circle in self.circles
+        )
         return ", and also ".join(" or ".join(circle) for circle in circles)
 
     def to_json(self) -> str:
@@ -83,7 +82,13 @@ class Required:
     def from_json(cls, text: str) -> Self:
         """Read what ``to_json`` wrote."""
         data: dict[str, Any] = json.loads(text)
-        circles = (Circle(tuple(c["groups"]), tuple(c["later"])) for c in data.pop("circles"))
+        half_s = (data["time_limit_s"] or DEFAULT_TIME_LIMIT_S) / 2  # of before circles kept it
+        circles = (
+            Circle(tuple(c["groups"]), tuple(c["later"]), c.get("later_from_s", half_s))
+            if c["later"]
+            else Circle(tuple(c["groups"]))
+            for c in data.pop("circles")
+        )
         return cls(circles=tuple(circles), **data)
 
 
@@ -126,7 +131,7 @@ def _shortfalls(of: Required, than: Required) -> Iterator[str]:
     if of.approvals < than.approvals:
         yield f"{of.approvals} instead of {than.approvals} people have to approve"
     if not _reaches(of.circles, than.circles):
-        yield "people outside of the groups that had to approve may do so"
+        yield "people outside of the groups that had to approve may do so, or may do so earlier"
     if of.owner_may_approve and not than.owner_may_approve:
         yield "the agent's owner may approve"
     if of.editor_may_approve and not than.editor_may_approve:
@@ -146,7 +151,9 @@ def _circles_of(demands: Demands) -> tuple[Circle, ...]:
     if not groups:  # everybody counts, so nobody can be added later
         return ()
     escalated = demands.escalate_to
-    return (Circle(groups, (escalated,) if escalated and escalated not in groups else ()),)
+    if not escalated or escalated in groups:
+        return (Circle(groups),)
+    return (Circle(groups, (escalated,), (demands.time_limit_s or DEFAULT_TIME_LIMIT_S) / 2),)
 
 
 def _narrowest(circles: tuple[Circle, ...]) -> tuple[Circle, ...]:
@@ -161,10 +168,7 @@ def _narrowest(circles: tuple[Circle, ...]) -> tuple[Circle, ...]:
 def _reaches(narrow: tuple[Circle, ...], wide: tuple[Circle, ...]) -> bool:
     # At each time: whoever is in all of ``narrow`` is in all of ``wide``.
     return all(
-        any(
-            inner.members(half_time_reached=late) <= outer.members(half_time_reached=late)
-            for inner in narrow
-        )
+        any(inner.members(after_s=after_s) <= outer.members(after_s=after_s) for inner in narrow)
         for outer in wide
-        for late in (False, True)
+        for after_s in {0, *(circle.later_from_s for circle in (*narrow, *wide))}
     )

@@ -3,7 +3,8 @@
 Rules and modes are judged apart and the stricter holds. Rejecting rules come first, wherever they
 stand; then the others in their order, and the first that matches decides. A rule that rests on
 what the agent says of itself never decides: when it matches, a person is asked and what it demands
-is added to what the review asks for. So no claim makes an answer laxer.
+is added to what the review asks for. So no claim makes an answer laxer. It is the same with a
+rule that matches only because something was not seen: a stricter one may be about just that.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dashboard.policies.modes import MODES_OF_OTHERS, Said
 from dashboard.policies.policy import Policy
 from dashboard.policies.problems import PolicyError, parse_rule
 from dashboard.policies.questions import Question
-from dashboard.policies.rules import Effect, Rule
+from dashboard.policies.rules import Effect
 
 __all__ = [
     "EVERYTHING_TO_A_PERSON",
@@ -106,11 +107,12 @@ class _Evaluating:
         self._steps: dict[int, Step] = {}
         self._speaking: list[Matcher] = []  # up to the rule that decides
         self._asking: list[Matcher] = []  # up to the first rule that asks for a review anyway
+        self._review_is_certain = False  # whether there is such a rule
 
     def result(self) -> Evaluation:
-        for index in self._policy.rejecting:
-            if self._matches(index):
-                return self._rejected(self._policy.matchers[index].rule)
+        rejecting = list(self._rejecting())
+        if rejecting:
+            return self._rejected(min(rejecting, key=lambda step: step.unclear))
         last = self._walk()
         said = self._policy.read_modes.say(
             self._facts.question.kind, may_write=self._facts.may_write, reads=self._facts.reads
@@ -124,31 +126,49 @@ class _Evaluating:
         sentences += self._about_demands() if effect is Effect.REVIEW else []
         return Evaluation(effect, tuple(sentences), self._demands(), steps)
 
-    def _rejected(self, rule: Rule) -> Evaluation:
+    def _rejecting(self) -> Iterator[Step]:
+        """Yield the rules that reject, up to the first of which that is certain."""
+        for index in self._policy.rejecting:
+            step = self._judged(index)
+            if step.matches:
+                yield step
+            if step.matches and not step.unclear:
+                return
+
+    def _rejected(self, step: Step) -> Evaluation:
         rejecting = [i for i in self._policy.rejecting if i in self._steps]
         steps = self._all_steps(None, rejecting[-1])
+        rule = next(rule for rule in self._policy.rules if rule.name == step.rule)
         trace = (*self._told(steps), f"Rule '{rule.name}' rejects.")
-        return Evaluation(Effect.REJECT, trace, self._demands(), steps, rule.reason)
+        words = rule.reason
+        if step.unclear:
+            told = f" It says: {rule.reason}" if rule.reason else ""
+            words = f"{step.why} Rule '{rule.name}' rejects.{told}"
+        return Evaluation(Effect.REJECT, trace, self._demands(), steps, words)
 
     def _walk(self) -> int:
         last = len(self._policy.matchers)
         for index in self._policy.others:
-            if not self._matches(index):
+            step, matcher = self._judged(index), self._policy.matchers[index]
+            if not step.matches:
                 continue
-            matcher = self._policy.matchers[index]
+            if step.unclear and index in self._policy.shadowed:
+                self._steps[index] = matcher.not_reached
+                continue
             if index < last:
                 self._speaking.append(matcher)
             if matcher.rule.effect is Effect.REVIEW:
                 self._asking.append(matcher)
-            if not matcher.claims:
+            if not matcher.claims and not step.unclear:
                 last = min(last, index)
                 if matcher.rule.effect is Effect.REVIEW:
+                    self._review_is_certain = True
                     break
         return last
 
-    def _matches(self, index: int) -> bool:
+    def _judged(self, index: int) -> Step:
         step = self._steps[index] = self._policy.matchers[index].judge(self._facts)
-        return step.outcome == "matches"
+        return step
 
     def _effect(self, said: Said) -> tuple[Effect, bool]:
         """Return what happens, and whether that is so because something is in doubt."""
@@ -168,7 +188,7 @@ class _Evaluating:
         """
         owners = self._policy.owner_may_approve
         asked = [required(m.rule.demands, owner_may_approve=owners) for m in self._asking]
-        if not any(not matcher.claims for matcher in self._asking):
+        if not self._review_is_certain:
             asked.append(Required(owner_may_approve=owners))
         return reduce(join, asked)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+from dashboard.inspection.findings import Finding, Unseen
 from dashboard.policies.questions import Question
 from dashboard.wire import Kind, canonical_json
 
@@ -62,18 +63,21 @@ class Facts:
         return self.question.content.get(key) if is_memory else None
 
     @cached_property
-    def highest_rank(self) -> int:
-        """The rank of the gravest finding, -1 if there is none."""
-        return max(
-            (finding.severity.rank for finding in self.question.report.findings), default=-1
-        )
+    def unseen(self) -> frozenset[Unseen]:
+        """What the inspection could not see."""
+        return self.question.report.unseen
+
+    @cached_property
+    def seen(self) -> tuple[Finding, ...]:
+        """The findings about what the inspection saw."""
+        return tuple(f for f in self.question.report.findings if not f.unseen)
 
     @cached_property
     def may_write(self) -> bool:
         """Whether code may write to the control system: it does, or nobody can say."""
         report = self.question.report
         only_python = set(report.languages) == {PYTHON}
-        return CONTROL_WRITE in report.names or report.has_doubts or not only_python
+        return CONTROL_WRITE in report.names or bool(self.unseen) or not only_python
 
     @cached_property
     def reads(self) -> bool:

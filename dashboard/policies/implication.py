@@ -32,7 +32,8 @@ def implies(rule: Rule, other: Rule) -> bool:
         return True
     # An approving rule is read more narrowly than any other with the same conditions.
     is_comparable = rule.effect is Effect.APPROVE or other.effect is not Effect.APPROVE
-    return is_comparable and _when_implies(rule.when, other.when)
+    sees_as_much = not other.looks_at_findings or rule.holds_on <= other.holds_on
+    return is_comparable and sees_as_much and _when_implies(rule.when, other.when)
 
 
 def kinds_of(when: When) -> frozenset[Kind]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from dashboard.inspection.findings import Report
+from dashboard.inspection.findings import UNSEEN, Report
 from dashboard.inspection.languages import is_known, lexer_alias
 from dashboard.policies.facts import Facts
 from dashboard.policies.implication import implies, kinds_of
@@ -44,6 +44,7 @@ def warnings(policy: Policy, known_groups: Collection[str] | None = None) -> lis
             *_about_reach(rule, policy.rules[:place], policy.rules),
             *_about_approving(rule, policy),
             *_about_languages(rule.when),
+            *_about_unseen(rule),
             *_about_pattern(rule.when),
             *_about_groups(rule, known_groups),
         ]
@@ -103,6 +104,22 @@ def _about_languages(when: When) -> Iterator[str]:
         ours = lexer_alias(name)
         if is_literal(name) and is_known(name) and ours != name:
             yield f"It never matches the language '{name}', which is called '{ours}' here."
+
+
+def _about_unseen(rule: Rule) -> Iterator[str]:
+    if rule.also_if_not_followed and not rule.looks_at_findings:
+        yield (
+            "That it also rejects what could not be followed changes nothing: none of its "
+            "conditions is about findings or languages."
+        )
+    if rule.effect is not Effect.APPROVE or rule.when.findings is None:
+        return
+    for name in rule.when.findings.names:
+        if name in UNSEEN:
+            yield (
+                f"It never approves what has the finding '{name}': a condition on findings holds "
+                "only where all was seen."
+            )
 
 
 def _about_pattern(when: When) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from dashboard.capabilities import GlobalApprovalConfig
 from dashboard.policies import documents
+from dashboard.policies.implication import implies
 from dashboard.policies.matching import Matcher
 from dashboard.policies.modes import Modes
 from dashboard.policies.problems import PolicyError, Problem, problems_of
@@ -99,6 +100,20 @@ class Policy:
 
     def __hash__(self) -> int:
         return hash(self._text)
+
+    @cached_property
+    def shadowed(self) -> frozenset[int]:
+        """Which rules never decide, because a review that decides all of theirs stands before."""
+        deciding = [
+            index
+            for index in self.others
+            if self.rules[index].effect is Effect.REVIEW and not self.matchers[index].claims
+        ]
+        return frozenset(
+            index
+            for index in self.others
+            if any(implies(self.rules[index], self.rules[i]) for i in deciding if i < index)
+        )
 
     @cached_property
     def _text(self) -> str:

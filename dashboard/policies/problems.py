@@ -91,6 +91,11 @@ def _of_effect(rule: Rule) -> Iterator[Problem]:
         yield "demands", "Only a rule that asks for review can ask for something."
     if rule.effect is not Effect.REJECT and rule.reason:
         yield "reason", "Only a rule that rejects gives the agent a reason."
+    if rule.effect is not Effect.REJECT and rule.also_if_not_followed:
+        yield (
+            "also_if_not_followed",
+            "Only a rule that rejects has this choice. One that reviews always holds there.",
+        )
 
 
 def _of_conditions(when: When) -> Iterator[Problem]:

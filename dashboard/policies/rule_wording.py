@@ -25,6 +25,7 @@ _TESTS = {
     "over": "is over {value}",
     "under": "is under {value}",
 }
+_ALSO = ", also where it could not be followed or calls something unknown"
 _EVERY_DAY = 7
 
 
@@ -67,7 +68,7 @@ def _then(rule: Rule) -> str:
         case Effect.APPROVE:
             return "approved, nobody is asked"
         case Effect.REJECT:
-            return "rejected"
+            return f"rejected{_ALSO if rule.also_if_not_followed else ''}"
         case Effect.REVIEW:
             return demands_in_words(rule.demands)
 

@@ -21,8 +21,11 @@ from pydantic import (
     StrictInt,
 )
 
-from dashboard.inspection.findings import Severity
+from dashboard.inspection.findings import Severity, Unseen
 from dashboard.wire import Kind
+
+DEFAULT_TIME_LIMIT_S = 1800
+"""How long a request waits where neither the policy nor the agent names a time limit."""
 
 MOST_RULES = 200
 MOST_EXAMPLES = 20
@@ -138,7 +141,8 @@ class Demands(_Shape):
         owner_may_approve: Whether the agent's owner counts; None leaves it to the policy.
         editor_may_approve: Whether who edited the content counts.
         time_limit_s: The longest time limit; the agent's own may be shorter.
-        escalate_to: A group whose votes count too from half of the time limit on.
+        escalate_to: A group whose votes count too from half of the time limit on: of this one,
+            or of the default. What the agent says of its own moves nothing.
         reason_required: Whether Approve needs a reason.
         grants_allowed: Whether a reviewer may remember the yes.
         whole_content: Whether Approve arms only when the end of the content was in sight.
@@ -175,6 +179,22 @@ class Rule(_Shape):
     when: When = When()
     effect: Effect
     reason: Annotated[str, Field(max_length=1000)] = ""  # what a rejected agent receives
+    also_if_not_followed: StrictBool = False  # of a rejecting rule, see ``holds_on``
     demands: Demands = Demands()
     match: Annotated[tuple[Example, ...], Field(max_length=MOST_EXAMPLES)] = ()
     not_match: Annotated[tuple[Example, ...], Field(max_length=MOST_EXAMPLES)] = ()
+
+    @property
+    def looks_at_findings(self) -> bool:
+        """Whether a condition is about what our inspection saw."""
+        when = self.when
+        return bool(when.findings or when.no_findings_above or when.languages)
+
+    @property
+    def holds_on(self) -> frozenset[Unseen]:
+        """What may be unseen where such a condition is taken to hold all the same."""
+        if self.effect is Effect.APPROVE:
+            return frozenset()
+        if self.effect is Effect.REVIEW or self.also_if_not_followed:
+            return frozenset(Unseen)
+        return frozenset({Unseen.NOT_READ})

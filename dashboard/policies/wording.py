@@ -89,8 +89,8 @@ def _of_modes(kind: Kind, said: frozenset[Effect | None], *, has_rules: bool) ->
         where = " where no rule decides" if has_rules else ", always"
         return f"A person is asked{where}. {who}"
     return (
-        "A person is asked about code that writes to the control system, is not Python, or cannot "
-        "be followed. Other code is approved at once."
+        "A person is asked about code that writes to the control system, is not Python, could not "
+        "be read or followed, or calls something unknown. Other code is approved at once."
     )
 
 

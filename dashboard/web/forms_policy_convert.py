@@ -45,6 +45,7 @@ def initial_of(rule: Rule) -> dict[str, Any]:
         "name": rule.name,
         "effect": rule.effect.value,
         "reason": rule.reason,
+        "also_if_not_followed": _YES[rule.also_if_not_followed],
         **{name: getattr(when, name) for name in _SAME},
         "kinds": [kind.value for kind in when.kinds],
         **dict(_initial_findings(when)),
@@ -64,6 +65,7 @@ def document_of(
     found: dict[str, Any] = {"name": fields["name"], "effect": fields["effect"], "when": when}
     if fields["effect"] == Effect.REJECT:
         found["reason"] = fields["reason"]
+        found["also_if_not_followed"] = fields["also_if_not_followed"] == "yes"
     if fields["effect"] == Effect.REVIEW:
         found["demands"] = _demands(fields)
     return found | {name: list(some) for name, some in examples.items() if some}

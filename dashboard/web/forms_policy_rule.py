@@ -178,6 +178,13 @@ class RuleForm(WholeForm):
         widget=forms.Textarea(attrs={"rows": 3}),
     )
 
+    also_if_not_followed = yes_no(
+        "Also reject what could not be followed",
+        initial="no",
+        help_text="Where findings or languages are a condition, and the content runs what it puts "
+        "together or calls something unknown. What could not be read is rejected anyway.",
+    )
+
     approvals = forms.IntegerField(
         label="People who have to approve",
         min_value=1,

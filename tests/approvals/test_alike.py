@@ -76,7 +76,7 @@ def test_what_is_flagged_is_never_among_them(token, alice, finding, severity):
 
 
 def test_what_could_not_be_read_is_never_among_them(token, alice, finding):
-    finding(Severity.LOW, is_doubt=True)
+    finding(Severity.LOW, "cannot-be-followed")
 
     assert sorted_out(alice, call(token, "a"), call(token, "b"))[0] == []
 

@@ -8,7 +8,6 @@ from django.utils import timezone
 
 from dashboard.approvals import services
 from dashboard.approvals.errors import AlreadyClosed, NotAllowed, TimeOver
-from dashboard.approvals.judging import half_time
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.audit.models import AuditEntry
 from dashboard.wire import Status
@@ -93,15 +92,6 @@ def test_what_is_over_or_answered_gets_no_time(token, ending, alice):
 def test_who_may_not_decide_adds_nothing(ending, ada):
     with pytest.raises(NotAllowed):
         extend(ending, ada)
-
-
-def test_added_time_does_not_move_half_time(ending, alice):
-    before = half_time(ending)
-
-    extend(ending, alice)
-
-    ending.refresh_from_db()
-    assert half_time(ending) == before
 
 
 def test_the_agent_is_told_the_new_end(ending, alice, client, agent):

@@ -6,6 +6,8 @@ import pytest
 
 from dashboard.approvals import services
 from dashboard.approvals.errors import AlreadyClosed, StaleBasis
+from dashboard.approvals.models import ApprovalRequest
+from dashboard.inspection.findings import Report as InspectionReport
 from dashboard.wire import Source, Status
 from tests import make
 
@@ -45,6 +47,38 @@ def test_what_the_new_policy_rejects_is_closed_with_its_words(token):
 
     assert (status(approval), approval.decision.source) == (Status.REJECTED, Source.POLICY)
     assert approval.decision.reason == "Not today."
+
+
+def test_what_was_found_before_doubts_had_classes_is_judged_by_their_names(token, monkeypatch):
+    stored = {
+        "findings": [
+            {
+                "name": "does-not-parse",
+                "severity": "high",
+                "line": 1,
+                "end_line": 1,
+                "sentence": "This is not valid Python.",
+                "block": 0,
+                "is_doubt": True,
+            }
+        ],
+        "languages": ["python"],
+        "inspector": "2",
+    }
+    monkeypatch.setattr(InspectionReport, "to_json", lambda _: json.dumps(stored))
+    approval = make.pending(token)
+    make.in_force(
+        {
+            "name": "Never",
+            "effect": "reject",
+            "when": {"findings": {"names": ["control-system-write"]}},
+        }
+    )
+
+    services.judge_pending_again()
+
+    assert status(approval) == Status.REJECTED
+    assert "Not read: this is not valid Python." in approval.decision.reason
 
 
 def test_a_laxer_policy_changes_nothing_that_is_pending(token, alice, bob):
@@ -123,3 +157,34 @@ def test_a_longer_time_limit_changes_nothing_that_is_pending(token):
 
     approval.refresh_from_db()
     assert (approval.expires_at - approval.submitted_at).total_seconds() == 60
+
+
+def test_what_was_submitted_while_a_policy_was_published_is_judged_by_it_all_the_same(token):
+    """Its transaction was committed after everything else had been judged again."""
+    make.in_force(TWO)
+    services.judge_pending_again()
+    approval = make.pending(token)
+    ApprovalRequest.objects.filter(pk=approval.pk).update(judged_under=1)
+
+    assert services.judge_pending_again() == 1
+    assert services.judge_pending_again() == 0
+
+
+def test_what_was_pending_before_revisions_were_kept_on_requests_is_looked_at_once(token):
+    approval = make.pending(token)
+    ApprovalRequest.objects.filter(pk=approval.pk).update(judged_under=0)
+
+    assert services.judge_pending_again() == 1
+    assert services.judge_pending_again() == 0
+    assert approval.judgements.count() == 1
+
+
+def test_a_decision_is_judged_by_what_was_judged_and_not_by_the_number_kept_for_it(token, alice):
+    approval = make.pending(token)
+    revision = make.in_force(TWO)
+    ApprovalRequest.objects.filter(pk=approval.pk).update(judged_under=revision.number)
+
+    with pytest.raises(StaleBasis):
+        make.decided(approval, alice)
+
+    assert status(approval) == Status.PENDING

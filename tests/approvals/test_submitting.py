@@ -28,6 +28,35 @@ def test_every_kind_waits_for_a_person_and_keeps_its_content(token, kind):
     assert parse_json(approval.content) == CONTENTS[kind]
 
 
+@pytest.mark.parametrize(
+    ("padding", "told"),
+    [
+        ("", "Ask an operator."),
+        (
+            "#" * 66_000,
+            (
+                "Not read: larger than the 64 KiB that are inspected. This rule treats it as if "
+                "it had the finding. Rule 'Never' rejects. It says: Ask an operator."
+            ),
+        ),
+    ],
+)
+def test_padding_does_not_get_past_a_rule_that_rejects(token, padding, told):
+    make.in_force(
+        {
+            "name": "Never",
+            "effect": "reject",
+            "reason": "Ask an operator.",
+            "when": {"findings": {"names": ["control-system-write"]}},
+        }
+    )
+    code = f"import epics\nepics.PV('SR:C01:HV').put(1)\n{padding}"
+
+    asked = make.pending(token, content={"code": code, "language": "python"})
+
+    assert (asked.status, asked.decision.reason) == (Status.REJECTED, told)
+
+
 def test_content_is_stored_with_the_digits_that_were_sent(token):
     content = parse_json('{"tool": "t", "arguments": {"x": 1.10, "y": 1e2}}')
 

@@ -1,13 +1,16 @@
 """Several people have to say yes, and one no is final."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
 from dashboard.accounts.services import groups, people
 from dashboard.approvals import services
 from dashboard.approvals.errors import NotAllowed, ReasonMissing
+from dashboard.approvals.judging import demands_of
 from dashboard.approvals.models import Decision, Vote
+from dashboard.approvals.permission import why_not_count
 from dashboard.audit.models import AuditEntry
 from dashboard.wire import Status
 from tests import make
@@ -172,6 +175,17 @@ def test_who_leaves_the_group_is_counted_no_more(token, alice, bob):
     assert status(approval) == Status.PENDING
 
 
+@pytest.mark.parametrize("padding", ["", "#" * 66_000, "(" * 90, ")("])
+def test_padding_does_not_make_one_person_enough(token, alice, padding):
+    writes = {"findings": {"names": ["control-system-write"]}}
+    make.in_force({**review(approvals=2), "when": writes})
+    code = f"import epics\nepics.PV('SR:C01:HV').put(1)\n{padding}"
+    asked = make.pending(token, content={"code": code, "language": "python"})
+
+    assert isinstance(make.decided(asked, alice), Vote)
+    assert status(asked) == Status.PENDING
+
+
 def test_the_other_group_counts_from_half_time_on(token, bob):
     make.group("deputies", bob)
     make.in_force(review(groups=["operators"], escalate_to="deputies"))
@@ -181,6 +195,42 @@ def test_the_other_group_counts_from_half_time_on(token, bob):
         make.decided(early, bob)
 
     assert make.decided(late, bob).status == Status.APPROVED
+
+
+@pytest.mark.parametrize(("limit_s", "half_s"), [(None, 900), (600, 300)])
+@pytest.mark.parametrize("agents_own_s", [None, 40, 3600])
+def test_the_agents_own_time_limit_does_not_move_half_time(
+    token, bob, limit_s, half_s, agents_own_s
+):
+    make.group("deputies", bob)
+    escalating = {"groups": ["operators"], "escalate_to": "deputies"}
+    make.in_force(review(**escalating, **({"time_limit_s": limit_s} if limit_s else {})))
+    asked = make.pending(token, time_limit_s=agents_own_s)
+    required = demands_of(asked.judgements.latest("id"))
+
+    def counts(after_s):
+        return not why_not_count(
+            asked, required, bob, asked.submitted_at + timedelta(seconds=after_s)
+        )
+
+    assert [counts(after_s) for after_s in (0, 21, half_s - 1, half_s)] == [
+        False,
+        False,
+        False,
+        True,
+    ]
+
+
+def test_added_time_does_not_move_half_time(token, alice, bob):
+    make.group("deputies", bob)
+    make.in_force(review(groups=["operators"], escalate_to="deputies"))
+    asked = make.half_over(token)
+
+    services.extend(
+        approval_id=asked.pk, person=alice, auth="session:password", ends=asked.expires_at
+    )
+
+    assert make.decided(asked, bob).status == Status.APPROVED
 
 
 def test_a_rule_lets_an_owner_approve(token, alice):

@@ -6,13 +6,16 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from dashboard.inspection.findings import UNSEEN, Finding, Severity, Unseen
 from dashboard.inspection.python.notes import PHRASES
+from dashboard.policies.evaluate import evaluate
 from dashboard.policies.importing import from_yaml, to_yaml
 from dashboard.policies.inspecting import inspect
 from dashboard.policies.linting import failing_examples, warnings
 from dashboard.policies.rules import Argument, Demands, Effect, FindingsMatch, Hours, Rule, When
 from dashboard.policies.starters import STARTERS
 from tests.docs.reading import ROOT, rows
+from tests.policies.ask import question, rule, silent
 
 PAGE = ROOT / "docs" / "policies.md"
 POLICIES = re.findall(r"^```yaml\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)
@@ -66,6 +69,55 @@ def test_every_other_key_is_named(shape):
     named = set(re.findall(r"`([^`]+)`", PAGE.read_text())) | set(re.findall(r"\w+(?=:)", OURS))
 
     assert names(shape) - named == set()
+
+
+UNSEEN_WORDS = {
+    "Not read": Unseen.NOT_READ,
+    "Not followed": Unseen.NOT_FOLLOWED,
+    "Not known": Unseen.UNKNOWN,
+}
+UNSEEN_RULES = {
+    "approve": {"effect": "approve"},
+    "review": {"effect": "review", "demands": {"approvals": 2}},
+    "reject": {"effect": "reject"},
+    "reject with also_if_not_followed": {"effect": "reject", "also_if_not_followed": True},
+}
+
+
+def unseen_tables():
+    """Return the rows of the two tables on what was not seen."""
+    part = PAGE.read_text().partition("#### What was not seen")[2].partition("### Effects")[0]
+    lines = [line.split("|")[1:-1] for line in part.splitlines() if line.startswith("| ")]
+    found = [[cell.strip() for cell in line] for line in lines]
+    return [row for row in found if len(row) == 3], [row for row in found if len(row) == 5]
+
+
+def test_the_table_says_of_every_doubt_what_was_not_seen():
+    said = {
+        name: UNSEEN_WORDS[row[1]]
+        for row in unseen_tables()[0][1:]
+        for name in re.findall(r"`([a-z-]+)`", row[0])
+    }
+
+    assert said == UNSEEN
+
+
+@pytest.mark.parametrize("name", sorted(UNSEEN))
+@pytest.mark.parametrize("column", UNSEEN_RULES)
+def test_the_table_says_what_a_rule_does_where_something_was_not_seen(name, column):
+    head, *lines = unseen_tables()[1]
+    at = [cell.replace("`", "") for cell in head].index(column)
+    said = next(line[at] for line in lines if UNSEEN_WORDS[line[0]] is UNSEEN[name])
+    when = {"findings": {"names": ["control-system-write"]}}
+    held = rule(name="held", examples=UNSEEN_RULES[column], **when)
+    later = rule("review", "later")
+    asked = question(findings=[Finding(name, Severity.HIGH, 0, 0, "Nobody knows.")])
+
+    answer = evaluate(silent(held, later), asked)
+
+    assert answer.steps[0].matches is said.startswith("holds")
+    assert (answer.demands.approvals == 2) is ("demands" in said)
+    assert answer.steps[1].matches or answer.effect is Effect.REJECT
 
 
 def findings():

@@ -82,9 +82,12 @@ def test_code_without_a_language_is_a_doubt_and_searched_for_dangers():
     assert ("process-execution", 0, 2) in places(report)
 
 
-@pytest.mark.parametrize("language", ["python", "bash", "sql"])
-def test_what_does_not_parse_is_a_doubt(language):
-    assert ("does-not-parse", Severity.HIGH) in doubts(report_on("if ((( 'x", language))
+@pytest.mark.parametrize(
+    ("language", "name"),
+    [("python", "does-not-parse"), ("bash", "parsed-in-part"), ("sql", "parsed-in-part")],
+)
+def test_what_does_not_parse_is_a_doubt(language, name):
+    assert (name, Severity.HIGH) in doubts(report_on("if ((( 'x", language))
 
 
 def test_more_than_the_inspector_takes_is_a_doubt():
@@ -113,7 +116,7 @@ def test_an_inspector_that_fails_is_a_doubt_about_its_block(monkeypatch):
 
 @pytest.mark.parametrize("kind", [Kind.CODE, Kind.TOOL_CALL])
 def test_content_of_an_unknown_shape_is_a_doubt(kind):
-    assert doubts(inspect_content(kind, {"code": 1})) == [("not-inspected", Severity.HIGH)]
+    assert doubts(inspect_content(kind, {"code": 1})) == [("inspection-failed", Severity.HIGH)]
 
 
 def test_findings_stand_in_the_order_of_the_content():
@@ -129,7 +132,13 @@ def test_of_too_many_findings_the_gravest_are_kept_and_it_is_said():
 
     assert len(report.findings) == inspector.MAX_FINDINGS
     assert "recursive-delete" in report.names
-    assert ("too-large", Severity.HIGH) in doubts(report)
+    assert ("too-many-findings", Severity.HIGH) in doubts(report)
+
+
+def test_of_too_many_findings_one_of_each_name_is_kept():
+    report = report_on("sudo rm -rf c\n" * 900 + "echo a > b\n", "bash")
+
+    assert "file-write" in report.names
 
 
 def test_a_plan_is_searched_for_what_it_hides():

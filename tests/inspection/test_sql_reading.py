@@ -85,10 +85,33 @@ def test_a_comment_that_runs_is_read_and_doubted(statements):
 
 @pytest.mark.parametrize(
     "statements",
-    ["please drop everything", "SELECT 'a", "SELECT (((1", "SELECT FROM WHERE", "$a$", "] ["],
+    [
+        "please drop everything",
+        "DELETE FROM t; '",
+        "UPDATE t SET a = 1 /*",
+        "SELECT xp_cmdshell 'a",
+        "WITH (( INSERT",
+    ],
 )
 def test_what_does_not_parse_is_a_high_doubt(statements):
     assert ("does-not-parse", Severity.HIGH) in doubts(statements)
+
+
+def test_a_template_is_read_as_if_it_were_filled_in():
+    statements = "DELETE FROM {{ table }} WHERE {{ 1 = 1 }}"
+
+    assert doubts(statements) == {("parsed-in-part", Severity.HIGH)}
+    assert "sql-without-where" in {finding.name for finding in inspect_sql(statements)}
+
+
+@pytest.mark.parametrize(
+    "statements", ["SELECT 'a", "SELECT (((1", "SELECT FROM WHERE", "$a$", "] ["]
+)
+def test_where_nothing_but_reading_is_said_what_does_not_parse_hides_nothing(statements):
+    names = {name for name, _ in doubts(statements)}
+
+    assert "parsed-in-part" in names
+    assert "does-not-parse" not in names
 
 
 def test_what_a_text_that_does_not_parse_speaks_of_is_found_as_well():

@@ -16,7 +16,7 @@ CONTENTS = {
 }
 WRITES = Finding("control-system-write", Severity.HIGH, 1, 1, "Writes.")
 READS = Finding("file-read", Severity.INFO, 1, 1, "Reads.")
-DOUBT = Finding("does-not-parse", Severity.HIGH, 0, 0, "Nobody can read it.", is_doubt=True)
+DOUBT = Finding("does-not-parse", Severity.HIGH, 0, 0, "This is not valid Python.")
 
 
 def question(kind=Kind.CODE, content=None, *, findings=(), languages=None, **others):

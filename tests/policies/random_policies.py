@@ -13,7 +13,9 @@ from dashboard.wire import Kind
 names = st.sampled_from(["a", "b", "ab"])
 globs = st.lists(st.sampled_from(["a", "b", "*", "a*", "?", "[ab]"]), max_size=2).map(tuple)
 severities = st.sampled_from(Severity)
-finding_names = st.sampled_from(["control-system-write", "file-read", "a"])
+seen = st.sampled_from(["control-system-write", "file-read", "a"])
+unseen = st.sampled_from(["too-large", "does-not-parse", "cannot-be-followed", "unknown-call"])
+finding_names = st.one_of(seen, seen, seen, unseen)
 groups = st.lists(st.sampled_from(["x", "y", "z"]), max_size=2, unique=True).map(tuple)
 bools = st.booleans()
 
@@ -85,7 +87,13 @@ demands = st.builds(
     whole_content=bools,
 )
 demands = st.one_of(st.just(Demands()), demands)
-rejecting = st.builds(Rule, name=st.just("r"), when=whens, effect=st.just("reject"))
+rejecting = st.builds(
+    Rule,
+    name=st.just("r"),
+    when=whens,
+    effect=st.just("reject"),
+    also_if_not_followed=bools,
+)
 reviewing = st.builds(
     Rule, name=st.just("r"), when=whens, effect=st.just("review"), demands=demands
 )
@@ -145,7 +153,6 @@ findings = st.builds(
     line=st.just(1),
     end_line=st.just(1),
     sentence=st.just("."),
-    is_doubt=st.sampled_from([False, False, False, True]),
 )
 reports = st.builds(
     Report,
@@ -196,7 +203,15 @@ def edited(draw, policy):
 def _changed(draw, row):
     other = draw(rules)
     if row.effect == other.effect:
-        update = draw(st.sampled_from([{"when": other.when}, {"demands": other.demands}]))
+        update = draw(
+            st.sampled_from(
+                [
+                    {"when": other.when},
+                    {"demands": other.demands},
+                    {"also_if_not_followed": other.also_if_not_followed},
+                ]
+            )
+        )
         return row.model_copy(update=update)
     claims = other.model_copy(update={"when": row.when})
     return other if other.effect == "approve" else claims

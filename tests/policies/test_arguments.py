@@ -11,7 +11,7 @@ def holds(arguments, path, test, value=None, *, approving=False):
     if isinstance(arguments, str):
         arguments = parse_json(arguments)
     checked = condition(Argument(path=path, test=test, value=value), approving=approving)
-    return checked(arguments)
+    return checked(arguments) is not False  # None is what may hold
 
 
 def both(*args):

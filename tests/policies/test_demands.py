@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from dashboard.policies.demands import Circle, Required, join, required, shortfalls
@@ -25,29 +27,58 @@ def test_a_rule_has_its_own_way_with_owners_or_none(ours, policys, expected):
 
 
 def test_without_groups_everybody_is_admitted():
-    assert of(escalate_to="chiefs").admits((), half_time_reached=False)
+    assert of(escalate_to="chiefs").admits((), after_s=0)
 
 
 def test_members_of_any_of_the_groups_are_admitted():
     asked = of(groups=("ops", "night"))
 
-    assert asked.admits(["night", "x"], half_time_reached=False)
-    assert not asked.admits(["x"], half_time_reached=True)
+    assert asked.admits(["night", "x"], after_s=0)
+    assert not asked.admits(["x"], after_s=900)
 
 
 def test_a_group_that_comes_later_counts_from_half_time_on():
     asked = of(groups=("ops",), escalate_to="chiefs")
 
-    assert not asked.admits(["chiefs"], half_time_reached=False)
-    assert asked.admits(["chiefs"], half_time_reached=True)
+    assert not asked.admits(["chiefs"], after_s=0)
+    assert asked.admits(["chiefs"], after_s=900)
+
+
+def test_half_time_is_that_of_the_rule_that_names_the_group():
+    asked = of(groups=("ops",), escalate_to="chiefs", time_limit_s=600)
+    both = join(asked, of(time_limit_s=60))
+
+    for each in (asked, both):
+        assert not each.admits(["chiefs"], after_s=299)
+        assert each.admits(["chiefs"], after_s=300)
+
+
+def test_an_earlier_half_time_asks_for_less():
+    hour = of(groups=("ops",), escalate_to="chiefs", time_limit_s=3600)
+    minute = of(groups=("ops",), escalate_to="chiefs", time_limit_s=60)
+
+    assert shortfalls(minute, hour) == [
+        "people outside of the groups that had to approve may do so, or may do so earlier"
+    ]
+    assert shortfalls(hour, minute) == ["it may stay open for longer"]
+
+
+@pytest.mark.parametrize(("limit_s", "from_s"), [(None, 900), (600, 300)])
+def test_demands_of_before_have_half_time_by_their_limit(limit_s, from_s):
+    stored = json.loads(of(groups=("ops",), escalate_to="chiefs", time_limit_s=limit_s).to_json())
+    del stored["circles"][0]["later_from_s"]
+
+    read = Required.from_json(json.dumps(stored))
+
+    assert [circle.later_from_s for circle in read.circles] == [from_s]
 
 
 def test_a_vote_has_to_satisfy_both_rules():
     both = join(of(groups=("ops",)), of(groups=("chiefs",)))
 
     assert both.circles == (CHIEFS, OPS)
-    assert not both.admits(["ops"], half_time_reached=True)
-    assert both.admits(["ops", "chiefs"], half_time_reached=False)
+    assert not both.admits(["ops"], after_s=900)
+    assert both.admits(["ops", "chiefs"], after_s=0)
 
 
 def test_a_wider_circle_adds_nothing_to_a_narrower_one():
@@ -57,7 +88,7 @@ def test_a_wider_circle_adds_nothing_to_a_narrower_one():
 def test_who_comes_later_has_to_be_let_in_by_both():
     both = join(of(groups=("ops",), escalate_to="chiefs"), of(groups=("ops",)))
 
-    assert not both.admits(["chiefs"], half_time_reached=True)
+    assert not both.admits(["chiefs"], after_s=900)
 
 
 def test_the_stricter_of_each_setting_holds():
@@ -80,10 +111,8 @@ def test_demands_survive_being_stored():
 def test_the_groups_are_named_in_words():
     asked = join(of(groups=("ops", "night"), escalate_to="chiefs"), of(groups=("safety",)))
 
-    assert asked.groups_in_words(half_time_reached=False) == "night or ops, and also safety"
-    assert (
-        asked.groups_in_words(half_time_reached=True) == "night or ops or chiefs, and also safety"
-    )
+    assert asked.groups_in_words(after_s=0) == "night or ops, and also safety"
+    assert asked.groups_in_words(after_s=900) == "night or ops or chiefs, and also safety"
 
 
 def test_what_asks_for_less_is_named_respect_by_respect():
@@ -92,7 +121,7 @@ def test_what_asks_for_less_is_named_respect_by_respect():
 
     assert shortfalls(of(**lax, owner_may_approve=True), strict) == [
         "1 instead of 2 people have to approve",
-        "people outside of the groups that had to approve may do so",
+        "people outside of the groups that had to approve may do so, or may do so earlier",
         "the agent's owner may approve",
         "who edited the content may approve it",
         "it may stay open for longer",

@@ -2,15 +2,18 @@
 
 from dataclasses import replace
 
-from hypothesis import event, given, settings
+import pytest
+from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
+from dashboard.inspection.findings import UNSEEN, Finding, Severity, in_doubt
 from dashboard.policies.demands import join, required, shortfalls
 from dashboard.policies.evaluate import Effect, Policy, evaluate, is_laxer, stricter
 from dashboard.policies.loosening import loosenings
 from tests.policies import random_policies as any_
 
 requireds = st.builds(required, any_.demands, owner_may_approve=any_.bools)
+moments_s = st.sampled_from([0, 29, 30, 299, 300, 899, 900, 5000])
 many = settings(max_examples=150, deadline=None)
 
 
@@ -73,6 +76,84 @@ def test_what_loosens_anything_is_told(policy, questions, data):
         assert loosenings(policy, after)
 
 
+def finding(name):
+    return Finding(name, Severity.HIGH, 1, 1, ".")
+
+
+def without(report, data):
+    """Return a report that lost some of what was seen, as by padding or by a detour."""
+    left = [f for f in report.findings if f.unseen or data.draw(any_.bools)]
+    return tuple(left)
+
+
+def with_switches_on(policy):
+    rules = [
+        rule.model_copy(update={"also_if_not_followed": rule.effect is Effect.REJECT})
+        for rule in policy.rules
+    ]
+    return Policy(policy.modes, owner_may_approve=policy.owner_may_approve, rules=tuple(rules))
+
+
+@many
+@given(any_.policies, any_.questions(), st.data())
+def test_what_was_not_read_never_makes_an_answer_laxer(policy, question, data):
+    left = without(question.report, data)
+    lost = replace(question.report, findings=(*left, finding("too-large")))
+
+    after = evaluate(policy, replace(question, report=lost))
+
+    assert not is_laxer(after, evaluate(policy, question))
+
+
+@many
+@given(any_.policies, any_.questions())
+def test_nor_does_an_inspection_that_came_to_nothing(policy, question):
+    nothing = in_doubt("too-slow", "The inspection was stopped.")
+
+    after = evaluate(policy, replace(question, report=nothing))
+
+    assert not is_laxer(after, evaluate(policy, question))
+
+
+@many
+@given(any_.policies, any_.questions(), st.data())
+@pytest.mark.parametrize("name", ["cannot-be-followed", "unknown-call"])
+def test_what_was_not_followed_never_makes_it_laxer_where_rejecting_rules_say_so(
+    name, policy, question, data
+):
+    policy = with_switches_on(policy)
+    left = without(question.report, data)
+    lost = replace(question.report, findings=(*left, finding(name)))
+
+    after = evaluate(policy, replace(question, report=lost))
+
+    assert not is_laxer(after, evaluate(policy, question))
+
+
+@many
+@given(any_.policies, any_.questions(), st.data())
+@pytest.mark.parametrize("name", ["cannot-be-followed", "unknown-call"])
+def test_what_was_not_followed_makes_nothing_laxer_but_a_rejection(name, policy, question, data):
+    left = without(question.report, data)
+    lost = replace(question.report, findings=(*left, finding(name)))
+    before = evaluate(policy, question)
+    assume(before.effect is not Effect.REJECT)
+
+    assert not is_laxer(evaluate(policy, replace(question, report=lost)), before)
+
+
+@many
+@given(any_.policies, any_.questions(), st.data())
+def test_no_condition_on_findings_approves_what_was_not_seen(policy, question, data):
+    name = data.draw(st.sampled_from(sorted(UNSEEN)))
+    unseen = replace(question.report, findings=(*question.report.findings, finding(name)))
+    answer = evaluate(policy, replace(question, report=unseen))
+
+    looking = {r.name for r in policy.rules if r.when.findings or r.when.no_findings_above}
+    approving = {rule.name for rule in policy.rules if rule.effect is Effect.APPROVE}
+    assert not any(s.matches for s in answer.steps if s.rule in looking & approving)
+
+
 @many
 @given(any_.policies, any_.policies, any_.questions())
 def test_of_two_policies_the_stricter_answer_holds(one, other, question):
@@ -93,8 +174,16 @@ def test_joining_demands_is_a_join(a, b, c):
 
 
 @many
-@given(requireds, requireds, st.frozensets(st.sampled_from("xyz")), any_.bools)
-def test_a_vote_that_counts_for_both_counts_for_the_join(a, b, groups, late):
-    each = [one.admits(groups, half_time_reached=late) for one in (a, b)]
+@given(requireds, requireds, st.frozensets(st.sampled_from("xyz")), moments_s)
+def test_a_vote_that_counts_for_both_counts_for_the_join(a, b, groups, after_s):
+    each = [one.admits(groups, after_s=after_s) for one in (a, b)]
 
-    assert join(a, b).admits(groups, half_time_reached=late) == all(each)
+    assert join(a, b).admits(groups, after_s=after_s) == all(each)
+
+
+@many
+@given(requireds, requireds, st.frozensets(st.sampled_from("xyz")), moments_s)
+def test_what_asks_for_no_less_admits_nobody_else_at_any_time(a, b, groups, after_s):
+    assume(not shortfalls(a, b))
+
+    assert b.admits(groups, after_s=after_s) or not a.admits(groups, after_s=after_s)

@@ -51,8 +51,8 @@ def test_a_gate_that_is_off_names_the_rules_that_hold():
 
 def test_epics_writes_says_which_code_is_asked_about():
     assert sentences(policy(python="epics_writes"))[0].text == (
-        "A person is asked about code that writes to the control system, is not Python, or cannot "
-        "be followed. Other code is approved at once."
+        "A person is asked about code that writes to the control system, is not Python, could not "
+        "be read or followed, or calls something unknown. Other code is approved at once."
     )
 
 

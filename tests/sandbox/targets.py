@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 
 
 def upper(payload):
@@ -19,6 +20,18 @@ def environment(payload):
 def spin(payload):
     while True:
         pass
+
+
+def doze(payload):
+    time.sleep(0.05)
+    return payload
+
+
+def toil(payload):
+    until = time.process_time() + 0.1
+    while time.process_time() < until:
+        pass
+    return payload
 
 
 def fail(payload):

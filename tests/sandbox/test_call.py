@@ -69,6 +69,24 @@ def test_what_runs_too_long_is_killed_at_its_deadline(pool):
     assert 0.05 <= time.monotonic() - started_at < 0.5
 
 
+def test_what_computes_too_long_is_killed_long_before_its_deadline(pool):
+    with pytest.raises(DeadlineExceeded, match=r"after 60 s, or 0\.05 s of computing\.$"):
+        pool.run(f"{TARGETS}.spin", b"", 60.0, computing_s=0.05)
+
+    assert run(pool, "upper", b"a") == b"A"
+
+
+def test_waiting_uses_up_no_computing(pool):
+    payload = pool.run(f"{TARGETS}.doze", b"abc", 60.0, computing_s=0.02)
+
+    assert payload == b"abc"
+
+
+def test_what_was_computed_before_does_not_count(pool):
+    for _ in range(5):
+        pool.run(f"{TARGETS}.toil", b"", 60.0, computing_s=0.2)
+
+
 def test_a_killed_worker_is_replaced(pool):
     before = run(pool, "pid")
     with pytest.raises(DeadlineExceeded):

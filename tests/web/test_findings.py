@@ -73,7 +73,7 @@ def test_what_is_about_all_of_it_marks_the_first_line_alone(found):
     page = found(Finding("not-inspected", Severity.HIGH, 1, 9, "Names no language."))
 
     assert lines(page, "line--high") == ["line_1 = 1"]
-    assert listed(page)[0][1] == "Names no language. lines 1 to 9"
+    assert listed(page)[0][1] == "Names no language. not followed lines 1 to 9"
 
 
 def test_a_line_has_the_colour_of_the_gravest_finding_about_it(found):
@@ -100,7 +100,7 @@ def test_a_finding_of_the_second_block_leads_there(found):
 def test_what_has_no_line_on_the_page_has_no_link(found, line, block):
     page = found(Finding("too-large", Severity.HIGH, line, line, "Too large.", block))
 
-    assert listed(page) == [("High", "Too large.", "too-large")]
+    assert listed(page) == [("High", "Too large. not read", "too-large")]
     assert list(page.all("a", class_="mark")) == []
 
 
@@ -111,12 +111,19 @@ def test_an_end_beyond_the_content_is_cut(found):
     assert listed(page)[0][1] == "Connects. lines 8 to 9"
 
 
-def test_a_doubt_says_that_something_could_not_be_read(found):
-    page = found(in_doubt("does-not-parse", "This is not Python.").findings[0])
+@pytest.mark.parametrize(
+    ("name", "badge", "care"),
+    [
+        ("does-not-parse", "not read", "Not all of this was read by a machine"),
+        ("cannot-be-followed", "not followed", "Not all of this could be followed by a machine"),
+    ],
+)
+def test_a_doubt_says_whether_something_was_not_read_or_not_followed(found, name, badge, care):
+    page = found(in_doubt(name, "This is not Python.").findings[0])
 
     section = page.one("section", class_="found")
-    assert section.one(class_="finding-doubt").text == "could not be read"
-    assert "read it with more care" in section.one(class_="found-doubts").text
+    assert section.one(class_="finding-doubt").text == badge
+    assert care in section.one(class_="found-doubts").text
 
 
 def test_nothing_found_is_said_plainly_and_promises_nothing(found):

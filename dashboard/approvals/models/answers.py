@@ -23,10 +23,14 @@ class Vote(models.Model):
     Where a stricter policy asks more of a yes than this one gave, its person gives another.
     """
 
+    # Found by their request alone. With an index on the person or the edit, SQLite takes that one
+    # and reads every vote that somebody ever gave.
     approval = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="votes")
-    person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="votes")
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="votes", db_index=False
+    )
     judgement = models.ForeignKey(Judgement, models.PROTECT, related_name="+")
-    edit = models.ForeignKey(Edit, models.PROTECT, null=True, related_name="votes")
+    edit = models.ForeignKey(Edit, models.PROTECT, null=True, related_name="votes", db_index=False)
     digest = models.CharField(max_length=64)  # of the content that was said yes to
     reason = models.TextField(blank=True)
     end_seen = models.BooleanField()  # whether the end of the content was in sight
@@ -64,7 +68,8 @@ class Grant(models.Model):
     Its terms never change; it is used, and ended once. Guards in the database see to it.
     """
 
-    agent = models.ForeignKey(Agent, models.PROTECT, related_name="grants")
+    # Its grants in force are looked up, by an index of their own; never all that it ever had.
+    agent = models.ForeignKey(Agent, models.PROTECT, related_name="grants", db_index=False)
     run_id = models.CharField(max_length=200, blank=True)  # empty: every run of the agent
     scope = models.CharField(max_length=10)
     kind = models.CharField(max_length=10, choices=choices(Kind))
@@ -94,8 +99,12 @@ class Grant(models.Model):
         indexes = [
             # Looked up at every submission that a person would be asked about.
             models.Index(
-                fields=["agent"], name="grant_in_force_of_agent", condition=Q(ended_at=None)
+                fields=["agent", "expires_at"],
+                name="grant_of_agent_by_end",
+                condition=Q(ended_at=None),
             ),
+            # Looked through after each new policy.
+            models.Index(fields=["expires_at"], name="grant_by_end", condition=Q(ended_at=None)),
         ]
         constraints = [
             one_of("scope", ["content", "arguments", "tool"], "grant_scope_known"),
@@ -136,6 +145,10 @@ class Decision(models.Model):
     repeats = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
 
     class Meta:
+        indexes = [
+            # The list of what was decided lately.
+            models.Index(fields=["-decided_at"], name="decision_newest"),
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=Q(source="grant", grant__isnull=False, status="approved")

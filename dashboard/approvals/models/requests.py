@@ -6,7 +6,7 @@ import uuid
 from datetime import datetime
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 
 from dashboard.accounts.models import Agent, AgentToken
 from dashboard.approvals.models._words import choices, one_of
@@ -58,6 +58,10 @@ class ApprovalRequest(models.Model):
 
     status = models.CharField(max_length=10, choices=choices(Status), default=Status.PENDING)
     version = models.PositiveIntegerField(default=1)
+    # The number of the revision that judged it last, by which the sweep finds what a new policy
+    # has not judged; 0 if that was before this was kept. It is never NULL, but SQLite would copy
+    # the whole table to add a column that may not be.
+    judged_under = models.BigIntegerField(db_default=Value(0), null=True)
     expires_at = models.DateTimeField()
     extensions = models.PositiveSmallIntegerField(default=0)  # how often people added time
     extended_s = models.FloatField(default=0)  # and how much, within ``expires_at``
@@ -70,6 +74,12 @@ class ApprovalRequest(models.Model):
             # The queue and the sweeper read pending rows only, and those are few.
             models.Index(
                 fields=["expires_at"], name="approval_pending", condition=Q(status="pending")
+            ),
+            # What a new policy has not judged yet: looked for every second, and mostly nothing.
+            models.Index(
+                fields=["judged_under", "submitted_at"],
+                name="approval_judged_under",
+                condition=Q(status="pending"),
             ),
             # What came before in a run, on each page of a request.
             models.Index(fields=["agent", "run_id", "-submitted_at"], name="approval_of_run"),

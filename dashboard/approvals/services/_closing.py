@@ -16,6 +16,7 @@ from dashboard.approvals.errors import AlreadyClosed, NotFound
 from dashboard.approvals.models import ApprovalRequest, Claim, Closing, Decision, Looking, PutOff
 from dashboard.approvals.signals import approval_changed
 from dashboard.audit.services import Actor, Event, record
+from dashboard.policies.services import lock_for_judging
 from dashboard.wire import Status
 
 VALID_FOR = timedelta(minutes=10)
@@ -25,8 +26,8 @@ VALID_FOR = timedelta(minutes=10)
 def lock(approval_id: UUID) -> ApprovalRequest:
     """Lock a request for the rest of the transaction, after its agent, and return it fresh.
 
-    Always in this order (agent, request, and the audit head last), so no two verbs wait for
-    each other.
+    Always in this order, so no two verbs wait for each other: agent, request, policy and hold
+    (``lock_for_judging``), grants, and the audit head last.
 
     Raises:
         NotFound: There is no such request.
@@ -39,6 +40,13 @@ def lock(approval_id: UUID) -> ApprovalRequest:
         .select_related("agent", "token__agent")
         .get(pk=approval_id)
     )
+
+
+def lock_to_judge(approval_id: UUID) -> ApprovalRequest:
+    """Lock a request as ``lock`` does, and with it the policy and the hold, to judge by them."""
+    approval = lock(approval_id)
+    lock_for_judging()
+    return approval
 
 
 def close(decision: Decision, *, actor: Actor, extra: tuple[Event, ...] = ()) -> Decision:

@@ -55,13 +55,19 @@ def judged_event(judgement: Judgement, evaluation: Evaluation) -> Event:
 
 
 def judge_under_present(approval: ApprovalRequest) -> tuple[Judgement, bool]:
-    """Judge a locked, pending request by the policy in force, and say whether that changed it.
+    """Judge a pending request by the policy in force, and say whether that changed it.
+
+    The caller has locked it with ``lock_to_judge``.
 
     The stricter of what was said before and what is said now holds. If that is a rejection the
     request is closed. Returns the judgement that counts.
     """
     latest = approval.judgements.select_related("revision", "inspection").latest("id")
     present = current_revision()
+    if approval.judged_under != present.number:
+        approval.judged_under = present.number
+        approval.save(update_fields=["judged_under"])
+    # The judgement itself is the proof; the column only spares the sweep from reading them.
     if latest.revision_id == present.number:
         return latest, False
     before = as_judged(latest)

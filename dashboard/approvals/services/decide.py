@@ -34,7 +34,7 @@ from dashboard.approvals.partial import steps_json, why_not_said
 from dashboard.approvals.permission import is_enough, votes_that_count, why_not_count
 from dashboard.approvals.replacing import reason_with_steps
 from dashboard.approvals.services._answers import Answer, Asked, Basis
-from dashboard.approvals.services._closing import close, lock, raise_version
+from dashboard.approvals.services._closing import close, lock_to_judge, raise_version
 from dashboard.approvals.services._judging import judge_under_present
 from dashboard.approvals.services._remembering import remember_yes
 from dashboard.approvals.services._repeating import answered_already, answered_as_before
@@ -84,7 +84,7 @@ def decide(*, approval_id: UUID, **answer: Any) -> Decision | Vote:
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
     steps = inspected_steps(approval_id, given.basis.edit_id) if given.allow_steps else []
     with transaction.atomic():
-        approval = lock(approval_id)
+        approval = lock_to_judge(approval_id)
         if approval.status != Status.PENDING:
             return answered_already(approval, given)
         now = database_now()

@@ -23,7 +23,7 @@ from dashboard.approvals.errors import (
 )
 from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
 from dashboard.approvals.partial import StepSaid
-from dashboard.approvals.services._closing import lock, raise_version
+from dashboard.approvals.services._closing import lock_to_judge, raise_version
 from dashboard.approvals.services._judging import judge_under_present
 from dashboard.approvals.services.expire import expire_locked
 from dashboard.audit.services import Actor, Event, record
@@ -87,7 +87,7 @@ def _keep(
     report = inspect(Kind(asked.kind), content)
     edit = _drafted(asked, editor, content, report, steps)
     with transaction.atomic():
-        edit.approval = lock(asked.pk)
+        edit.approval = lock_to_judge(asked.pk)
         outcome = _propose(edit, report, auth)
     # Raised here, after the commit: an expiry or a new judgement is kept.
     if isinstance(outcome, Refused):

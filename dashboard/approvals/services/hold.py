@@ -11,10 +11,11 @@ from dashboard.approvals.errors import NotAllowed
 from dashboard.approvals.models import Hold
 from dashboard.approvals.signals import gate_changed
 from dashboard.audit.services import Actor, Event, record
+from dashboard.policies.services import lock_for_change
 
 
 def is_held() -> bool:
-    """Whether all approving is stopped now."""
+    """Whether all approving is stopped now. It stays so while ``lock_for_judging`` is held."""
     return Hold.objects.filter(active=True).exists()
 
 
@@ -26,6 +27,7 @@ def place_hold(*, by: User, auth: str, reason: str = "") -> Hold:
     """
     with transaction.atomic():
         _check(by)
+        lock_for_change()
         hold, placed = Hold.objects.get_or_create(
             active=True,
             defaults={"placed_by": by, "placed_at": database_now(), "reason": reason},
@@ -45,6 +47,7 @@ def lift_hold(*, by: User, auth: str) -> bool:
     """
     with transaction.atomic():
         _check(by)
+        lock_for_change()
         lifted = Hold.objects.filter(active=True).update(
             active=False, lifted_by=by, lifted_at=database_now()
         )

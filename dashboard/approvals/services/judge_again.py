@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import transaction
 
 from dashboard.approvals.models import ApprovalRequest
-from dashboard.approvals.services._closing import lock
+from dashboard.approvals.services._closing import lock_to_judge
 from dashboard.approvals.services._judging import judge_under_present
 from dashboard.policies.services import current_revision
 from dashboard.wire import Status
@@ -24,15 +24,16 @@ def judge_pending_again() -> int:
     Returns:
         How many were judged.
     """
-    present = current_revision()
-    left = ApprovalRequest.objects.pending().exclude(judgements__revision=present)
-    ids = list(left.order_by("submitted_at").values_list("pk", flat=True)[:_BATCH])
-    return sum(_judge_again(pk) for pk in ids)
+    present = current_revision().number
+    # Ordered as the index is, or a database may walk through all that was ever asked instead.
+    left = ApprovalRequest.objects.pending().filter(judged_under__lt=present)
+    oldest = left.order_by("judged_under", "submitted_at").values_list("pk", flat=True)
+    return sum(_judge_again(pk) for pk in list(oldest[:_BATCH]))
 
 
 @transaction.atomic
 def _judge_again(approval_id: UUID) -> bool:
-    approval = lock(approval_id)
+    approval = lock_to_judge(approval_id)
     if approval.status != Status.PENDING:
         return False
     judge_under_present(approval)

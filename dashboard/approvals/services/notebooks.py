@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
@@ -27,7 +27,8 @@ from dashboard.wire import MAX_NOTEBOOK_BYTES, parse_json
 KEPT_UNNAMED = timedelta(days=1)
 _SENT_ANEW_AFTER = KEPT_UNNAMED / 2  # so that it is there for a day when a retry found it
 _SMALLEST = 4096  # what a notebook counts for at least: a row is never free
-_BATCH = 100
+_BATCH = 500
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def send_notebook(*, token: AgentToken, digest: str, body: bytes) -> tuple[Notebook, bool]:
@@ -82,21 +83,36 @@ def pin_notebook(approval: ApprovalRequest) -> Mapping[str, str]:
     return {}
 
 
-def forget_notebooks() -> int:
-    """Delete notebooks that no request has named within a day; returns how many."""
-    before = database_now() - KEPT_UNNAMED
-    unnamed = Notebook.objects.filter(pins=None, sent_at__lte=before)
-    agents = list(
-        unnamed.order_by("agent_id").values_list("agent_id", flat=True).distinct()[:_BATCH]
-    )
-    return sum(_forget(agent, before) for agent in agents)
+def forget_notebooks(looked_at: datetime | None = None) -> int:
+    """Delete notebooks that no request has named within a day; returns how many.
+
+    Args:
+        looked_at: When this was last done to its end. What was a day old by then is not looked at
+            again: a notebook that was named stays named. Without it all are looked through.
+    """
+    before, forgotten = database_now() - KEPT_UNNAMED, 0
+    after = looked_at - KEPT_UNNAMED if looked_at else _LONG_AGO
+    while after < before:
+        until = _end_of_batch(after, before)
+        unnamed = Notebook.objects.filter(pins=None, sent_at__gt=after, sent_at__lte=until)
+        agents = unnamed.order_by().values_list("agent_id", flat=True)
+        forgotten += sum(_forget(agent, after, until) for agent in sorted(set(agents)))
+        after = until
+    return forgotten
 
 
-def _forget(agent_id: int, before: datetime) -> int:
+def _end_of_batch(after: datetime, before: datetime) -> datetime:
+    """Where to pause, so that no statement reads long: on SQLite nobody commits meanwhile."""
+    moments = Notebook.objects.filter(sent_at__gt=after, sent_at__lte=before).order_by("sent_at")
+    last = moments.values_list("sent_at", flat=True)[_BATCH - 1 : _BATCH].first()
+    return last or before
+
+
+def _forget(agent_id: int, after: datetime, until: datetime) -> int:
     with transaction.atomic():
         agent = Agent.objects.select_for_update().get(pk=agent_id)
-        unnamed = agent.notebooks.filter(pins=None, sent_at__lte=before).order_by("sent_at")
-        chosen = list(unnamed.values_list("pk", "digest")[:_BATCH])
+        between = agent.notebooks.filter(pins=None, sent_at__gt=after, sent_at__lte=until)
+        chosen = list(between.order_by("sent_at").values_list("pk", "digest"))
         Notebook.objects.filter(pk__in=[pk for pk, _ in chosen]).only("pk").delete()
         gone = [Event("notebook.forgotten", agent.name, digest) for _, digest in chosen]
         if gone:

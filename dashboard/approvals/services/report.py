@@ -26,6 +26,7 @@ from dashboard.approvals.models import ApprovalRequest, Outcome
 from dashboard.approvals.services._closing import lock, raise_version
 from dashboard.approvals.services.hold import is_held
 from dashboard.audit.services import Actor, Event, record
+from dashboard.policies.services import lock_for_judging
 from dashboard.wire import OutcomeState, Status, canonical_json
 
 
@@ -102,6 +103,7 @@ def _check(approval: ApprovalRequest, report: Report, now: datetime) -> None:
         if not approval.outcomes.filter(state=OutcomeState.STARTED).exists():
             raise NotStarted
         return
+    lock_for_judging()
     if is_held():
         raise OnHold
     until = decision.valid_until or decision.decided_at

@@ -23,12 +23,13 @@ from dashboard.approvals.services._judging import (
 from dashboard.approvals.services.grants import answer_by_grant
 from dashboard.approvals.services.hold import is_held
 from dashboard.approvals.services.notebooks import pin_notebook
-from dashboard.approvals.submission import DEFAULT_TIME_LIMIT_S, Submission
+from dashboard.approvals.submission import Submission
 from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.inspecting import inspect
-from dashboard.policies.services import current_revision
+from dashboard.policies.rules import DEFAULT_TIME_LIMIT_S
+from dashboard.policies.services import current_revision, lock_for_judging
 from dashboard.wire import canonical_json
 
 _ON_HOLD = "Everything is on hold: a person is asked."
@@ -103,6 +104,7 @@ def _store(
     approval: ApprovalRequest, token: AgentToken, report: Report, asked_limit_s: int | None
 ) -> None:
     """Insert a request with what was found in it and what the policy says, and follow that."""
+    lock_for_judging()
     revision, repeated = current_revision(), times_asked(approval)
     evaluation = judged_by(revision, question_of(approval, report, repeated))
     if evaluation.effect is Effect.APPROVE and is_held():
@@ -110,6 +112,7 @@ def _store(
     limits = (asked_limit_s or DEFAULT_TIME_LIMIT_S, evaluation.demands.time_limit_s)
     limit_s = min(limit for limit in limits if limit)
     approval.expires_at = approval.submitted_at + timedelta(seconds=limit_s)
+    approval.judged_under = revision.number
     approval.save(force_insert=True)
     pinned = pin_notebook(approval)
     inspection = insert_inspection(approval, report, repeated)

@@ -232,14 +232,15 @@ class _Collector:
             self.settle(node, scope, [alias.asname or root])
 
     def imported_from(self, node: ast.ImportFrom, scope: Scope) -> None:
-        module = "." * node.level + (node.module or "")
-        if not node.level:
-            self.program.imports.add(canonical(module).partition(".")[0])
+        module = UNKNOWN  # a neighbour of this file: nobody sees what is in it
+        if node.module and not node.level:
+            module = imported(node.module)
+            self.program.imports.add(canonical(node.module).partition(".")[0])
         for alias in node.names:
             if alias.name == "*":
-                self.program.stars.append(imported(module))
+                self.program.stars.append(module)
                 continue
-            path = UNKNOWN if node.level else member(imported(module), alias.name)
+            path = UNKNOWN if node.level else member(module, alias.name)
             self.bind(scope, alias.asname or alias.name, path)
             self.settle(node, scope, [alias.asname or alias.name])
 

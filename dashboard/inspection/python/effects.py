@@ -21,11 +21,6 @@ class Deed(NamedTuple):
     severity: Severity
     check: str = ""
 
-    @property
-    def is_doubt(self) -> bool:
-        """Whether it says that what happens cannot be followed."""
-        return self.name == UNFOLLOWED
-
 
 Table = dict[str, tuple[Deed, ...]]
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from contextlib import suppress
+from dataclasses import replace
 
 from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.notes import Effect, doubt
 from dashboard.inspection.python.bindings import collect
+from dashboard.inspection.python.fragments import fragments
 from dashboard.inspection.python.judge import Judge
 from dashboard.inspection.python.magics import without_magics
 from dashboard.inspection.python.nested import Budget, Nested
@@ -15,6 +19,10 @@ from dashboard.inspection.python.notes import PythonNotes
 from dashboard.inspection.python.values import Evaluator
 
 _CODING = re.compile(r"[ \t\f]*#[^\n]{0,200}?coding[:=][ \t]*([-\w.]{1,60})")
+_LIMITS = re.compile(r"(?:f-string: )?too many")  # of Python's own parser, by what it says
+_NOT_PYTHON = doubt("does-not-parse", "This is not valid Python.")
+_TOO_NESTED = doubt("too-nested", "This Python is nested too deeply to be read.")
+_TOO_LARGE = doubt("too-large", "More lines of this are not valid Python than are read singly.")
 _READ_ALIKE = frozenset(["utf-8", "utf8", "utf-8-sig", "ascii", "us-ascii"])
 
 
@@ -32,14 +40,35 @@ def _inspect(source: str, depth: int, budget: Budget, block: int = 0) -> list[Fi
     nested = Nested(_inspect, depth, budget)
     try:
         _coding(source, notes)
-        tree = _parsed(source, notes, nested)
-        program = collect(tree)
-        Judge(program, Evaluator(program), notes, nested).run()
+        _judge(_parsed(source, notes, nested), notes, nested)
     except SyntaxError as error:
-        return [*notes.findings(), _unread(block, error.lineno or 0, "This is not valid Python.")]
-    except (ValueError, RecursionError, MemoryError, OverflowError):
-        return [*notes.findings(), _unread(block, 0, "This Python cannot be parsed.")]
+        doubt = _TOO_NESTED if _LIMITS.match(error.msg) else _NOT_PYTHON
+        _unread(doubt, error.lineno or 0, source, notes, nested)
+    except (ValueError, OverflowError):
+        _unread(_NOT_PYTHON, 0, source, notes, nested)
+    except (RecursionError, MemoryError):
+        _unread(_TOO_NESTED, 0, source, notes, nested)
     return notes.findings()
+
+
+def _unread(doubt: Effect, line: int, source: str, notes: PythonNotes, nested: Nested) -> None:
+    """Note that a source is not read as a whole, and what can be read of it line by line."""
+    notes.put(Finding(doubt.name, doubt.severity, line, line, doubt.sentence))
+    found = fragments(source)
+    if not found.is_all:
+        notes.put(Finding(_TOO_LARGE.name, _TOO_LARGE.severity, 0, 0, _TOO_LARGE.sentence))
+    inner = PythonNotes(0)
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+        _judge(_tree(found.source), inner, nested)
+    for finding in inner.findings():
+        if not finding.is_doubt:
+            first, last = (found.lines[n - 1] for n in (finding.line, finding.end_line))
+            notes.put(replace(finding, line=first, end_line=last))
+
+
+def _judge(tree: ast.Module, notes: PythonNotes, nested: Nested) -> None:
+    program = collect(tree)
+    Judge(program, Evaluator(program), notes, nested).run()
 
 
 def _parsed(source: str, notes: PythonNotes, nested: Nested) -> ast.Module:
@@ -78,9 +107,3 @@ def _coding(source: str, notes: PythonNotes) -> None:
             line_node = ast.Pass(lineno=index + 1, end_lineno=index + 1)
             why = "This asks to be read in another encoding, where it may say something else"
             notes.doubt(line_node, "", why, Severity.HIGH)
-
-
-def _unread(block: int, line: int, sentence: str) -> Finding:
-    return Finding(
-        "does-not-parse", Severity.HIGH, line, line, sentence, block=block, is_doubt=True
-    )

@@ -94,6 +94,9 @@ class _Reader:
             if name in ("writefile", "file"):
                 self.notes.add(node, _WRITES, "a cell")
             self.notes.doubt(node, "", _UNREAD)
+            # It may be run as Python somewhere else, whole or in part.
+            found = self.nested.python(Text(body))
+            self.notes.adopt(node, (one for one in found if one.name != "does-not-parse"))
         return ""
 
     def magic(self, magic: re.Match[str], index: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dashboard.inspection import control_system
-from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.findings import Finding, Severity, doubt_name
 from dashboard.inspection.python.effects import UNFOLLOWED, words
 from dashboard.inspection.python.strings import HOLE, Text
 
@@ -46,10 +46,12 @@ class Nested:
 
     def python(self, text: Text) -> list[Finding]:
         """Return what a text does when it is run as Python."""
-        if not text.known or self._depth >= MAX_DEPTH:
+        if not text.known:
             return [_doubt("This runs code that is only made while running.")]
+        if self._depth >= MAX_DEPTH:
+            return [_unread("too-nested", "This runs code within code, too deep to be read.")]
         if not self._budget.take(text.value):
-            return [_doubt("There is too much code inside of code here to be read.")]
+            return [_unread("too-large", "There is too much code inside of code to be read.")]
         return self._inspect(text.value, self._depth + 1, self._budget)
 
     def shell(self, text: Text) -> list[Finding]:
@@ -60,7 +62,7 @@ class Nested:
         if not command.strip(HOLE):
             return [_doubt("The command is only known while running.")]
         if not self._budget.take(text.value):
-            return [_doubt("There are too many commands here to be read.")]
+            return [_unread("too-large", "There are too many commands here to be read.")]
         found = inspect_shell(command.replace(HOLE, _PLACEHOLDER))
         program = command.split(maxsplit=1)[0].rpartition("/")[2]
         if not control_system.COMMANDS.isdisjoint(command.replace(HOLE, " ").split()):
@@ -80,13 +82,17 @@ class Nested:
         if not text.value.strip(HOLE + " \n"):
             return [_doubt("The SQL is only known while running.")]
         if not self._budget.take(text.value):
-            return [_doubt("There is too much SQL here to be read.")]
+            return [_unread("too-large", "There is too much SQL here to be read.")]
         found = inspect_sql(text.value.replace(HOLE, "hole_"))
         if not text.known:
-            found = [finding for finding in found if not finding.is_doubt]
+            found = [finding for finding in found if not finding.is_doubt]  # a hole is no SQL
             found.append(_doubt("Part of the SQL is only known while running."))
         return found
 
 
 def _doubt(sentence: str) -> Finding:
-    return Finding(UNFOLLOWED, Severity.MEDIUM, 1, 1, sentence, is_doubt=True)
+    return Finding(UNFOLLOWED, Severity.MEDIUM, 1, 1, sentence)
+
+
+def _unread(name: str, sentence: str) -> Finding:
+    return Finding(doubt_name(name), Severity.HIGH, 1, 1, sentence)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import replace
 
-from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.findings import Finding, Severity, gravest
 from dashboard.inspection.python.effects import UNFOLLOWED, Deed
 
 MAX_FINDINGS = 200
@@ -52,7 +52,7 @@ class PythonNotes:
         first = getattr(node, "lineno", 0)
         last = getattr(node, "end_lineno", 0) or first
         text = f"{phrase}: {about}." if about else f"{phrase}."
-        self.put(Finding(deed.name, deed.severity, first, last, text, is_doubt=deed.is_doubt))
+        self.put(Finding(deed.name, deed.severity, first, last, text))
 
     def doubt(
         self, node: ast.AST, about: str, why: str, severity: Severity = Severity.MEDIUM
@@ -79,11 +79,9 @@ class PythonNotes:
         ordered = sorted(self._found.values(), key=lambda f: (f.line, f.name))
         if len(ordered) <= MAX_FINDINGS:
             return ordered
-        gravest = sorted(ordered, key=lambda f: (-f.severity.rank, not f.is_doubt))
-        kept = sorted(gravest[:MAX_FINDINGS], key=lambda f: (f.line, f.name))
+        kept = sorted(gravest(ordered, MAX_FINDINGS), key=lambda f: (f.line, f.name))
         sentence = f"There are {len(ordered) - MAX_FINDINGS} more findings, which are not listed."
-        cut = Finding("too-large", Severity.HIGH, 0, 0, sentence, block=self._block, is_doubt=True)
-        return [*kept, cut]
+        return [*kept, Finding("too-many-findings", Severity.HIGH, 0, 0, sentence, self._block)]
 
 
 def written(node: ast.AST | None) -> str:

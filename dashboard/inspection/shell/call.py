@@ -19,6 +19,7 @@ NOT_CONSTANT = doubt(
 # Letters of options that take no value, in all commands whose options are looked for here: they
 # may stand before the letter that does, as in ``psql -Atc 'SELECT 1'``.
 _SWITCHES = "qlnsxAabtXEBNHfrzwW01"
+TOO_NESTED = doubt("too-nested", "Programs start each other, too often to be followed.")
 MAYBE_AN_OPTION = doubt(
     "cannot-be-followed",
     "An argument is not known before it runs; it may be an option that deletes, writes or runs "
@@ -75,7 +76,7 @@ class Call:
     def runs(self, words: Sequence[Word], stdin: Stdin | None = None) -> None:
         """Judge the command that it starts."""
         if self.depth >= MOST_WRAPPED:
-            self.add(NOT_CONSTANT)
+            self.add(TOO_NESTED)
         elif words:
             inner = replace(self, name="", args=tuple(words), depth=self.depth + 1)
             self.shell.judge(replace(inner, stdin=stdin or self.stdin))

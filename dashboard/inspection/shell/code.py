@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from dashboard.inspection.findings import Finding
 from dashboard.inspection.notes import doubt, names
 from dashboard.inspection.shell import tables
 from dashboard.inspection.shell.call import NOT_CONSTANT, Call, Stdin
@@ -155,11 +156,16 @@ def _python_inline(call: Call, option: str, given: Word, rest: list[Word]) -> No
 
 
 def _read_python(call: Call, text: str) -> None:
+    call.shell.notes.adopt(read_python(text))
+
+
+def read_python(text: str) -> list[Finding]:
+    """Return what a text does if it is Python."""
     from dashboard.inspection.python.inspector import (  # noqa: PLC0415 - it may call this room
         inspect_python,
     )
 
-    call.shell.notes.adopt(inspect_python(text))
+    return inspect_python(text)
 
 
 def pytest(call: Call) -> None:
@@ -197,6 +203,9 @@ _SQL_OPTIONS = {
     "bq": ("bigquery", "", (), ("", "")),
     "sqlite3": ("sqlite", "", ("-cmd",), ("", "-init")),
 }
+
+
+DATABASES = tuple(_SQL_OPTIONS)
 
 
 def database(call: Call) -> None:

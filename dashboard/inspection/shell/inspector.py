@@ -3,30 +3,52 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import tree_sitter
 import tree_sitter_bash
 
 from dashboard.inspection.findings import Finding
 from dashboard.inspection.notes import Notes, doubt
+from dashboard.inspection.shell import tables
 from dashboard.inspection.shell.call import Call
-from dashboard.inspection.shell.judge import judge
+from dashboard.inspection.shell.code import DATABASES, read_python
+from dashboard.inspection.shell.judge import judge, may_tell
 from dashboard.inspection.shell.scope import Scope, every
-from dashboard.inspection.shell.trust import READ_DIFFERENTLY, check_text, check_tree
-from dashboard.inspection.shell.walk import Walk
+from dashboard.inspection.shell.trust import (
+    NOT_PARSED,
+    NUL,
+    READ_DIFFERENTLY,
+    as_plain_commands,
+    check_text,
+    check_tree,
+)
+from dashboard.inspection.shell.walk import WORDS_BEHIND, Walk
 from dashboard.inspection.shell.words import as_source
+from dashboard.inspection.sql_statements import mentioned
 
 MOST_NESTED = 3  # code in code in code
 _BASH = tree_sitter.Language(tree_sitter_bash.language())
-_TOO_NESTED = doubt("cannot-be-followed", "Holds code within code, too deep to follow.")
+_TOO_NESTED = doubt("too-nested", "Holds code within code, too deep to be read.")
+_AMISS = {
+    effect.sentence for effect in (NOT_PARSED, NUL, READ_DIFFERENTLY, WORDS_BEHIND, tables.KEYWORD)
+}
+"""What is said where the tree may not be what a shell would read."""
+
+_PYTHON = re.compile(r"python|pypy", re.IGNORECASE)
+_DATABASE = re.compile(rf"\b(?:{'|'.join(DATABASES)})\b")
 _GLUED = re.compile(r"[^\s\\]\\\r?\n(?=\S)|^[ \t]*\\\r?\n", re.MULTILINE)
 
 
-def inspect_shell(source: str, *, block: int = 0) -> list[Finding]:
-    """Return what a script does, or may do."""
+def inspect_shell(source: str, *, block: int = 0, is_code: bool = True) -> list[Finding]:
+    """Return what a script does, or may do.
+
+    Args:
+        is_code: Whether it is certainly a script. Prose is not read for commands in mid-sentence.
+    """
     notes = Notes(block)
     with notes.at(1, source.count("\n") + 1):
-        _Reading(notes).read(source)
+        _Reading(notes, is_code=is_code).read(source)
     return notes.found
 
 
@@ -34,11 +56,17 @@ class _Reading:
     """Reads a script; code within it is read by another one, a level deeper."""
 
     def __init__(
-        self, notes: Notes, level: int = 0, functions: frozenset[str] = frozenset()
+        self,
+        notes: Notes,
+        level: int = 0,
+        functions: frozenset[str] = frozenset(),
+        *,
+        is_code: bool = True,
     ) -> None:
         self.notes = notes
         self._level = level
         self._functions = functions
+        self._is_code = is_code
 
     def is_function(self, name: str) -> bool:
         """Whether the script has a function of this name."""
@@ -71,3 +99,31 @@ class _Reading:
             with notes.at(node.start_point.row + 1, node.end_point.row + 1):
                 inner.read(code)
         Walk(inner, scope).over(root)
+        if any(finding.sentence in _AMISS for finding in notes.found):
+            self._read_again(text, notes)
+
+    def _read_again(self, text: str, notes: Notes) -> None:
+        """Read what the tree may have lost: each line by itself, and all that may be a command."""
+        lines = text.split("\n")
+        if len(lines) > 1:
+            for number, line in enumerate(lines, 1):
+                if self._is_code or may_tell(line):
+                    with notes.at(number, number):
+                        notes.adopt(self._loosely(line))
+        if not self._is_code:
+            return
+        with notes.at(1, len(lines)):
+            for commands in as_plain_commands(text):
+                notes.adopt(self._loosely(commands))
+            if _PYTHON.search(text):  # perhaps in a here-document
+                notes.adopt(finding for finding in read_python(text) if not finding.unseen)
+            if _DATABASE.search(text):
+                notes.add(*mentioned(text))
+
+    def _loosely(self, text: str) -> Iterator[Finding]:
+        """Return what a text does, whether or not all of it could be read."""
+        loose = Notes()
+        root = tree_sitter.Parser(_BASH).parse(as_source(text)).root_node
+        with loose.at(1, text.count("\n") + 1):
+            Walk(_Reading(loose, self._level + 1), Scope(root)).over(root)
+        return (finding for finding in loose.found if not finding.unseen)

@@ -23,6 +23,10 @@ _STANDARD_FOLDERS = names(
 _VERSIONED = re.compile(
     r"(python|pypy|perl|ruby|php|lua|node|pip|gcc|g\+\+|clang|tclsh|wish|guile)[\d.]+|(mkfs|newfs)\.\w+"
 )
+_FORMATTERS = {"mkfs", "newfs"}
+_BEGINS = re.compile(r"(?:^|[;|&({`])\s*(?:\w+=\S*\s+)*([^\s;|&(){}<>`]+)")
+_MARKS = re.compile(r"[\"'\\]")
+_PLAIN = re.compile(r"[\w.,:/@%+~-]*")
 _ASKS_ABOUT_ITSELF = {"--help", "--version"}
 _COMPUTED_NAME = doubt(
     "cannot-be-followed",
@@ -31,6 +35,17 @@ _COMPUTED_NAME = doubt(
 _FORMATS = Effect(
     "system-change", tables.HIGH, "Makes a new file system: what was there before is gone."
 )
+
+
+def may_tell(line: str) -> bool:
+    """Say whether a line begins a command of which more is known than that it is harmless."""
+    for match in _BEGINS.finditer(line):
+        word = _MARKS.sub("", match[1])
+        name = _known_name(word.rpartition("/")[2])
+        known = name in HANDLERS or name in tables.EFFECTS or name in options.OPTIONS
+        if known or name in _FORMATTERS or not _PLAIN.fullmatch(word):
+            return True
+    return False
 
 
 def judge(call: Call) -> None:
@@ -65,7 +80,7 @@ def _by_name(call: Call, *, is_file: bool) -> None:
         call.add(*tables.EFFECTS[name])
     elif name in options.OPTIONS:
         _by_options(call)
-    elif name in {"mkfs", "newfs"}:
+    elif name in _FORMATTERS:
         call.add(_FORMATS)
     elif name not in tables.HARMLESS and not is_file and UNKNOWN not in name:
         call.add(tables.UNKNOWN_COMMAND)

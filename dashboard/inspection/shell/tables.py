@@ -38,7 +38,7 @@ WRITES_CONTROL = Effect("control-system-write", HIGH, "Writes to the control sys
 READS_CONTROL = Effect("control-system-read", INFO, "Reads from the control system.")
 READS_SECRETS = Effect("credentials", MEDIUM, "Touches files that usually hold credentials.")
 DROPS_DATABASE = Effect("sql-drop", HIGH, "Drops a database.")
-KEYWORD = doubt("does-not-parse", "A word of the shell's grammar stands where a command does.")
+KEYWORD = doubt("parsed-in-part", "A word of the shell's grammar stands where a command does.")
 NOT_INSPECTED = doubt("not-inspected", "Holds code in a language that no inspector reads.")
 
 KEYWORDS = names("if then elif else fi for while until do done case esac select { } [[")

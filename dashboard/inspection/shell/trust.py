@@ -7,18 +7,18 @@ are known, each a way to hide a command from whoever reads the tree.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from tree_sitter import Node
 
 from dashboard.inspection.notes import Notes, doubt
 from dashboard.inspection.shell.words import from_source, plain
 
-_NOT_PARSED = doubt("does-not-parse", "Is not a script that can be read as a shell would read it.")
+NOT_PARSED = doubt("parsed-in-part", "Is not a script that can be read as a shell would read it.")
 READ_DIFFERENTLY = doubt(
-    "does-not-parse", "Holds something that shells and our inspection may read differently."
+    "parsed-in-part", "Holds something that shells and our inspection may read differently."
 )
-_NUL = doubt("does-not-parse", "Holds NUL characters, which shells leave out or stop at.")
+NUL = doubt("parsed-in-part", "Holds NUL characters, which shells leave out or stop at.")
 _CONTROL = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|\\\r")
 _COMMENT_BEGINS = re.compile(rb"(?:^|[ \t\n|&;()<>`])\Z")
 _NO_CODE = re.compile(rb"(?:[ \t\n]|\\\n)*")
@@ -26,14 +26,38 @@ _LONE_DASH = re.compile(rb"(?:[ \t]|\\\n)*(?:-[ \t]*)?")  # which the grammar lo
 _CODE_MARK = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$\(|[<>]\()")
 _MARKS = re.compile(rb"[`(]")
 _LEAVES = {"word", "string_content", "regex", "extglob_pattern", "heredoc_content"}
-_CHECKED = _LEAVES | {"comment", "test_command", "heredoc_redirect", "command_substitution"}
+_LINE_ENDS = re.compile(rb"(?<!\\)(?:\\\\)*\n")
 _BACKTICK_ESCAPE = re.compile(r"\\([\\`$])")
+_QUOTES = re.compile(r"[\"'\\\0]")
+_NO_WORDS = re.compile(
+    r"\\\r?\n|<<-?\s*\w+|[{}#<]|\$(?=[({])|[\x01-\x08\x0b-\x1f\x7f]|(?<!\S)(?:\[\[?|\]\]?|!)(?!\S)"
+)
+_NEXT_COMMAND = re.compile(
+    r"[()`;]|&&|\|\||\b(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|select|function)\b"
+)
+_SEVERAL = re.compile(r"([|&>])(?:\s*[|&>])+")
+
+
+def as_plain_commands(text: str) -> Iterator[str]:
+    """Yield a script without all that its grammar is made of but words and pipes.
+
+    Whatever may begin a command begins one here, with and without the text in quotes. So nothing
+    is lost where the tree went wrong, and more is found than is there.
+    """
+    words = _NO_WORDS.sub(" ", text)
+    for between in ("", ";") if _QUOTES.search(words) else ("",):
+        lines = (_NEXT_COMMAND.split(line) for line in _QUOTES.sub(between, words).split("\n"))
+        yield "\n".join("; ".join(filter(None, map(_tidy, parts))) for parts in lines)
+
+
+def _tidy(command: str) -> str:
+    return _SEVERAL.sub(r"\1", command).strip(" \t|&>")
 
 
 def check_text(text: str, notes: Notes) -> None:
     """Note what no tree shows: characters that shells and our parser take differently."""
     if "\0" in text:
-        notes.add(_NUL)
+        notes.add(NUL)
     odd = _CONTROL.search(text)
     if odd is None and "<<" in text:
         odd = re.search("\r\n", text)  # it belongs to the word that ends a here-document
@@ -65,17 +89,13 @@ def check_tree(nodes: Iterable[Node], source: bytes, notes: Notes) -> Iterator[t
 
 def _check(node: Node, source: bytes, notes: Notes) -> str:
     if node.is_error or node.is_missing:
-        notes.add(_NOT_PARSED)
-    elif node.type == "comment":
-        if not _COMMENT_BEGINS.search(source[max(0, node.start_byte - 1) : node.start_byte]):
-            notes.add(READ_DIFFERENTLY)
-    elif node.type == "test_command":
-        # A single bracket is a command, and a line end ends it.
-        if "\n" in plain(node) and not plain(node).startswith("[["):
-            notes.add(READ_DIFFERENTLY)
-    elif node.type == "heredoc_redirect":
+        notes.add(NOT_PARSED)
+        return ""
+    if node.type in _DIFFERS and _DIFFERS[node.type](node, source):
+        notes.add(READ_DIFFERENTLY)
+    if node.type == "heredoc_redirect":
         return _check_heredoc(node, notes)
-    elif node.type == "command_substitution":
+    if node.type == "command_substitution":
         text = plain(node)
         if text.startswith("`") and "\\" in text:
             return _BACKTICK_ESCAPE.sub(r"\1", text[1:-1])
@@ -85,6 +105,35 @@ def _check(node: Node, source: bytes, notes: Notes) -> str:
         notes.add(READ_DIFFERENTLY)
         return plain(node)
     return ""
+
+
+def _is_glued_comment(node: Node, source: bytes) -> bool:
+    before = source[max(0, node.start_byte - 1) : node.start_byte]
+    return not _COMMENT_BEGINS.search(before)
+
+
+def _is_long_bracket(node: Node, _source: bytes) -> bool:
+    # A single bracket is a command, and a line end ends it.
+    return "\n" in plain(node) and not plain(node).startswith("[[")
+
+
+def _goes_on(node: Node, source: bytes) -> bool:
+    # For the grammar a command goes on where the next line begins with a backslash.
+    between = zip(node.children, node.children[1:], strict=False)
+    return any(_LINE_ENDS.search(source, one.end_byte, two.start_byte) for one, two in between)
+
+
+def _begins_blank(node: Node, _source: bytes) -> bool:
+    return (node.text or b"")[:1].isspace()
+
+
+_DIFFERS: dict[str, Callable[[Node, bytes], bool]] = {
+    "comment": _is_glued_comment,
+    "test_command": _is_long_bracket,
+    "command": _goes_on,
+    "word": _begins_blank,
+}
+_CHECKED = _LEAVES | {*_DIFFERS, "heredoc_redirect", "command_substitution"}
 
 
 def _check_heredoc(node: Node, notes: Notes) -> str:

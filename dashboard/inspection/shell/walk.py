@@ -18,8 +18,8 @@ from dashboard.inspection.shell.words import Word, plain, text_of, words_of
 from dashboard.inspection.shell.wrappers import assigning
 
 _REDIRECTS = {"file_redirect", "heredoc_redirect", "herestring_redirect"}
-_WORDS_BEHIND = doubt(
-    "does-not-parse", "Words stand behind a redirection where it is not clear whose they are."
+WORDS_BEHIND = doubt(
+    "parsed-in-part", "Words stand behind a redirection where it is not clear whose they are."
 )
 _CODE_IN_VALUE = doubt(
     "cannot-be-followed",
@@ -124,7 +124,7 @@ class Walk:
             yield visit._replace(node=body, redirects=redirects)
         elif body is not None:
             if any(len(r.children_by_field_name("destination")) > 1 for r in redirects):
-                self._notes.add(_WORDS_BEHIND)
+                self._notes.add(WORDS_BEHIND)
             yield visit._replace(node=body, stdin=stdin or visit.stdin)
         for redirect in redirects:
             yield from self._redirect_parts(visit, redirect, body)

@@ -2,6 +2,10 @@
 
 from dashboard.policies.services.checking import word_for
 from dashboard.policies.services.publish import publish
-from dashboard.policies.services.revisions import current_revision
+from dashboard.policies.services.revisions import (
+    current_revision,
+    lock_for_change,
+    lock_for_judging,
+)
 
-__all__ = ["current_revision", "publish", "word_for"]
+__all__ = ["current_revision", "lock_for_change", "lock_for_judging", "publish", "word_for"]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from dashboard.accounts.models import User
@@ -15,6 +15,9 @@ from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.signals import policy_published
 from dashboard.wire import parse_json
+
+_JUDGING = 3_735_928_560
+"""Names the lock of judging among PostgreSQL's advisory locks of this database."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,14 +55,43 @@ def locked_present() -> PolicyRevision:
     Of two who publish at once the second waits here, then reads what the first published.
     """
     current_revision()
-    PolicyRevision.objects.select_for_update().get(pk=1)
+    # Not its key: who judges by revision 1 refers to it, and is waited for in add_revision.
+    PolicyRevision.objects.select_for_update(no_key=True).get(pk=1)
     return current_revision()
+
+
+def lock_for_judging() -> None:
+    """Keep the policy and the hold as they are until the transaction ends; many may at once.
+
+    Call it before reading either, after locking agent and request, and before locking a grant or
+    the head of the log. Then what is recorded before a publication or a hold was judged before
+    it, and what is recorded after it was judged after it.
+    """
+    _lock("pg_advisory_xact_lock_shared")
+
+
+def lock_for_change() -> None:
+    """Wait until nobody judges, and let nobody judge until the transaction ends.
+
+    Call it before the policy or the hold is changed, and lock nothing after it but the head of
+    the log.
+    """
+    _lock("pg_advisory_xact_lock")
+
+
+def _lock(function: str) -> None:
+    # An advisory lock and not a row's: who shares a row's lock passes by who waits to change it,
+    # so under load a hold waited for seconds. SQLite has one writer, who holds everything.
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT {function}(%s)", [_JUDGING])
 
 
 def add_revision(
     present: PolicyRevision, policy: Policy, publication: Publication, *, by: Actor
 ) -> PolicyRevision:
     """Write ``policy`` as the revision after ``present``, record it, and tell after the commit."""
+    lock_for_change()
     revision = PolicyRevision.objects.create(
         number=present.number + 1,
         document=policy.to_json(),

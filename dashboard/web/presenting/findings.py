@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.utils.safestring import SafeString
 
-from dashboard.inspection.findings import Finding, Report, Severity
+from dashboard.inspection.findings import Finding, Report, Severity, Unseen
 from dashboard.web.rendering.blocks import ContentBlock, with_marks
 from dashboard.web.rendering.content import Content
 from dashboard.web.rendering.marks import Mark, finding_id, line_id
@@ -26,6 +26,18 @@ SEVERITIES = {
     Severity.MEDIUM: "Medium",
     Severity.LOW: "Low",
     Severity.INFO: "Note",
+}
+
+
+_DOUBTS = {Unseen.NOT_READ: "not read", Unseen.NOT_FOLLOWED: "not followed"}
+_CARE = {  # the worst first
+    Unseen.NOT_READ: (
+        "Not all of this was read by a machine, so it may do more than is listed here. Read it "
+        "with more care than usual."
+    ),
+    Unseen.NOT_FOLLOWED: (
+        "Not all of this could be followed by a machine, so read it with more care than usual."
+    ),
 }
 
 
@@ -50,13 +62,14 @@ class FindingRow:
     """One finding in the list, or one that several arguments share.
 
     Attributes:
+        doubt: What this says was not done, where it is a doubt.
         places: Where it is, as far as that can be told.
     """
 
     id: str
     severity: str
     severity_word: str
-    is_doubt: bool
+    doubt: str
     name: str
     sentence: SafeString
     places: list[FoundAt]
@@ -71,6 +84,7 @@ class Found:
         rows: What is on sight.
         folded: What is one press away.
         more: How many are not listed at all.
+        doubts: What a reader has to know of what was not read or followed; empty if nothing.
         has_placeless: Whether something was found of which nobody can tell where.
         inspector: The version that looked.
     """
@@ -79,7 +93,7 @@ class Found:
     rows: list[FindingRow]
     folded: list[FindingRow]
     more: int
-    has_doubts: bool
+    doubts: str
     has_placeless: bool
     inspector: str
     shown: list[str]
@@ -98,7 +112,7 @@ def found(report: Report, content: Content) -> tuple[Found, Content]:
         rows=rows[:at_once],
         folded=rows[at_once:],
         more=len(ordered) - len(listed),
-        has_doubts=report.has_doubts,
+        doubts=next((said for unseen, said in _CARE.items() if unseen in report.unseen), ""),
         has_placeless=not all(_first_line(finding, blocks) for finding in ordered),
         inspector=report.inspector,
         shown=[_as_shown(finding) for finding in listed],
@@ -137,7 +151,7 @@ def _row(number: int, finding: Finding, at: FoundAt | None) -> FindingRow:
         id=finding_id(number),
         severity=str(finding.severity),
         severity_word=SEVERITIES[finding.severity],
-        is_doubt=finding.is_doubt,
+        doubt=_DOUBTS.get(finding.unseen, "") if finding.unseen else "",
         name=finding.name,
         sentence=theirs(finding.sentence),
         places=[at._replace(id="")] if at else [],

@@ -79,6 +79,12 @@ class Standing:
     stamp: str
     next_id: UUID | None
 
+    @property
+    def asks_for_the_end(self) -> bool:
+        """Whether who approves has to say, where no script sees it, that they read to the end."""
+        has_voted = self.progress is not None and bool(self.progress.mine)
+        return self.required.whole_content and not self.why_not_approve and not has_voted
+
 
 def standing(
     approval: ApprovalRequest,

@@ -124,7 +124,7 @@ def _demanded(demands: Required) -> Iterator[str]:
         later = " or ".join(circle.later)
         yield (
             f"Who approves is a member of {' or '.join(circle.groups)}"
-            + (f", from half of the time limit on of {later} too." if later else ".")
+            + (f", after {length(int(circle.later_from_s))} also of {later}." if later else ".")
         )
     yield f"The agent's owner {'may approve' if demands.owner_may_approve else 'does not count'}."
     yield f"Who edits it {'may approve' if demands.editor_may_approve else 'does not count'}."

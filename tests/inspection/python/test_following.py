@@ -135,6 +135,12 @@ def test_code_that_nobody_knows_is_not_passed_over(source):
     assert names(source) == {"unknown-import"}
 
 
+@pytest.mark.parametrize("neighbour", [".", "..", ".sibling", "..package.sibling"])
+def test_all_of_a_neighbour_is_imported_without_losing_sight_of_the_rest(neighbour):
+    source = f"from {neighbour} import *\nimport os\nos.remove('x')"
+    assert names(source) == {"unknown-import", "file-delete"}
+
+
 def test_all_of_a_module_that_can_do_harm_is_not_imported_unseen():
     assert grave("from os import *") == {"unknown-import"}
 

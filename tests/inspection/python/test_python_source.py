@@ -142,4 +142,4 @@ def test_too_many_findings_are_cut_to_the_gravest_and_that_is_a_doubt():
     found = inspect_python(source)
     assert len(found) == 201
     assert "file-delete" in {finding.name for finding in found}
-    assert the("too-large", source).is_doubt
+    assert the("too-many-findings", source).is_doubt
