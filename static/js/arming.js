@@ -1,5 +1,8 @@
 // No press counts within half a second after something changed under the hands, and no form is
-// sent twice. Without script the server refuses the second answer instead.
+// sent twice; a press that does not count is told so. Without script the server refuses the second
+// answer instead.
+
+import { announceInSight, hide } from "./announcing.js";
 
 const ARMS_AFTER_MS = 500;
 const root = document.documentElement; // says so too: data-arming, for the pointer's shape
@@ -20,12 +23,30 @@ function refuse(event) {
   event.stopImmediatePropagation();
 }
 
+/** Why nothing comes of a press that was too early. */
+export function sayTooEarly() {
+  announceInSight("The page just changed: press again. Nothing was sent.");
+}
+
+/** @param {Event} event */
+function refuseEarly(event) {
+  refuse(event);
+  sayTooEarly();
+}
+
+/** @param {SubmitEvent} event */
+function refuseTwice(event) {
+  refuse(event);
+  announceInSight("Sent already. The answer has not come yet.");
+}
+
 /** @param {SubmitEvent} event */
 function guard(event) {
   const form = event.target;
   if (form.method !== "post") return;
-  if (form.matches(".decide, [data-arms]") && performance.now() < armedAt) return refuse(event);
-  if (form.getAttribute("aria-busy") === "true") return refuse(event);
+  if (form.matches(".decide, [data-arms]") && performance.now() < armedAt) return refuseEarly(event);
+  if (form.getAttribute("aria-busy") === "true") return refuseTwice(event);
+  hide();
   form.setAttribute("aria-busy", "true"); // not disabled: a disabled button is not sent
 }
 
@@ -39,8 +60,9 @@ document.addEventListener("submit", guard, true);
 document.addEventListener(
   "click",
   (event) => {
-    const moved = event.target.closest?.(".item-link, .result .button");
-    if (moved && event.detail > 0 && performance.now() < armedAt) refuse(event);
+    if (!event.target.closest?.(".item-link, .result .button") || event.detail === 0) return;
+    if (performance.now() < armedAt) refuseEarly(event);
+    else hide();
   },
   true,
 );

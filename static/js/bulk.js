@@ -11,7 +11,7 @@ function show() {
   form.querySelector("[value=approve]").disabled = !read || !count;
   form.querySelector("[value=reject]").disabled = !count;
   form.querySelector(".bulk-unread").hidden = read;
-  form.elements["bulk-end-seen"].value = read ? "yes" : "";
+  form.querySelector("[name=end_seen]").checked = read;
 }
 
 if (form) {

@@ -1,6 +1,9 @@
 // Keeps an open request honest: its status and its bar follow events, its content never moves.
 // Also records whether the end of it was in sight; looking.js says that it is.
 
+import { announce } from "./announcing.js";
+import { fetched, paced } from "./pacing.js";
+
 const request = () => document.getElementById("request");
 const bar = () => document.getElementById("request-bar");
 const isSending = () => document.querySelector(":is(#request-bar, #request-status) [aria-busy]") !== null;
@@ -10,7 +13,8 @@ let wasInBar = false;
 
 const UNDER_THE_BAR = { rootMargin: "0px 0px -70px 0px" }; // is not in sight
 const end = new IntersectionObserver((entries) => {
-  if (!entries.some((entry) => entry.isIntersecting) || !request()) return;
+  // Of the request that is open now: word of the last one may come when it is gone.
+  if (!entries.some((entry) => entry.isIntersecting && request()?.contains(entry.target))) return;
   ended.add(request().dataset.read ?? request().dataset.id);
   showWhetherRead();
 }, UNDER_THE_BAR);
@@ -22,7 +26,7 @@ export function showWhetherRead() {
   const seen = ended.has(request().dataset.read ?? request().dataset.id);
   const read = seen && !Number(form.querySelector(".owed")?.dataset.owed);
   bar().toggleAttribute("data-unread", !read);
-  form.elements.end_seen.value = read ? "yes" : "";
+  form.querySelector("[name=end_seen]").checked = read;
   if ("whole" in form.dataset && !form.querySelector("#why-not")) {
     for (const yes of form.querySelectorAll("[value=approve], [data-unseen]")) yes.disabled = !read;
     for (const panel of form.querySelectorAll(".remember")) panel.hidden = !read;
@@ -40,11 +44,12 @@ function open() {
   showWhetherRead();
 }
 
-function refresh() {
+const refresh = paced(fetchBar, 0);
+
+async function fetchBar() {
   if (!bar()) return;
-  const source = document.getElementById("main"); // stays, so it is what requests queue up at
-  const options = { source, target: "#request-bar", select: "#request-bar", selectOOB: "#request-status,#request-why", swap: "outerHTML" };
-  htmx.ajax("GET", bar().dataset.url, options);
+  const options = { target: "#request-bar", select: "#request-bar", selectOOB: "#request-status,#request-why", swap: "outerHTML" };
+  await fetched(document.getElementById("main"), bar().dataset.url, options); // main stays
 }
 
 /** Leave the bar alone, and what is being typed in it, if nothing in it changed or an answer comes. */
@@ -75,11 +80,11 @@ function settled(event) {
   const place = bar().querySelector(".result, .progress-said");
   if (place && wasInBar && !bar().contains(document.activeElement)) place.focus({ preventScroll: true });
   wasInBar = false;
-  if (said) document.getElementById("announcer").textContent = said.innerText;
+  if (said) announce(said.innerText);
 }
 
 document.addEventListener("live:changed", (event) => event.detail.id === request()?.dataset.id && refresh());
-for (const name of ["live:gate", "live:caught-up", "countdown:over"]) document.addEventListener(name, refresh);
+for (const name of ["live:gate", "live:caught-up", "countdown:over"]) document.addEventListener(name, () => refresh());
 document.addEventListener("htmx:beforeOnLoad", drop);
 document.addEventListener("htmx:beforeSwap", consider);
 document.addEventListener("htmx:afterSettle", settled);

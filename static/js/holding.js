@@ -1,6 +1,9 @@
 // A finger approves by a deliberate hold: a tap that went astray approves nothing. Mice, keyboards
 // and screen readers press as ever, and so does everybody without this file.
 
+import { announce } from "./announcing.js";
+import { sayTooEarly } from "./arming.js";
+
 const HOLD_MS = 600;
 const STRAYS_PX = 12;
 const root = document.documentElement;
@@ -22,7 +25,7 @@ function hint(isHint) {
   const words = document.querySelector("#request-bar .hold-said");
   if (!words) return;
   words.hidden = !isHint;
-  if (isHint) document.getElementById("announcer").textContent = words.textContent;
+  if (isHint) announce(words.textContent);
 }
 
 /** @param {PointerEvent} event */
@@ -30,7 +33,8 @@ function begin(event) {
   end();
   const button = approveAt(event.target);
   isTouch = Boolean(button) && isFinger(event);
-  if (!isTouch || button.disabled || "arming" in root.dataset) return;
+  if (!isTouch || button.disabled) return;
+  if ("arming" in root.dataset) return sayTooEarly();
   const timer = setTimeout(approve, HOLD_MS);
   held = { button, x: event.clientX, y: event.clientY, timer };
   button.classList.add("is-held");
@@ -63,13 +67,13 @@ function lift() {
 }
 
 /**
- * Stop the click of a finger, which may have come to another Approve than it went down on. Keys
- * and screen readers click without a count, and so does a hold.
+ * Stop the click of a finger that went down on Approve, whatever came under it since. Keys and
+ * screen readers click without a count, and so does a hold.
  *
  * @param {MouseEvent} event
  */
 function swallow(event) {
-  if (!isTouch || event.detail === 0 || !approveAt(event.target)) return;
+  if (!isTouch || event.detail === 0) return;
   event.preventDefault();
   event.stopImmediatePropagation();
 }
@@ -78,7 +82,7 @@ document.addEventListener("pointerdown", begin, true);
 document.addEventListener("pointermove", move, true);
 document.addEventListener("pointerup", lift, true);
 document.addEventListener("pointercancel", end, true);
-document.addEventListener("click", swallow, true);
+window.addEventListener("click", swallow, true); // before arming.js, which would say it was early
 document.addEventListener("htmx:beforeSwap", (event) => held && event.detail.target?.contains(held.button) && end());
 document.addEventListener("contextmenu", (event) => isTouch && approveAt(event.target) && event.preventDefault());
 if (matchMedia("(pointer: coarse)").matches) root.dataset.holds = ""; // so the button says how

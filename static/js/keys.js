@@ -1,6 +1,7 @@
 // Keys for who answers all day. None of them decides: they lead to where a press does.
 // Single characters get in the way of speech input, so they can be turned off; see WCAG 2.1.4.
 
+import { announce } from "./announcing.js";
 import { toClaim, toLater } from "./attending.js";
 
 const STORED = "approvals:keys"; // "off", or nothing
@@ -9,11 +10,6 @@ const opener = document.getElementById("keys-open");
 const isOn = () => localStorage.getItem(STORED) !== "off";
 const inBar = (selector) => document.querySelector(`#request-bar ${selector}`);
 const isInSight = (element) => element.checkVisibility();
-
-/** @param {string} words - for who does not see why nothing happened */
-function say(words) {
-  document.getElementById("announcer").textContent = words;
-}
 
 /** @param {1 | -1} step */
 function move(step) {
@@ -31,7 +27,7 @@ function toApprove() {
   if (!approve) return;
   if (!approve.disabled) return approve.focus();
   const why = [...document.querySelectorAll("#why-not, .bar-unread")].find(isInSight);
-  say(`Approve is not offered. ${why?.textContent ?? ""}`);
+  announce(`Approve is not offered. ${why?.textContent ?? ""}`);
 }
 
 function toReason() {

@@ -3,6 +3,7 @@
 // Nothing is told while a page of ours is in sight, and at most once in ten seconds.
 
 import { serverNow } from "./countdown.js";
+import { pauseAfter } from "./pacing.js";
 
 export const STORED = "approvals:notify"; // "on", or nothing
 const TOLD = "approvals:told"; // when a tab of this browser told something, in ms
@@ -13,6 +14,7 @@ const LAST_MS = 60_000;
 
 const sign = document.getElementById("live");
 let known = null; // what needed the reader when they looked away, or were told
+let notBefore = 0; // by performance.now()
 let timer = 0;
 let lastTimer = 0;
 let warnedOf = "";
@@ -42,13 +44,17 @@ export function show(words, more) {
 }
 
 async function ask() {
+  const began = performance.now();
   const answer = await fetch(sign.dataset.mine).catch(() => null);
+  const ended = performance.now();
+  notBefore = ended + pauseAfter(ended - began);
   return answer?.ok && !answer.redirected ? answer.json() : null;
 }
 
 const isNeeded = () => isOn() && document.hidden && since(IN_SIGHT) > 2 * BURST_MS;
 
 async function check() {
+  timer = 0; // what is heard from here on may be too late for this answer
   const now = await ask();
   if (!now || !document.hidden) return;
   const isNews = known ? now.mine > known.mine || now.newest > known.newest : now.mine > 0;
@@ -60,9 +66,8 @@ async function check() {
 /** Look a moment after something changed: a burst is one look, and one word about it. */
 function look() {
   if (!document.hidden) return stamp(IN_SIGHT);
-  if (!isOn()) return;
-  clearTimeout(timer);
-  timer = setTimeout(check, Math.max(BURST_MS, GAP_MS - since(TOLD)));
+  if (!isOn() || timer) return;
+  timer = setTimeout(check, Math.max(BURST_MS, GAP_MS - since(TOLD), notBefore - performance.now()));
 }
 
 /** @param {string | null} soonest - when the first one ends that needs the reader */
@@ -82,6 +87,7 @@ async function warn(soonest) {
 
 async function turned() {
   clearTimeout(timer);
+  timer = 0;
   clearTimeout(lastTimer);
   if (!document.hidden) return stamp(IN_SIGHT);
   known = isOn() ? await ask() : null;

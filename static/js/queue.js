@@ -3,13 +3,13 @@
 
 import { disarm } from "./arming.js";
 import { showBadge } from "./badge.js";
+import { fetched, paced } from "./pacing.js";
 
 const QUIET_MS = 150; // the first change is looked at at once, and those of a burst after it together
 const list = () => document.getElementById("list");
 const pane = document.querySelector(".queue");
 const button = document.getElementById("list-news");
-let timer = 0;
-let lookedAt = -QUIET_MS;
+const ring = paced(fetchList, QUIET_MS);
 let forced = false;
 let behind = false; // something was held back
 
@@ -18,17 +18,14 @@ const isInUse = () => pane.matches(":hover") || list().matches(":focus-within") 
 
 /** @param {boolean} [force] - also while the list is in use */
 export function look(force = false) {
-  clearTimeout(timer);
   forced ||= force;
-  timer = setTimeout(fetchList, force ? 0 : lookedAt + QUIET_MS - performance.now());
+  ring(force);
 }
 
 function fetchList() {
-  lookedAt = performance.now();
-  // The pane stays while lists come and go, so it is what requests queue up at.
-  const options = { source: pane, target: "#list", select: "#list", swap: "outerHTML" };
+  const options = { target: "#list", select: "#list", swap: "outerHTML" };
   if (document.getElementById("choose")) options.selectOOB = "#choose";
-  htmx.ajax("GET", list().dataset.url, options);
+  return fetched(pane, list().dataset.url, options); // the pane stays while lists come and go
 }
 
 /** Ask again for a list whose place was taken by another in the meantime. */

@@ -113,6 +113,7 @@ async def test_a_hold_that_something_changed_under_approves_nothing(phone):
 
     await finger.down(approve(page))
 
+    await expect(page.locator("#announcer.is-seen")).to_contain_text("press again")
     await armed(page)
     await expect(page.locator(".is-held")).to_have_count(0)
     await finger.up()
@@ -133,6 +134,18 @@ async def test_a_finger_that_stays_down_answers_nothing_that_comes_under_it(phon
     await armed(page)
     assert await status() == "pending"
     assert len([url for url in sent if url.endswith("/decide")]) == 1
+
+
+async def test_a_finger_that_stays_down_after_it_approved_is_not_told_to_press_again(phone):
+    page, finger, _ = await phone()
+    await finger.hold(approve(page))
+    await page.locator(".result--approved").wait_for()
+
+    await finger.up()
+
+    await armed(page)
+    await expect(page.locator("#announcer")).to_contain_text("Approved by you")
+    await expect(page.locator("#announcer.is-seen")).to_have_count(0)
 
 
 async def test_a_screen_reader_on_a_phone_presses_as_ever(phone):

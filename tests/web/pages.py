@@ -79,5 +79,45 @@ def bar_of(browser, approval):
     return page_of(browser, approval).one(id="request-bar")
 
 
+_BUTTONS = {"submit", "button", "image", "reset"}
+
+
+def named_twice(page):
+    """Names that stand more than once in a form, which scripts and servers each read in their way.
+
+    A group is meant: radio buttons, or checkboxes whose values differ. Of buttons only the one
+    that was pressed is sent.
+    """
+    forms = {}
+    for form, control in _controls(page, None):
+        forms.setdefault((form, control["name"]), []).append(control)
+    return [
+        (form, name)
+        for (form, name), controls in forms.items()
+        if len(controls) > 1 and not _is_group(controls)
+    ]
+
+
+def _controls(element, form):
+    for child in element.inside:
+        if isinstance(child, str):
+            continue
+        owner = child if child.tag == "form" else form
+        is_field = child.tag in {"input", "select", "textarea"} and "name" in child.attributes
+        if is_field and child.attributes.get("type") not in _BUTTONS:
+            yield child.attributes.get("form") or (owner and _name_of(owner)), child
+        yield from _controls(child, owner)
+
+
+def _name_of(form):
+    return form.attributes.get("id") or f"{form.attributes.get('action')} {id(form)}"
+
+
+def _is_group(controls):
+    kinds = {control.attributes.get("type") for control in controls}
+    values = {control.attributes.get("value") for control in controls}
+    return kinds in ({"radio"}, {"checkbox"}) and len(values) == len(controls)
+
+
 def links(element):
     return [(a.text, a["href"]) for a in element.all("a")]

@@ -1,9 +1,10 @@
 """Why a person is asked, and what is asked of people, in words."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.services import judge_pending_again
 from dashboard.policies.demands import Circle, Required
 from dashboard.web.presenting import times
@@ -11,7 +12,8 @@ from dashboard.web.presenting.asking import in_words
 from tests import make
 from tests.web.pages import page_of
 
-HALF = make.timezone.now()
+ASKED_AT = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
+ONE = ApprovalRequest(submitted_at=ASKED_AT, expires_at=ASKED_AT + timedelta(minutes=30))
 CALM = {"whole_content": False}
 
 
@@ -29,7 +31,7 @@ CALM = {"whole_content": False}
             {"circles": (Circle(("ops",), ("managers",)),)},
             [
                 "1 person of ops has to approve.",
-                f"From {times.clock(HALF)} on managers may approve too.",
+                "From 12:15:00 UTC on managers may approve too.",
             ],
         ),
         ({"time_limit_s": 600}, ["It stays open for 10 min at the most."]),
@@ -37,7 +39,7 @@ CALM = {"whole_content": False}
     ],
 )
 def test_demands_are_said_in_words(asked, said):
-    assert in_words(Required(**(CALM | asked)), HALF) == said
+    assert in_words(Required(**(CALM | asked)), ONE) == said
 
 
 def test_the_page_says_what_the_policy_demands(browser, ask):
@@ -83,12 +85,30 @@ def test_a_new_policy_that_says_the_same_is_not_worth_a_word(browser, ask):
     assert list(page_of(browser, approval).one(class_="why").all("details")) == []
 
 
-def test_half_time_is_that_of_the_request(browser, token):
-    make.group("operators")
-    demands = {"groups": ["operators"], "escalate_to": "managers"}
-    make.in_force({"name": "Late", "effect": "review", "demands": demands})
-    approval = make.pending(token, time_limit_s=600)
+ESCALATING = {
+    "name": "Late",
+    "effect": "review",
+    "demands": {"groups": ["operators"], "escalate_to": "managers", "time_limit_s": 1200},
+}
 
-    half = times.clock(approval.submitted_at + timedelta(seconds=300))
+
+def test_half_time_is_that_of_the_policy(browser, token):
+    make.group("operators")
+    make.in_force(ESCALATING)
+    approval = make.pending(token, time_limit_s=900)
+
+    half = times.clock(approval.submitted_at + timedelta(seconds=600))
     said = page_of(browser, approval).one(class_="why-demands").text
     assert f"From {half} on managers may approve too." in said
+
+
+def test_it_is_said_that_a_group_does_not_get_its_turn(browser, token):
+    make.group("operators")
+    make.in_force(ESCALATING)
+    approval = make.pending(token, time_limit_s=60)
+
+    half = times.clock(approval.submitted_at + timedelta(seconds=600))
+    ends = times.clock(approval.expires_at)
+    said = page_of(browser, approval).one(class_="why-demands").text
+    assert f"From {half} on managers could approve too, but the time limit ends before" in said
+    assert f"at {ends}." in said

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from dashboard.approvals.judging import demands_of, half_time
+from dashboard.approvals.judging import demands_of
 from dashboard.approvals.models import ApprovalRequest, Decision, Judgement
 from dashboard.policies.demands import Circle, Required
 from dashboard.policies.evaluate import Effect
@@ -47,7 +47,7 @@ def why(approval: ApprovalRequest, judgements: Sequence[Judgement]) -> Why:
     return Why(
         heading=_heading(approval, reviewed=reviewed),
         sentences=_trace(judgement),
-        demands=in_words(demands_of(judgement), half_time(approval)) if reviewed else [],
+        demands=in_words(demands_of(judgement), approval) if reviewed else [],
         revision=judgement.revision_id,
         judged_at=judgement.judged_at,
         earlier=_trace(before) if changed else [],
@@ -55,9 +55,9 @@ def why(approval: ApprovalRequest, judgements: Sequence[Judgement]) -> Why:
     )
 
 
-def in_words(required: Required, half: datetime) -> list[str]:
-    """Say what a review asks for, beyond one reviewer's yes; ``half`` is half-time."""
-    return list(_sentences(required, half))
+def in_words(required: Required, approval: ApprovalRequest) -> list[str]:
+    """Say what a review of a request asks for, beyond one reviewer's yes."""
+    return list(_sentences(required, approval))
 
 
 def people(count: int) -> str:
@@ -80,19 +80,26 @@ def _trace(judgement: Judgement) -> list[str]:
     return [str(sentence) for sentence in json.loads(judgement.trace)]
 
 
-def _sentences(required: Required, half: datetime) -> Iterator[str]:
-    groups = required.groups_in_words(half_time_reached=False)
+def _sentences(required: Required, approval: ApprovalRequest) -> Iterator[str]:
+    groups = required.groups_in_words(after_s=0)
     if groups:
         have = "has" if required.approvals == 1 else "have"
         yield f"{people(required.approvals)} of {groups} {have} to approve."
     elif required.approvals > 1:
         yield f"{people(required.approvals)} have to approve."
-    yield from (_later(circle, half) for circle in required.circles if circle.later)
+    yield from (_later(circle, approval) for circle in required.circles if circle.later)
     if required.time_limit_s is not None:
         yield f"It stays open for {times.length(required.time_limit_s)} at the most."
     if required.reason_required:
         yield "A reason is needed to approve."
 
 
-def _later(circle: Circle, half: datetime) -> str:
-    return f"From {times.clock(half)} on {' and '.join(circle.later)} may approve too."
+def _later(circle: Circle, approval: ApprovalRequest) -> str:
+    at = approval.submitted_at + timedelta(seconds=circle.later_from_s)
+    who = " and ".join(circle.later)
+    if at < approval.expires_at:
+        return f"From {times.clock(at)} on {who} may approve too."
+    return (
+        f"From {times.clock(at)} on {who} could approve too, but the time limit ends before that, "
+        f"at {times.clock(approval.expires_at)}."
+    )

@@ -126,7 +126,7 @@ def _why_alone(reading: Reading, parts: Sequence[Section]) -> str:
         return _HIDDEN
     if reading.masked:
         return _MASKED
-    is_cut = reading.evidence_left_out or any(section.diff.left_out for section in parts)
+    is_cut = reading.leaves_out or any(section.diff.left_out for section in parts)
     return _MUCH if is_cut or reading.is_long or not reading.is_whole else ""
 
 

@@ -11,7 +11,6 @@ from django.utils.safestring import SafeString
 from dashboard.accounts.models import User
 from dashboard.approvals import queries, services
 from dashboard.approvals.editing import edited, judged_now, report_of_edit
-from dashboard.approvals.judging import half_time
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
 from dashboard.approvals.partial import steps_of
 from dashboard.approvals.permission import why_not_count
@@ -108,7 +107,7 @@ def change(
         steps=list(_steps(approval, edit, masks=reading.masks)),
         reading=reading,
         sentences=list(evaluation.trace),
-        demands=asking.in_words(required, half_time(approval)),
+        demands=asking.in_words(required, approval),
         required=required,
         is_replacement=not approval.accepts_edits,
         once=_once(edit, judgement, person, now),

@@ -13,12 +13,10 @@ from django.urls import reverse
 from dashboard.approvals.coverage import Part, Text
 from dashboard.web.rendering.blocks import ContentBlock
 from dashboard.web.rendering.content import Content
-from dashboard.web.rendering.windows import LINES, Window
+from dashboard.web.rendering.windows import CHARACTERS, LINES, Window, is_small
 
-AT_ONCE = 2 * LINES
-"""How many lines a page begins with, however many texts there are."""
-
-_SMALL = 50  # lines; a text that is no longer is on the page in any case
+AT_ONCE, CHARACTERS_AT_ONCE = 2 * LINES, 2 * CHARACTERS
+"""How many lines and characters a page begins with, however many texts there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +31,13 @@ class Owed:
 def laid_out(content: Content, approval_id: UUID) -> Content:
     """Say of each text how many of its windows the page begins with, and where the others are."""
     reader = reverse("web:lines", args=[approval_id])
-    left, blocks = AT_ONCE, []
+    lines_left, left, blocks = AT_ONCE, CHARACTERS_AT_ONCE, []
     for block in content.blocks:
-        is_small = block.code.line_count <= _SMALL and not block.code.is_long
-        drawn = 1 if left > 0 or is_small or block.is_raw else 0
+        drawn = 1 if min(lines_left, left) > 0 or is_small(block.text) or block.is_raw else 0
         first = block.code.windows[0]
-        left -= (first.last - first.first + 1) * drawn * (not block.is_raw)
+        if drawn and not block.is_raw:
+            lines_left -= first.last - first.first + 1
+            left -= first.end - first.start
         drawn = len(block.code.windows) if _is_compared(content, block) else drawn
         blocks.append(replace(block, href=reader, drawn=drawn))
     return replace(content, blocks=blocks)
@@ -74,7 +73,8 @@ def served(block: ContentBlock, window: Window) -> list[Part]:
 
 def owed(content: Content, missing: Collection[Part]) -> list[Owed]:
     """Say what is unread in words, neighbours together."""
-    return [one for block in _in_parts(content) for one in _of(block, content, missing)]
+    parts, is_one = frozenset(missing), len(content.to_be_read) == 1
+    return [one for block in _in_parts(content) for one in _of(block, parts, is_one=is_one)]
 
 
 def _in_parts(content: Content) -> list[ContentBlock]:
@@ -89,14 +89,14 @@ def _is_compared(content: Content, block: ContentBlock) -> bool:
     return block.number in (memory.content, memory.existing or memory.content)
 
 
-def _of(block: ContentBlock, content: Content, missing: Collection[Part]) -> Iterator[Owed]:
+def _of(block: ContentBlock, missing: Collection[Part], *, is_one: bool) -> Iterator[Owed]:
     windows = [w for w in block.code.windows if Part(block.code.digest, w.number) in missing]
     # Consecutive numbers keep their distance to their position.
     for _, group in groupby(enumerate(windows), lambda one: one[1].number - one[0]):
         together = list(map(itemgetter(1), group))
         first, last = together[0], together[-1]
-        several = len(content.to_be_read) > 1
-        words = f"{f'Text {block.number + 1}, ' if several else ''}{lines(first.first, last.last)}"
+        text = "" if is_one else f"Text {block.number + 1}, "
+        words = f"{text}{lines(first.first, last.last)}"
         href = f"{block.href}?block={block.number}&part={first.number}"
         yield Owed(words, href, len(together))
 

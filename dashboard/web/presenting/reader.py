@@ -30,6 +30,9 @@ from dashboard.web.rendering.windows import Window, window_of
 MOST_HITS = 50
 """More lines that hold what is searched are counted, not linked."""
 
+MOST_PLACES = 100
+"""More places where secrets are masked are counted, not named."""
+
 
 class Link(NamedTuple):
     """A link of ours. ``is_here`` says that it leads to what is shown."""
@@ -102,15 +105,15 @@ class OutlineView:
 def read(approval: ApprovalRequest, person: User, wanted: Wanted) -> Reader | None:
     """Show what is wanted of a content, or None if there is no such thing."""
     content = _content(approval, person)
-    texts = [block for block in content.blocks if block in content.to_be_read or block.is_raw]
-    block = next((one for one in texts if one.number == wanted.block), None)
+    to_be_read = {block.number for block in content.to_be_read}
+    block = next((one for one in content.blocks if one.number == wanted.block), None)
     if block is None or wanted.part > len(block.code.windows):
+        return None
+    if not (block.number in to_be_read or block.is_raw):
         return None
     hits = list(_hits(block, wanted.find)) if wanted.find else []
     window = _window(block, wanted, hits)
-    served = (
-        coverage.served(block, window) if not block.is_raw or block in content.to_be_read else []
-    )
+    served = coverage.served(block, window) if block.number in to_be_read else []
     left = [p for p in missing(approval.pk, person.pk, coverage.texts(content)) if p not in served]
     return Reader(
         block=block,
@@ -135,25 +138,27 @@ def outlines(approval: ApprovalRequest, person: User) -> list[OutlineView]:
 
 def masked_places(approval: ApprovalRequest, person: User, edit: Edit | None = None) -> list[str]:
     """Say where secrets are masked for a person, in our words; in an edit of it too."""
-    found = _masked(_content(approval, person))
-    if edit is None:
-        return found
-    seen = Judgement(inspection=Inspection(report=edit.report))
-    masks = masks_for(approval, seen, person)
-    _, changed = contents(edited(approval, edit.content), seen, masks=masks)
-    return found + [f"change {edit.pk}, {place}" for place in _masked(changed)]
+    found = list(_masked(_content(approval, person)))
+    if edit is not None:
+        seen = Judgement(inspection=Inspection(report=edit.report))
+        masks = masks_for(approval, seen, person)
+        _, changed = contents(edited(approval, edit.content), seen, masks=masks)
+        found += [f"change {edit.pk}, {place}" for place in _masked(changed)]
+    more = len(found) - MOST_PLACES
+    return [*found[:MOST_PLACES], f"{more} more"] if more > 0 else found
 
 
 _BREAK, _GAP = "\n", "\0"
 
 
-def _masked(content: Content) -> list[str]:
-    return [
-        f"text {block.number + 1}, line {block.text.count(_BREAK, 0, run.start) + 1}"
-        for block in content.blocks
-        if not block.is_raw
-        for run in block.code.masked
-    ]
+def _masked(content: Content) -> Iterator[str]:
+    for block in content.blocks:
+        line = 1
+        at = 0
+        for run in () if block.is_raw else block.code.masked:
+            line += block.text.count(_BREAK, at, run.start)
+            at = run.start
+            yield f"text {block.number + 1}, line {line}"
 
 
 def _content(approval: ApprovalRequest, person: User) -> Content:
@@ -181,10 +186,11 @@ def _hits(block: ContentBlock, find: str) -> Iterator[int]:
 
 def _without_secrets(block: ContentBlock) -> str:
     """Leave gaps where secrets are masked, or a search could guess them letter by letter."""
-    text = block.text
-    for start, end in block.code.masked:
-        text = f"{text[:start]}{_GAP * (end - start)}{text[end:]}"
-    return text
+    pieces, at = list[str](), 0
+    for run in block.code.masked:
+        pieces += (block.text[at : run.start], _GAP * (run.end - run.start))
+        at = run.end
+    return "".join([*pieces, block.text[at:]])
 
 
 def _texts(content: Content, shown: ContentBlock) -> list[Link]:

@@ -23,7 +23,7 @@ from dashboard.web.rendering.content import Content, render_content
 from dashboard.web.rendering.evidence import EvidenceField, evidence_fields
 from dashboard.web.rendering.links import NotebookLink, notebook_link
 from dashboard.web.rendering.markup import theirs
-from dashboard.web.rendering.masking import said
+from dashboard.web.rendering.masking import Known
 from dashboard.web.rendering.memories import Approved
 from dashboard.wire import Kind, parse_json
 
@@ -100,6 +100,12 @@ class Reading:
         """Whether it says anything besides where its notebook is."""
         return bool(self.objective or self.fields) or self.evidence_left_out
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether some of what the agent says is not drawn."""
+        items = (item for field in self.fields for item in field.items)
+        return self.evidence_left_out or any(item.left_out for item in items)
+
 
 def read(
     approval: ApprovalRequest,
@@ -133,7 +139,7 @@ def read(
         served=served,
         owed=coverage.owed(drawn, missing),
         found=findings,
-        objective=said(approval.objective, drawn.secrets),
+        objective=Known(drawn.secrets).said(approval.objective),
         fields=[] if left_out else evidence_fields(evidence, drawn.secrets),
         evidence_left_out=left_out,
         notebook_path=theirs(path),

@@ -1,0 +1,65 @@
+"""A request that is opened in the page, and not at its own address, can be answered as well."""
+
+import asyncio
+
+from tests.browser.conftest import armed, expect
+
+LONG = {"code": "x = 1\n" * 300, "language": "python"}
+KEEP_OBSERVERS = """
+const observers = window.observers = [];
+window.IntersectionObserver = class extends IntersectionObserver {
+  constructor(hear, options) { super(hear, options); this.hear = hear; observers.push(this); }
+};
+"""
+SAY_LATE = """(end) => {
+  for (const observer of window.observers) observer.hear([{ isIntersecting: true, target: end }]);
+}"""
+
+
+def link_to(page, approval):
+    return page.locator(f'.item[data-id="{approval["id"]}"] .item-link')
+
+
+async def test_what_is_opened_from_the_list_is_approved(house, visit):
+    approval = house.submit()
+    page = await visit("/")
+    await armed(page)
+
+    await link_to(page, approval).click()
+    await page.locator("#request").wait_for()
+    await armed(page)
+    await page.get_by_role("button", name="Approve").click()
+
+    await page.locator(".result--approved").wait_for()
+    assert (await asyncio.to_thread(house.wait, approval))["status"] == "approved"
+
+
+async def test_what_was_read_of_one_request_says_nothing_of_the_next(house, visit, path_of):
+    read, unread = house.submit(), house.submit(content=LONG)
+    page = await visit(path_of(read))
+    await expect(page.locator("[name=end_seen]")).to_be_checked()
+    await armed(page)
+
+    await link_to(page, unread).click()
+
+    await expect(page.locator("#request")).to_have_attribute("data-id", unread["id"])
+    await page.locator("#request-bar[data-unread]").wait_for()
+    await expect(page.locator("[name=end_seen]")).not_to_be_checked()
+    await expect(page.locator(".decide > [value=approve]")).to_be_disabled()
+
+
+async def test_late_news_of_the_end_of_one_request_says_nothing_of_the_next(house, visit, path_of):
+    read, unread = house.submit(), house.submit(content=LONG)
+    page = await visit(path_of(read))
+    await page.add_init_script(KEEP_OBSERVERS)
+    await page.reload()
+    await expect(page.locator("[name=end_seen]")).to_be_checked()
+    end = await page.locator("#content-end").element_handle()
+    await armed(page)
+    await link_to(page, unread).click()
+    await expect(page.locator("#request")).to_have_attribute("data-id", unread["id"])
+
+    await end.evaluate(SAY_LATE)
+
+    await expect(page.locator("[name=end_seen]")).not_to_be_checked()
+    await expect(page.locator(".decide > [value=approve]")).to_be_disabled()

@@ -1,0 +1,60 @@
+"""Debian's Chromium, started once for browser tests and journeys; without it they are left out."""
+
+import os
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+ROOMS = [Path(__file__).parent / room for room in ("browser", "journeys")]
+CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
+
+
+def _missing():
+    try:
+        import axe_playwright_python  # noqa: F401, PLC0415 - asked for only here
+        import playwright  # noqa: F401, PLC0415 - the same
+    except ImportError as error:
+        return f"Not run: {error.name} is not installed."
+    return "" if CHROMIUM.exists() else f"Not run: there is no {CHROMIUM}; set CHROMIUM."
+
+
+def expect(thing):
+    """Wait until what is asserted of a page or a part of it holds."""
+    from playwright.async_api import expect as wait_for  # noqa: PLC0415 - may be absent
+
+    return wait_for(thing)
+
+
+async def armed(page):
+    """Wait until presses count: for half a second after something changed they do not."""
+    await page.locator("html:not([data-arming])").wait_for()
+
+
+@pytest.fixture(scope="session")
+def installed():
+    """What tests in a browser need is there, or they are left out."""
+    if missing := _missing():
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(missing)
+
+
+def pytest_collection_modifyitems(items):
+    """Have all share a loop, and so a browser: to start it takes longer than most tests."""
+    one_loop = pytest.mark.asyncio(loop_scope="session")
+    for item in items:
+        in_room = any(item.path.is_relative_to(room) for room in ROOMS)
+        if in_room and pytest_asyncio.is_async_test(item):
+            item.add_marker(one_loop, append=False)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def chromium(installed):
+    from playwright.async_api import async_playwright  # noqa: PLC0415 - may be absent
+
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield browser
+        await browser.close()

@@ -1,0 +1,78 @@
+"""The product as its README starts it, and what it printed."""
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.serving import MANAGE, Server
+
+STARTS_WITHIN_S = 300  # on a machine that does much else; it is known at once if it ends
+OURS = re.compile(
+    r"DATABASE_URL|REDIS_URL|PUBLIC_URL|SECRET_KEY|DEBUG|ALLOWED_HOSTS|PROXY_COUNT|DASHBOARD_.*"
+    r"|DJANGO_SETTINGS_MODULE|PYTEST.*"
+)
+TROUBLE = re.compile(r"^.*(?: ERROR | CRITICAL |Traceback).*$", re.MULTILINE)
+
+
+class Product:
+    """One ``manage.py start`` in a data folder of its own."""
+
+    def __init__(self, folder, *options):
+        environment = {k: v for k, v in os.environ.items() if not OURS.fullmatch(k)}
+        environment |= {"DASHBOARD_DATA_DIR": str(folder), "PYTHONUNBUFFERED": "1"}
+        self._log = folder / "printed"
+        command = [*MANAGE, "start", "--port", "0", *options]
+        self._server = Server(command, self._log, environment)
+        self._read = 0
+
+    def start(self):
+        """Start it, and wait until it has said that it serves."""
+        self._server.start()
+        gives_up_at = time.monotonic() + STARTS_WITHIN_S
+        while not self._server.has_said("Stop it with"):
+            assert self._server.process.poll() is None, self.printed
+            assert time.monotonic() < gives_up_at, self.printed
+            time.sleep(0.02)
+
+    @property
+    def printed(self):
+        return self._log.read_text()
+
+    @property
+    def address(self):
+        return re.search(r"^The dashboard is at (\S+)$", self.printed, re.MULTILINE)[1]
+
+    @property
+    def first_link(self):
+        return re.search(r"^  (\S+/sign-in/\S+)$", self.printed, re.MULTILINE)[1]
+
+    @property
+    def settings(self):
+        """What an agent sets, from the lines that were printed for it."""
+        return dict(re.findall(r"^  export (DASHBOARD_\w+)=(\S+)$", self.printed, re.MULTILINE))
+
+    def troubles(self):
+        """Lines since the last time that tell of something that nobody foresaw."""
+        new = self.printed[self._read :]
+        self._read += len(new)
+        return TROUBLE.findall(new)
+
+    def end(self):
+        self._server.kill()
+
+
+@contextmanager
+def started(*options):
+    """Run the product; prints what it printed when a test fails."""
+    folder = Path(tempfile.mkdtemp(prefix="journeys-"))
+    product = Product(folder, *options)
+    try:
+        product.start()
+        yield product
+    finally:
+        product.end()
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,66 @@
+"""What else than Approve a person can answer; the agent has it word by word."""
+
+from dashboard.client import ApprovalRequest
+from dashboard.wire import Status
+
+STEPS = [
+    {"capability": "archiver_read", "task": "Read the vacuum logs"},
+    {"capability": "send_mail", "task": "Send them to everybody"},
+]
+
+
+async def test_rejected_with_a_reason(admin, agent):
+    asked = agent.ask(ApprovalRequest.code("print('to sector 3')", "python"))
+    await admin.opens("to sector 3")
+
+    await admin.presses(admin.page.get_by_text("Reject…"))
+    await admin.types("Sector 3 is in use. Ask at 15:00.", admin.page.get_by_label("Why not?"))
+    await admin.presses(admin.button("Reject"))
+    await admin.sees("Rejected by you")
+
+    answer = await agent.answer_to(asked)
+    assert (answer.status, answer.approved) == (Status.REJECTED, False)
+    assert answer.reason == "Sector 3 is in use. Ask at 15:00."
+
+
+async def test_edited_by_one_and_approved_by_another(admin, ben, agent):
+    refund = ApprovalRequest.tool_call("refund", {"order": 48213, "euro": 250}, accepts_edits=True)
+    asked = agent.ask(refund)
+    await admin.opens("48213")
+
+    await admin.presses(admin.link("Edit…"))
+    text = admin.page.get_by_role("textbox", name="arguments")
+    await admin.types('{"order": 48213, "euro": 25', text)
+    async with admin.is_refused(422, "/edit", told="Nothing was recorded"):
+        await admin.presses(admin.button("Look at the change"))
+    await admin.types('{"order": 48213, "euro": 25}', text)
+    await admin.presses(admin.button("Look at the change"))
+    await admin.sees("You wrote this, and the policy wants somebody else to approve")
+    await ben.opens("48213")
+    await ben.presses(ben.link("Look at it"))
+    await ben.sees("A change, before it is sent")
+    await ben.presses(ben.button("Approve this change"))
+    await ben.sees("Approved by you")
+
+    answer = await agent.answer_to(asked)
+    assert (answer.approved, answer.decided_by) == (True, "ben")
+    assert answer.content == {"tool": "refund", "arguments": {"order": 48213, "euro": 25}}
+
+
+async def test_some_steps_of_a_plan(admin, ben, agent):
+    asked = agent.ask(ApprovalRequest.plan(STEPS, accepts_edits=True))
+    await admin.opens("Plan", reads="Read the vacuum logs")
+
+    await admin.presses(admin.page.get_by_role("group", name="Step 1").get_by_label("Allow"))
+    await admin.presses(admin.page.get_by_role("group", name="Step 2").get_by_label("Refuse"))
+    await admin.presses(admin.button("Look at what is left"))
+    await admin.sees("What is different")
+    await ben.opens("Plan", reads="Read the vacuum logs")
+    await ben.presses(ben.link("Look at it"))
+    await ben.sees("A part of the plan, before it is sent")
+    await ben.presses(ben.button("Approve what is left"))
+    await ben.sees("Approved by you")
+
+    answer = await agent.answer_to(asked)
+    assert (answer.approved, answer.decided_by) == (True, "ben")
+    assert answer.content == {"steps": STEPS[:1]}
