@@ -146,4 +146,4 @@ def test_the_warning_is_kept_with_the_decision(browser, remembers, approved, ans
 
     shown = json.loads(Decision.objects.get(approval=second).shown)
     assert shown["warnings"] == [memories.DIFFERS]
-    assert shown["renderer"].startswith("3 ")
+    assert shown["renderer"].startswith("4 ")

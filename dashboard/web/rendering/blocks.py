@@ -10,10 +10,10 @@ from django.utils.safestring import SafeString
 
 from dashboard.inspection.parts import Part, Place, words
 from dashboard.web.rendering.code import ColourBudget, RenderedCode, render_code
-from dashboard.web.rendering.drawing import Run
+from dashboard.web.rendering.drawing import Run, apart
 from dashboard.web.rendering.marks import Mark
 from dashboard.web.rendering.markup import EMPTY, theirs
-from dashboard.web.rendering.masking import occurrences, of_code, of_value
+from dashboard.web.rendering.masking import Known, of_code, of_value
 from dashboard.web.rendering.prettyjson import pretty_json
 
 RAW_JSON = "Raw JSON"
@@ -88,16 +88,17 @@ def rendered(drafts: Iterable[Draft], *, masks: bool = False) -> list[ContentBlo
     """
     budget = ColourBudget()
     blocks: list[ContentBlock] = []
+    secrets: set[str] = set()
     for number, draft in sorted(enumerate(drafts), key=lambda one: one[1].is_raw):
-        known = frozenset[str]().union(*(block.secrets for block in blocks))
-        runs = _runs(draft, known) if masks else ()
+        runs = _runs(draft, secrets) if masks else ()
         blocks.append(_rendered(number, draft, budget, runs))
+        secrets |= blocks[-1].secrets
     return sorted(blocks, key=lambda block: block.number)
 
 
-def _runs(draft: Draft, known: frozenset[str]) -> tuple[Run, ...]:
+def _runs(draft: Draft, secrets: set[str]) -> tuple[Run, ...]:
     if draft.is_raw:
-        return occurrences(draft.text, known)
+        return Known(secrets).occurrences(draft.text)
     if draft.named_value is not None:
         return of_value(draft.text, draft.named_value)
     return of_code(draft.text, draft.language)
@@ -128,7 +129,7 @@ def _name(place: Place) -> str:
 def _rendered(
     number: int, draft: Draft, budget: ColourBudget, runs: tuple[Run, ...]
 ) -> ContentBlock:
-    code = render_code(draft.text, draft.language, budget, runs)
+    code = render_code(draft.text, draft.language, budget, apart(runs))
     return ContentBlock(
         title=draft.title,
         language=code.language,

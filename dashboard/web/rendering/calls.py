@@ -8,7 +8,7 @@ from typing import Any
 
 from dashboard.inspection.parts import parts_of_call
 from dashboard.web.rendering.blocks import ContentBlock, Draft, of_part, raw, rendered
-from dashboard.web.rendering.members import MOST_MEMBERS, Member, Members, count_members
+from dashboard.web.rendering.members import Member, Members, fit_on_a_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def render_call(
     """Draw a tool call: all of it as JSON first, then each text, then the name of the tool."""
     tool, arguments = content["tool"], content["arguments"]
     named = Draft("Tool", tool)
-    if count_members(arguments) > MOST_MEMBERS:
+    if not fit_on_a_page(arguments):
         return CallView(1, [], is_whole=False), rendered([raw(content), named])
     parts = parts_of_call(tool, arguments)
     blocks = rendered([raw(content), *map(of_part, parts), named], masks=masks)

@@ -18,11 +18,12 @@ from dashboard.web.rendering.drawing import Drawing, Run, Tokens
 from dashboard.web.rendering.tokens import DEADLINE_S, can_colour, tokenize
 from dashboard.web.rendering.windows import Window, cut
 
-RENDERER_VERSION = f"3 pygments-{pygments.__version__} unicode-{unicodedata.unidata_version}"
+RENDERER_VERSION = f"4 pygments-{pygments.__version__} unicode-{unicodedata.unidata_version}"
 CACHED_CHARACTERS = 300_000  # of HTML; what is longer is rendered each time
 CACHED_S = 3600
 RETRY_COLOURS_S = 60  # what hangs a lexer costs a second a minute, not a second a view
 _WARNINGS = 10
+_AHEAD = 10_000  # characters beyond the first window, for what has its end there
 _SHORT = 2_000  # characters; what is not coloured is drawn faster than a cache answers
 
 
@@ -141,12 +142,12 @@ def _short(asked: _Source, budget: ColourBudget) -> _TokensOf:
 def _long(asked: _Source, windows: Sequence[Window], budget: ColourBudget) -> _TokensOf:
     """Read the beginning for the first window, and all of it once for every other.
 
-    A window alone would be misread; so the beginning goes on a whole window further than is shown,
-    for what a lexer takes as one only when it sees its end.
+    A window alone would be misread; so the beginning goes on further than is shown, for what a
+    lexer takes as one only when it sees its end.
     """
     if not can_colour(asked.text, asked.alias):
         return lambda _: None
-    beginning = asked.text[: windows[1].end]
+    beginning = asked.text[: windows[0].end + _AHEAD]
 
     def tokens(window: Window) -> Tokens | None:
         text = beginning if window.number == 1 else asked.text

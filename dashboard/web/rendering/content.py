@@ -13,6 +13,7 @@ from dashboard.web.rendering.calls import CallView, is_call, render_call
 from dashboard.web.rendering.memories import Approved, MemoryView, is_memory, render_memory
 from dashboard.web.rendering.plans import PlanView, is_plan, render_plan
 from dashboard.web.rendering.prettyjson import pretty_json
+from dashboard.web.rendering.windows import is_dense
 from dashboard.wire import Kind, parse_json
 
 SEVERAL_BLOCKS = (
@@ -29,6 +30,9 @@ FENCES_AND_LANGUAGE = (
 )
 UNKNOWN_LANGUAGE = "We do not know the language that the agent named, so this is not coloured."
 TOO_MANY_BLOCKS = "This holds more than {count} fenced blocks. It is shown as one text."
+DENSE_BLOCKS = (
+    "So much is hidden in these fenced blocks that they are shown as the one text that they are."
+)
 _MOST_BLOCKS = 50
 _WHOLE = PlanView([])
 
@@ -124,7 +128,7 @@ def _drafts(kind: str, content: Any) -> Iterator[Draft]:
 
 def _code(code: str, language: str) -> Iterator[Draft]:
     blocks = None if language else parse_fences(code)
-    if blocks is None or len(blocks) > _MOST_BLOCKS:
+    if blocks is None or len(blocks) > _MOST_BLOCKS or (len(blocks) > 1 and is_dense(code)):
         remarks = _remarks(code, language, blocks)
         yield Draft("Code", code, language, remarks, language, is_inspected=blocks is None)
         return
@@ -141,7 +145,8 @@ def _remarks(code: str, language: str, blocks: list[Block] | None) -> tuple[str,
     """Say what a reader of one undivided text should know about it."""
     remarks = _unknown(language)
     if blocks is not None:
-        remarks.append(TOO_MANY_BLOCKS.format(count=_MOST_BLOCKS))
+        too_many = TOO_MANY_BLOCKS.format(count=_MOST_BLOCKS)
+        remarks.append(too_many if len(blocks) > _MOST_BLOCKS else DENSE_BLOCKS)
     elif looks_fenced(code):
         remarks.append(FENCES_AND_LANGUAGE if language else AMBIGUOUS_FENCES)
     return tuple(remarks)

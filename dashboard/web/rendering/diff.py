@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 from django.core.cache import cache
 
 from dashboard import sandbox
+from dashboard.web.rendering.markup import size_drawn
 
 MAX_LINES = 2_000
 MAX_CHARACTERS = 200_000
+MAX_DRAWN = 2_000_000  # characters of HTML: a comparison is drawn whole
 DEADLINE_S = 0.5
 CACHED_S = 3600
 RETRY_S = 60  # what takes too long costs half a second a minute, not at every view
@@ -42,6 +44,8 @@ class Changed(NamedTuple):
 def changes(before: str, after: str) -> list[Changed] | None:
     """Return what becomes of every line, or None where the texts are too much to be compared."""
     if len(before) + len(after) > MAX_CHARACTERS:
+        return None
+    if size_drawn(before) + size_drawn(after) > MAX_DRAWN:
         return None
     old, new = before.split("\n"), after.split("\n")
     if max(len(old), len(new)) > MAX_LINES:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import takewhile
+from operator import attrgetter
 from typing import NamedTuple, overload
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from dashboard.inspection.hidden import Glyph, segments
-from dashboard.web.rendering.markup import MASKED, draw, trusted
+from dashboard.web.rendering.markup import COVERED, MASKED, draw, theirs, trusted
 from dashboard.web.rendering.windows import Window, window_of
 
 Tokens = list[tuple[str, int]]
@@ -18,16 +21,34 @@ Tokens = list[tuple[str, int]]
 
 
 class Run(NamedTuple):
-    """From where to where something stands in a text."""
+    """From where to where something stands in a text.
+
+    Attributes:
+        is_all: Whether it is the whole text, where single places were too many.
+    """
 
     start: int
     end: int
+    is_all: bool = False
+
+
+def apart(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Put runs in order, those that overlap as one."""
+    found: list[Run] = []
+    for run in sorted(runs):
+        if found and run.start <= found[-1].end:
+            before = found[-1]
+            found[-1] = Run(before.start, max(before.end, run.end), before.is_all or run.is_all)
+        else:
+            found.append(run)
+    return tuple(found)
 
 
 class Drawing(Sequence[SafeString]):
     """The lines of a text, drawn when they are asked for.
 
     ``tokens`` gives the colours up to the end of a window at least, or None if there are none.
+    ``masked`` is in order, each run apart.
     """
 
     def __init__(
@@ -54,9 +75,10 @@ class Drawing(Sequence[SafeString]):
             return [self[number] for number in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
             raise IndexError(index)
-        first = window_of(self._windows, index + 1).number - 1
-        holding = (one for one in self._windows[first:] if one.first <= index + 1 <= one.last)
-        return trusted("".join(self._drawn(one)[index + 1 - one.first] for one in holding))
+        line = index + 1
+        windows = range(window_of(self._windows, line).number - 1, len(self._windows))
+        holding = takewhile(lambda one: one.first <= line, map(self._windows.__getitem__, windows))
+        return trusted("".join(self._drawn(one)[line - one.first] for one in holding))
 
     def within(self, window: Window) -> list[SafeString]:
         """Draw the lines of one window, or the parts of lines that stand in it."""
@@ -71,21 +93,27 @@ class Drawing(Sequence[SafeString]):
         return [trusted(line) for line in lines]
 
     def _html(self, text: str, start: int, tokens: Tokens | None) -> Iterator[str]:
-        pieces = _Pieces(tokens, start) if tokens is not None else None
-        masked = [run for run in self._masked if start < run.end and run.start < start + len(text)]
-        for part, is_masked in parts(text, start, masked):
-            if isinstance(part, Glyph) or is_masked:
-                size = len(part.text if isinstance(part, Glyph) else part)
-                if pieces:
-                    pieces.skip(size)
-                yield draw(part) if isinstance(part, Glyph) else MASKED
-            elif pieces is None:
-                yield draw(part)
+        masked = self._masked_in(start, start + len(text))
+        if tokens is None and not masked:
+            yield theirs(text)
+            return
+        colours = _Colours(tokens, start) if tokens is not None else None
+        for piece, html in pieces(text, start, masked):
+            if html is not None:
+                yield html
+                if colours:
+                    colours.skip(len(piece))
+            elif colours is None:
+                yield escape(piece)
             else:
-                yield from _coloured(part, pieces)
+                yield from _coloured(piece, colours)
+
+    def _masked_in(self, start: int, end: int) -> Sequence[Run]:
+        first = bisect_right(self._masked, start, key=attrgetter("end"))
+        return self._masked[first : bisect_left(self._masked, end, key=attrgetter("start"))]
 
 
-class _Pieces:
+class _Colours:
     """Hands out CSS classes for the lengths of text that it is asked for."""
 
     def __init__(self, tokens: Tokens, start: int) -> None:
@@ -107,30 +135,46 @@ class _Pieces:
             pass
 
 
-def parts(text: str, start: int, masked: Sequence[Run]) -> Iterator[tuple[str | Glyph, bool]]:
-    """Split ``text``, which stands at ``start``, at hidden characters and at what is masked."""
-    at = start
+class Piece(NamedTuple):
+    """A piece of a text. ``html`` is what is drawn for it; None for text that is as it looks."""
+
+    text: str
+    html: str | None = None
+
+
+def pieces(text: str, start: int, masked: Sequence[Run]) -> Iterator[Piece]:
+    """Split ``text``, which stands at ``start``, at hidden characters and at what is masked.
+
+    What is masked is one piece, whatever is hidden in it. ``masked`` is in order, each run apart.
+    """
+    runs = iter(masked)
+    run = next(runs, None)
+    at = done = 0
     for segment in segments(text):
-        if isinstance(segment, Glyph):
-            yield segment, False
-            at += len(segment.text)
+        first = max(at, done)
+        at += len(segment.text if isinstance(segment, Glyph) else segment)
+        while run and run.start - start < at:
+            begin = max(run.start - start, first)
+            if isinstance(segment, str) and first < begin:
+                yield Piece(text[first:begin])
+            else:
+                begin = first  # a glyph is not cut: all of it is masked with its end
+            first = done = min(max(run.end - start, begin), len(text))
+            if begin < done:
+                yield Piece(text[begin:done], COVERED if run.is_all else MASKED)
+            run = next(runs, None)
+        if first >= at:
             continue
-        end = at + len(segment)
-        for run in masked:
-            first, last = max(run.start, at), min(run.end, end)
-            if first < last:
-                if at < first:
-                    yield text[at - start : first - start], False
-                yield text[first - start : last - start], True
-                at = last
-        if at < end:
-            yield text[at - start : end - start], False
-        at = end
+        if isinstance(segment, str):
+            yield Piece(text[first:at])
+        else:
+            is_whole = first == at - len(segment.text)
+            yield Piece(text[first:at], draw(segment) if is_whole else MASKED)
 
 
-def _coloured(text: str, pieces: _Pieces) -> Iterator[str]:
+def _coloured(text: str, colours: _Colours) -> Iterator[str]:
     at = 0
-    for css_class, length in pieces.take(len(text)):
+    for css_class, length in colours.take(len(text)):
         yield _span(css_class, text[at : at + length])
         at += length
 

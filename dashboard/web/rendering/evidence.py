@@ -13,7 +13,8 @@ from typing import Any
 from django.utils.safestring import SafeString
 
 from dashboard.web.rendering.code import RenderedCode, render_code
-from dashboard.web.rendering.masking import occurrences, said
+from dashboard.web.rendering.markup import size_drawn
+from dashboard.web.rendering.masking import Known, clipped
 from dashboard.web.rendering.prettyjson import pretty_json
 from dashboard.wire import canonical_json
 
@@ -31,6 +32,12 @@ _LABELS = {
 _LAST = {"notebook": "Notebook as sent", "source_event": "Event as the framework sent it"}
 _OTHER = "Anything else"
 _MOST_ITEMS = 200  # drawn one by one; a longer list is one text
+MOST_DRAWN = 2_000_000
+"""Characters of HTML of all that is said; of what does not fit, the beginning is drawn."""
+
+BEGINNING = 5_000
+"""Characters."""
+
 _SPEAKER = ("role", "type", "source", "name")
 
 
@@ -40,11 +47,13 @@ class EvidenceItem:
 
     Attributes:
         caption: Who says it, or its key, in the agent's words; perhaps empty.
+        left_out: How many characters of it are not drawn, for the page would be too large.
     """
 
     caption: SafeString
     text: SafeString | None = None
     code: RenderedCode | None = None
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +73,14 @@ def evidence_fields(
 
     ``secrets`` are masked wherever they stand in it.
     """
-    return list(_Said(secrets).fields(evidence))
+    return list(_Said(Known(secrets)).fields(evidence))
 
 
 class _Said:
-    """Draws evidence with ``secrets`` masked."""
+    """Draws evidence with ``known`` secrets masked, as much of it as a page holds."""
 
-    def __init__(self, secrets: Collection[str]) -> None:
-        self._secrets = secrets
+    def __init__(self, known: Known) -> None:
+        self._known, self._left = known, MOST_DRAWN
 
     def fields(self, evidence: Mapping[str, Any]) -> Iterator[EvidenceField]:
         for name, label in _LABELS.items():
@@ -113,9 +122,21 @@ class _Said:
             yield self._item(rest, caption)
 
     def _item(self, value: Any, caption: str = "") -> EvidenceItem:
-        named = said(caption, self._secrets)
+        text = value if isinstance(value, str) else pretty_json(value)
+        named, end = self._room_for(caption), self._room_for(text)
+        left_out = len(caption) - named + len(text) - end
+        drawn = self._known.said(caption, named)
         if isinstance(value, str):
-            return EvidenceItem(named, text=said(value, self._secrets))
-        text = pretty_json(value)
-        runs = occurrences(text, self._secrets)
-        return EvidenceItem(named, code=render_code(text, masked=runs))
+            return EvidenceItem(drawn, self._known.said(text, end), left_out=left_out)
+        runs = clipped(self._known.occurrences(text), text[:end])
+        code = render_code(text[:end], masked=runs) if end else None
+        return EvidenceItem(drawn, code=code, left_out=left_out)
+
+    def _room_for(self, text: str) -> int:
+        """Return how many characters of a text are drawn, and count them."""
+        for end in (len(text), min(len(text), BEGINNING)):
+            size = size_drawn(text[:end])
+            if size <= self._left:
+                self._left -= size
+                return end
+        return 0

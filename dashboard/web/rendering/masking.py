@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from django.core.cache import cache
+from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from dashboard import sandbox
 from dashboard.inspection.languages import lexer_alias
-from dashboard.inspection.masking import candidates, secrets_in_text
-from dashboard.web.rendering.drawing import Run, parts
-from dashboard.web.rendering.markup import MASKED, draw, theirs, trusted
+from dashboard.inspection.masking import candidates, may_hold_secrets, secrets_in_text
+from dashboard.web.rendering.drawing import Run, apart, pieces
+from dashboard.web.rendering.markup import theirs, trusted
 from dashboard.wire import canonical_json
+
+MOST_SOUGHT = 50
+"""Secrets that are looked for in what an agent says, as they are and as JSON writes them."""
+
+MOST_PLACES = 2_000
+"""Places in one text in which they may stand."""
+
+SOUGHT_BY = 200
+"""Characters. What begins like a longer secret is masked for as long as that is."""
 
 DEADLINE_S = 0.5
 CACHED_S = 3600
@@ -31,7 +40,7 @@ def of_value(text: str, name: str) -> tuple[Run, ...]:
 
 def of_code(source: str, language: str) -> tuple[Run, ...]:
     """Return the secrets in string literals. What cannot be read for certain is not masked."""
-    if lexer_alias(language) != "python" or not candidates(source):
+    if lexer_alias(language) != "python" or not may_hold_secrets(source):
         return ()
     payload = json.dumps(source).encode()
     key = f"secrets:{hashlib.sha256(payload).hexdigest()}"
@@ -42,19 +51,47 @@ def of_code(source: str, language: str) -> tuple[Run, ...]:
     return _runs(known)
 
 
-def occurrences(text: str, secrets: Collection[str]) -> tuple[Run, ...]:
-    """Return where known secrets stand again, as they are or as JSON writes them."""
-    spelled = {*secrets, *(canonical_json(secret)[1:-1] for secret in secrets)}
-    if not spelled:
-        return ()
-    longest_first = sorted(spelled, key=len, reverse=True)
-    found = re.finditer("|".join(map(re.escape, longest_first)), text)
-    return _runs(match.span() for match in found)
+class Known:
+    """Secrets that are masked wherever they stand again, as they are or as JSON writes them.
 
+    A secret is known by its first ``SOUGHT_BY`` characters. Where there are more than
+    ``MOST_SOUGHT`` of them, or they stand in more than ``MOST_PLACES`` of a text, all of the text
+    is masked. So the work is linear in the text, and nothing is shown that was not looked through.
+    """
 
-def said(text: str, secrets: Collection[str]) -> SafeString:
-    """Draw what an agent wrote, as ``theirs`` does, with known secrets masked."""
-    return _masked(text, occurrences(text, secrets))
+    def __init__(self, secrets: Collection[str] = ()) -> None:
+        self._lengths: dict[str, int] = {}
+        for secret in secrets:
+            for spelled in {secret, canonical_json(secret)[1:-1]}:
+                begin = spelled[:SOUGHT_BY]
+                self._lengths[begin] = max(len(spelled), self._lengths.get(begin, 0))
+            if self._are_too_many:
+                break
+
+    def occurrences(self, text: str) -> tuple[Run, ...]:
+        """Return where they stand, in order, each run apart."""
+        if self._are_too_many:
+            return _all_of(text)
+        found: list[Run] = []
+        for begin, length in self._lengths.items():
+            start = text.find(begin)
+            while start >= 0:
+                found.append(Run(start, min(start + length, len(text))))
+                if len(found) > MOST_PLACES:
+                    return _all_of(text)
+                start = text.find(begin, start + 1)  # it may overlap itself
+        return apart(found)
+
+    def said(self, text: str, end: int | None = None) -> SafeString:
+        """Draw what an agent wrote, as ``theirs`` does, with these secrets masked.
+
+        ``end`` says how much of it is drawn, in characters; None is all of it.
+        """
+        return _masked(text[:end], clipped(self.occurrences(text), text[:end]))
+
+    @property
+    def _are_too_many(self) -> bool:
+        return len(self._lengths) > MOST_SOUGHT
 
 
 def by_looks(text: str) -> SafeString:
@@ -65,11 +102,21 @@ def by_looks(text: str) -> SafeString:
     return _masked(text, _runs(candidates(text)))
 
 
+def clipped(runs: Iterable[Run], beginning: str) -> tuple[Run, ...]:
+    """Return what of ``runs`` stands in the beginning of their text."""
+    end = len(beginning)
+    return tuple(run._replace(end=min(run.end, end)) for run in runs if run.start < end)
+
+
 def _masked(text: str, runs: tuple[Run, ...]) -> SafeString:
     if not runs:
         return theirs(text)
-    drawn = parts(text, 0, runs)
-    return trusted("".join(MASKED if is_masked else draw(part) for part, is_masked in drawn))
+    drawn = pieces(text, 0, apart(runs))
+    return trusted("".join(escape(piece) if html is None else html for piece, html in drawn))
+
+
+def _all_of(text: str) -> tuple[Run, ...]:
+    return (Run(0, len(text), is_all=True),) if text else ()
 
 
 def _asked(payload: bytes) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,11 +10,15 @@ from django.utils.safestring import SafeString
 
 from dashboard.inspection.hidden import GlyphKind, hidden_characters
 from dashboard.inspection.parts import Part, Place
-from dashboard.web.rendering.markup import EMPTY, theirs
+from dashboard.web.rendering.markup import EMPTY, size_drawn, theirs
+from dashboard.web.rendering.windows import is_small
 from dashboard.wire import canonical_json
 
 MOST_MEMBERS = 2_000
 """Drawn one by one; what has more is shown as JSON alone."""
+
+MOST_DRAWN = 1_500_000
+"""Characters of HTML that all names and short values take together; of more the same holds."""
 
 _TYPES = {bool: "true or false", type(None): "nothing"}
 
@@ -83,13 +87,34 @@ class Members:
         return Member(name, _type(value), drawn, is_item=is_item, warnings=warnings)
 
 
-def count_members(value: Any) -> int:
-    """Count the rows that ``value`` takes."""
+def fit_on_a_page(value: Any) -> bool:
+    """Say whether the members of ``value`` are drawn one by one."""
+    if _count(value) > MOST_MEMBERS:
+        return False
+    return size_drawn("\n".join(_short(value))) <= MOST_DRAWN
+
+
+def _count(value: Any) -> int:
     if isinstance(value, Mapping):
-        return len(value) + sum(map(count_members, value.values()))
+        return len(value) + sum(map(_count, value.values()))
     if isinstance(value, list):
-        return 0 if _is_plain(value) else len(value) + sum(map(count_members, value))
+        return 0 if _is_plain(value) else len(value) + sum(map(_count, value))
     return 0
+
+
+def _short(value: Any) -> Iterator[str]:
+    """Give what is drawn in any case: names, and values but for texts that are served in parts."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield key
+            yield from _short(inner)
+    elif isinstance(value, list) and not _is_plain(value):
+        for item in value:
+            yield from _short(item)
+    elif not isinstance(value, str):
+        yield canonical_json(value)
+    elif is_small(value):
+        yield value
 
 
 def _is_plain(value: Any) -> bool:

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from dashboard.inspection.notebook_outputs import Output, Picture
 from dashboard.inspection.notebooks import Cell
 from dashboard.web.rendering.code import ColourBudget, RenderedCode, render_code
-from dashboard.web.rendering.masking import occurrences, said
+from dashboard.web.rendering.masking import Known
 
 _TITLES = {"code": "Code", "markdown": "Text", "raw": "Text that is not run"}
 _OUTPUTS = {
@@ -60,31 +60,31 @@ def draw_cells(
     cells: Iterable[Cell], language: str, secrets: Collection[str] = ()
 ) -> list[CellView]:
     """Draw cells, in their order, while the time for colours lasts, with ``secrets`` masked."""
-    budget = ColourBudget(1.0)
-    return [_cell(cell, language, budget, secrets) for cell in cells]
+    budget, known = ColourBudget(1.0), Known(secrets)
+    return [_cell(cell, language, budget, known) for cell in cells]
 
 
-def _cell(cell: Cell, language: str, budget: ColourBudget, secrets: Collection[str]) -> CellView:
+def _cell(cell: Cell, language: str, budget: ColourBudget, known: Known) -> CellView:
     is_code, source = cell["kind"] == "code", cell["source"]
-    masked = occurrences(source, secrets)
+    masked = known.occurrences(source) if is_code else ()
     return CellView(
         number=cell["number"],
         title=_TITLES[cell["kind"]],
         count=cell["count"],
         code=render_code(source, language, budget, masked) if is_code else None,
-        prose=None if is_code else said(source, secrets),
+        prose=None if is_code else known.said(source),
         left_out=cell["left_out"],
-        outputs=[_output(output, secrets) for output in cell["outputs"]],
+        outputs=[_output(output, known) for output in cell["outputs"]],
         outputs_left_out=cell["outputs_left_out"],
         attachments=cell["attachments"],
     )
 
 
-def _output(output: Output, secrets: Collection[str]) -> OutputView:
+def _output(output: Output, known: Known) -> OutputView:
     text = output["text"].removesuffix("\n")
     return OutputView(
         label=_OUTPUTS[output["kind"]],
-        code=render_code(text, masked=occurrences(text, secrets)) if text else None,
+        code=render_code(text, masked=known.occurrences(text)) if text else None,
         left_out=output["left_out"],
         colours=output["colours"],
         picture=output["picture"],

@@ -8,7 +8,7 @@ from typing import Any
 
 from dashboard.inspection.parts import parts_of_texts
 from dashboard.web.rendering.blocks import ContentBlock, of_part, raw, rendered
-from dashboard.web.rendering.members import MOST_MEMBERS, Member, Members, count_members
+from dashboard.web.rendering.members import Member, Members, fit_on_a_page
 from dashboard.wire import canonical_json
 
 _CAPABILITY = ("capability", "tool", "agent")
@@ -55,7 +55,7 @@ def render_plan(
 ) -> tuple[PlanView, list[ContentBlock]]:
     """Draw a plan: all of it as JSON first, then each text."""
     steps = content["steps"]
-    if count_members(steps) > MOST_MEMBERS:
+    if not fit_on_a_page(steps):
         return PlanView([], is_whole=False), rendered([raw(content)])
     parts = parts_of_texts(content)
     members = Members(parts)

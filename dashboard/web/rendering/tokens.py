@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,7 @@ def _merged(pieces: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
         yield css_class, sum(length for _, length in group)
 
 
+@cache
 def _css_class(kind: _TokenType) -> str:
     css_class: str = next(STANDARD_TYPES[k] for k in reversed(kind.split()) if k in STANDARD_TYPES)
     return "" if css_class in _NOT_COLOURED else css_class

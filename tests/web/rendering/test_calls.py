@@ -3,7 +3,7 @@
 import pytest
 
 from dashboard.inspection.parts import parts_of_call
-from dashboard.web.rendering import calls as module
+from dashboard.web.rendering import members as module
 from dashboard.web.rendering.content import render_content
 from dashboard.wire import canonical_json, parse_json
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.web.rendering import plans as module
+from dashboard.web.rendering import members
 from dashboard.web.rendering.content import render_content
 from dashboard.wire import canonical_json
 
@@ -57,7 +57,7 @@ def test_all_of_it_stands_there_as_json_too():
 
 
 def test_a_flood_of_steps_is_shown_as_json_alone(monkeypatch):
-    monkeypatch.setattr(module, "MOST_MEMBERS", 3)
+    monkeypatch.setattr(members, "MOST_MEMBERS", 3)
     content = render({"task": "t"}, {"task": "t"})
 
     assert (content.plan.is_whole, len(content.blocks)) == (False, 1)
