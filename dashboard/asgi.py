@@ -17,10 +17,11 @@ from dashboard.api.waiting import Waiting  # noqa: E402
 from dashboard.live.consumers import QueueConsumer  # noqa: E402
 from dashboard.live.origin import ExactOrigin  # noqa: E402
 from dashboard.web.handler import PooledHandler  # noqa: E402
+from dashboard.web.views.health import Alive  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
-        "http": Waiting(LimitBody(PooledHandler())),
+        "http": Alive(Waiting(LimitBody(PooledHandler()))),
         "websocket": ExactOrigin(
             AuthMiddlewareStack(URLRouter([path("ws/queue/", QueueConsumer.as_asgi())]))
         ),

@@ -7,6 +7,7 @@ dashboard has a data folder and a database of its own, and ends only what it sta
 import atexit
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -79,7 +80,7 @@ class Server:
         with self.log.open("a") as log:
             self._began_at = log.tell()
             self.process = subprocess.Popen(
-                [*MANAGE, *self.command],
+                self.command,
                 cwd=ROOT,
                 env=self.environment,
                 stdout=log,
@@ -87,9 +88,9 @@ class Server:
                 pass_fds=self.descriptors,
             )
 
-    def is_about_to_serve(self):
-        """Whether it has prepared everything, and said so."""
-        return b"Stop it with" in self.log.read_bytes()[self._began_at :]
+    def has_said(self, words):
+        """Whether it has written ``words`` since it was started."""
+        return words.encode() in self.log.read_bytes()[self._began_at :]
 
     def send(self, number):
         if self.process and self.process.poll() is None:
@@ -123,10 +124,14 @@ class House:
     def __init__(self, folder, database_url, known, options):
         self.folder, self.database_url = folder, database_url
         self.tokens, self.sessions = known.get("tokens"), known.get("people")
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
-        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.listener = None if options["listens_itself"] else _listen(0)
+        port = self.listener.getsockname()[1] if self.listener else _free_port()
+        self.url = f"http://127.0.0.1:{port}"
         self.environment = _environment(folder, database_url, self.url) | options["environment"]
-        command = ["start", "--fd", str(self.listener.fileno())]
+        shared = ["--fd", str(self.listener.fileno())] if self.listener else []
+        limited = ["sh", "-c", f'ulimit -n {options["files"]} && exec "$@"', "sh"]
+        self.program = [*(limited if options["files"] else []), *MANAGE]
+        command = ["start", *(shared or ["--port", str(port)])]
         extras = options["each"] or [{}] * options["processes"]
         self.servers = [
             self._server(command, f"server-{n}", extra) for n, extra in enumerate(extras)
@@ -170,7 +175,8 @@ class House:
     def end(self):
         for server in [*self.servers, *self.workers]:
             server.kill()
-        self.listener.close()
+        if self.listener:
+            self.listener.close()
 
     def logs(self):
         return "\n".join(f"--- {p.name}\n{p.read_text()}" for p in self.folder.glob("*.log"))
@@ -263,8 +269,9 @@ class House:
             connection.execute("ROLLBACK")
 
     def _server(self, command, name, extra):
-        descriptors = [self.listener.fileno()]
-        return Server(command, self.folder / f"{name}.log", self.environment | extra, descriptors)
+        descriptors = [self.listener.fileno()] if self.listener else []
+        command, environment = [*self.program, *command], self.environment | extra
+        return Server(command, self.folder / f"{name}.log", environment, descriptors)
 
     def _client(self, kind, headers, options):
         limits = httpx2.Limits(max_connections=options.pop("connections", 1))
@@ -274,7 +281,7 @@ class House:
     def _until_ready(self, server):
         gives_up_at = time.monotonic() + STARTS_WITHIN_S
         while time.monotonic() < gives_up_at and server.process.poll() is None:
-            if not server.is_about_to_serve():
+            if not server.has_said("Stop it with"):
                 time.sleep(0.02)
                 continue
             with suppress(httpx2.TransportError), self.only(server):
@@ -303,7 +310,16 @@ def fields_of(page):
 
 
 @contextmanager
-def serve(*, processes=1, worker=False, environment=None, each=(), fresh=False):
+def serve(
+    *,
+    processes=1,
+    worker=False,
+    environment=None,
+    each=(),
+    fresh=False,
+    listens_itself=False,
+    files=0,
+):
     """Run a dashboard; shows its logs when the test fails.
 
     Args:
@@ -312,9 +328,12 @@ def serve(*, processes=1, worker=False, environment=None, each=(), fresh=False):
         environment: More settings for all of them.
         each: More settings of each server; as many servers as there are items.
         fresh: Nothing was prepared, so nobody is known: the first start does it.
+        listens_itself: The only server opens the address with ``--port``, so nobody listens once
+            it has stopped. Otherwise all share a socket that stays open between starts.
+        files: How many files each process may open; 0 for as many as the tests may.
     """
-    options = {"processes": processes, "worker": worker, "each": each}
-    options["environment"] = environment or {}
+    options = {"processes": processes, "worker": worker, "each": each, "files": files}
+    options |= {"environment": environment or {}, "listens_itself": listens_itself}
     with _data(fresh=fresh) as (folder, database_url, known):
         house = House(folder, database_url, known, options)
         try:
@@ -325,6 +344,19 @@ def serve(*, processes=1, worker=False, environment=None, each=(), fresh=False):
             raise
         finally:
             house.end()
+
+
+def _listen(port):
+    return socket.create_server(("127.0.0.1", port), backlog=2048)
+
+
+def _free_port():
+    # Not one that the kernel gives to clients: one of them could have it when the server is
+    # started again, or connect to itself while the server is away.
+    for port in random.sample(range(20_000, 32_000), 100):
+        with suppress(OSError), _listen(port):
+            return port
+    raise AssertionError("There is no free port from 20,000 to 32,000.")
 
 
 @contextmanager

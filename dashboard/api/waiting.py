@@ -146,7 +146,12 @@ async def _hold(receive: Receive, closed: Answer, until: datetime, hold_s: float
     left_s = (until - datetime.now(UTC)).total_seconds()
     try:
         async with asyncio.timeout(min(hold_s, max(left_s, 0) + 0.05)) as limit:
-            closed.add_done_callback(over := lambda _: limit.reschedule(0))
+
+            def over(_: Answer) -> None:
+                if not limit.expired():  # by itself, just now: then it cannot be moved any more
+                    limit.reschedule(0)
+
+            closed.add_done_callback(over)
             try:
                 while (await receive())["type"] != "http.disconnect":
                     pass

@@ -13,6 +13,8 @@ from dashboard.audit.chain import GENESIS, Break, Link, Walk, link_hash
 from dashboard.audit.models import AuditEntry, AuditHead
 from dashboard.wire import canonical_json
 
+_PAGE = 5000
+
 
 class Actor(NamedTuple):
     """Who acted, and how we know: ``Actor("user:alice", "session:password")``."""
@@ -63,30 +65,56 @@ def record(actor: Actor, *events: Event) -> int:
 def verify(walk: Walk | None = None, expect: Mapping[int, str] | None = None) -> Break | None:
     """Walk the whole log and return the first place where it does not hold, or None.
 
-    Also compares the end of the log with the head row, so an entry cut off the end is found as
-    long as the head was not changed with it.
+    Others may write meanwhile. The head row is read first, and the log must have exactly that
+    entry; what was written since only has to follow it. The head is then read again: it must
+    have come as far as the walk did.
+
+    So an entry cut off the end is found as long as the head was not changed with it, and so is a
+    head that was set to another entry.
 
     Args:
         walk: Stands at the end of the log afterwards.
         expect: Hashes kept elsewhere, by sequence number. They find a log that was cut off or
             rewritten together with its head.
     """
-    walk = walk or Walk()
-    return walk.first_break(links(), expect or {}) or _end_missing(walk)
+    walk, expect = walk or Walk(), expect or {}
+    return (
+        _break_before_head(walk, expect)
+        or walk.first_break(links(walk.seq), expect)
+        or _break_before_head(walk, expect)
+    )
 
 
-def links(after: int = 0) -> Iterator[Link]:
-    """Read the log in order, as links."""
-    rows = AuditEntry.objects.filter(seq__gt=after).order_by("seq").values_list(*Link._fields)
-    return (Link(row[0], _iso(row[1]), *row[2:]) for row in rows.iterator(chunk_size=5000))
+def links(after: int = 0, until: int | None = None) -> Iterator[Link]:
+    """Read the log in order, as links; from after one entry, and up to another.
+
+    Each page is a statement of its own: on SQLite, a statement that stays open lets nobody commit.
+    """
+    rows = AuditEntry.objects.order_by("seq").values_list(*Link._fields)
+    if until is not None:
+        rows = rows.filter(seq__lte=until)
+    while page := list(rows.filter(seq__gt=after)[:_PAGE]):
+        for row in page:
+            yield Link(row[0], _iso(row[1]), *row[2:])
+        after = page[-1][0]
 
 
-def _end_missing(walk: Walk) -> Break | None:
+def _break_before_head(walk: Walk, expect: Mapping[int, str]) -> Break | None:
+    """Walk on to the entry that the head row names now, which must be there."""
     head = AuditHead.objects.filter(pk=1).first()
     if head is None:
         return Break(walk.seq, "the head of the log is missing") if walk.seq else None
-    if (head.seq, head.hash) != (walk.seq, walk.hash):
-        return Break(walk.seq + 1, f"the log ends at entry {walk.seq}, but {head.seq} was written")
+    expected = {seq: hash_ for seq, hash_ in expect.items() if seq <= head.seq}
+    if found := walk.first_break(links(walk.seq, head.seq), expected):
+        return found
+    if head.seq < walk.seq:
+        reason = f"the log goes on to entry {walk.seq}, but its head is entry {head.seq}"
+        return Break(head.seq + 1, reason)
+    if head.seq > walk.seq:
+        reason = f"the log ends at entry {walk.seq}, but {head.seq} was written"
+        return Break(walk.seq + 1, reason)
+    if head.hash != walk.hash:
+        return Break(walk.seq, f"entry {walk.seq} is not the one that the head of the log names")
     return None
 
 

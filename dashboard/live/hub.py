@@ -3,6 +3,9 @@
 One hub an event loop. Waiters only await futures: no thread, no database connection. The database
 is read after a bell and every ``TICK_S`` seconds, everything watched in one query, so losing
 every bell costs one tick and never an answer.
+
+Reads for waits and pages have a thread of their own. What is written on a clock has another: it
+may take seconds, or wait for the database's one writer.
 """
 
 from __future__ import annotations
@@ -22,12 +25,12 @@ from dashboard.approvals import queries
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.live.layer import Bell, Doorbell
 from dashboard.live.pages import Page
-from dashboard.live.reading import Reader
 from dashboard.live.seen import seen
 from dashboard.live.sessions import still_welcome
+from dashboard.live.threads import DatabaseThread
 
 TICK_S = 2.0
-FLUSH_EVERY = 3  # ticks
+FLUSH_EVERY_S = 6.0
 FAREWELL_S = 2.0  # a database that blocks does not keep a server from ending
 GATE = "gate"
 """Rung instead of a request's id when the hold or the policy changed."""
@@ -55,7 +58,8 @@ class Hub:
         self.loop = asyncio.get_running_loop()
         self.closed = False
         self._stopped = False
-        self.read = Reader()
+        self.read = DatabaseThread("hub-reader")
+        self.work = DatabaseThread("background")
         self._waits: dict[UUID, set[Wait]] = defaultdict(set)
         self._versions: dict[UUID, int] = {}
         self._waits_of: dict[int, int] = defaultdict(int)
@@ -123,7 +127,12 @@ class Hub:
     # --- the work -------------------------------------------------------------------------------
 
     def _work(self) -> list[Work]:
-        return [self._answer_bells(), self._tick_for_ever(), self._doorbell.listen()]
+        return [
+            self._answer_bells(),
+            self._tick_for_ever(),
+            self._flush_for_ever(),
+            self._doorbell.listen(),
+        ]
 
     async def _answer_bells(self) -> None:
         while True:
@@ -133,19 +142,20 @@ class Hub:
             await self._safely(self._answer(pk for pk in rung if pk in self._waits))
 
     async def _tick_for_ever(self) -> None:
-        ticks = 0
         while True:
             await asyncio.sleep(TICK_S)
-            ticks += 1
-            await self._safely(self._tick(flush=ticks % FLUSH_EVERY == 0))
+            await self._safely(self._tick())
 
-    async def _tick(self, *, flush: bool) -> None:
+    async def _tick(self) -> None:
         await self._answer_what_changed()
         await self._end_waits_of_revoked_tokens()
         await self._close_pages_of_the_gone()
-        if flush:
+
+    async def _flush_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(FLUSH_EVERY_S)
             seen.polled(list(self._waits))
-            await self.read(seen.flush)
+            await self._safely(self.work(seen.flush))
 
     async def _answer_what_changed(self) -> None:
         if not self._waits:
@@ -194,10 +204,12 @@ class Hub:
             return
         self._stopped = True
         self.dismiss()
+        # By the reader, which has nothing else to do any more: a batch of work may still go on.
         await self._safely(asyncio.wait_for(self.read(seen.flush), FAREWELL_S))
         await self._stop_working()
         await self._doorbell.leave()
         self.read.close()
+        self.work.close()
 
     async def _stop_working(self) -> None:
         # More than once: redis-py swallows a cancellation that arrives while it connects.

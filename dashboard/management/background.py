@@ -1,13 +1,19 @@
-"""Work on a clock, as tasks of the server's loop or of ``run_worker``."""
+"""Work on a clock, as tasks of the server's loop or of ``run_worker``.
+
+It shares one thread, which is not the one that answers agents who wait. It reads and writes in
+batches: on SQLite nobody can commit while somebody else's transaction writes or their query reads.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from functools import partial
 
 from dashboard.accounts.services.sessions import forget_expired
+from dashboard.approvals.clock import database_now
 from dashboard.approvals.services import (
     end_forbidden_grants,
     expire_overdue,
@@ -66,18 +72,22 @@ async def load_the_inspectors() -> None:
 
 async def tidy_for_ever() -> None:
     """Delete what is over every hour: sessions, links, unnamed notebooks, old deliveries."""
+    looked_at: datetime | None = None
 
     def tidy() -> None:
+        nonlocal looked_at
+        began_at = database_now()
         forget_expired()
-        forget_notebooks()
         forget_deliveries()
+        forget_notebooks(looked_at)
+        looked_at = began_at
 
     await _repeat(tidy, TIDY_EVERY_S)
 
 
 async def deliver_for_ever() -> None:
     """Call back who has to be told what was decided, within two seconds."""
-    deliverer = Deliverer(current_hub().read)
+    deliverer = Deliverer(current_hub().work)
     try:
         await _keep_at(deliverer.tick, SWEEP_EVERY_S)
     finally:
@@ -95,7 +105,7 @@ EVERYTHING = (
 
 
 async def _repeat(work: Callable[[], object], every_s: float) -> None:
-    await _keep_at(partial(current_hub().read, work), every_s)
+    await _keep_at(partial(current_hub().work, work), every_s)
 
 
 async def _keep_at(work: Callable[[], Awaitable[object]], every_s: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import secrets
 from collections.abc import Iterator
@@ -10,7 +11,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import django
 from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
@@ -147,4 +150,18 @@ def _migrate() -> None:
 
 
 def _collect_static() -> None:
-    call_command("collectstatic", verbosity=0, interactive=False)
+    """Collect the pages' files, unless just these were: another process may serve them now."""
+    collected = make_data_dir() / ".collected"
+    if not (collected.exists() and collected.read_text(encoding="utf-8") == _static_files()):
+        call_command("collectstatic", verbosity=0, interactive=False)
+        collected.write_text(_static_files(), encoding="utf-8")
+
+
+def _static_files() -> str:
+    """Name the files to collect, each as it is now, and the list of those that were collected."""
+    manifest = Path(settings.STATIC_ROOT) / "staticfiles.json"
+    found = [manifest] if manifest.exists() else []
+    for finder in get_finders():
+        found += (Path(storage.path(name)) for name, storage in finder.list([]))
+    named = "\n".join(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in found)
+    return hashlib.sha256(f"{django.__version__}\n{named}".encode()).hexdigest()

@@ -1,7 +1,7 @@
 """Daphne, with an end that loses nothing.
 
 Plain Daphne drops every request in flight on SIGTERM. This stops listening, has waiting agents
-told "pending", lets every decision finish and answer, and exits.
+told "pending", lets every request that has arrived finish and answer, and exits.
 """
 
 from __future__ import annotations
@@ -10,56 +10,30 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from typing import Any, NoReturn
 
-from daphne.http_protocol import HTTPFactory, WebRequest
 from daphne.server import Server
 from daphne.ws_protocol import WebSocketProtocol
 from twisted.internet import reactor as twisted_reactor
+from twisted.internet.defer import maybeDeferred
+from twisted.internet.error import ReactorNotRunning
 
 from dashboard.live.push import current_hub
-from dashboard.wire import MAX_BODY_BYTES, MAX_NOTEBOOK_BYTES
+from dashboard.management.connections import CappedFactory, Connection, Port, Room
 
 DRAIN_S = 10.0
+"""How long a stop waits for answers that are being made."""
+SLOW_CLIENT_S = 3.0
+"""How long it waits for clients that are still sending a request, or still reading an answer."""
 CLOSE_AFTER_S = 0.2
 CLOSE_NORMAL = 1000
-_NOTEBOOKS = b"/api/v1/notebooks/"
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 
 reactor: Any = twisted_reactor
 log = logging.getLogger(__name__)
-
-
-class CappedRequest(WebRequest):  # type: ignore[misc]
-    """Hangs up on a body over the limit instead of spooling it: Daphne would take gigabytes."""
-
-    taken = 0
-
-    def handleContentChunk(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
-        """Take a piece of the body."""
-        self.taken += len(data)
-        if self.taken > self._most():
-            self.channel.transport.abortConnection()
-            return
-        super().handleContentChunk(data)
-
-    def _most(self) -> int:
-        # What is a little larger is answered by the application, which can say what is wrong.
-        path = getattr(self.channel, "_path", b"")  # Twisted tells the request itself at its end
-        is_notebook = path.startswith(_NOTEBOOKS)
-        return MAX_BODY_BYTES + (MAX_NOTEBOOK_BYTES if is_notebook else MAX_BODY_BYTES)
-
-
-class CappedFactory(HTTPFactory):  # type: ignore[misc]
-    """Makes connections that read ``CappedRequest``."""
-
-    def buildProtocol(self, addr: Any) -> Any:  # noqa: N802 - Twisted's name
-        """Return the protocol of one connection."""
-        protocol = super().buildProtocol(addr)
-        protocol.requestFactory = CappedRequest
-        return protocol
 
 
 class PageSocket(WebSocketProtocol):  # type: ignore[misc]
@@ -75,24 +49,47 @@ class DrainingServer(Server):  # type: ignore[misc]
 
     Args:
         fileno: The listening socket; several processes may share one.
+        is_shared: Whether somebody else holds that socket too, and serves who connects to it.
+        connections: How many fit into this process.
         background: Work to do beside serving, started with the loop and cancelled at the end.
 
     Attributes:
         gave_up: It ended before everything was answered, so threads may still be busy.
     """
 
-    def __init__(self, application: Any, *, fileno: int, background: Iterable[Work]) -> None:
+    def __init__(
+        self,
+        application: Any,
+        *,
+        fileno: int,
+        is_shared: bool,
+        connections: int,
+        background: Iterable[Work],
+    ) -> None:
         self.draining = self.gave_up = False
-        self._serve = application
+        self._is_shared, self._room = is_shared, Room(connections)
         self._background = background
+        self._ports: list[Any] = []
         self._tasks: list[asyncio.Task[None]] = []
         super().__init__(
-            self._told_of_the_end,
+            application,
             endpoints=[f"fd:fileno={fileno}"],
             signal_handlers=False,
             server_name="",
             ready_callable=self._begin,
         )
+
+    def listen_success(self, port: Any) -> Any:
+        """Keep the port: only it can stop listening, and Daphne forgets it."""
+        super().listen_success(port)
+        port.__class__, port.room = Port, self._room
+        self._ports.append(port)
+        return port
+
+    def listen_error(self, failure: Any) -> None:
+        """End with a failure where there is nothing to serve on."""
+        self.gave_up = True
+        super().listen_error(failure)
 
     def _begin(self) -> None:
         self.http_factory.__class__ = CappedFactory
@@ -102,47 +99,51 @@ class DrainingServer(Server):  # type: ignore[misc]
             loop.add_signal_handler(number, self._drain_soon)
         self._tasks = [loop.create_task(work()) for work in self._background]
 
-    async def _told_of_the_end(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "http":
-            send = self._closing(send)
-        await self._serve(scope, receive, send)
-
-    def _closing(self, send: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
-        # Asked when the answer begins: a request that was in flight at SIGTERM is among the last.
-        async def closing(message: Any) -> None:
-            if self.draining and message["type"] == "http.response.start":
-                headers = [*message.get("headers", []), (b"connection", b"close")]
-                message = {**message, "headers": headers}
-            await send(message)
-
-        return closing
-
     def _drain_soon(self) -> None:
         if self.draining:
-            self._give_up()  # asked twice: at once
+            self._give_up("It was asked to stop twice")
             return
         self.draining = True
         self._tasks.append(asyncio.get_event_loop().create_task(self._drain()))
 
     async def _drain(self) -> None:
-        for listener in self.listeners:
-            listener.addCallback(lambda port: port.stopListening())
-        self._stop_background()
-        current_hub().dismiss()
         try:
             async with asyncio.timeout(DRAIN_S):
+                await self._stop_listening()
+                self._stop_background()
+                current_hub().dismiss()
+                log.info("Stopping. No connection is accepted any more; %s", self._left())
                 await self._until_answered()
+            self._hang_up()
+            await current_hub().close()
         except TimeoutError:
-            self._give_up()
-            return
-        await current_hub().close()
-        reactor.stop()
+            self._give_up(f"Not everything was answered within {DRAIN_S:.0f} s")
+        except Exception:
+            log.exception("The server could not stop in order.")
+            self._give_up("It could not stop in order")
+        else:
+            reactor.stop()
 
-    def _give_up(self) -> None:
-        log.warning("Ending with %s requests unanswered.", len(self._open()))
+    async def _stop_listening(self) -> None:
+        for port in self._ports:
+            before = port.sessionno if self._is_shared else None
+            while port.sessionno != before:  # or the close would cut off whoever waits here
+                before = port.sessionno
+                port.doRead()
+            await maybeDeferred(port.stopListening).asFuture(asyncio.get_running_loop())
+
+    def _hang_up(self) -> None:
+        # Now, or a request that comes while the hub closes would be begun and cut off.
+        for one in reactor.getReaders():
+            if isinstance(one, Connection):
+                one.loseConnection()
+
+    def _give_up(self, why: str) -> None:
+        log.warning("%s, so the server ends at once: %s", why, self._left())
         self.gave_up = True
         self._stop_background()
-        reactor.stop()
+        with suppress(ReactorNotRunning):  # it was stopped already
+            reactor.stop()
 
     def _stop_background(self) -> None:
         for task in self._tasks:
@@ -150,13 +151,27 @@ class DrainingServer(Server):  # type: ignore[misc]
                 task.cancel()
 
     async def _until_answered(self) -> None:
-        quiet_s = 0.0
+        loop = asyncio.get_running_loop()
+        slow_until, quiet_s = loop.time() + SLOW_CLIENT_S, 0.0
         while quiet_s < CLOSE_AFTER_S:  # keep-alive connections may hold one more request
             await asyncio.sleep(0.02)
-            quiet_s = 0.0 if self._open() else quiet_s + 0.02
+            busy = self._unanswered() or (loop.time() < slow_until and self._slow())
+            quiet_s = 0.0 if busy else quiet_s + 0.02
 
     def _open(self) -> list[Any]:
         return [p for p, details in self.connections.items() if "disconnected" not in details]
+
+    def _unanswered(self) -> list[Any]:
+        """Requests that have arrived, and pages that have not said goodbye."""
+        return [one for one in self._open() if getattr(one, "has_arrived", True)]
+
+    def _slow(self) -> list[Any]:
+        """What clients have not sent whole or not read whole yet."""
+        unread = [one for one in reactor.getWriters() if isinstance(one, Connection)]
+        return [one for one in self._open() if not getattr(one, "has_arrived", True)] + unread
+
+    def _left(self) -> str:
+        return f"{len(self._unanswered())} requests and pages are open."
 
     def kill_all_applications(self) -> Any:
         """Cancel what is left; Daphne's own fails on a connection whose application has ended."""

@@ -1,7 +1,12 @@
 """Django for an ASGI server whose views are all synchronous: a fixed number of threads.
 
 Django's own handler starts a thread for every request, without limit, and opens a database
-connection in each. Here requests share a pool: what comes in while all threads work waits.
+connection in each. Here requests share two pools: what comes in while all threads of its pool work
+waits, and is served in the order in which it came.
+
+Agents' calls and people's answers have one pool, pages that are only looked at the other, so that
+no number of open pages stands before a decision. A page is begun in a moment when nobody is being
+answered, for all threads share one interpreter; where there is no such moment, after a while.
 """
 
 from __future__ import annotations
@@ -9,6 +14,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from django.core import signals
@@ -17,18 +23,32 @@ from django.core.handlers.asgi import ASGIHandler
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-THREADS = 6
-"""Drawing hostile content may keep one busy for two seconds; below the database pool's size."""
+from dashboard.web.middleware import is_machine
+
+ANSWERING = 6
+LOOKING = 2
+"""Threads of each pool. Two draw pages: each takes its share of the one interpreter from those who
+answer, and drawing hostile content may keep one busy for a second. With the hub's two threads they
+need ten database connections at once, of the twenty that PostgreSQL's pool lends.
+"""
+PATIENCE_S = 0.5
+"""How long a page lets others go first."""
+
+_LOOKS = {"GET", "HEAD"}
 
 T = TypeVar("T")
 
 
 class PooledHandler(ASGIHandler):
-    """Answers each request, middleware and view, in one thread of a pool."""
+    """Answers each request, middleware and view, in one thread of its pool."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
+        self._answering = ThreadPoolExecutor(ANSWERING, thread_name_prefix="answering")
+        self._looking = ThreadPoolExecutor(LOOKING, thread_name_prefix="looking")
+        self._being_answered, self._nobody = 0, asyncio.Event()
+        self._nobody.set()
+        self._drawing = asyncio.Semaphore(LOOKING)
 
     def load_middleware(self, is_async: bool = False) -> None:  # noqa: FBT001, FBT002 - Django's
         """Build the synchronous chain."""
@@ -46,10 +66,32 @@ class PooledHandler(ASGIHandler):
             response = refusal or await self._answer(scope, request)
             await self.send_response(response, send)
             # Ends the request for Django, which gives its thread's connection back.
-            await self._in_pool(response.close)
+            await self._in_pool(scope, response.close)
 
     async def _answer(self, scope: Any, request: Any) -> HttpResponseBase:
-        return await self._in_pool(lambda: self._respond(scope, request))
+        def respond() -> HttpResponseBase:
+            return self._respond(scope, request)
+
+        if not _is_page(scope):
+            return await self._in_pool(scope, respond)
+        async with self._drawing:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE_S):
+                    await self._nobody.wait()
+            return await self._in_pool(scope, respond)
+
+    async def _in_pool(self, scope: Any, work: Callable[[], T]) -> T:
+        loop = asyncio.get_running_loop()
+        if _is_page(scope):
+            return await loop.run_in_executor(self._looking, work)
+        self._being_answered += 1
+        self._nobody.clear()
+        try:
+            return await loop.run_in_executor(self._answering, work)
+        finally:
+            self._being_answered -= 1
+            if not self._being_answered:
+                self._nobody.set()
 
     def _respond(self, scope: Any, request: HttpRequest) -> HttpResponseBase:
         signals.request_started.send(sender=type(self), scope=scope)
@@ -57,5 +99,7 @@ class PooledHandler(ASGIHandler):
         vars(response)["_handler_class"] = type(self)  # as Django's own handlers note
         return response
 
-    async def _in_pool(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+def _is_page(scope: Any) -> bool:
+    """Say whether it is only looked at."""
+    return scope["method"] in _LOOKS and not is_machine(scope["path"])

@@ -44,7 +44,7 @@ def one_address(get_response: GetResponse) -> GetResponse:
 
     def middleware(request: HttpRequest) -> HttpResponse:
         public_host = settings.PUBLIC_URL.partition("://")[2]
-        here = request.method in _SAFE and not _is_machine(request.path)
+        here = request.method in _SAFE and not is_machine(request.path)
         if here and request.get_host() != public_host:
             return HttpResponseRedirect(settings.PUBLIC_URL + request.get_full_path())
         return get_response(request)
@@ -59,7 +59,7 @@ def exact_origin(get_response: GetResponse) -> GetResponse:
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        unsafe = request.method not in _SAFE and not _is_machine(request.path)
+        unsafe = request.method not in _SAFE and not is_machine(request.path)
         if unsafe and request.headers.get("Origin") != settings.PUBLIC_URL:
             return wrong_origin(request)
         return get_response(request)
@@ -67,5 +67,6 @@ def exact_origin(get_response: GetResponse) -> GetResponse:
     return middleware
 
 
-def _is_machine(path: str) -> bool:
-    return path.startswith("/api/") or path in {"/healthz", "/readyz", "/metrics"}
+def is_machine(path: str) -> bool:
+    """Whether a path is for programs: agents, and those who watch this server."""
+    return path.startswith("/api/") or path in {"/readyz", "/metrics"}

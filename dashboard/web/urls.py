@@ -12,6 +12,5 @@ urlpatterns = [
     *desk,
     *office,
     *policy,
-    path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
 ]

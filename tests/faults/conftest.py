@@ -8,6 +8,7 @@ from django.db import connection
 from tests.serving import REDIS_URL, serve
 
 THOROUGH = os.environ.get("CI") == "true"
+ROUNDS = int(os.environ.get("ROUNDS", "10" if THOROUGH else "1"))  # on each engine
 NEEDS_REDIS = "Not run: set REDIS_URL to test what happens between processes and without Redis."
 
 
@@ -31,7 +32,7 @@ def redis_url():
 @pytest.fixture(scope="session")
 def rounds():
     """How often to try what may go wrong once in a while."""
-    return 10 if THOROUGH else 1  # on each engine
+    return ROUNDS
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,18 @@ from websockets.exceptions import ConnectionClosed
 from tests.faults.talking import talking
 from tests.serving import serve
 
+UNABLE_TO_STOP = """
+import runpy, sys
+from daphne import server
+from twisted.internet.tcp import Port
+
+def fails(port):
+    raise OSError("The socket is gone.")
+
+Port.stopListening = fails
+sys.argv[0] = "manage.py"
+runpy.run_path("manage.py", run_name="__main__")
+"""
 ROOM = {"PENDING_PER_TOKEN": "10000", "WAITS_PER_TOKEN": "1000"}
 WITHIN_S = 15
 
@@ -31,6 +43,15 @@ def stops(house, rounds, thorough):
     """What everybody was told when a busy server was stopped, a few times over."""
     decisions, waits = (50, 500) if thorough else (15, 100)
     return [asyncio.run(stopped(house, decisions, waits)) for _ in range(rounds)]
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """A dashboard that opened its address itself, as ``start --port`` does."""
+    with serve(listens_itself=True) as alone:
+        yield alone
+        assert alone.audit_is_whole() is True
+        assert alone.errors() == []
 
 
 @pytest.fixture
@@ -100,6 +121,40 @@ async def ready_to_decide(agent, decider):
     return person
 
 
+async def half_a_request(asker, words):
+    """Send what is not a whole request; the server has begun to read it when this returns."""
+    slow = await asker()
+    slow.writer.write(words)
+    await slow.writer.drain()
+
+
+def largest_file(house):
+    """The path and the size of what no buffers between server and client can hold."""
+    folder = house.folder / "static"
+    file = max(folder.rglob("*.map"), key=lambda path: path.stat().st_size)
+    return "/static/" + file.relative_to(folder).as_posix(), file.stat().st_size
+
+
+async def not_reading(asker, path):
+    """Ask for a file and read none of it; the server has written what it can by then."""
+    deaf = await asker()
+    deaf.writer.transport.pause_reading()
+    deaf.send("GET", path)
+    await (await asker()).ask("GET", path)
+    return deaf
+
+
+async def until_refused(asker):
+    """Connect until nobody listens; says whether that came."""
+    for _ in range(100):
+        try:
+            (await asker()).close()
+        except ConnectionRefusedError:
+            return True
+        await asyncio.sleep(0.02)
+    return False
+
+
 def decisions_in(house):
     return house.rows("SELECT count(*) FROM dashboard_decision")[0][0]
 
@@ -129,6 +184,69 @@ def test_it_ends_in_time_whoever_stays_connected(stops):
     for stop in stops:
         assert (stop.code, stop.idle) == (0, (0, {}, b""))
         assert stop.took_s < WITHIN_S
+
+
+async def test_nobody_can_connect_once_it_stops(alone):
+    alone.start()
+    async with talking(alone) as (asker, decider):
+        person = await ready_to_decide(await asker(), decider)
+        with alone.nobody_writes():
+            person.decide()  # it cannot end before this is answered
+            alone.server.send(signal.SIGTERM)
+            refused = await until_refused(asker)
+        answer = await person.answer()
+        code, _ = await asyncio.to_thread(alone.server.ended)
+
+    assert refused
+    assert (answer[0], code) == (303, 0)
+
+
+async def test_it_does_not_wait_for_clients_that_send_half_a_request_or_nothing(running):
+    async with talking(running) as (asker, _):
+        await half_a_request(asker, b"")
+        await half_a_request(asker, b"GET /healthz HT")
+        await half_a_request(asker, b"GET /healthz HTTP/1.1\r\nHost: x\r\n")
+        await half_a_request(asker, b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n{")
+        await (await asker()).ask("GET", "/healthz")  # what came before is read
+        code, _ = await asyncio.to_thread(running.server.end)
+
+    assert code == 0
+
+
+async def test_an_answer_that_is_read_slowly_arrives_whole(running):
+    path, size = largest_file(running)
+    async with talking(running) as (asker, _):
+        slow = await not_reading(asker, path)
+        running.server.send(signal.SIGTERM)
+        for _ in range(10):  # as long as a server takes that waits for nobody
+            await asyncio.sleep(0.05)
+        slow.writer.transport.resume_reading()
+        status, _, body = await slow.answer()
+        code, _ = await asyncio.to_thread(running.server.ended)
+
+    assert (status, len(body), code) == (200, size, 0)
+
+
+async def test_it_does_not_wait_for_clients_that_never_read_their_answer(running):
+    path, _ = largest_file(running)
+    async with talking(running) as (asker, _):
+        await not_reading(asker, path)
+        code, _ = await asyncio.to_thread(running.server.end)
+
+    assert code == 0
+
+
+def test_where_it_cannot_stop_in_order_it_says_so_and_fails():
+    with serve() as house:
+        house.server.kill()
+        python, _, *command = house.server.command
+        house.server.command = [python, "-c", UNABLE_TO_STOP, *command]
+        house.start()
+
+        code, _ = house.server.end()
+
+        assert code == 1
+        assert "OSError: The socket is gone." in house.logs()
 
 
 async def test_asked_twice_it_ends_at_once_and_says_that_it_did(running):

@@ -6,8 +6,11 @@ import pytest
 from dashboard.accounts.queries import tokens_that_work
 from dashboard.approvals import services
 from dashboard.approvals.models import Poll
+from dashboard.live import hub as hub_module
 from dashboard.live import push
-from dashboard.live.seen import seen
+from dashboard.live.seen import Seen, seen
+from dashboard.management import background
+from dashboard.notifications import delivering
 from tests import make
 from tests.live.conftest import in_thread, wait_for
 
@@ -25,7 +28,7 @@ def approval(token):
 
 
 async def until_waiting(hub, count=1):
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(60):  # two hundred take a while on a busy machine
         while sum(hub._waits_of.values()) < count:
             await asyncio.sleep(0.01)
     await asyncio.sleep(0.05)
@@ -177,3 +180,73 @@ async def test_who_comes_while_tokens_are_checked_is_not_turned_away(
     monkeypatch.setattr(hub, "read", read)
 
     assert (status, body["status"]) == (200, "pending")
+
+
+@pytest.fixture
+def lasts(monkeypatch):
+    """Have a piece of work last until the test is over; returns what waits for its beginning."""
+    began, go_on = threading.Event(), threading.Event()
+
+    def work(*_):
+        began.set()
+        go_on.wait()
+
+    async def until_it_began():
+        async with asyncio.timeout(3):
+            while not began.is_set():
+                await asyncio.sleep(0.01)
+
+    def lasts(place, name):
+        monkeypatch.setattr(place, name, work)
+        return until_it_began
+
+    yield lasts
+    go_on.set()
+
+
+@pytest.mark.parametrize(
+    ("loop", "place", "name"),
+    [
+        (background.sweep_for_ever, background, "expire_overdue"),
+        (background.release_for_ever, background, "release_lost_claims"),
+        (background.follow_the_policy, background, "judge_pending_again"),
+        (background.tidy_for_ever, background, "forget_expired"),
+        (background.deliver_for_ever, delivering, "queue_decided"),
+    ],
+    ids=["sweeping", "releasing", "following", "tidying", "delivering"],
+)
+async def test_background_work_that_lasts_holds_up_nobody_who_waits(
+    loop, place, name, hub, approval, secret, alice, lasts
+):
+    until_it_began = lasts(place, name)
+    work = asyncio.create_task(loop())
+    await until_it_began()
+
+    async with wait_for(approval.pk, secret) as answer:
+        await until_waiting(hub)
+        await in_thread(make.decided)(approval, alice)
+        status, body = await answer(within_s=1)
+
+    assert (status, body["status"]) == (200, "approved")
+    work.cancel()
+
+
+@pytest.fixture
+def flushes_often(monkeypatch):
+    monkeypatch.setattr(hub_module, "FLUSH_EVERY_S", 0.01, raising=False)
+
+
+async def test_writing_down_who_was_seen_holds_up_no_tick(
+    flushes_often, hub, approval, secret, alice, lasts, monkeypatch
+):
+    """Without bells, so that only a tick can tell the agent."""
+    monkeypatch.setattr(push, "ring", lambda *_: None)
+    until_it_began = lasts(Seen, "flush")
+
+    async with wait_for(approval.pk, secret) as answer:
+        await until_it_began()
+        await until_waiting(hub)
+        await in_thread(make.decided)(approval, alice)
+        status, body = await answer(within_s=1)
+
+    assert (status, body["status"]) == (200, "approved")

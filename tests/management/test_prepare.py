@@ -5,6 +5,7 @@ from threading import Thread
 
 import pytest
 from django.conf import settings as django_settings
+from django.contrib.staticfiles.finders import get_finder
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -168,3 +169,54 @@ def test_links_lead_to_the_configured_address(place, settings):
     settings.PUBLIC_URL, settings.PUBLIC_URL_IS_CONFIGURED = "https://a.example", True
 
     assert prepare.sign_in_url("secret") == "https://a.example/sign-in/secret"
+
+
+@pytest.fixture
+def collecting(place, settings, monkeypatch):
+    """Counts how often files are collected, from a folder that is given."""
+    folder = place.parent / "pages"
+    folder.mkdir()
+    folder.joinpath("page.css").write_text("a {}")
+    settings.STATICFILES_DIRS, settings.STATIC_ROOT = [folder], place / "static"
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+    get_finder.cache_clear()
+    times = []
+
+    def collect(*_, **__):
+        times.append(1)
+        place.joinpath("static").mkdir(exist_ok=True)
+        place.joinpath("static", "staticfiles.json").write_text(f"{len(times)}")
+
+    monkeypatch.setattr(prepare, "call_command", collect)
+    monkeypatch.setattr(prepare, "_migrate", lambda: None)
+    yield folder, times
+    get_finder.cache_clear()
+
+
+def test_pages_that_another_process_serves_are_left_alone(collecting):
+    _, times = collecting
+
+    for _ in range(2):
+        list(prepare.prepare())
+
+    assert len(times) == 1
+
+
+def test_pages_that_changed_are_collected_again(collecting):
+    folder, times = collecting
+    list(prepare.prepare())
+    folder.joinpath("page.css").write_text("a { color: red }")
+
+    list(prepare.prepare())
+
+    assert len(times) == 2
+
+
+def test_pages_that_were_deleted_are_collected_again(collecting, place):
+    _, times = collecting
+    list(prepare.prepare())
+    place.joinpath("static", "staticfiles.json").unlink()
+
+    list(prepare.prepare())
+
+    assert len(times) == 2

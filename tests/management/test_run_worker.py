@@ -33,7 +33,7 @@ class FailingHub:
     def __init__(self):
         self.failures = [asyncio.CancelledError, ConnectionError, ConnectionError]
 
-    async def read(self, _):
+    async def work(self, _):
         raise self.failures.pop()
 
 

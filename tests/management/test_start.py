@@ -23,7 +23,7 @@ def starts(place, command, monkeypatch):
         port = {} if {"port", "fd"} & options.keys() else {"port": 0}
         return command("start", *arguments, **port, **options)
 
-    def serve(_, fileno):
+    def serve(_, fileno, *__, **___):
         os.close(fileno)
         starts.served.append(fileno)
         return SimpleNamespace(gave_up=False)

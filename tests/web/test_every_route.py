@@ -24,6 +24,7 @@ from dashboard.audit.models import AuditEntry
 from dashboard.policies.models import PolicyProposal, PolicyRevision
 from dashboard.wire import Status
 from tests import make
+from tests.web.pages import named_twice, read
 
 ANYBODY = {"nobody", "roleless", "reviewer", "admin", "auditor", "closed", "token", "both"}
 SIGNED_IN = {"roleless", "reviewer", "admin", "auditor", "both"}
@@ -149,7 +150,6 @@ TABLE = {
     "hold/lift": Line(get=ADMINS, post=ADMINS),
     "audit": Line(get=AUDITORS),
     # for machines that watch
-    "healthz": Line(get=ANYBODY),
     "readyz": Line(get=ANYBODY),
 }
 
@@ -320,6 +320,18 @@ def test_each_credential_is_let_in_where_the_table_says(house, credential):
             expected[route, method] = "in" if credential in who else "out"
 
     assert found == expected
+
+
+def test_in_every_form_of_every_page_a_name_stands_once(house):
+    replies = {route: house.knock("both", route, "GET") for route in TABLE if TABLE[route].get}
+    pages = {
+        route: read(reply)
+        for route, reply in replies.items()
+        if reply.headers.get("Content-Type", "").startswith("text/html")
+    }
+
+    assert len(pages) > 30
+    assert {route: twice for route, page in pages.items() if (twice := named_twice(page))} == {}
 
 
 @pytest.mark.parametrize("credential", ["nobody", "token", "both"])

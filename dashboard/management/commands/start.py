@@ -14,6 +14,7 @@ from django.utils.module_loading import import_string
 from dashboard.accounts.errors import AccountError
 from dashboard.management import prepare
 from dashboard.management.demonstrating import demo_agent, issue_demo_token
+from dashboard.management.files import Fits, few_fit, make_room
 from dashboard.management.listening import address, adopt, listen
 from dashboard.management.operator import cannot_be_used
 from dashboard.management.preflight import CannotStart, check_settings, is_loopback
@@ -52,11 +53,12 @@ class Command(BaseCommand):
 
     def _run(self, **options: Any) -> None:
         try:
+            fits = make_room(settings.WAITS_PER_PROCESS)
             fileno, company = self._get_ready(**options)
         except (CannotStart, AccountError, DatabaseError, OSError) as error:
             raise CommandError(_why_not(error)) from None
         with company:
-            server = self._serve(fileno)
+            server = self._serve(fileno, fits, is_shared=options["fd"] is not None)
         if server.gave_up:
             server.leave_now()
 
@@ -98,7 +100,7 @@ class Command(BaseCommand):
         self._say("A demo agent asks for things; answer them in the browser.")
         return demo_agent(token, secret, insecure_http=insecure_http)
 
-    def _serve(self, fileno: int) -> DrainingServer:
+    def _serve(self, fileno: int, fits: Fits, *, is_shared: bool) -> DrainingServer:
         # Twisted chooses its event loop when it is first imported, so not before it is needed.
         from dashboard.management.background import (  # noqa: PLC0415
             EVERYTHING,
@@ -106,10 +108,19 @@ class Command(BaseCommand):
         )
         from dashboard.management.serving import DrainingServer  # noqa: PLC0415
 
+        if fits.waits < settings.WAITS_PER_PROCESS:
+            self._say(few_fit(fits, settings.WAITS_PER_PROCESS))
+            settings.WAITS_PER_PROCESS = fits.waits
         self._say("Stop it with Ctrl-C.\n")
         application = import_string(settings.ASGI_APPLICATION)
         work = (load_the_inspectors, *EVERYTHING)
-        server = DrainingServer(application, fileno=fileno, background=work)
+        server = DrainingServer(
+            application,
+            fileno=fileno,
+            is_shared=is_shared,
+            connections=fits.connections,
+            background=work,
+        )
         server.run()
         return server
 

@@ -1,4 +1,4 @@
-"""Database reads for the hub: one thread, one read at a time, nothing held while idle."""
+"""Database work off the event loop: one piece after the other, nothing held while idle."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Reader:
+class DatabaseThread:
     """Runs synchronous database work off the event loop, in a thread of its own."""
 
-    def __init__(self) -> None:
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix="hub-reader")
+    def __init__(self, thread_name: str) -> None:
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix=thread_name)
 
     async def __call__(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return ``work(*args, **kwargs)`` from the thread."""

@@ -1,0 +1,261 @@
+"""The connections of one process: no more than fit, and those that are idle make room.
+
+A connection takes a file, and without a free file nothing works: no database, no answer. So as
+many are accepted as fit. Where more come, the one is closed that has been idle for longest: no
+whole request of it is here, and nothing came for the longest time. A request that is being
+answered, a wait and an open page are never closed for that. Where nothing is idle, new connections
+wait in the kernel.
+
+A new connection goes after all older ones, whoever they are. Were those spared that were answered
+before, then a flood of them would close each new one before its first request is read.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+from daphne.http_protocol import HTTPFactory, WebRequest
+from twisted.internet import tcp
+from twisted.internet.error import ConnectionAborted
+from twisted.python.failure import Failure
+from twisted.web.http import HTTPChannel
+
+from dashboard.wire import MAX_BODY_BYTES, MAX_NOTEBOOK_BYTES
+
+HEADER_S = 15.0
+"""How long a request header may take, from its first byte or, for the first one, from the
+connection on."""
+IDLE_S = 60.0
+"""How long a client may pause within a body and between two requests."""
+ACCEPTED_AT_ONCE = 100
+TOLD_EVERY_S = 60.0
+LARGE_BODY = 100_000
+"""From so many bytes on Twisted keeps a body in a file, and Django may keep it in another."""
+LARGE_BODY_OF = 8
+"""Of so many connections one may be sending a large body."""
+_NOTEBOOKS = b"/api/v1/notebooks/"
+_CLOSING = (b"connection", b"close")
+
+log = logging.getLogger(__name__)
+
+
+class Room:
+    """Which connections there are, and which of them can be closed for others.
+
+    Args:
+        most: How many fit. One in ``LARGE_BODY_OF`` may be sending a large body.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._all: set[Connection] = set()
+        # Whoever said nothing for the longest time comes first.
+        self._idle: dict[Connection, None] = {}
+        self._sending: dict[Connection, None] = {}
+        self._full: set[Port] = set()
+        self._closed, self._told_at = 0, -TOLD_EVERY_S
+
+    def left(self) -> int:
+        """How many connections can be accepted, if all that are idle are closed."""
+        return max(self._most - len(self._all), 0) + len(self._idle)
+
+    def enter(self, connection: Connection) -> None:
+        """Count a new connection, and close the one that has been idle for longest if needed."""
+        if len(self._all) >= self._most and self._idle:
+            self._end(next(iter(self._idle)))
+        self._all.add(connection)
+        self._idle[connection] = None
+
+    def leave(self, connection: Connection) -> None:
+        """Forget a connection that has ended."""
+        self._all.discard(connection)
+        self._idle.pop(connection, None)
+        self._sending.pop(connection, None)
+        self._go_on()
+
+    def hears(self, connection: Connection) -> None:
+        """Note that a client sent something."""
+        for order in (self._idle, self._sending):
+            if connection in order:
+                del order[connection]
+                order[connection] = None
+
+    def sends(self, connection: Connection) -> None:
+        """Note that a large body begins, and close who is idle in one if there are too many."""
+        self._sending[connection] = None
+        if len(self._sending) > max(self._most // LARGE_BODY_OF, 1):
+            others = (one for one in self._sending if one in self._idle and one is not connection)
+            if idle := next(others, None):
+                self._end(idle)
+            else:
+                connection.abortConnection()  # not now: what it sent is still being read
+
+    def answers(self, connection: Connection) -> None:
+        """Note that a request on it is being answered, so it is not idle."""
+        self._idle.pop(connection, None)
+
+    def answered(self, connection: Connection) -> None:
+        """Note that it is idle again."""
+        self._sending.pop(connection, None)
+        if connection in self._all:
+            self._idle[connection] = None
+            self._go_on()
+
+    def wait(self, port: Port) -> None:
+        """Accept nothing on ``port`` until there is room."""
+        self._tell("none of them is idle, so others have to wait")
+        self._full.add(port)
+        port.stopReading()
+
+    def _end(self, connection: Connection) -> None:
+        self._closed += 1
+        self._tell(f"{self._closed} that were idle have been closed for others")
+        connection.end()
+
+    def _go_on(self) -> None:
+        while self._full and self.left():
+            port = self._full.pop()
+            if port.connected and not port.disconnecting:
+                port.startReading()
+
+    def _tell(self, what: str) -> None:
+        # Not each time: a flood of connections must not become a flood of lines.
+        now = time.monotonic()
+        if now >= self._told_at + TOLD_EVERY_S:
+            self._told_at = now
+            log.warning(
+                "More clients come than fit (%s connections), and %s. Where so many are in use, "
+                "raise the limit of open files or run more processes.",
+                f"{self._most:,}",
+                what,
+            )
+
+
+class Connection(tcp.Server):  # type: ignore[misc]
+    """An accepted connection, counted from its first to its last moment."""
+
+    server: Port
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.server.room.enter(self)
+
+    def connectionLost(self, reason: Any) -> None:  # noqa: N802 - Twisted's name
+        """Clean up; Twisted calls this once or twice."""
+        try:
+            super().connectionLost(reason)
+        finally:
+            self.server.room.leave(self)
+
+    def end(self) -> None:
+        """Close it now, and not in the next turn of the loop: its file is needed."""
+        self.abortConnection()
+        self.connectionLost(Failure(ConnectionAborted()))
+
+
+class Port(tcp.Port):  # type: ignore[misc]
+    """A listening socket that accepts what fits."""
+
+    transport = Connection
+    room: Room
+
+    def doRead(self) -> None:  # noqa: N802 - Twisted's name
+        """Accept connections."""
+        self.numberAccepts = min(self.room.left(), ACCEPTED_AT_ONCE)
+        if self.numberAccepts:
+            super().doRead()
+        else:
+            self.room.wait(self)
+
+
+class Channel(HTTPChannel):  # type: ignore[misc]
+    """Speaks HTTP on a connection, and has no patience with a header that does not end."""
+
+    _in_header = _between = False
+
+    def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
+        """Expect a header."""
+        super().connectionMade()
+        self._begin_header()
+
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
+        """Read on."""
+        if self._between:
+            self._begin_header()
+        self.transport.server.room.hears(self.transport)
+        super().dataReceived(data)
+
+    def resetTimeout(self) -> None:  # noqa: N802 - Twisted's name
+        """Give a client more time that has sent something, unless it is still at the header."""
+        if not self._in_header:
+            super().resetTimeout()
+
+    def allHeadersReceived(self) -> None:  # noqa: N802 - Twisted's name
+        """Expect a body."""
+        self._in_header = False
+        self.setTimeout(IDLE_S)
+        super().allHeadersReceived()
+        if self.length is None or self.length >= LARGE_BODY:
+            self.transport.server.room.sends(self.transport)
+
+    def allContentReceived(self) -> None:  # noqa: N802 - Twisted's name
+        """Have the request answered."""
+        self.transport.server.room.answers(self.transport)
+        super().allContentReceived()
+
+    def requestDone(self, request: Any) -> None:  # noqa: N802 - Twisted's name
+        """Expect another request, now that this one is answered."""
+        self._between = True
+        self.transport.server.room.answered(self.transport)
+        super().requestDone(request)
+
+    def _begin_header(self) -> None:
+        self._in_header, self._between = True, False
+        self.setTimeout(HEADER_S)
+
+
+class CappedRequest(WebRequest):  # type: ignore[misc]
+    """Hangs up on a body over the limit instead of spooling it: Daphne would take gigabytes."""
+
+    taken = 0
+
+    def handleContentChunk(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
+        """Take a piece of the body."""
+        self.taken += len(data)
+        if self.taken > self._most():
+            self.channel.transport.abortConnection()
+            return
+        super().handleContentChunk(data)
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether all of it is here, so that somebody works on the answer."""
+        return hasattr(self, "request_start")
+
+    def handle_reply(self, message: Any) -> None:
+        """Take a piece of the answer; while the server stops, it is the connection's last."""
+        begins = message["type"] == "http.response.start"
+        if begins and self.server.draining and self.channel and self.channel.persistent:
+            self.channel.persistent = False  # closes once everything is written
+            message = {**message, "headers": [*message.get("headers", ()), _CLOSING]}
+        super().handle_reply(message)
+
+    def _most(self) -> int:
+        # What is a little larger is answered by the application, which can say what is wrong.
+        path = getattr(self.channel, "_path", b"")  # Twisted tells the request itself at its end
+        is_notebook = path.startswith(_NOTEBOOKS)
+        return MAX_BODY_BYTES + (MAX_NOTEBOOK_BYTES if is_notebook else MAX_BODY_BYTES)
+
+
+class CappedFactory(HTTPFactory):  # type: ignore[misc]
+    """Makes channels that read ``CappedRequest``."""
+
+    protocol = Channel
+
+    def buildProtocol(self, addr: Any) -> Any:  # noqa: N802 - Twisted's name
+        """Return the protocol of one connection."""
+        protocol = super().buildProtocol(addr)
+        protocol.requestFactory = CappedRequest
+        return protocol

@@ -1,0 +1,103 @@
+"""How long a client may take, by a clock that stands still until it is turned."""
+
+from types import SimpleNamespace
+
+import pytest
+from twisted.internet.task import Clock
+from twisted.internet.testing import StringTransport
+from twisted.web.http import Request
+
+from dashboard.management.connections import Channel, Room
+
+HEADER = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
+
+
+class Answered(Request):
+    """Is answered in another turn of the loop, as every request is."""
+
+    def process(self):
+        self.channel.callLater(0, self.answer)
+
+    def answer(self):
+        self.write(b"")
+        self.finish()
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def client(clock):
+    """What a client sends goes to ``client``; ``client.transport.disconnecting`` is the end."""
+    channel = Channel()
+    channel.callLater, channel.timeOut, channel.requestFactory = clock.callLater, 60, Answered
+    channel.factory = SimpleNamespace(log=lambda _: None)
+    transport = StringTransport()
+    transport.server = SimpleNamespace(room=Room(10))
+    channel.makeConnection(transport)
+    return channel
+
+
+def answered(clock, client, data):
+    """Send a request and let it be answered."""
+    client.dataReceived(data)
+    clock.advance(0)
+
+
+def send_slowly(clock, client, data, *, each_s):
+    """Send a byte at a time; returns how many until the client was hung up on."""
+    for sent in range(len(data)):
+        if client.transport.disconnecting:
+            return sent
+        client.dataReceived(data[sent : sent + 1])
+        clock.advance(each_s)
+    return len(data)
+
+
+def test_a_header_that_does_not_end_is_cut_however_often_a_byte_comes(clock, client):
+    assert send_slowly(clock, client, b"GET /healthz HTTP/1.1", each_s=5) == 3
+
+
+def test_a_client_that_sends_nothing_is_cut_after_as_long(clock, client):
+    clock.advance(14)
+    assert not client.transport.disconnecting
+    clock.advance(1)
+    assert client.transport.disconnecting
+
+
+def test_the_header_of_a_later_request_has_its_time_from_its_first_byte(clock, client):
+    answered(clock, client, HEADER % 0)
+    clock.advance(50)
+    client.dataReceived(b"G")
+    clock.advance(14)
+    assert not client.transport.disconnecting
+    clock.advance(1)
+    assert client.transport.disconnecting
+
+
+def test_a_body_may_take_as_long_as_it_takes_while_something_comes(clock, client):
+    client.dataReceived(HEADER % 100)
+
+    assert send_slowly(clock, client, b"x" * 100, each_s=55) == 100
+    assert b"200 OK" in client.transport.value()
+
+
+def test_a_client_may_be_idle_for_a_minute_between_two_requests(clock, client):
+    answered(clock, client, HEADER % 0)
+    clock.advance(59)
+    answered(clock, client, HEADER % 0)
+
+    assert client.transport.value().count(b"200 OK") == 2
+    clock.advance(60)
+    assert client.transport.disconnecting
+
+
+def test_requests_that_come_at_once_are_answered_one_after_the_other(clock, client):
+    client.dataReceived(HEADER % 1 + b"x" + HEADER % 0 + b"GET")
+    clock.pump([0, 0])
+
+    assert client.transport.value().count(b"200 OK") == 2
+    clock.advance(15)
+    assert client.transport.disconnecting
