@@ -20,12 +20,16 @@ from tests.benchmarks import (
     backtesting,
     crowd,
     desk,
+    freezing,
     inspecting,
     latency,
+    onlookers,
     screen,
     throughput,
 )
 from tests.benchmarks.figures import show
+
+SHAPES = ["names of arguments: markup", "steps: hidden and not", "memory: keys", "49 blocks"]
 
 
 class Bare(NamedTuple):
@@ -51,6 +55,13 @@ def main():
     show(inspecting.inspections(options.rounds))
     show(backtesting.replaying(options.requests))
     show(desk.pages(options.pending, min(options.rounds, 20)))
+    with serving.serve(environment=limits) as house:
+        for kept, pending in ((0, 0), (options.kept, 0), (0, min(options.pending, 1000))):
+            onlookers.filled(house, kept, pending)
+            show(onlookers.while_nobody_asks(house, idle_s=options.idle))
+        show(asyncio.run(onlookers.beside_pages(house, pages=20, rate=5, seconds=5, turns=3)))
+    with serving.serve(environment=limits) as house:
+        show(asyncio.run(freezing.measure(house, seconds=5, words=options.shapes)))
     if screen.CHROMIUM.exists():
         show(screen.to_the_screen(min(options.rounds, 50)))
 
@@ -100,6 +111,9 @@ def _options():
     parser.add_argument("--entries", type=int, default=200_000, help="of the audit log")
     parser.add_argument("--requests", type=int, default=10_000, help="that a policy is tried on")
     parser.add_argument("--pending", type=int, default=5000, help="that the desk's queue holds")
+    parser.add_argument("--kept", type=int, default=5000, help="closed requests, when idle")
+    parser.add_argument("--idle", type=int, default=10, help="seconds that nobody asks anything")
+    parser.add_argument("--shapes", nargs="*", default=SHAPES, help="of hostile content, by name")
     return parser.parse_args()
 
 

@@ -5,7 +5,7 @@ import json
 from tests import serving
 
 FILL = """
-import json, random, time
+import json, os, random, time
 from datetime import timedelta
 from uuid import uuid4
 from django.conf import settings
@@ -60,6 +60,7 @@ long = question(900_001, "\\n".join(f"row_{n} = f({n})" for n in range(5_000)))
 huge = question(900_002, "\\n".join(f"row_{n} = f({n})" for n in range(50_000)))
 small = question(900_003, "row = f(1)")
 write([small, long, huge])
+os.sync()  # what was filled in is on the disk before a page has to wait for it
 
 rita_s = Client(HTTP_HOST=settings.PUBLIC_URL.partition("://")[2])
 rita_s.force_login(rita)

@@ -1,9 +1,10 @@
-"""``manage.py`` with one more address: ``/decide/{id}`` calls the service as a page would.
+"""``manage.py`` with two more addresses, to measure the gate and not the drawing of a page.
 
-So that what is measured is the gate and not the drawing of a page.
+``/decide/{id}`` calls the service as a page would; ``/form/{id}`` gives what a page's form holds.
 """
 
 import asyncio
+import json
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -36,17 +37,37 @@ def decide(approval_id):
         close_old_connections()
 
 
+def form_of(approval_id):
+    from dashboard.approvals.models import ApprovalRequest  # noqa: PLC0415 - the same
+    from dashboard.web.presenting import reading  # noqa: PLC0415 - the same
+
+    try:
+        approval = ApprovalRequest.objects.get(pk=approval_id)
+        fields = {
+            "digest": approval.digest,
+            "judgement": approval.judgements.latest("id").pk,
+            "shown": reading._sign(str(approval_id), {"whole": True}),
+        }
+    finally:
+        close_old_connections()
+    return json.dumps(fields).encode()
+
+
+ADDRESSES = {"/decide/": decide, "/form/": form_of}
+
+
 async def application(scope, receive, send):
     from dashboard.asgi import application as real  # noqa: PLC0415 - after Django is set up
 
-    if scope["type"] != "http" or not scope["path"].startswith("/decide/"):
+    place, _, name = scope["path"].rpartition("/")
+    if scope["type"] != "http" or f"{place}/" not in ADDRESSES:
         await real(scope, receive, send)
         return
-    approval_id = UUID(scope["path"].removeprefix("/decide/"))
-    await asyncio.get_running_loop().run_in_executor(REVIEWERS, decide, approval_id)
-    headers = [(b"content-length", b"0")]
+    work = ADDRESSES[f"{place}/"]
+    body = await asyncio.get_running_loop().run_in_executor(REVIEWERS, work, UUID(name)) or b""
+    headers = [(b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": b""})
+    await send({"type": "http.response.body", "body": body})
 
 
 if __name__ == "__main__":
