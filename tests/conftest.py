@@ -2,6 +2,7 @@
 
 import signal
 import time
+from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
@@ -12,7 +13,8 @@ from dashboard.accounts.models import User
 from dashboard.policies import inspecting
 from tests import make
 
-pytest_plugins = ["tests.not_run"]
+pytest_plugins = ["tests.chromium", "tests.not_run"]
+HERE = Path(__file__).parent
 
 # An example that takes long says something of the machine, and nothing of what is tested.
 hypothesis_settings.register_profile("untimed", deadline=None)
@@ -27,12 +29,24 @@ def pytest_sessionstart():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is about the other database; the checks run the tests on both."""
+    """Leave out what is about the other database, and say what stays in one worker."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_group(item.path)))
     vendor = connection.vendor
     other = [i for i in items if (m := i.get_closest_marker("engine")) and m.args != (vendor,)]
     if other:
         config.hook.pytest_deselected(items=other)
         items[:] = [item for item in items if item not in other]
+
+
+def _group(path):
+    """Name the tests that run one after the other.
+
+    Those of one file share what it sets up. What clicks, kills and looks at the clock would be in
+    its own way: all of it is one group.
+    """
+    room = path.relative_to(HERE).parts[0]
+    return "machine" if room in {"browser", "faults", "journeys"} else str(path)
 
 
 @pytest.fixture(scope="session")
@@ -62,7 +76,8 @@ def _until_nobody_is_left():
 @pytest.fixture(autouse=True)
 def _quick(settings, monkeypatch):
     # On a busy machine no inspection shall be stopped that a test does not want stopped.
-    monkeypatch.setattr(inspecting, "DEADLINE_S", 5.0)
+    monkeypatch.setattr(inspecting, "DEADLINE_S", 30.0)
+    monkeypatch.setattr(inspecting, "COMPUTING_S", 5.0)
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.STORAGES = {
         **settings.STORAGES,

@@ -10,9 +10,11 @@ from pathlib import PurePosixPath
 
 import pytest
 
+CHROMIUM = "install Debian's chromium, or name one in CHROMIUM"
 REMEDIES = {
-    "browser": "install Debian's chromium, or name one in CHROMIUM",
+    "browser": CHROMIUM,
     "frameworks": "tests/frameworks/conftest.py says how to install them",
+    "journeys": CHROMIUM,
 }
 ENGINES = {"DATABASE_URL": "PostgreSQL", "REDIS_URL": "Redis"}
 
