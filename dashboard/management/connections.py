@@ -30,6 +30,10 @@ connection on."""
 IDLE_S = 60.0
 """How long a client may pause within a body and between two requests."""
 ACCEPTED_AT_ONCE = 100
+"""Connections, in one turn of the loop."""
+ACCEPTED_OF = 8
+"""One turn accepts at most one in so many of those that fit. What clients sent is read in each
+turn, so a request that has come is read before its connection can be closed for others."""
 TOLD_EVERY_S = 60.0
 LARGE_BODY = 100_000
 """From so many bytes on Twisted keeps a body in a file, and Django may keep it in another."""
@@ -60,6 +64,10 @@ class Room:
     def left(self) -> int:
         """How many connections can be accepted, if all that are idle are closed."""
         return max(self._most - len(self._all), 0) + len(self._idle)
+
+    def in_one_turn(self) -> int:
+        """How many connections to accept before reading what clients sent."""
+        return min(self.left(), max(self._most // ACCEPTED_OF, 1), ACCEPTED_AT_ONCE)
 
     def enter(self, connection: Connection) -> None:
         """Count a new connection, and close the one that has been idle for longest if needed."""
@@ -163,7 +171,7 @@ class Port(tcp.Port):  # type: ignore[misc]
 
     def doRead(self) -> None:  # noqa: N802 - Twisted's name
         """Accept connections."""
-        self.numberAccepts = min(self.room.left(), ACCEPTED_AT_ONCE)
+        self.numberAccepts = self.room.in_one_turn()
         if self.numberAccepts:
             super().doRead()
         else:

@@ -101,3 +101,17 @@ def test_requests_that_come_at_once_are_answered_one_after_the_other(clock, clie
     assert client.transport.value().count(b"200 OK") == 2
     clock.advance(15)
     assert client.transport.disconnecting
+
+
+@pytest.mark.parametrize(("most", "at_once"), [(4, 1), (102, 12), (10_000, 100)])
+def test_few_are_accepted_before_what_others_sent_is_read(most, at_once):
+    """Else a request that has come could be closed, unread, to make room for a crowd."""
+    assert Room(most).in_one_turn() == at_once
+
+
+def test_nothing_is_accepted_where_nothing_is_idle():
+    room = Room(2)
+    for connection in (object(), object()):
+        room.enter(connection)
+        room.answers(connection)
+    assert room.in_one_turn() == 0
