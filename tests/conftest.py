@@ -1,5 +1,6 @@
 """What every test may ask for: people, an agent with its token, and quick settings."""
 
+import os
 import signal
 import time
 from pathlib import Path
@@ -16,9 +17,26 @@ from tests import make
 pytest_plugins = ["tests.chromium", "tests.not_run"]
 HERE = Path(__file__).parent
 
-# An example that takes long says something of the machine, and nothing of what is tested.
-hypothesis_settings.register_profile("untimed", deadline=None)
-hypothesis_settings.load_profile("untimed")
+
+def pytest_addoption(parser):
+    """Let whoever changes what is raced, killed or read try it as hard as the product promises."""
+    parser.addoption(
+        "--long",
+        action="store_true",
+        help="full numbers for races, kills, stops and random examples: more than an hour",
+    )
+    parser.addoption(
+        "--rounds", type=int, help="how often to kill and stop (2, or 10 with --long)"
+    )
+
+
+def pytest_configure(config):
+    """Choose how many random examples are tried."""
+    in_checks = os.environ.get("CI") == "true"
+    examples = 1000 if config.getoption("--long") else 100 if in_checks else 25
+    # How long an example takes says something of the machine, and nothing of what is tested.
+    hypothesis_settings.register_profile("untimed", deadline=None, max_examples=examples)
+    hypothesis_settings.load_profile("untimed")
 
 
 def pytest_sessionstart():

@@ -3,7 +3,7 @@
 import copy
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.client import ApprovalRequest, DashboardError
@@ -129,7 +129,6 @@ def is_honest(reply, *, started):
     return approved and same and (isinstance(answer["outcome"]["started_at"], str) or not started)
 
 
-@settings(max_examples=700, deadline=None)
 @given(st.lists(replies, max_size=6))
 def test_nothing_opens_but_an_approval_and_a_start_of_this_very_content(script):
     run = Run(script)
@@ -144,7 +143,6 @@ def test_nothing_opens_but_an_approval_and_a_start_of_this_very_content(script):
         assert is_honest(started, started=True)
 
 
-@settings(max_examples=150, deadline=None)
 @given(anything)
 def test_a_status_that_is_not_the_word_never_opens(status):
     told = STARTED | {"status": status, "decision": DECISION | {"status": status}}
@@ -155,7 +153,6 @@ def test_a_status_that_is_not_the_word_never_opens(status):
     assert (response is not None and response.approved) is (status == "approved")
 
 
-@settings(max_examples=150, deadline=None)
 @given(anything)
 def test_a_digest_that_is_not_ours_never_opens(digest):
     told = STARTED | {"decision": DECISION | {"digest": digest}}

@@ -7,15 +7,14 @@ from django.db import connection
 
 from tests.serving import REDIS_URL, serve
 
-THOROUGH = os.environ.get("CI") == "true"
-ROUNDS = int(os.environ.get("ROUNDS", "10" if THOROUGH else "1"))  # on each engine
+IN_CHECKS = os.environ.get("CI") == "true"
 NEEDS_REDIS = "Not run: set REDIS_URL to test what happens between processes and without Redis."
 
 
 def pytest_collection_modifyitems(config, items):
     """Leave out what takes long, and on SQLite in the checks, where no Redis is, what needs it."""
-    without = set() if THOROUGH else {"only_thorough"}
-    if THOROUGH and connection.vendor == "sqlite" and not REDIS_URL:
+    without = set() if IN_CHECKS or config.getoption("--long") else {"takes_long"}
+    if IN_CHECKS and connection.vendor == "sqlite" and not REDIS_URL:
         without.add("redis_url")
     other = [item for item in items if without & set(getattr(item, "fixturenames", ()))]
     config.hook.pytest_deselected(items=other)
@@ -25,25 +24,25 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture(scope="session")
 def redis_url():
     if not REDIS_URL:
-        (pytest.fail if THOROUGH else pytest.skip)(NEEDS_REDIS)
+        (pytest.fail if IN_CHECKS else pytest.skip)(NEEDS_REDIS)
     return REDIS_URL
 
 
 @pytest.fixture(scope="session")
-def rounds():
+def rounds(request):
     """How often to try what may go wrong once in a while."""
-    return ROUNDS
+    return request.config.getoption("--rounds") or (10 if _is_long(request) else 2)
 
 
 @pytest.fixture(scope="session")
-def only_thorough():
-    """For what takes longer than ten seconds: tried where CI=true."""
+def takes_long():
+    """For what takes longer than ten seconds: tried where CI=true, and with --long."""
 
 
 @pytest.fixture(scope="session")
-def thorough():
-    """Whether to try with as many as the product promises; CI does."""
-    return THOROUGH
+def in_full(request):
+    """Whether to try with as many as the product promises."""
+    return _is_long(request)
 
 
 @pytest.fixture(scope="session")
@@ -53,3 +52,7 @@ def house():
         yield house
         assert house.audit_is_whole() is True
         assert house.errors() == []
+
+
+def _is_long(request):
+    return request.config.getoption("--long")

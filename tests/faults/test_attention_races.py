@@ -18,9 +18,9 @@ AUTH = "session:password"
 
 
 @pytest.fixture
-def how_many(thorough, settings):
+def how_many(in_full, settings):
     settings.PENDING_PER_TOKEN = 1000
-    return 100 if thorough else 10
+    return 100 if in_full else 10
 
 
 @pytest.mark.django_db(transaction=True)

@@ -71,12 +71,12 @@ async def test_waits_and_decisions_survive_a_database_that_is_away_for_a_moment(
 
 
 @pytest.mark.engine("postgresql")
-async def test_a_database_that_cannot_be_reached_means_no(house, proxy, only_thorough):
+async def test_a_database_that_cannot_be_reached_means_no(house, proxy, takes_long):
     await reached_again(house, proxy)
 
 
 @pytest.mark.engine("postgresql")
-async def test_a_server_whose_database_froze_still_ends_in_time(house, proxy, only_thorough):
+async def test_a_server_whose_database_froze_still_ends_in_time(house, proxy, takes_long):
     async with talking(house) as (asker, decider):
         agent, person = await asker(), await decider()
         approval = await agent.submit()

@@ -11,10 +11,8 @@ from tests.serving import serve
 VERDICTS = {"approve": "approved", "reject": "rejected"}
 
 
-async def test_everybody_is_answered_after_the_restart_and_nothing_happened_twice(
-    rounds, thorough
-):
-    agents = 50 if thorough else 15
+async def test_everybody_is_answered_after_the_restart_and_nothing_happened_twice(rounds, in_full):
+    agents = 50 if in_full else 15
     with serve() as house:
         for number in range(rounds):
             told, acked = await one_round(house, f"round-{number}", agents)

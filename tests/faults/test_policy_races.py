@@ -43,9 +43,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def how_many(thorough, settings):
+def how_many(in_full, settings):
     settings.PENDING_PER_TOKEN = 10_000
-    return 500 if thorough else 15
+    return 500 if in_full else 15
 
 
 @pytest.fixture

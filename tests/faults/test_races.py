@@ -22,9 +22,9 @@ RECORDED = "What you sent was not recorded."
 
 
 @pytest.fixture
-def how_many(thorough, settings):
+def how_many(in_full, settings):
     settings.PENDING_PER_TOKEN = 1000
-    return 1000 if thorough else 20
+    return 1000 if in_full else 50
 
 
 def at_once(*works):

@@ -39,9 +39,9 @@ def house():
 
 
 @pytest.fixture(scope="module")
-def stops(house, rounds, thorough):
+def stops(house, rounds, in_full):
     """What everybody was told when a busy server was stopped, a few times over."""
-    decisions, waits = (50, 500) if thorough else (15, 100)
+    decisions, waits = (50, 500) if in_full else (15, 100)
     return [asyncio.run(stopped(house, decisions, waits)) for _ in range(rounds)]
 
 

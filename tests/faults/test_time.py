@@ -14,7 +14,7 @@ from tests.serving import serve
 SHORTEST_S = 5
 
 
-async def test_a_wait_ends_at_the_deadline_by_itself(house, only_thorough):
+async def test_a_wait_ends_at_the_deadline_by_itself(house, takes_long):
     async with talking(house) as (asker, _):
         agent = await asker()
         approval = await agent.submit(time_limit_s=SHORTEST_S)
@@ -27,7 +27,7 @@ async def test_a_wait_ends_at_the_deadline_by_itself(house, only_thorough):
     assert 0 < late_s < 1.5
 
 
-async def test_an_agent_that_vanished_is_not_seen_waiting_any_more(house, only_thorough):
+async def test_an_agent_that_vanished_is_not_seen_waiting_any_more(house, takes_long):
     async with talking(house) as (asker, _):
         agent, stays = await asker(), await asker()
         gone, here = await agent.submit(), await stays.submit()
@@ -65,7 +65,7 @@ def last_polled(house, approval):
 
 
 @pytest.mark.engine("postgresql")
-def test_a_worker_writes_down_what_expired_while_no_server_could(only_thorough):
+def test_a_worker_writes_down_what_expired_while_no_server_could(takes_long):
     with serve(worker=True) as house, house.agent() as agent:
         approval = house.submit(agent, time_limit_s=SHORTEST_S)
         house.server.send(signal.SIGSTOP)

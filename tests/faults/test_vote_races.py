@@ -18,9 +18,9 @@ CODE = {"code": "print(1)", "language": "python"}
 
 
 @pytest.fixture
-def how_many(thorough, settings):
+def how_many(in_full, settings):
     settings.PENDING_PER_TOKEN = 1000
-    return 100 if thorough else 10
+    return 100 if in_full else 10
 
 
 def put_in_force(**demands):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.inspection import code, inspector
@@ -162,7 +162,6 @@ def test_plain_words_have_no_findings():
     assert inspect_content(Kind.PLAN, plan) == Report()
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(["python", "bash", "sql", "powershell", "", "perl"]),
     st.text(

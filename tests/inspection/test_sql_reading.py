@@ -1,13 +1,12 @@
 """Several statements, dialects, comments that run, places, and what does not parse."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.sql import DIALECTS, inspect_sql
 
-QUICK = settings(max_examples=40, deadline=None)
 PIECES = [
     *"()[]'\"`;,*=\\#$\n ",
     "--",
@@ -140,13 +139,11 @@ def test_a_dialect_can_be_named(dialect):
     assert "sql-drop" in names("DROP TABLE runs", dialect=dialect)
 
 
-@QUICK
 @given(st.text())
 def test_no_text_breaks_the_inspection(text):
     inspect_sql(text)
 
 
-@QUICK
 @given(st.lists(st.sampled_from(PIECES)).map("".join))
 def test_no_pieces_of_sql_break_the_inspection(statements):
     last = statements.count("\n") + 1

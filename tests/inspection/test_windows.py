@@ -1,13 +1,11 @@
 """Commands of Windows: dangers that are known, wherever they stand, and the standing doubt."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.windows import inspect_windows
-
-QUICK = settings(max_examples=60, deadline=None)
 
 
 def names(text):
@@ -134,7 +132,6 @@ def test_findings_say_which_block_they_are_in():
     assert {finding.block for finding in inspect_windows("del x", block=4)} == {4}
 
 
-@QUICK
 @given(st.text() | st.text(alphabet="&%!^`\"'(){}|>;$ .\r\nadel/s"))
 def test_no_text_breaks_the_inspection(text):
     last = text.count("\n") + 1

@@ -1,7 +1,7 @@
 """Policies as YAML: ours, and Osprey's of both eras."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Effect, PolicyError
 from dashboard.policies.importing import Import, YamlError, from_yaml, to_yaml
@@ -23,7 +23,6 @@ control_system: {type: epics, verbose: on}
 """
 
 
-@settings(max_examples=100, deadline=None)
 @given(any_.policies)
 def test_a_policy_survives_being_written_and_read(written):
     assert from_yaml(to_yaml(written)) == Import(written, [], [])

@@ -2,13 +2,12 @@ import fnmatch
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.policies.patterns import Pattern, PatternRefused, fits_any, glob, is_literal
 
 
-@settings(deadline=None)
 @given(st.text("*?ab[]^\\.é\n", max_size=10), st.text("ab[]^\\.é\n", max_size=8))
 def test_a_glob_means_what_fnmatch_means(text, name):
     assert glob(text)(name) == fnmatch.fnmatchcase(name, text)

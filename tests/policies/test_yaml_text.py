@@ -1,7 +1,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.policies.yaml_text import MOST_BYTES, YamlError, dump, load
@@ -21,7 +21,6 @@ data = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(data)
 def test_what_is_written_is_read_as_the_same_to_the_digit(value):
     assert canonical_json(load(dump(value))) == canonical_json(value)

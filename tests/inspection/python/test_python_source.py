@@ -9,7 +9,7 @@ from dashboard.inspection.python.inspector import inspect_python
 from tests.inspection.corpus.python import DANGEROUS, HARMLESS
 from tests.inspection.python.found import the
 
-quickly = settings(max_examples=60, deadline=None, derandomize=True)
+quickly = settings(derandomize=True)
 sources = st.sampled_from([snippet.text for snippet in (*DANGEROUS, *HARMLESS)])
 TOKENS = """
     import from as def class lambda getattr ( ) [ ] { } . , : = := * ** @ 'os' '' b'' f'{x}' os
