@@ -14,7 +14,7 @@ def main() -> None:
     except ImportError:
         sys.exit(
             "Django is not installed for this Python, so nothing was started. Install the server "
-            "with: pip install -c constraints.txt -e '.[server]'"
+            "with: pip install -c constraints.txt -e ./client -e ."
         )
     try:
         execute_from_command_line(sys.argv)

@@ -280,5 +280,9 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
-    "loggers": {"dashboard": {"level": "INFO"}, "django.request": {"level": "ERROR"}},
+    "loggers": {
+        "approval_client": {"level": "INFO"},
+        "dashboard": {"level": "INFO"},
+        "django.request": {"level": "ERROR"},
+    },
 }
