@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+from platformdirs import user_data_path
 
 env = environ.Env()
 
@@ -44,7 +45,13 @@ def networks(name: str, texts: list[str]) -> list[str]:
 
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = Path(env.str("DASHBOARD_DATA_DIR", default=str(BASE_DIR / "var"))).absolute()
+IS_CHECKOUT = all((BASE_DIR / name).is_file() for name in ("manage.py", "pyproject.toml"))
+# A wheel has templates and static files in the package, and nothing is written beside them.
+PAGES_DIR = BASE_DIR if IS_CHECKOUT else BASE_DIR / "dashboard" / "web"
+DATA_DIR = (
+    BASE_DIR / "var" if IS_CHECKOUT else user_data_path("approval-dashboard", appauthor=False)
+)
+DATA_DIR = Path(env.str("DASHBOARD_DATA_DIR", default=str(DATA_DIR))).absolute()
 SECRET_KEY_FILE = DATA_DIR / "secret_key"
 
 DEBUG = env.bool("DEBUG", default=False)
@@ -103,7 +110,7 @@ ASGI_APPLICATION = "dashboard.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [PAGES_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -262,7 +269,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576 + 65_536  # the API itself refuses bodie
 
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [PAGES_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
     "staticfiles": {"BACKEND": "dashboard.web.staticfiles.HashedStaticFiles"},
@@ -280,5 +287,9 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
-    "loggers": {"dashboard": {"level": "INFO"}, "django.request": {"level": "ERROR"}},
+    "loggers": {
+        "approval_client": {"level": "INFO"},
+        "dashboard": {"level": "INFO"},
+        "django.request": {"level": "ERROR"},
+    },
 }

@@ -9,7 +9,7 @@ from ag2 import Agent, tool
 from ag2.events import ToolCallEvent, ToolResultEvent
 from ag2.testing import TestConfig
 
-from dashboard.client.adapters.ag2 import approval_required
+from approval_client.adapters.ag2 import approval_required
 
 
 @tool(middleware=[approval_required("Set the corrector: {tool_arguments}", timeout=600)])

@@ -22,7 +22,7 @@ from agent_framework import (
     tool,
 )
 
-from dashboard.client.adapters.agent_framework import run_with_approvals
+from approval_client.adapters.agent_framework import run_with_approvals
 
 
 class FakeModel(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):

@@ -13,7 +13,7 @@ from autogen_agentchat.messages import TextMessage
 from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor
 
-from dashboard.client.adapters.autogen import gate
+from approval_client.adapters.autogen import gate
 
 READ = "```python\nprint('current: 3.2 A')\n```"
 RAMP = "```python\nprint('ramping to 9 A')\n```"

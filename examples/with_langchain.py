@@ -13,7 +13,7 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from dashboard.client.adapters.langchain import resume_pending
+from approval_client.adapters.langchain import resume_pending
 
 
 def set_field(tesla: float) -> str:

@@ -10,8 +10,8 @@ from typing import TypedDict
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 
-from dashboard.client import ApprovalRequest
-from dashboard.client.adapters.langgraph import gate, resume_pending
+from approval_client import ApprovalRequest
+from approval_client.adapters.langgraph import gate, resume_pending
 
 
 class State(TypedDict, total=False):

@@ -14,8 +14,8 @@ from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor
 from autogen_ext.models.replay import ReplayChatCompletionClient
 from autogen_ext.teams.magentic_one import MagenticOne
 
-from dashboard.client import approval_func
-from dashboard.client.adapters.autogen import gate
+from approval_client import approval_func
+from approval_client.adapters.autogen import gate
 
 TASK = "Find out how full the disk is, and make room."
 READ = "```sh\necho '81 % used'\n```"

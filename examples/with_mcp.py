@@ -11,7 +11,7 @@ from mcp import Client, StdioServerParameters
 # As a host's configuration has it: "command": "approvals", "args": ["mcp"].
 SERVER = StdioServerParameters(
     command=sys.executable,
-    args=["-m", "dashboard.cli", "mcp"],
+    args=["-m", "approval_client.command", "mcp"],
     env={name: os.environ[name] for name in ("DASHBOARD_URL", "DASHBOARD_TOKEN")},
 )
 

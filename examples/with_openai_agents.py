@@ -15,7 +15,7 @@ from openai.types.responses import (
     ResponseOutputText,
 )
 
-from dashboard.client.adapters.openai_agents import run_with_approvals_sync
+from approval_client.adapters.openai_agents import run_with_approvals_sync
 
 set_tracing_disabled(disabled=True)  # nothing leaves this machine but the question
 

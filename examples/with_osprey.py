@@ -3,8 +3,8 @@
     python examples/with_osprey.py
 
 DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks. Where osprey-framework
-0.11 is installed, ``osprey.approval`` takes the place of ``dashboard.capabilities``: the names and
-what they do are the same.
+0.11 is installed, ``osprey.approval`` takes the place of ``approval_client.capabilities``: the
+names and what they do are the same.
 """
 
 from typing import Any, TypedDict
@@ -13,12 +13,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 
-from dashboard.capabilities import (
+from approval_client.adapters.osprey import resume_pending
+from approval_client.capabilities import (
     clear_approval_state,
     create_code_approval_interrupt,
     get_approval_resume_data,
 )
-from dashboard.client.adapters.osprey import resume_pending
 
 
 class State(TypedDict, total=False):

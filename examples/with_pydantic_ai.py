@@ -16,7 +16,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from dashboard.client.adapters.pydantic_ai import run_with_approvals_sync
+from approval_client.adapters.pydantic_ai import run_with_approvals_sync
 
 fields = [0.5, 5.0]
 

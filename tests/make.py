@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from django.utils import timezone
 
+from approval_client.wire import Kind, OutcomeState, Status
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken, Group, User
 from dashboard.accounts.services import agents, groups, people
@@ -21,7 +22,6 @@ from dashboard.audit.services import Actor
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, parse_rule
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
-from dashboard.wire import Kind, OutcomeState, Status
 
 BY = Actor("operator", "command")
 CODE = {"code": "print(1)"}

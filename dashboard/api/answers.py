@@ -8,9 +8,9 @@ from typing import Any
 
 from django.conf import settings
 
+from approval_client.wire import OutcomeState, Status, canonical_json, parse_json
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.approvals.queries import Answerable
-from dashboard.wire import OutcomeState, Status, canonical_json, parse_json
 
 
 def answer(answerable: Answerable) -> dict[str, Any]:

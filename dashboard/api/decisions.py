@@ -10,11 +10,11 @@ from django.http import HttpResponse
 from ninja import Query, Router, Schema
 from pydantic import AwareDatetime
 
+from approval_client.wire import canonical_json
 from dashboard.api import answers
 from dashboard.api.auth import AgentBearer, AgentRequest
 from dashboard.api.schemas import AnswerOut, ProblemOut
 from dashboard.approvals.decided import decided
-from dashboard.wire import canonical_json
 
 MOST = 100
 _REFUSALS: dict[int, Any] = dict.fromkeys((401, 404, 422, 503), ProblemOut)

@@ -6,8 +6,8 @@ import re
 from collections.abc import MutableMapping
 from typing import Any
 
+from approval_client.wire import MAX_BODY_BYTES, MAX_NOTEBOOK_BYTES
 from dashboard.api.problems import NOTEBOOK_TOO_LARGE, TOO_LARGE
-from dashboard.wire import MAX_BODY_BYTES, MAX_NOTEBOOK_BYTES
 
 _NOTEBOOK = re.compile(r"/api/v1/notebooks/[0-9a-f]{64}", re.ASCII)
 

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from django.http import HttpResponse, JsonResponse
 from ninja import Path, Router, Schema
 
+from approval_client.wire import MAX_NOTEBOOK_BYTES
 from dashboard.api import problems
 from dashboard.api.auth import AgentBearer, AgentRequest
 from dashboard.api.schemas import ProblemOut
 from dashboard.approvals import services
 from dashboard.approvals.errors import NotebookTooLarge
-from dashboard.wire import MAX_NOTEBOOK_BYTES
 
 _PIECE = 1 << 16
 _REFUSALS: dict[int, Any] = dict.fromkeys((400, 401, 403, 409, 413, 415, 422, 503), ProblemOut)

@@ -14,8 +14,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
+from approval_client.wire import MAX_BODY_BYTES, JsonError
 from dashboard.approvals.errors import NotebookTooLarge, Refused
-from dashboard.wire import MAX_BODY_BYTES, JsonError
 
 CONTENT_TYPE = "application/problem+json"
 STATUS_OF = {

@@ -9,6 +9,7 @@ from uuid import UUID
 from ninja import Schema
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
+from approval_client.wire import Kind, OutcomeState
 from dashboard.approvals.services import Report
 from dashboard.approvals.submission import (
     LONGEST_TIME_LIMIT_S,
@@ -16,7 +17,6 @@ from dashboard.approvals.submission import (
     Submission,
 )
 from dashboard.policies.evaluate import MODES_OF_OTHERS
-from dashboard.wire import Kind, OutcomeState
 
 Line = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]

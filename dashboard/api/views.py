@@ -10,11 +10,11 @@ from ninja import Header, NinjaAPI, Query, Router
 from ninja.openapi.schema import OpenAPISchema
 from ninja.parser import Parser
 
+from approval_client.wire import parse_json
 from dashboard.api import answers, decisions, notebooks, problems
 from dashboard.api.auth import AgentBearer, AgentRequest
 from dashboard.api.schemas import AnswerOut, CancelIn, OutcomeIn, ProblemOut, SubmitIn
 from dashboard.approvals import queries, services
-from dashboard.wire import parse_json
 
 MAX_HOLD_S = 25.0
 """Below the idle limit of common proxies and clients (60 s, 30 s)."""

@@ -16,6 +16,7 @@ from uuid import UUID
 
 from django.db import DatabaseError
 
+from approval_client.wire import Status
 from dashboard.api import answers, problems
 from dashboard.api.auth import by_secret
 from dashboard.api.views import MAX_HOLD_S
@@ -24,7 +25,6 @@ from dashboard.approvals.errors import NotFound, Refused
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.live.hub import Answer, TooManyWaits
 from dashboard.live.push import current_hub
-from dashboard.wire import Status
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from django.db.models.functions import Length
 
+from approval_client.wire import Kind, Status, parse_json
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
 from dashboard.approvals import queries
@@ -22,7 +23,6 @@ from dashboard.approvals.judging import demands_of, report_of
 from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Judgement
 from dashboard.approvals.permission import why_not_count
 from dashboard.inspection.findings import Report, Severity
-from dashboard.wire import Kind, Status, parse_json
 
 MOST = 50
 """How many are answered together."""

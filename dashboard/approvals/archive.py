@@ -15,8 +15,8 @@ from uuid import UUID
 from django.db.models import F, OuterRef, Prefetch, Q, Subquery
 from django.db.models.functions import Left, Right
 
+from approval_client.wire import OutcomeState
 from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Outcome
-from dashboard.wire import OutcomeState
 
 BATCH = 200
 """How many rows of an export are held at once."""

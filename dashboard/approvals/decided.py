@@ -11,10 +11,10 @@ from uuid import UUID
 from django.db.models import Max, Min, Value
 from django.db.models.functions import Coalesce, Length
 
+from approval_client.wire import MAX_BODY_BYTES
 from dashboard.approvals.errors import NotFound
 from dashboard.approvals.models import Closing, Judgement, Outcome
 from dashboard.approvals.queries import Answerable, light
-from dashboard.wire import MAX_BODY_BYTES
 
 
 class Page(NamedTuple):

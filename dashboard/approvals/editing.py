@@ -6,14 +6,7 @@ import copy
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dashboard.approvals.contents import problems_with
-from dashboard.approvals.judging import as_judged, judged_by, question_of
-from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
-from dashboard.inspection.findings import Report
-from dashboard.policies.demands import Required
-from dashboard.policies.evaluate import Evaluation, stricter
-from dashboard.policies.models import PolicyRevision
-from dashboard.wire import (
+from approval_client.wire import (
     EDITABLE,
     MAX_BODY_BYTES,
     JsonError,
@@ -22,6 +15,13 @@ from dashboard.wire import (
     digest,
     parse_json,
 )
+from dashboard.approvals.contents import problems_with
+from dashboard.approvals.judging import as_judged, judged_by, question_of
+from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
+from dashboard.inspection.findings import Report
+from dashboard.policies.demands import Required
+from dashboard.policies.evaluate import Evaluation, stricter
+from dashboard.policies.models import PolicyRevision
 
 MOST_EDITS = 50
 UNCHANGED = "This is what the agent asked, to the last character."

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from approval_client.wire import MAX_NOTEBOOK_BYTES, Status
 from dashboard.approvals.models import ApprovalRequest, Claim
-from dashboard.wire import MAX_NOTEBOOK_BYTES, Status
 
 
 def _clock_time(at: datetime) -> str:

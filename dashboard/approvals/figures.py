@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from dashboard.wire import Source, Status
+from approval_client.wire import Source, Status
 
 QUICK_S = 1.0
 """A yes within less than this after the page was in sight is one that nobody thought about."""

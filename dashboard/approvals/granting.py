@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from approval_client.wire import Kind, canonical_json, parse_json
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
 from dashboard.approvals.models import ApprovalRequest, Grant
 from dashboard.inspection.findings import Report, Severity
 from dashboard.policies.demands import Required
-from dashboard.wire import Kind, canonical_json, parse_json
 
 ONLY_LATE = (
     "Your yes counts here only because half of the time is over, so it cannot be remembered."

@@ -11,12 +11,12 @@ from datetime import datetime
 from itertools import islice
 from uuid import UUID
 
+from approval_client.wire import Source, Status
 from dashboard.approvals.judging import question_of, report_of
 from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Judgement
 from dashboard.policies.evaluate import Effect
 from dashboard.policies.questions import Question
 from dashboard.policies.simulating import Answer, Case
-from dashboard.wire import Source, Status
 
 _BATCH = 100
 """How many are held at once: each may be a megabyte. And no read lasts long, which on SQLite keeps

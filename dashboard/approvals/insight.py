@@ -11,9 +11,9 @@ from django.db.models import ExpressionWrapper, F, FloatField, Func, OuterRef, S
 from django.db.models.expressions import Combinable
 from django.db.models.sql.compiler import SQLCompiler
 
+from approval_client.wire import Source
 from dashboard.approvals.figures import Asked, Yes
 from dashboard.approvals.models import ApprovalRequest, Decision, Judgement, View, Vote
-from dashboard.wire import Source
 
 MOST = 100_000
 """How many requests are looked at: the newest of the period."""

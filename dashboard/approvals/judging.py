@@ -6,13 +6,13 @@ import json
 from datetime import timedelta
 from functools import lru_cache
 
+from approval_client.wire import Kind, parse_json
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
 from dashboard.inspection.findings import Report
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation, Policy, evaluate
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.questions import Question
-from dashboard.wire import Kind, parse_json
 
 LOOP_WITHIN = timedelta(hours=1)
 """How far back the same content counts as a loop for an agent that names no run."""

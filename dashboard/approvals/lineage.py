@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db.models import Case, F, Prefetch, Q, TextField, Value, When
 from django.db.models.functions import Left, Length, Right
 
+from approval_client.wire import Source
 from dashboard.approvals.archive import ENDS, these
 from dashboard.approvals.models import (
     ApprovalQuerySet,
@@ -23,7 +24,6 @@ from dashboard.approvals.models import (
     Vote,
 )
 from dashboard.approvals.similarity import ALIKE, LONGEST, Sketch, likeness, sketch
-from dashboard.wire import Source
 
 MOST_COMPARED = 10
 """How many earlier requests one is compared with: the newest of its kind."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.wire import Kind, StepAnswer, canonical_json, parse_json
+from approval_client.wire import Kind, StepAnswer, canonical_json, parse_json
 
 LONGEST_NOTE = 500
 

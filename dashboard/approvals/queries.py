@@ -19,6 +19,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, Greatest, StrIndex, Substr
 
+from approval_client.wire import Kind, Status, canonical_json, parse_json
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.editing import edited
 from dashboard.approvals.errors import NotFound
@@ -37,7 +38,6 @@ from dashboard.approvals.models import (
 )
 from dashboard.approvals.services import expire
 from dashboard.inspection.findings import Severity
-from dashboard.wire import Kind, Status, canonical_json, parse_json
 
 LATEST_ANSWERS = 5
 """How many of the requests that a grant answered are named with it."""

@@ -10,6 +10,7 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Subquery
 
+from dashboard import pages
 from dashboard.approvals import guards
 from dashboard.audit.models import AuditEntry, AuditHead
 
@@ -50,6 +51,7 @@ def _obstacles() -> Iterator[str]:
     if absent := guards.missing():
         yield f"The database lacks {len(absent)} guards ({absent[0]}, …): run `manage.py migrate`."
     yield from _audit()
+    yield from pages.missing()
     if connection.vendor == "sqlite":
         yield from _sqlite_options()
         yield from _disk()

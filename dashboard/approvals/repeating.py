@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from approval_client.wire import Source, Status
 from dashboard.accounts.models import User
 from dashboard.approvals.lineage import WITHIN
 from dashboard.approvals.models import ApprovalRequest, Decision, Judgement, Vote
-from dashboard.wire import Source, Status
 
 
 def earlier_answer(approval: ApprovalRequest, judgement: Judgement) -> Decision | None:

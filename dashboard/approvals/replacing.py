@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from approval_client.wire import EDITABLE, Kind, StepAnswer, canonical_json, parse_json
 from dashboard.approvals.models import Edit
 from dashboard.approvals.partial import StepSaid
-from dashboard.wire import EDITABLE, Kind, StepAnswer, canonical_json, parse_json
 
 ALLOWED_FOR = timedelta(minutes=30)
 """How long the agent has to come back with exactly the replacement."""

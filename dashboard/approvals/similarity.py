@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.wire import Kind, canonical_json, parse_json
+from approval_client.wire import Kind, canonical_json, parse_json
 
 LONGEST = 20_000
 """Characters of canonical content; what is longer resembles nothing but itself."""

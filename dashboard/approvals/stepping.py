@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from approval_client.wire import Kind, digest, parse_json
 from dashboard.approvals.contents import problems_with
 from dashboard.inspection.findings import Report, Severity
-from dashboard.wire import Kind, digest, parse_json
 
 _CALL, _CODE = ("tool", "arguments"), ("code", "language")
 MOST_STEPS = 50

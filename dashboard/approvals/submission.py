@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.wire import Kind, canonical_json, digest
+from approval_client.wire import Kind, canonical_json, digest
 
 SHORTEST_TIME_LIMIT_S = 5
 LONGEST_TIME_LIMIT_S = 30 * 24 * 3600

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.utils import timezone
 
+from approval_client.wire import canonical_json
 from dashboard.audit.chain import GENESIS, Break, Link, Walk, link_hash
 from dashboard.audit.models import AuditEntry, AuditHead
-from dashboard.wire import canonical_json
 
 _PAGE = 5000
 

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from approval_client.wire import Kind
 from dashboard.inspection.arguments import inspect_call, inspect_texts
 from dashboard.inspection.code import inspect_code
 from dashboard.inspection.fences import looks_fenced, parse_fences
 from dashboard.inspection.findings import Finding, Report, Severity, gravest, in_doubt
 from dashboard.inspection.hidden import hidden_characters
 from dashboard.inspection.languages import our_spelling
-from dashboard.wire import Kind
 
 hidden_characters("\u00e9")  # compiles what takes a while, before anybody waits for it
 

@@ -10,9 +10,9 @@ import hashlib
 import json
 from typing import Any, TypedDict
 
+from approval_client.wire import JsonError, parse_json
 from dashboard.inspection.notebook_outputs import Output, picture_of, read_outputs
 from dashboard.inspection.notebook_texts import cut, is_text, text_of
-from dashboard.wire import JsonError, parse_json
 
 READER_VERSION = "1"
 MOST_CELLS = 5_000

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import partial
 
+from approval_client.wire import Kind
 from dashboard.accounts.services.sessions import forget_expired
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.services import (
@@ -26,7 +27,6 @@ from dashboard.notifications.delivering import Deliverer
 from dashboard.notifications.services import forget_deliveries
 from dashboard.policies.inspecting import inspect
 from dashboard.policies.services import current_revision
-from dashboard.wire import Kind
 
 SWEEP_EVERY_S = 1.0
 TIDY_EVERY_S = 3600.0

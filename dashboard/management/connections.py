@@ -22,7 +22,7 @@ from twisted.internet.error import ConnectionAborted
 from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel
 
-from dashboard.wire import MAX_BODY_BYTES, MAX_NOTEBOOK_BYTES
+from approval_client.wire import MAX_BODY_BYTES, MAX_NOTEBOOK_BYTES
 
 HEADER_S = 15.0
 """How long a request header may take, from its first byte or, for the first one, from the

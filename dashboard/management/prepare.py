@@ -26,6 +26,7 @@ from dashboard.accounts.services.people import OPERATOR, create_first_person
 from dashboard.accounts.services.signing_in import make_link
 from dashboard.approvals.readiness import newer_migrations, obstacles
 from dashboard.management.preflight import CannotStart, is_weak, make_data_dir
+from dashboard.pages import uncollected
 
 FIRST_PERSON, FIRST_AGENT = "admin", "agent"
 CONNECT_WITHIN_S = 5
@@ -152,7 +153,8 @@ def _migrate() -> None:
 def _collect_static() -> None:
     """Collect the pages' files, unless just these were: another process may serve them now."""
     collected = make_data_dir() / ".collected"
-    if not (collected.exists() and collected.read_text(encoding="utf-8") == _static_files()):
+    known = collected.exists() and collected.read_text(encoding="utf-8") == _static_files()
+    if not known or uncollected():
         call_command("collectstatic", verbosity=0, interactive=False)
         collected.write_text(_static_files(), encoding="utf-8")
 

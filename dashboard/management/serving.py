@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import signal
+import socket
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from typing import Any, NoReturn
@@ -18,6 +19,7 @@ from daphne.server import Server
 from daphne.ws_protocol import WebSocketProtocol
 from twisted.internet import reactor as twisted_reactor
 from twisted.internet.defer import maybeDeferred
+from twisted.internet.endpoints import AdoptedStreamServerEndpoint
 from twisted.internet.error import ReactorNotRunning
 
 from dashboard.live.push import current_hub
@@ -73,11 +75,13 @@ class DrainingServer(Server):  # type: ignore[misc]
         self._tasks: list[asyncio.Task[None]] = []
         super().__init__(
             application,
-            endpoints=[f"fd:fileno={fileno}"],
+            endpoints=["fd"],
             signal_handlers=False,
             server_name="",
             ready_callable=self._begin,
         )
+        self._fileno = fileno
+        self.endpoints: list[str] = []  # Daphne insists on one, and it is adopted here
 
     def listen_success(self, port: Any) -> Any:
         """Keep the port: only it can stop listening, and Daphne forgets it."""
@@ -98,6 +102,15 @@ class DrainingServer(Server):  # type: ignore[misc]
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._drain_soon)
         self._tasks = [loop.create_task(work()) for work in self._background]
+        reactor.callWhenRunning(self._adopt)
+
+    def _adopt(self) -> None:
+        # Twisted would read the description of an endpoint by looking for plugins everywhere, and
+        # keep a list of them where it is installed.
+        endpoint = AdoptedStreamServerEndpoint(reactor, self._fileno, socket.AF_INET)
+        listener = endpoint.listen(self.http_factory)
+        listener.addCallbacks(self.listen_success, self.listen_error)
+        self.listeners.append(listener)
 
     def _drain_soon(self) -> None:
         if self.draining:

@@ -10,9 +10,9 @@ from datetime import datetime
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
+from approval_client.wire import WEBHOOK_SECRET_PREFIX
 from dashboard.notifications.errors import SecretLost
 from dashboard.notifications.models import Webhook
-from dashboard.wire import WEBHOOK_SECRET_PREFIX
 
 _PURPOSE = "dashboard.notifications.webhook"
 

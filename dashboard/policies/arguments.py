@@ -21,9 +21,9 @@ from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Any, Final
 
+from approval_client.wire import JsonError, canonical_json
 from dashboard.policies.patterns import PatternRefused, glob, pattern
 from dashboard.policies.rules import Argument
-from dashboard.wire import JsonError, canonical_json
 
 MISSING: Final = object()
 TOO_MUCH: Final = object()

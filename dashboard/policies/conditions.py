@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from approval_client.wire import Kind
 from dashboard.inspection.findings import Finding, Severity, Unseen
 from dashboard.policies import arguments, hours
 from dashboard.policies.facts import Facts
 from dashboard.policies.patterns import fits_any, pattern
 from dashboard.policies.rules import Argument, Effect, FindingsMatch, Hours, Rule
-from dashboard.wire import Kind
 
 
 class Unsure(NamedTuple):

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from approval_client.wire import canonical_json
 from dashboard.policies.rules import DEFAULT_TIME_LIMIT_S, Demands
-from dashboard.wire import canonical_json
 
 
 @dataclass(frozen=True, order=True)

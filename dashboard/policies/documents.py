@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from approval_client.wire import parse_json
 from dashboard.policies.problems import PolicyError, Problem, parse_rule
 from dashboard.policies.rules import Rule
-from dashboard.wire import parse_json
 
 
 def as_data(

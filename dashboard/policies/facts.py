@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+from approval_client.wire import Kind, canonical_json
 from dashboard.inspection.findings import Finding, Unseen
 from dashboard.policies.questions import Question
-from dashboard.wire import Kind, canonical_json
 
 PYTHON = "python"
 CONTROL_WRITE = "control-system-write"

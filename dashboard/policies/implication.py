@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from approval_client.wire import Kind, canonical_json
 from dashboard.policies.patterns import glob, is_literal
 from dashboard.policies.rules import Argument, Effect, FindingsMatch, Rule, When
-from dashboard.wire import Kind, canonical_json
 
 _GLOBS = (
     "agents",

@@ -7,9 +7,9 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+from approval_client.wire import Kind, canonical_json
 from dashboard import sandbox
 from dashboard.inspection.findings import Report, in_doubt
-from dashboard.wire import Kind, canonical_json
 
 COMPUTING_S = 0.5
 """What an inspection may compute; 64 KiB of prose take 0.35 s. It is not a time by the clock: what

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from approval_client.wire import Kind
 from dashboard.inspection.findings import UNSEEN, Report
 from dashboard.inspection.languages import is_known, lexer_alias
 from dashboard.policies.facts import Facts
@@ -16,7 +17,6 @@ from dashboard.policies.patterns import is_literal, pattern
 from dashboard.policies.policy import Policy
 from dashboard.policies.questions import Question
 from dashboard.policies.rules import Effect, Example, Rule, When
-from dashboard.wire import Kind
 
 Inspect = Callable[[Kind, Mapping[str, Any]], Report]
 LARGE_PATTERN = 1500

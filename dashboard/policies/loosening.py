@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
+from approval_client.wire import Kind
 from dashboard.policies.demands import Required, required, shortfalls
 from dashboard.policies.implication import implies, kinds_of
 from dashboard.policies.matching import rests_on_claims
 from dashboard.policies.policy import Policy
 from dashboard.policies.rules import Demands, Effect, Rule
-from dashboard.wire import Kind
 
 _STRICTNESS = {Effect.APPROVE: 0, None: 1, Effect.REVIEW: 2}
 _DECIDING = frozenset({Effect.APPROVE, Effect.REVIEW})

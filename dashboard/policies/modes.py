@@ -1,7 +1,7 @@
 """What the modes of a policy say about a question: approve, review, or nothing. Pure.
 
 They are judged by the same evaluators that agents can use on their side
-(``dashboard.capabilities``), so there is one truth.
+(``approval_client.capabilities``), so there is one truth.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from dashboard.capabilities import ApprovalDecision, ApprovalManager
+from approval_client.capabilities import ApprovalDecision, ApprovalManager
+from approval_client.wire import Kind
 from dashboard.policies.rules import Effect
-from dashboard.wire import Kind
 
 PYTHON, MEMORY = "python_execution", "memory"
 MODES_OF_OTHERS = frozenset({PYTHON, MEMORY})

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dashboard.capabilities import ApprovalManager
+from approval_client.capabilities import ApprovalManager
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, PolicyError
 from dashboard.policies.problems import parse_rule
 from dashboard.policies.rules import Rule

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
-from dashboard.capabilities import GlobalApprovalConfig
+from approval_client.capabilities import GlobalApprovalConfig
+from approval_client.wire import JsonError, canonical_json
 from dashboard.policies import documents
 from dashboard.policies.implication import implies
 from dashboard.policies.matching import Matcher
 from dashboard.policies.modes import Modes
 from dashboard.policies.problems import PolicyError, Problem, problems_of
 from dashboard.policies.rules import MOST_RULES, Effect, Rule
-from dashboard.wire import JsonError, canonical_json
 
 
 @dataclass(frozen=True, eq=False)

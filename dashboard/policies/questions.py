@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from approval_client.wire import Kind
 from dashboard.inspection.findings import Report
-from dashboard.wire import Kind
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from approval_client.wire import Kind, canonical_json
 from dashboard.inspection.findings import Severity
 from dashboard.policies.rules import Argument, Demands, Effect, FindingsMatch, Hours, Rule, When
-from dashboard.wire import Kind, canonical_json
 
 _SUBJECTS = {
     Kind.CODE: "code",

@@ -21,8 +21,8 @@ from pydantic import (
     StrictInt,
 )
 
+from approval_client.wire import Kind
 from dashboard.inspection.findings import Severity, Unseen
-from dashboard.wire import Kind
 
 DEFAULT_TIME_LIMIT_S = 1800
 """How long a request waits where neither the policy nor the agent names a time limit."""

@@ -10,12 +10,12 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from approval_client.wire import Kind
 from dashboard.policies.loosening import loosenings
 from dashboard.policies.modes import MEMORY, PYTHON
 from dashboard.policies.policy import Policy
 from dashboard.policies.rule_wording import rule_sentence
 from dashboard.policies.rules import Effect, Rule
-from dashboard.wire import Kind
 
 __all__ = ["Sentence", "changes", "loosens", "rule_sentence", "sentences"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from dashboard.wire import JsonError, canonical_json, parse_json
+from approval_client.wire import JsonError, canonical_json, parse_json
 
 MOST_BYTES = 256 * 1024
 MOST_DEPTH = 40

@@ -8,8 +8,8 @@ from typing import Any
 from django import forms
 from django.utils.safestring import SafeString
 
+from approval_client.wire import Status
 from dashboard.approvals.granting import DEFAULT_FOR_S, MOST_USES, Scope, Terms
-from dashboard.wire import Status
 
 LONGEST_REASON = 2000
 USES = 10

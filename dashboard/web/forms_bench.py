@@ -11,13 +11,13 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
+from approval_client.wire import JsonError, Kind, canonical_json, parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals.contents import problems_with
 from dashboard.policies.questions import Question
 from dashboard.web.presenting import words
 from dashboard.web.presenting.candidates import Candidate, candidate, choices
 from dashboard.web.rendering.prettyjson import pretty_json
-from dashboard.wire import JsonError, Kind, canonical_json, parse_json
 
 LONGEST_DAYS, USUAL_DAYS = 365, 30
 _GONE = (

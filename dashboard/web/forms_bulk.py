@@ -7,9 +7,9 @@ from uuid import UUID
 from django import forms
 from django.http import QueryDict
 
+from approval_client.wire import Status
 from dashboard.approvals.alike import MOST
 from dashboard.web.forms import LONGEST_REASON
-from dashboard.wire import Status
 
 _VERDICTS = {"approve": Status.APPROVED, "reject": Status.REJECTED}
 

@@ -7,10 +7,10 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from approval_client.wire import Source
 from dashboard.accounts.models import plain_name
 from dashboard.approvals.archive import Place, Wanted
 from dashboard.web.presenting import words
-from dashboard.wire import Source
 
 _SOURCES = {
     Source.REVIEWER: "A reviewer",

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from dashboard.capabilities import ApprovalMode
+from approval_client.capabilities import ApprovalMode
 from dashboard.policies.evaluate import Policy
 from dashboard.web.forms_policy_fields import WholeForm, area, plain
 

@@ -8,9 +8,9 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from approval_client.wire import JsonError, canonical_json, parse_json
 from dashboard.policies.rules import Argument
 from dashboard.web.forms_policy_fields import WholeForm, plain
-from dashboard.wire import JsonError, canonical_json, parse_json
 
 MOST_ROWS = 50
 _SPARE_ROWS = 2

@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 
+from approval_client.wire import Kind
 from dashboard.inspection.findings import Severity
 from dashboard.policies.rules import Effect
 from dashboard.web.forms_policy_fields import (
@@ -19,7 +20,6 @@ from dashboard.web.forms_policy_fields import (
     plain,
     yes_no,
 )
-from dashboard.wire import Kind
 
 _GLOBS = "One a line; * stands for anything."
 _EXAMPLE = """- kind: code

@@ -7,9 +7,9 @@ from typing import Any
 
 from django import forms
 
+from approval_client.wire import Kind
 from dashboard.inspection.findings import Severity
 from dashboard.web.presenting import words
-from dashboard.wire import Kind
 
 LONGEST = 200
 TABS = ("waiting", "claimed", "later", "decided")

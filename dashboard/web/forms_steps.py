@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from approval_client.wire import StepAnswer
 from dashboard.approvals.partial import StepSaid
-from dashboard.wire import StepAnswer
 
 NOTHING_CHOSEN = "Nothing was chosen for any step, so nothing was recorded. Choose for some."
 

@@ -4,10 +4,10 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
+from approval_client.wire import digest
 from dashboard.api.schemas import AnswerOut
 from dashboard.approvals import services
 from dashboard.approvals.models import ApprovalRequest
-from dashboard.wire import digest
 from tests import make
 from tests.api.conftest import CODE
 

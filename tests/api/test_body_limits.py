@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from approval_client.wire import MAX_BODY_BYTES, MAX_NOTEBOOK_BYTES
 from dashboard.api.limits import LimitBody
-from dashboard.wire import MAX_BODY_BYTES, MAX_NOTEBOOK_BYTES
 
 NOTEBOOK = f"/api/v1/notebooks/{'a' * 64}"
 PIECE = b"x" * 65_536

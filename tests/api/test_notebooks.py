@@ -8,11 +8,11 @@ from unittest.mock import patch
 import pytest
 from django.utils import timezone
 
+from approval_client.wire import MAX_NOTEBOOK_BYTES
 from dashboard.api.views import api as described
 from dashboard.approvals import notebooks as reading
 from dashboard.approvals.models import Notebook
 from dashboard.audit.models import AuditEntry
-from dashboard.wire import MAX_NOTEBOOK_BYTES
 from tests.notebooks import code, digest_of, notebook
 
 pytestmark = pytest.mark.django_db

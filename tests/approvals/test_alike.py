@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from approval_client.wire import Kind
 from dashboard.approvals import alike, services
 from dashboard.inspection.findings import Finding, Report, Severity
-from dashboard.wire import Kind
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from approval_client.wire import Status
 from dashboard.accounts.services import people
 from dashboard.approvals import services
 from dashboard.approvals.attention import attention, claim_of, claimed_by, put_off_by
@@ -12,7 +13,6 @@ from dashboard.approvals.errors import AlreadyClosed, ClaimedByAnother, NotAllow
 from dashboard.approvals.models import Claim, Looking, PutOff
 from dashboard.approvals.putting_off import Later, choices, until
 from dashboard.audit.models import AuditEntry
-from dashboard.wire import Status
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -6,6 +6,7 @@ import pytest
 from django.db import transaction
 from django.db.utils import IntegrityError
 
+from approval_client.wire import Status
 from dashboard.approvals import decided as reading
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.decided import decided
@@ -13,7 +14,6 @@ from dashboard.approvals.errors import NotFound
 from dashboard.approvals.models import Closing, Decision
 from dashboard.approvals.services import cancel, expire
 from dashboard.audit.models import AuditEntry
-from dashboard.wire import Status
 from tests import make
 
 pytestmark = pytest.mark.django_db

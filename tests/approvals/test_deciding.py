@@ -1,6 +1,7 @@
 import pytest
 from django.db import DatabaseError
 
+from approval_client.wire import Source, Status
 from dashboard.accounts import tokens
 from dashboard.accounts.services import people
 from dashboard.approvals import services
@@ -14,7 +15,6 @@ from dashboard.approvals.errors import (
 from dashboard.approvals.models import Decision
 from dashboard.approvals.services import Basis, _closing
 from dashboard.audit.models import AuditEntry
-from dashboard.wire import Source, Status
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -5,6 +5,7 @@ from importlib import import_module
 import pytest
 from django.db import DatabaseError, transaction
 
+from approval_client.wire import Status, digest, parse_json
 from dashboard.api.answers import to_json
 from dashboard.approvals import queries, services
 from dashboard.approvals.errors import (
@@ -20,7 +21,6 @@ from dashboard.approvals.models import Decision, Edit
 from dashboard.approvals.services import Basis
 from dashboard.audit.models import AuditEntry
 from dashboard.policies.models import PolicyRevision
-from dashboard.wire import Status, digest, parse_json
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -2,10 +2,10 @@
 
 import pytest
 
+from approval_client.wire import Source, Status
 from dashboard.approvals import queries, services
 from dashboard.approvals.errors import AlreadyClosed, NotFound
 from dashboard.audit.models import AuditEntry
-from dashboard.wire import Source, Status
 from tests import make
 
 pytestmark = pytest.mark.django_db

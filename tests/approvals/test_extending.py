@@ -6,11 +6,11 @@ import pytest
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
+from approval_client.wire import Status
 from dashboard.approvals import services
 from dashboard.approvals.errors import AlreadyClosed, NotAllowed, TimeOver
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.audit.models import AuditEntry
-from dashboard.wire import Status
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -2,9 +2,9 @@
 
 import pytest
 
+from approval_client.wire import canonical_json
 from dashboard.approvals import figures
 from dashboard.approvals.figures import Asked, Yes, deciding_rule, percentile
-from dashboard.wire import canonical_json
 
 
 def asked(status="approved", source="reviewer", **changes):

@@ -2,13 +2,13 @@
 
 import pytest
 
+from approval_client.wire import Kind, Source, Status
 from dashboard.accounts.services import people
 from dashboard.approvals import services
 from dashboard.approvals.errors import AlreadyClosed, GrantRefused, NotAllowed, NotFound
 from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import ApprovalRequest, Grant
 from dashboard.audit.models import AuditEntry
-from dashboard.wire import Kind, Source, Status
 from tests import make
 
 pytestmark = pytest.mark.django_db

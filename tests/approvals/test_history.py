@@ -4,13 +4,13 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from approval_client.wire import Status
 from dashboard.approvals import history, services
 from dashboard.approvals.models import ApprovalRequest, Decision, Grant, Inspection
 from dashboard.approvals.services import expire
 from dashboard.inspection.findings import Report
 from dashboard.policies import inspecting
 from dashboard.policies.evaluate import Effect
-from dashboard.wire import Status
 from tests import make
 
 APPROVES_MEMORY = {

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from approval_client.wire import Source, Status
 from dashboard.approvals import services
 from dashboard.approvals.errors import AlreadyClosed, StaleBasis
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.inspection.findings import Report as InspectionReport
-from dashboard.wire import Source, Status
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
-from dashboard.capabilities import ApprovalManager
-from dashboard.wire import Kind, Status
+from approval_client.capabilities import ApprovalManager
+from approval_client.wire import Kind, Status
 from tests import make
 
 pytestmark = pytest.mark.django_db

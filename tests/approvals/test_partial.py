@@ -2,10 +2,10 @@
 
 import pytest
 
+from approval_client.wire import Status, StepAnswer, canonical_json
 from dashboard.approvals.errors import EditRefused, StepsRefused
 from dashboard.approvals.models import Decision, Edit
 from dashboard.approvals.partial import StepSaid
-from dashboard.wire import Status, StepAnswer, canonical_json
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -5,13 +5,13 @@ from importlib import import_module
 
 import pytest
 
+from approval_client.wire import Source, Status
 from dashboard.accounts.services import people
 from dashboard.approvals.errors import NotAllowed, StaleBasis
 from dashboard.approvals.models import Decision
 from dashboard.approvals.repeating import earlier_answer, saw_the_end
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Report, Severity
-from dashboard.wire import Source, Status
 from tests import make
 
 pytestmark = pytest.mark.django_db

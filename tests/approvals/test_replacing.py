@@ -2,11 +2,11 @@
 
 import pytest
 
+from approval_client.wire import Source, Status, parse_json
 from dashboard.approvals import services
 from dashboard.approvals.errors import GrantRefused
 from dashboard.approvals.models import Grant
 from dashboard.audit.models import AuditEntry
-from dashboard.wire import Source, Status, parse_json
 from tests import make
 
 pytestmark = pytest.mark.django_db

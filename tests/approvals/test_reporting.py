@@ -2,6 +2,7 @@ from datetime import timedelta
 
 import pytest
 
+from approval_client.wire import OutcomeState, Status
 from dashboard.approvals import guards, services
 from dashboard.approvals.errors import (
     AlreadyFinished,
@@ -16,7 +17,6 @@ from dashboard.approvals.errors import (
 )
 from dashboard.approvals.models import Decision, Outcome
 from dashboard.audit.models import AuditEntry
-from dashboard.wire import OutcomeState, Status
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -1,7 +1,7 @@
 import pytest
 
+from approval_client.wire import Kind, canonical_json
 from dashboard.approvals.similarity import ALIKE, likeness, sketch
-from dashboard.wire import Kind, canonical_json
 
 LOOP = "for step in (0.05, 0.05, -0.10):\n    caput(CORRECTOR, step)\n"
 

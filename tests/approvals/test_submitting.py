@@ -2,11 +2,11 @@ from datetime import timedelta
 
 import pytest
 
+from approval_client.wire import Kind, Source, Status, parse_json
 from dashboard.approvals import services
 from dashboard.approvals.errors import IdempotencyConflict, NotAllowed, TooManyPending
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.audit.models import AuditEntry
-from dashboard.wire import Kind, Source, Status, parse_json
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from approval_client.wire import Status
 from dashboard.accounts.services import groups, people
 from dashboard.approvals import services
 from dashboard.approvals.errors import NotAllowed, ReasonMissing
@@ -12,7 +13,6 @@ from dashboard.approvals.judging import demands_of
 from dashboard.approvals.models import Decision, Vote
 from dashboard.approvals.permission import why_not_count
 from dashboard.audit.models import AuditEntry
-from dashboard.wire import Status
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -8,13 +8,13 @@ from threading import Thread
 
 import httpx2
 
-from dashboard.client import ApprovalRequest, Client
+from approval_client import ApprovalRequest, Client
 from tests.benchmarks.figures import milliseconds
 
 IMPORT = """
 import time
 began = time.process_time()
-import dashboard.client
+import approval_client
 print(time.process_time() - began)
 """
 
@@ -39,7 +39,7 @@ def importing(rounds=10):
     """The CPU that the library's import takes in a new process."""
     command = [sys.executable, "-c", IMPORT]
     told = [subprocess.check_output(command, text=True) for _ in range(rounds)]
-    return {"CPU of importing dashboard.client": milliseconds(map(float, told))}
+    return {"CPU of importing approval_client": milliseconds(map(float, told))}
 
 
 def _decide(url, waiting):

@@ -16,7 +16,7 @@ from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, parse_ru
 from dashboard.policies.services import current_revision
 from dashboard.web.presenting.backtest import replay
 from dashboard.web.presenting.candidates import Candidate
-from dashboard.wire import canonical_json, digest
+from approval_client.wire import canonical_json, digest
 
 chance = random.Random(7)
 now, token = timezone.now(), AgentToken.objects.select_related("agent").first()

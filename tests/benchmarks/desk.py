@@ -20,7 +20,7 @@ from dashboard.approvals.models import ApprovalRequest, Inspection, Judgement
 from dashboard.inspection.findings import Finding, Report, Severity
 from dashboard.policies.demands import Required
 from dashboard.policies.services import current_revision
-from dashboard.wire import canonical_json, digest
+from approval_client.wire import canonical_json, digest
 
 chance = random.Random(7)
 now, token = timezone.now(), AgentToken.objects.select_related("agent").first()

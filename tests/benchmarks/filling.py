@@ -12,6 +12,7 @@ from uuid import uuid4
 from django.db import transaction
 from django.utils import timezone
 
+from approval_client.wire import canonical_json, digest
 from dashboard.accounts.models import AgentToken, User
 from dashboard.accounts.services.people import OPERATOR, create_person
 from dashboard.approvals import guards
@@ -35,7 +36,6 @@ from dashboard.inspection.findings import Finding, Report, Severity
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.policies.demands import Required
 from dashboard.policies.services import current_revision
-from dashboard.wire import canonical_json, digest
 
 LINES = ["orders = read('s3://analytics/orders/')", "caput('SR:C01', x)", "print(f'{row.id}')"]
 BATCH = 1000

@@ -6,7 +6,7 @@ Each is as large as a request may be, and is taken as it is. ``SHAPES`` are the 
 import json
 from itertools import cycle, islice
 
-from dashboard.wire import MAX_BODY_BYTES
+from approval_client.wire import MAX_BODY_BYTES
 
 ROOM = MAX_BODY_BYTES - 4_000  # for what stands around the text
 HALF = ROOM // 2

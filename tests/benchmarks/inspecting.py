@@ -4,9 +4,9 @@ import ast
 import random
 import time
 
+from approval_client.wire import Kind
 from dashboard.inspection.inspector import inspect_content
 from dashboard.policies import inspecting
-from dashboard.wire import Kind
 from tests.inspection.corpus import python, shell, sql
 
 LINES = 100

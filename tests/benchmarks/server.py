@@ -18,10 +18,10 @@ REVIEWERS = ThreadPoolExecutor(2)
 
 
 def decide(approval_id):
+    from approval_client.wire import Status  # noqa: PLC0415 - the same
     from dashboard.accounts.models import User  # noqa: PLC0415 - after Django is set up
     from dashboard.approvals import services  # noqa: PLC0415 - the same
     from dashboard.approvals.models import ApprovalRequest  # noqa: PLC0415 - the same
-    from dashboard.wire import Status  # noqa: PLC0415 - the same
 
     try:
         approval = ApprovalRequest.objects.get(pk=approval_id)

@@ -29,7 +29,7 @@ PAST = (
 from datetime import timedelta
 from dashboard.approvals import guards
 from dashboard.approvals.models import *
-from dashboard.wire import Status
+from approval_client.wire import Status
 token = make.token(make.agent("night-shift"))
 people = list(User.objects.filter(is_reviewer=True, is_active=True))
 for n in range(36):

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from dashboard.wire import digest
+from approval_client.wire import digest
 from tests.browser.conftest import PHONE, WIDE, armed, expect
 from tests.browser.test_looks import serious
 

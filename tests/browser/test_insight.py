@@ -9,7 +9,7 @@ TABLES = ["agent", "capability", "rule", "person", "day"]
 ANSWERED = """
 from tests import make
 from dashboard.accounts.models import User
-from dashboard.wire import Status
+from approval_client.wire import Status
 token = make.token(make.agent("night-shift"))
 for number, name in enumerate(["alice", "bob", "alice"]):
     answer = [Status.APPROVED, Status.REJECTED][number % 2]

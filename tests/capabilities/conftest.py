@@ -2,9 +2,9 @@
 
 import pytest
 
-from dashboard.capabilities.approval_types import forget_approval_types
-from dashboard.capabilities.configs import forget_warnings
-from dashboard.capabilities.singleton import forget_approval
+from approval_client.capabilities.approval_types import forget_approval_types
+from approval_client.capabilities.configs import forget_warnings
+from approval_client.capabilities.singleton import forget_approval
 
 
 @pytest.fixture(autouse=True)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.capabilities import create_approval_type
-from dashboard.capabilities.approval_types import forget_approval_types
+from approval_client.capabilities import create_approval_type
+from approval_client.capabilities.approval_types import forget_approval_types
 
 NAMES = st.text("ab_", min_size=1, max_size=4)
 

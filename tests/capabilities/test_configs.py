@@ -3,7 +3,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from dashboard.capabilities import (
+from approval_client.capabilities import (
     ApprovalMode,
     GlobalApprovalConfig,
     MemoryApprovalConfig,

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.capabilities import (
+from approval_client.capabilities import (
     ApprovalDecision,
     ApprovalMode,
     MemoryApprovalConfig,

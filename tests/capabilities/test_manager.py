@@ -3,7 +3,7 @@ import logging
 
 import pytest
 
-from dashboard.capabilities import ApprovalManager, ApprovalMode
+from approval_client.capabilities import ApprovalManager, ApprovalMode
 
 
 def manager(global_mode, *, enabled=True, mode="all_code", memory=True):
@@ -84,7 +84,7 @@ def test_making_one_logs_nothing_because_a_server_makes_many(caplog):
 
 
 def test_the_summary_can_be_written_into_the_log(caplog):
-    caplog.set_level(logging.INFO, "dashboard.capabilities")
+    caplog.set_level(logging.INFO, "approval_client.capabilities")
     found = manager("disabled")
     found.log_summary()
     said = f"Approval is configured: {found.get_config_summary()}."

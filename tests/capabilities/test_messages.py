@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dashboard.capabilities import (
+from approval_client.capabilities import (
     create_channel_write_approval_interrupt,
     create_code_approval_interrupt,
     create_memory_approval_interrupt,

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.capabilities.quoting import SHOWN, block, is_web_address, quoted
+from approval_client.capabilities.quoting import SHOWN, block, is_web_address, quoted
 
 
 @pytest.mark.parametrize(

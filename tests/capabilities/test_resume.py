@@ -3,7 +3,7 @@ from types import MappingProxyType
 
 import pytest
 
-from dashboard.capabilities import clear_approval_state, get_approval_resume_data
+from approval_client.capabilities import clear_approval_state, get_approval_resume_data
 
 TYPE = "python_executor"
 VALID = {"approval_type": TYPE, "code": "print(1)"}

@@ -5,8 +5,8 @@ from threading import Barrier
 
 import pytest
 
-from dashboard.capabilities import ApprovalManager, configure_approval, get_approval_manager
-from dashboard.capabilities.singleton import forget_approval
+from approval_client.capabilities import ApprovalManager, configure_approval, get_approval_manager
+from approval_client.capabilities.singleton import forget_approval
 
 REMEDY = "Nothing can be approved: call configure_approval() with it when the program starts."
 MISSING = f"❌ CRITICAL: Approval configuration is missing from system configuration. {REMEDY}"
@@ -158,7 +158,7 @@ def test_of_threads_that_disagree_one_wins_and_the_others_are_told():
 
 
 def test_what_holds_is_written_into_the_log_once(caplog):
-    caplog.set_level(logging.INFO, "dashboard.capabilities")
+    caplog.set_level(logging.INFO, "approval_client.capabilities")
     configure_approval(config("all_capabilities", "epics_writes"))
     configure_approval(config("all_capabilities", "epics_writes"))
     said = (
@@ -169,14 +169,14 @@ def test_what_holds_is_written_into_the_log_once(caplog):
 
 
 def test_a_refused_configuration_is_not_logged_as_one_that_holds(caplog):
-    caplog.set_level(logging.INFO, "dashboard.capabilities")
+    caplog.set_level(logging.INFO, "approval_client.capabilities")
     with pytest.raises(ValueError, match="Invalid global_mode"):
         configure_approval(config("nope"))
     assert caplog.messages == []
 
 
 def test_a_handler_of_the_log_may_ask_for_the_manager(caplog, monkeypatch):
-    caplog.set_level(logging.INFO, "dashboard.capabilities")
+    caplog.set_level(logging.INFO, "approval_client.capabilities")
     asked = []
     monkeypatch.setattr(caplog.handler, "emit", lambda _: asked.append(get_approval_manager()))
     manager = configure_approval(config())

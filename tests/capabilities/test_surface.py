@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-import dashboard.capabilities
+import approval_client.capabilities
 
 OSPREYS = (
     "ApprovalManager GlobalApprovalConfig PythonExecutionApprovalConfig MemoryApprovalConfig "
@@ -17,24 +17,24 @@ OSPREYS = (
 
 
 def test_every_name_is_there_and_one_more():
-    assert set(dashboard.capabilities.__all__) == {*OSPREYS.split(), "configure_approval"}
+    assert set(approval_client.capabilities.__all__) == {*OSPREYS.split(), "configure_approval"}
 
 
-@pytest.mark.parametrize("name", dashboard.capabilities.__all__)
+@pytest.mark.parametrize("name", approval_client.capabilities.__all__)
 def test_everything_exported_exists(name):
-    assert getattr(dashboard.capabilities, name).__doc__
+    assert getattr(approval_client.capabilities, name).__doc__
 
 
 @pytest.mark.parametrize("name", ["forget_approval", "forget_approval_types", "forget_warnings"])
 def test_what_tests_need_is_not_exported(name):
-    assert not hasattr(dashboard.capabilities, name)
+    assert not hasattr(approval_client.capabilities, name)
 
 
 def test_it_needs_the_standard_library_alone():
     code = (
-        "import sys; before = set(sys.modules); import dashboard.capabilities; "
+        "import sys; before = set(sys.modules); import approval_client.capabilities; "
         "print({name.split('.')[0] for name in set(sys.modules) - before} "
         "- sys.stdlib_module_names)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "{'dashboard'}"
+    assert done.stdout.strip() == "{'approval_client'}"

@@ -9,9 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx2
 import pytest
 
-from dashboard.client import ApprovalRequest
-from dashboard.client._calls import Reply, Sleep, Timing
-from dashboard.client._flow import Conversation
+from approval_client import ApprovalRequest
+from approval_client._calls import Reply, Sleep, Timing
+from approval_client._flow import Conversation
 
 NOW = "2026-11-21T12:00:00Z"
 CODE = "print('hello')"

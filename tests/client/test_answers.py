@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from dashboard.client._answers import read_answer, read_problem
-from dashboard.client._fields import Malformed
+from approval_client._answers import read_answer, read_problem
+from approval_client._fields import Malformed
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from functools import partial
 import httpx2
 import pytest
 
-from dashboard.client import ApprovalRequest, Client, approval_func
-from dashboard.client.testing import FakeDashboard, approve, reject
-from dashboard.wire import Status
+from approval_client import ApprovalRequest, Client, approval_func
+from approval_client.testing import FakeDashboard, approve, reject
+from approval_client.wire import Status
 
 MARKDOWN = "```python\nprint('hello')\n\n```\n\n```sh\necho hi\n```"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from dashboard.client import ApprovalRequest
-from dashboard.client.adapters.autogen import to_request
-from dashboard.wire import MAX_BODY_BYTES
+from approval_client import ApprovalRequest
+from approval_client.adapters.autogen import to_request
+from approval_client.wire import MAX_BODY_BYTES
 
 MESSAGE = {"type": "UserMessage", "content": "Say hello.", "source": "user"}
 

@@ -8,7 +8,7 @@ import threading
 import httpx2
 import pytest
 
-from dashboard.client import (
+from approval_client import (
     AsyncClient,
     Client,
     DashboardError,
@@ -17,8 +17,8 @@ from dashboard.client import (
     TokenRefused,
     Unreachable,
 )
-from dashboard.client.testing import FakeDashboard, approve
-from dashboard.wire import Status
+from approval_client.testing import FakeDashboard, approve
+from approval_client.wire import Status
 
 DRIVERS = ["sync", "async"]
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from dashboard.client import (
+from approval_client import (
     ApprovalRequest,
     RequestRefused,
     TokenRefused,
     Unreachable,
 )
-from dashboard.client._calls import Failure, Reply
-from dashboard.wire import Status
+from approval_client._calls import Failure, Reply
+from approval_client.wire import Status
 
 
 def test_asking_submits_waits_and_starts_before_it_opens(stage, question, say):

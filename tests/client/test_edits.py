@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from dashboard.client import ApprovalRequest, DigestMismatch, requires_approval
-from dashboard.client.testing import FakeDashboard, approve
-from dashboard.wire import digest
+from approval_client import ApprovalRequest, DigestMismatch, requires_approval
+from approval_client.testing import FakeDashboard, approve
+from approval_client.wire import digest
 
 STEPS = [{"tool": "a", "arguments": {}}, {"tool": "b", "arguments": {}}]
 ASKED = {

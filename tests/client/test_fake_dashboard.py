@@ -5,10 +5,10 @@ import json
 import httpx2
 import pytest
 
-from dashboard.client import AlreadyUsed, ApprovalRequest, DigestMismatch, TooLate, approval_func
-from dashboard.client._fake import EPOCH
-from dashboard.client.testing import FakeDashboard, approve, reject, remember
-from dashboard.wire import MAX_BODY_BYTES, Source, Status
+from approval_client import AlreadyUsed, ApprovalRequest, DigestMismatch, TooLate, approval_func
+from approval_client._fake import EPOCH
+from approval_client.testing import FakeDashboard, approve, reject, remember
+from approval_client.wire import MAX_BODY_BYTES, Source, Status
 
 BODY = {"kind": "code", "capability": "python_execution", "content": {"code": "x"}}
 

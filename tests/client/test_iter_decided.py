@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dashboard.client import ApprovalRequest, DigestMismatch, RequestRefused, Unreachable
-from dashboard.client._decided import Reading
-from dashboard.client.testing import FakeDashboard, approve, reject
-from dashboard.wire import Status
+from approval_client import ApprovalRequest, DigestMismatch, RequestRefused, Unreachable
+from approval_client._decided import Reading
+from approval_client.testing import FakeDashboard, approve, reject
+from approval_client.wire import Status
 
 OTHER = ApprovalRequest.code("print('something else')")
 

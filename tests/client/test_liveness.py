@@ -2,12 +2,12 @@
 
 import pytest
 
-from dashboard.client import (
+from approval_client import (
     ApprovalRequest,
     DashboardError,
     RequestRefused,
 )
-from dashboard.client.testing import FakeDashboard
+from approval_client.testing import FakeDashboard
 
 KEY = "magnets-1"
 

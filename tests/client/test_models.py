@@ -5,9 +5,8 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from dashboard import wire
-from dashboard.client import ApprovalRequest, ApprovalResponse
-from dashboard.wire import Kind, Status
+from approval_client import ApprovalRequest, ApprovalResponse, wire
+from approval_client.wire import Kind, Status
 
 
 @pytest.mark.parametrize(

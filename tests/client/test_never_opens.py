@@ -6,9 +6,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.client import ApprovalRequest, DashboardError
-from dashboard.client._calls import Failure, Reply, Sleep, Timing
-from dashboard.client._flow import Conversation
+from approval_client import ApprovalRequest, DashboardError
+from approval_client._calls import Failure, Reply, Sleep, Timing
+from approval_client._flow import Conversation
 
 QUESTION = ApprovalRequest.code("print('hello')", max_wait_s=120)
 NOW = "2026-11-21T12:00:00Z"

@@ -4,11 +4,11 @@ import dataclasses
 
 import pytest
 
-from dashboard.client import ApprovalRequest, TokenRefused
-from dashboard.client._calls import Failure, Reply
-from dashboard.client._evidence import within_limit
-from dashboard.client.testing import FakeDashboard
-from dashboard.wire import MAX_NOTEBOOK_BYTES
+from approval_client import ApprovalRequest, TokenRefused
+from approval_client._calls import Failure, Reply
+from approval_client._evidence import within_limit
+from approval_client.testing import FakeDashboard
+from approval_client.wire import MAX_NOTEBOOK_BYTES
 from tests.notebooks import code, digest_of, notebook
 
 BODY = notebook(code("x"))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dashboard.client import (
+from approval_client import (
     AlreadyUsed,
     ApprovalRequest,
     DigestMismatch,
@@ -13,8 +13,8 @@ from dashboard.client import (
     TooLate,
     Unreachable,
 )
-from dashboard.client._calls import Failure
-from dashboard.wire import Status, digest
+from approval_client._calls import Failure
+from approval_client.wire import Status, digest
 
 NOW = "2026-11-21T12:00:00Z"
 

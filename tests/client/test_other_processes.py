@@ -2,9 +2,9 @@
 
 import pytest
 
-from dashboard.client import ApprovalRequest, Asked, DigestMismatch, Pending
-from dashboard.client.testing import FakeDashboard, approve
-from dashboard.wire import Status
+from approval_client import ApprovalRequest, Asked, DigestMismatch, Pending
+from approval_client.testing import FakeDashboard, approve
+from approval_client.wire import Status
 
 OTHER = ApprovalRequest.code("print('something else')")
 

@@ -6,7 +6,7 @@ import inspect
 import httpx2
 import pytest
 
-from dashboard.client import (
+from approval_client import (
     Client,
     DigestMismatch,
     Expired,
@@ -15,8 +15,8 @@ from dashboard.client import (
     Unreachable,
     requires_approval,
 )
-from dashboard.client.testing import FakeDashboard
-from dashboard.wire import Status
+from approval_client.testing import FakeDashboard
+from approval_client.wire import Status
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dashboard.client import Client, NotConfigured
-from dashboard.client._settings import is_loopback, read_settings
+from approval_client import Client, NotConfigured
+from approval_client._settings import is_loopback, read_settings
 
 
 def read(url="https://dashboard.example", token="dash_x", *, insecure_http=False):

@@ -1,14 +1,16 @@
 """What the library shows to those who build on it, and what it needs."""
 
+import ast
 import inspect
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-import dashboard.client
-from dashboard.client import (
+import approval_client
+from approval_client import (
     ApprovalResponse,
     AsyncClient,
     Client,
@@ -16,7 +18,7 @@ from dashboard.client import (
     RequestRefused,
     approval_func,
 )
-from dashboard.wire import Status
+from approval_client.wire import Status
 
 NAMES = """
     AlreadyUsed Answer ApprovalRequest ApprovalResponse Asked AsyncClient Cancelled Client
@@ -33,23 +35,88 @@ class Blocked:
             raise ImportError(f"{name} is not installed here")
 
 sys.meta_path.insert(0, Blocked())
-import dashboard.client
-import dashboard.client.testing
-import dashboard.client.webhooks
-import dashboard.client.adapters.ag2
-import dashboard.client.adapters.autogen
-import dashboard.client.adapters.langgraph
-import dashboard.client.adapters.osprey
+import approval_client
+import approval_client.testing
+import approval_client.webhooks
+import approval_client.adapters.ag2
+import approval_client.adapters.autogen
+import approval_client.adapters.langgraph
+import approval_client.adapters.osprey
 print(*sorted(name for name in sys.modules if name.startswith("dashboard")))
+"""
+BESIDE = """
+import approvals, client, dashboard
+from approval_client import ApprovalRequest
+from approval_client.adapters import autogen, langgraph, mcp
+from approval_client.testing import FakeDashboard
+
+asked = FakeDashboard.approving().client().request_approval(ApprovalRequest.code("print(1)"))
+print(dashboard.whose, client.whose, approvals.whose, asked.approved)
 """
 
 
 def test_the_exports_are_exactly_these():
-    assert sorted(dashboard.client.__all__) == NAMES.split()
+    assert sorted(approval_client.__all__) == NAMES.split()
 
 
 def test_every_export_is_there():
-    assert [name for name in NAMES.split() if not hasattr(dashboard.client, name)] == []
+    assert [name for name in NAMES.split() if not hasattr(approval_client, name)] == []
+
+
+def test_what_is_imported_late_is_what_type_checkers_see_and_completion_offers():
+    source = Path(approval_client.__file__).read_text()
+    (checked,) = [n for n in ast.parse(source).body if isinstance(n, ast.If)]
+    seen = {alias.name: node.module for node in checked.body for alias in node.names}
+
+    late = {n: f"approval_client.{m}" for n, m in approval_client._MODULES.items()}
+    assert late == seen
+    assert {*NAMES.split()} == {*late} <= {*dir(approval_client)}
+
+
+def test_a_name_that_it_does_not_have_is_an_attribute_error():
+    with pytest.raises(
+        AttributeError, match="module 'approval_client' has no attribute 'aproved'"
+    ):
+        approval_client.aproved  # noqa: B018 - looking is what fails
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        *("approval_client", "approval_client.wire", "approval_client.capabilities"),
+        "dashboard.inspection",
+    ],
+)
+def test_what_both_sides_share_loads_neither_httpx2_nor_django(module):
+    code = f"import sys, {module}; print(*sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert module in done.stdout.split()
+    assert {"httpx2", "django"} & set(done.stdout.split()) == set()
+
+
+def test_a_project_with_a_dashboard_a_client_and_approvals_of_its_own_can_use_it(tmp_path):
+    for name in ("dashboard", "client", "approvals"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(f"whose = {name!r}\n")
+
+    done = subprocess.run(
+        [sys.executable, "-c", BESIDE], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert (done.stdout, done.stderr) == ("dashboard client approvals True\n", "")
+
+
+def test_whoever_has_the_server_finds_the_same_names_where_they_were():
+    code = (
+        "import approval_client as new, dashboard.client as old; "
+        "print(all(getattr(old, name) is getattr(new, name) for name in new.__all__))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "True\n"
 
 
 def test_it_imports_without_django_and_without_any_framework():
@@ -59,16 +126,15 @@ def test_it_imports_without_django_and_without_any_framework():
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    rooms = {name for name in done.stdout.split() if not name.startswith("dashboard.client")}
-    assert rooms == {"dashboard", "dashboard.wire"}
+    assert done.stdout.split() == []
 
 
 def test_its_import_leaves_httpx2_and_every_adapter_for_later():
-    code = "import sys, dashboard.client; print(*sys.modules)"
+    code = "import sys, approval_client; print(*sys.modules)"
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    late = {"httpx2", "dashboard.client.adapters", "dashboard.client.testing"}
+    late = {"httpx2", "approval_client.adapters", "approval_client.testing"}
     assert late & set(done.stdout.split()) == set()
 
 
@@ -89,10 +155,10 @@ def test_the_blocking_twin_is_no_coroutine_function():
 
 
 def test_every_error_is_a_dashboard_error_and_has_a_line_in_the_tree():
-    errors = vars(dashboard.client._errors)
+    errors = vars(approval_client._errors)
     classes = [e for e in errors.values() if inspect.isclass(e) and issubclass(e, Exception)]
 
-    assert all(issubclass(error, dashboard.client.DashboardError) for error in classes)
+    assert all(issubclass(error, approval_client.DashboardError) for error in classes)
     assert [e.__name__ for e in classes if e.__name__ not in errors["__doc__"]] == []
 
 

@@ -6,9 +6,9 @@ from base64 import b64decode, b64encode
 
 import pytest
 
-from dashboard.client import NotConfigured
-from dashboard.client.webhooks import NotGenuine, Seen, verify
-from dashboard.wire import Status, webhook_signature
+from approval_client import NotConfigured
+from approval_client.webhooks import NotGenuine, Seen, verify
+from approval_client.wire import Status, webhook_signature
 
 KEY = b"k" * 32
 SECRET = "whsec_" + b64encode(KEY).decode()

@@ -6,9 +6,9 @@ import contextlib
 import httpx2
 import pytest
 
-from dashboard.client import AsyncClient, Client, DigestMismatch, Unreachable
-from dashboard.client.testing import FakeDashboard
-from dashboard.wire import Status
+from approval_client import AsyncClient, Client, DigestMismatch, Unreachable
+from approval_client.testing import FakeDashboard
+from approval_client.wire import Status
 
 
 @pytest.fixture

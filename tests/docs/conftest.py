@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.capabilities.singleton import forget_approval
+from approval_client.capabilities.singleton import forget_approval
 
 
 @pytest.fixture(autouse=True)

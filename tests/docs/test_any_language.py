@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from dashboard.wire import digest
+from approval_client.wire import digest
 from tests.docs.reading import ROOT
 from tests.frameworks.live import Person
 from tests.serving import serve

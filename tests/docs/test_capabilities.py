@@ -4,15 +4,15 @@ import re
 
 import pytest
 
-import dashboard.capabilities
-from dashboard.client.testing import FakeDashboard
+import approval_client.capabilities
+from approval_client.testing import FakeDashboard
 from tests.docs.reading import ROOT, cells, python_blocks
 
 PAGE = ROOT / "docs" / "capabilities.md"
 
 
 def run(block, fake, monkeypatch):
-    monkeypatch.setattr("dashboard.client.Client", fake.client)
+    monkeypatch.setattr("approval_client.Client", fake.client)
     exec(python_blocks(PAGE)[block][0], names := {"__name__": "example"})  # noqa: S102 - our words
     return names
 
@@ -20,7 +20,7 @@ def run(block, fake, monkeypatch):
 def test_every_name_stands_in_the_table():
     named = {name for name in cells(PAGE, column=1) if name.isidentifier()}
 
-    assert set(dashboard.capabilities.__all__) <= named
+    assert set(approval_client.capabilities.__all__) <= named
 
 
 def test_every_block_needs_nothing_else_and_is_run():

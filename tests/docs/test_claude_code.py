@@ -3,9 +3,9 @@
 import json
 import re
 
-from dashboard.cli.hook import DEFAULT_S, LONGEST_S, SHORTEST_S
-from dashboard.client.adapters._mcp_tools import PROMPT
-from dashboard.client.adapters.mcp import DEFAULT_PROMPT_S
+from approval_client.adapters._mcp_tools import PROMPT
+from approval_client.adapters.mcp import DEFAULT_PROMPT_S
+from approval_client.command.hook import DEFAULT_S, LONGEST_S, SHORTEST_S
 from tests.docs.reading import ROOT
 
 TEXT = (ROOT / "docs" / "frameworks" / "claude_code.md").read_text()

@@ -5,8 +5,8 @@ import re
 import pytest
 import typer
 
-from dashboard.cli.codes import Code
-from dashboard.cli.commands import app
+from approval_client.command.codes import Code
+from approval_client.command.commands import app
 from tests.docs.reading import ROOT, cells
 
 PAGE = ROOT / "docs" / "command.md"

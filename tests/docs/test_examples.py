@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from dashboard.client.testing import FakeDashboard
+from approval_client.testing import FakeDashboard
 from tests.docs.reading import PAGES, README, ROOT, commands, python_blocks
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -35,12 +35,12 @@ def headings(page):
 def test_the_readme_has_one_command_to_start_and_one_to_test():
     assert [line for line in commands(README) if line.startswith("python3 ")] == [
         (
-            "python3 -m venv .venv && .venv/bin/pip install -c constraints.txt -e '.[server]' "
+            "python3 -m venv .venv && .venv/bin/pip install -c constraints.txt -e ./client -e . "
             "&& .venv/bin/python manage.py start"
         ),
         (
-            "python3 -m venv .venv && .venv/bin/pip install -c constraints.txt -e '.[dev]' "
-            "&& .venv/bin/pytest"
+            "python3 -m venv .venv && .venv/bin/pip install -c constraints.txt "
+            "-e ./client -e '.[dev]' && .venv/bin/pytest"
         ),
     ]
 
@@ -78,8 +78,8 @@ def test_every_example_compiles(page, code, needs):
 @pytest.mark.parametrize("dashboard", [FakeDashboard.approving(), FakeDashboard.rejecting("No.")])
 @pytest.mark.parametrize(("page", "code"), OURS)
 def test_every_example_runs_whatever_is_answered(page, code, dashboard, monkeypatch, capsys):
-    monkeypatch.setattr("dashboard.client.Client", dashboard.client)
-    monkeypatch.setattr("dashboard.client.AsyncClient", dashboard.async_client)
+    monkeypatch.setattr("approval_client.Client", dashboard.client)
+    monkeypatch.setattr("approval_client.AsyncClient", dashboard.async_client)
     with dashboard.installed():
         exec(compile(code, page, "exec"), {"__name__": "example"})  # noqa: S102 - our own words
 

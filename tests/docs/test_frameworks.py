@@ -6,7 +6,9 @@ import pytest
 
 from tests.docs.reading import AGENTS, ROOT, cells
 
-ADAPTERS = sorted(path.stem for path in (ROOT / "dashboard/client/adapters").glob("[!_]*.py"))
+ADAPTERS = sorted(
+    path.stem for path in (ROOT / "client/approval_client/adapters").glob("[!_]*.py")
+)
 FRAMEWORKS = sorted((ROOT / "docs/frameworks").glob("*.md"))
 TESTS = ROOT / "tests" / "frameworks"
 WITHOUT_A_FILE = {"claude_code"}  # its example is the settings on its page

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from approval_client.wire import Source, Status
 from dashboard.api.problems import STATUS_OF
 from dashboard.api.schemas import CONTENTS, OutcomeIn, SubmitIn
 from dashboard.api.views import api
-from dashboard.wire import Source, Status
 from tests.docs.reading import AGENTS, README, ROOT, cells, rows
 
 SETTING = re.compile(r"(?:env\.\w+|whole_number)\(\s*\"(\w+)\"")

@@ -5,12 +5,12 @@ from threading import Barrier
 
 import pytest
 
+from approval_client.wire import Status
 from dashboard.approvals import services
 from dashboard.approvals.errors import AlreadyClosed, ClaimedByAnother
 from dashboard.approvals.models import Claim, Decision, Looking
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.services import verify
-from dashboard.wire import Status
 from tests import make
 from tests.faults.test_races import at_once
 

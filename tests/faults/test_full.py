@@ -7,11 +7,11 @@ import pytest
 from django.db import DatabaseError, connection
 from django.db.models import F
 
+from approval_client.wire import Status
 from dashboard.approvals.models import Decision
 from dashboard.approvals.readiness import obstacles
 from dashboard.audit.models import AuditHead
 from dashboard.audit.services import verify
-from dashboard.wire import Status
 from tests import make
 from tests.serving import serve
 

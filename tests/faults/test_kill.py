@@ -4,7 +4,7 @@ import asyncio
 import random
 from uuid import UUID
 
-from dashboard.client import ApprovalRequest, AsyncClient
+from approval_client import ApprovalRequest, AsyncClient
 from tests.faults.talking import talking
 from tests.serving import serve
 

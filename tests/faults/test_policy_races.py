@@ -14,6 +14,7 @@ from itertools import count
 import pytest
 from django.db import connection, transaction
 
+from approval_client.wire import Kind, parse_json
 from dashboard.approvals import services
 from dashboard.approvals.errors import Refused
 from dashboard.approvals.models import Judgement
@@ -26,7 +27,6 @@ from dashboard.policies.services import (
     lock_for_judging,
     publish,
 )
-from dashboard.wire import Kind, parse_json
 from tests import make
 from tests.faults.test_races import at_once
 

@@ -8,12 +8,12 @@ from threading import Barrier
 import pytest
 from django.db import connection
 
+from approval_client.wire import Status
 from dashboard.approvals.errors import AlreadyClosed
 from dashboard.approvals.models import Decision
 from dashboard.approvals.services import note_polls
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.services import verify
-from dashboard.wire import Status
 from tests import make
 from tests.faults.talking import talking
 from tests.serving import serve

@@ -5,12 +5,12 @@ from threading import Barrier
 
 import pytest
 
+from approval_client.wire import Source, Status
 from dashboard.approvals.errors import AlreadyClosed
 from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import Decision, Grant, Vote
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.services import verify
-from dashboard.wire import Source, Status
 from tests import make
 from tests.faults.test_races import at_once
 

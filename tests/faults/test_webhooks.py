@@ -4,8 +4,8 @@ import json
 import signal
 import time
 
-from dashboard.client import Client
-from dashboard.client.webhooks import verify
+from approval_client import Client
+from approval_client.webhooks import verify
 from tests.notifications.conftest import hosted
 from tests.serving import serve
 

@@ -16,7 +16,7 @@ from agent_framework import (
     tool,
 )
 
-from dashboard.client.adapters.agent_framework import run_with_approvals
+from approval_client.adapters.agent_framework import run_with_approvals
 
 OLD = tuple(map(int, version("agent-framework-core").split(".")[:2])) < (1, 23)
 _ids = itertools.count(1)

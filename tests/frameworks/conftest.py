@@ -1,7 +1,7 @@
 """Tests against the real agent frameworks, each installed in a virtual environment of its own.
 
     python -m venv /tmp/venv-autogen
-    /tmp/venv-autogen/bin/pip install -e . -r tests/frameworks/autogen.txt
+    /tmp/venv-autogen/bin/pip install -e ./client -r tests/frameworks/autogen.txt
     /tmp/venv-autogen/bin/pytest tests/frameworks
 
 and so with every other ``.txt`` here; ``NAME-oldest.txt`` is NAME with the oldest release that is
@@ -21,9 +21,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from dashboard.client import AsyncClient
-from dashboard.client.testing import FakeDashboard, Verdict, approve, reject, remember
-from dashboard.wire import Status
+from approval_client import AsyncClient
+from approval_client.testing import FakeDashboard, Verdict, approve, reject, remember
+from approval_client.wire import Status
 from tests.frameworks.live import Person, live_house, missing
 
 pytest.register_assert_rewrite("tests.frameworks.examples", "tests.frameworks.pausing")

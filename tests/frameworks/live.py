@@ -25,7 +25,7 @@ def missing():
     found = subprocess.run([PYTHON, "-c", "import django"], capture_output=True, check=False)
     if found.returncode == 0:
         return ""
-    return "no server here; set DASHBOARD_PYTHON to a Python that has approval-dashboard[server]"
+    return "no server here; set DASHBOARD_PYTHON to a Python that has approval-dashboard"
 
 
 class Person:

@@ -10,7 +10,7 @@ import os
 
 import pytest
 
-from dashboard.client import AsyncClient, Expired, TooLate, Unreachable
+from approval_client import AsyncClient, Expired, TooLate, Unreachable
 from tests.frameworks.live import Person, live_house, missing
 
 

@@ -10,9 +10,9 @@ from ag2.middleware import BaseMiddleware, Middleware
 from ag2.middleware import approval_required as upstream
 from ag2.testing import TestConfig
 
-from dashboard.client import DigestMismatch, Unreachable
-from dashboard.client.adapters import ag2 as adapter
-from dashboard.client.adapters.ag2 import DENIED, approval_required, hitl_hook
+from approval_client import DigestMismatch, Unreachable
+from approval_client.adapters import ag2 as adapter
+from approval_client.adapters.ag2 import DENIED, approval_required, hitl_hook
 
 SET = ToolCallEvent("set_field", arguments='{"tesla": 3}')
 

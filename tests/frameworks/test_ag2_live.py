@@ -7,8 +7,8 @@ import pytest
 from ag2 import tool
 from ag2.events import ToolCallEvent
 
-from dashboard.client import AsyncClient
-from dashboard.client.adapters.ag2 import DENIED, approval_required
+from approval_client import AsyncClient
+from approval_client.adapters.ag2 import DENIED, approval_required
 from tests.frameworks.live import Person, live_house, missing
 from tests.frameworks.test_ag2 import SET, Magnet
 

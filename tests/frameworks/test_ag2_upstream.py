@@ -13,8 +13,8 @@ from ag2.stream import MemoryStream
 from ag2.testing import TestConfig
 from ag2.tools.subagents import subagent_tool
 
-from dashboard.client import AsyncClient, Unreachable
-from dashboard.client.adapters.ag2 import DENIED, approval_required, hitl_hook
+from approval_client import AsyncClient, Unreachable
+from approval_client.adapters.ag2 import DENIED, approval_required, hitl_hook
 from tests.frameworks.test_ag2 import SET, Magnet, agent_wide, asked, gated, hooked
 
 TASK = ToolCallEvent("task_runner", arguments='{"objective": "Set it."}')

@@ -13,8 +13,8 @@ from agent_framework import (
     ToolApprovalMiddleware,
 )
 
-from dashboard.client import DigestMismatch, Expired, TooLate, Unreachable
-from dashboard.client.adapters.agent_framework import Undecided, run_with_approvals
+from approval_client import DigestMismatch, Expired, TooLate, Unreachable
+from approval_client.adapters.agent_framework import Undecided, run_with_approvals
 from tests.frameworks.agent_framework_kit import OLD, Accounts, Model, asked, call, deletions
 
 REJECTED = "Error: Tool call invocation was rejected by user."
@@ -459,8 +459,8 @@ async def test_only_a_true_bool_approves(gate, monkeypatch, word):
     async def ask(*_):
         return SimpleNamespace(approved=word, status="rejected", reason="?", source="?")
 
-    monkeypatch.setattr("dashboard.client.adapters._pauses.Asker.ask", ask)
-    monkeypatch.setattr("dashboard.client._refusals.replace", lambda one, **_: one)
+    monkeypatch.setattr("approval_client.adapters._pauses.Asker.ask", ask)
+    monkeypatch.setattr("approval_client._refusals.replace", lambda one, **_: one)
     accounts = Accounts()
 
     await accounts.run(gate)

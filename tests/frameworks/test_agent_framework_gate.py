@@ -13,9 +13,9 @@ from agent_framework import (
 )
 from pydantic import SecretStr
 
-from dashboard.client import DigestMismatch, Expired, TooLate, Unreachable
-from dashboard.client.adapters.agent_framework import approval_rule
-from dashboard.client.adapters.agent_framework import gate as dashboard_gate
+from approval_client import DigestMismatch, Expired, TooLate, Unreachable
+from approval_client.adapters.agent_framework import approval_rule
+from approval_client.adapters.agent_framework import gate as dashboard_gate
 from tests.frameworks.agent_framework_kit import OLD, Accounts, asked, call, deletions
 
 

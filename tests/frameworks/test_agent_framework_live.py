@@ -7,9 +7,9 @@ import os
 import pytest
 from agent_framework import AgentSession
 
-from dashboard.client import AsyncClient
-from dashboard.client.adapters.agent_framework import Undecided
-from dashboard.client.adapters.agent_framework import gate as dashboard_gate
+from approval_client import AsyncClient
+from approval_client.adapters.agent_framework import Undecided
+from approval_client.adapters.agent_framework import gate as dashboard_gate
 from tests.frameworks.agent_framework_kit import Accounts, Model, deletions
 from tests.frameworks.live import Person, live_house, missing
 

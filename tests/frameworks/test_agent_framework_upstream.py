@@ -16,8 +16,8 @@ from agent_framework import (
     create_always_approve_tool_response,
 )
 
-from dashboard.client.adapters.agent_framework import Undecided, approval_rule
-from dashboard.client.adapters.agent_framework import gate as dashboard_gate
+from approval_client.adapters.agent_framework import Undecided, approval_rule
+from approval_client.adapters.agent_framework import gate as dashboard_gate
 from tests.frameworks.agent_framework_kit import OLD, Accounts, call, deletions
 
 

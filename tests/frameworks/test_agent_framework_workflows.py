@@ -14,9 +14,9 @@ from agent_framework import (
     response_handler,
 )
 
-from dashboard.client import ApprovalRequest, Expired, Unreachable
-from dashboard.client.adapters.agent_framework import Undecided, reasons, resume_workflow
-from dashboard.client.adapters.agent_framework import gate as dashboard_gate
+from approval_client import ApprovalRequest, Expired, Unreachable
+from approval_client.adapters.agent_framework import Undecided, reasons, resume_workflow
+from approval_client.adapters.agent_framework import gate as dashboard_gate
 from tests.frameworks.agent_framework_kit import Accounts, asked, deletions
 
 WAITS = WorkflowRunState.IDLE_WITH_PENDING_REQUESTS

@@ -18,7 +18,7 @@ from autogen_core.models import UserMessage
 from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor
 from PIL import Image as Pillow
 
-from dashboard.client import AsyncClient, approval_func
+from approval_client import AsyncClient, approval_func
 from tests.frameworks.autogen_kit import (
     DANGER,
     DENIED,

@@ -18,7 +18,7 @@ from autogen_core.code_executor import CodeBlock
 from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor
 from autogen_ext.tools.code_execution import PythonCodeExecutionTool
 
-from dashboard.client.adapters.autogen import for_agent, gate, ungated
+from approval_client.adapters.autogen import for_agent, gate, ungated
 from tests.frameworks.autogen_kit import (
     DENIED,
     HELLO,

@@ -8,8 +8,8 @@ import pytest
 from autogen_agentchat.agents import CodeExecutorAgent
 from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor
 
-from dashboard.client import AsyncClient, approval_func
-from dashboard.client.adapters.autogen import gate
+from approval_client import AsyncClient, approval_func
+from approval_client.adapters.autogen import gate
 from tests.frameworks.autogen_kit import DENIED, magentic_one, replying
 from tests.frameworks.live import Person, live_house, missing
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.client.testing import FakeDashboard, approve, reject
+from approval_client.testing import FakeDashboard, approve, reject
 from tests.client.conftest import _served
 from tests.frameworks.live import Person, live_house
 from tests.frameworks.live import missing as no_server
@@ -42,7 +42,9 @@ class Session:
         self.work, self.home = folder / "work", folder / "home"
         self.work.mkdir()
         self.approvals = folder / "approvals"
-        self.approvals.write_text(f'#!/bin/sh\nexec {sys.executable} -m dashboard.cli "$@"\n')
+        self.approvals.write_text(
+            f'#!/bin/sh\nexec {sys.executable} -m approval_client.command "$@"\n'
+        )
         self.approvals.chmod(0o755)
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(self.home)} | dashboard
         self.environment |= {"ANTHROPIC_API_KEY": "none", "DISABLE_AUTOUPDATER": "1"}

@@ -14,9 +14,9 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
-from dashboard.client import ApprovalRequest, DigestMismatch, Expired, Unreachable
-from dashboard.client.adapters import langgraph as adapter
-from dashboard.client.adapters.langgraph import Undecided, aresume_pending, resume_pending
+from approval_client import ApprovalRequest, DigestMismatch, Expired, Unreachable
+from approval_client.adapters import langgraph as adapter
+from approval_client.adapters.langgraph import Undecided, aresume_pending, resume_pending
 
 ROOT = Path(__file__).parents[2]
 THREAD = {"configurable": {"thread_id": "t1"}}

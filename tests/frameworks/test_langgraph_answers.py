@@ -10,9 +10,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import RetryPolicy, interrupt
 
-from dashboard.client import AlreadyUsed, DigestMismatch, Expired, TooLate
-from dashboard.client.adapters import langgraph as adapter
-from dashboard.client.adapters.langgraph import aresume_pending
+from approval_client import AlreadyUsed, DigestMismatch, Expired, TooLate
+from approval_client.adapters import langgraph as adapter
+from approval_client.adapters.langgraph import aresume_pending
 from tests.frameworks.test_langgraph import THREAD, State, asked, paused, pausing, question, resume
 
 EDITED = {"code": "print(2)", "language": "python"}

@@ -10,8 +10,8 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from dashboard.client import DigestMismatch, Expired, Unreachable
-from dashboard.client.adapters.langchain import Undecided, aresume_pending, resume_pending
+from approval_client import DigestMismatch, Expired, Unreachable
+from approval_client.adapters.langchain import Undecided, aresume_pending, resume_pending
 from tests.frameworks.test_langgraph import THREAD, asked
 
 CAN = {*get_args(human_in_the_loop.DecisionType), *vars(human_in_the_loop)}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.client.adapters.langgraph import Undecided, resume_pending
+from approval_client.adapters.langgraph import Undecided, resume_pending
 from tests.frameworks.test_langgraph import THREAD, gated, paused
 
 

@@ -6,8 +6,8 @@ import json
 import pytest
 from mcp import Client
 
-from dashboard.cli.mcp_server import server
-from dashboard.client.adapters.mcp import Desk
+from approval_client.adapters.mcp import Desk
+from approval_client.command.mcp_server import server
 
 DEPLOY = {"kind": "code", "content": {"code": "deploy()", "language": "python"}}
 BASH = {"tool_name": "Bash", "input": {"command": "make", "timeout": 5}, "tool_use_id": "t1"}

@@ -13,7 +13,7 @@ from mcp import StdioServerParameters
 from tests.frameworks.live import Person, live_house, missing
 from tests.frameworks.test_mcp import BASH, DEPLOY, Host
 
-COMMAND = [sys.executable, "-m", "dashboard.cli", "mcp"]
+COMMAND = [sys.executable, "-m", "approval_client.command", "mcp"]
 HELLO = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},

@@ -22,7 +22,7 @@ from openai.types.responses import (
     ResponseOutputText,
 )
 
-from dashboard.client.adapters.openai_agents import (
+from approval_client.adapters.openai_agents import (
     Undecided,
     run_with_approvals,
     run_with_approvals_sync,

@@ -18,10 +18,10 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 from osprey import approval as osprey
 
-from dashboard import capabilities as ours
-from dashboard.client import DigestMismatch, Expired, Unreachable
-from dashboard.client.adapters.osprey import Undecided, aresume_pending, resume_pending
-from dashboard.wire import MAX_NOTEBOOK_BYTES
+from approval_client import DigestMismatch, Expired, Unreachable
+from approval_client import capabilities as ours
+from approval_client.adapters.osprey import Undecided, aresume_pending, resume_pending
+from approval_client.wire import MAX_NOTEBOOK_BYTES
 
 ROOT = Path(__file__).parents[2]
 THREAD = {"configurable": {"thread_id": "t1"}}

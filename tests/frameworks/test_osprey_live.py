@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.client.adapters.osprey import Undecided, resume_pending
+from approval_client.adapters.osprey import Undecided, resume_pending
 from tests.frameworks.test_osprey import THREAD, code, notebook, paused
 
 

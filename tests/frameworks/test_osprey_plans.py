@@ -12,7 +12,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 from osprey import approval as osprey
 
-from dashboard.client import DigestMismatch
+from approval_client import DigestMismatch
 from tests.frameworks.test_osprey import ROOT, THREAD, State, resume
 
 FIND = {"context_key": "magnets", "capability": "channel_finding", "inputs": []}
@@ -161,7 +161,7 @@ def test_a_file_with_other_steps_opens_nothing(gate, tmp_path, name, allowed):
 KILLED = """
 import os, pathlib, sqlite3, sys
 from langgraph.checkpoint.sqlite import SqliteSaver
-from dashboard.client.testing import FakeDashboard, approve
+from approval_client.testing import FakeDashboard, approve
 from tests.frameworks.test_osprey import resume_pending, THREAD
 from tests.frameworks.test_osprey_plans import FIND, READ, TELL, paused
 saver = SqliteSaver(sqlite3.connect(sys.argv[1], check_same_thread=False))

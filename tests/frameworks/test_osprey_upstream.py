@@ -13,8 +13,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
 from osprey import approval as osprey
 
-from dashboard.client import ApprovalRequest
-from dashboard.client.adapters.osprey import Undecided, state_update
+from approval_client import ApprovalRequest
+from approval_client.adapters.osprey import Undecided, state_update
 from tests.frameworks.test_osprey import THREAD, code, resume, write
 
 MOST_REJECTIONS = 3

@@ -9,8 +9,8 @@ from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolRetu
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.usage import UsageLimits
 
-from dashboard.client import DigestMismatch
-from dashboard.client.adapters.pydantic_ai import (
+from approval_client import DigestMismatch
+from approval_client.adapters.pydantic_ai import (
     Undecided,
     run_with_approvals,
     run_with_approvals_sync,

@@ -84,7 +84,7 @@ async def test_a_pause_can_be_saved_asynchronously(gate):
 
 KILLED = """
 import asyncio, os, sys
-from dashboard.client.testing import FakeDashboard
+from approval_client.testing import FakeDashboard
 from tests.frameworks.pausing import asked, errors, field
 from tests.frameworks.test_pydantic_ai import Magnet, call
 

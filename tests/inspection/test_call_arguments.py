@@ -2,9 +2,9 @@
 
 import pytest
 
+from approval_client.wire import Kind
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.inspector import inspect_content
-from dashboard.wire import Kind
 
 
 def report_on(tool, arguments):

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from approval_client.wire import Kind
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.inspector import inspect_content
-from dashboard.wire import Kind
 from tests.inspection.corpus import characters, python, shell, sql, tools, windows
 
 DANGEROUS = {

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from approval_client.wire import Kind
 from dashboard.inspection import code, inspector
 from dashboard.inspection.findings import Report, Severity
 from dashboard.inspection.inspector import inspect_content
-from dashboard.wire import Kind
 
 
 def report_on(text, language=None):

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from approval_client.wire import canonical_json, parse_json
 from dashboard.inspection.parts import keys, parts_of_call, parts_of_texts
-from dashboard.wire import canonical_json, parse_json
 
 names = st.sampled_from(["a", "cmd", "language", "sql", "\u00e9", "Zz"])
 values = st.recursive(

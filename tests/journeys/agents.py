@@ -2,7 +2,7 @@
 
 import asyncio
 
-from dashboard.client import AsyncClient
+from approval_client import AsyncClient
 
 ANSWERED_WITHIN_S = 20
 

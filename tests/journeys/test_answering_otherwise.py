@@ -1,7 +1,7 @@
 """What else than Approve a person can answer; the agent has it word by word."""
 
-from dashboard.client import ApprovalRequest
-from dashboard.wire import Status
+from approval_client import ApprovalRequest
+from approval_client.wire import Status
 
 STEPS = [
     {"capability": "archiver_read", "task": "Read the vacuum logs"},

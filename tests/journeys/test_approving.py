@@ -1,7 +1,7 @@
 """However a person came to a request, Approve reaches the agent that waits for it."""
 
-from dashboard.client import ApprovalRequest
-from dashboard.wire import Status
+from approval_client import ApprovalRequest
+from approval_client.wire import Status
 
 LONG = "".join(f"caput('SR:C01:COR:{n}', 0.0)\n" for n in range(1_200))
 

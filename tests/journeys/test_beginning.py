@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest_asyncio
 
-from dashboard.client import ApprovalRequest
+from approval_client import ApprovalRequest
 from tests.journeys.conftest import signs_in
 from tests.journeys.product import started
 

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 import dashboard.management.demo
-from dashboard.client import ApprovalRequest, TokenRefused
-from dashboard.client.testing import FakeDashboard
+from approval_client import ApprovalRequest, TokenRefused
+from approval_client.testing import FakeDashboard
+from approval_client.wire import Kind, Status
 from dashboard.inspection.fences import parse_fences
 from dashboard.inspection.hidden import hidden_characters
 from dashboard.management.demo import agent as demo
 from dashboard.management.demo.agent import DemoAgent
 from dashboard.management.demo.analysis import ORBIT_DRIFT
 from dashboard.management.demo.questions import QUESTIONS, Question
-from dashboard.wire import Kind, Status
 from tests.management.running import ROOT
 
 FOLDER = Path(dashboard.management.demo.__file__).parent
@@ -233,7 +233,7 @@ def test_nothing_that_it_imports_could_touch_the_machine():
     names |= {alias.name for n in found if isinstance(n, ast.Import) for alias in n.names}
 
     ours = {name for name in names if name.startswith("dashboard.management.demo")}
-    assert names - ours - {"dashboard.client", "dashboard.wire", "__future__"} <= {
+    assert names - ours - {"approval_client", "approval_client.wire", "__future__"} <= {
         *("asyncio", "collections.abc", "contextlib", "dataclasses", "itertools"),
         *("logging", "os", "secrets", "signal", "sys"),
         *("base64", "json", "math", "struct", "typing", "zlib"),  # a notebook and its picture

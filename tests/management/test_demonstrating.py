@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
+from approval_client.wire import Status
 from dashboard.accounts.errors import Retired
 from dashboard.accounts.services.agents import retire
 from dashboard.accounts.tokens import find
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.management import demonstrating
 from dashboard.management.demonstrating import DEMO_AGENT, demo_agent, issue_demo_token
-from dashboard.wire import Status
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -155,7 +155,7 @@ def test_without_the_server_extra_it_says_what_to_install(folder):
     assert done.returncode == 1
     assert done.stderr == (
         "Django is not installed for this Python, so nothing was started. Install the server "
-        "with: pip install -c constraints.txt -e '.[server]'\n"
+        "with: pip install -c constraints.txt -e ./client -e .\n"
     )
 
 

@@ -78,6 +78,19 @@ def test_pages_are_collected(place):
     assert place.joinpath("static", "css").is_dir()
 
 
+def test_a_collected_file_that_is_gone_is_collected_again(place, settings):
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+    hashed = {"BACKEND": "dashboard.web.staticfiles.HashedStaticFiles"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": hashed}
+    list(prepare.prepare())
+    [style] = place.glob("static/css/tokens.*.css")
+    style.unlink()
+
+    list(prepare.prepare())
+
+    assert style.is_file()
+
+
 def test_what_stands_in_the_way_of_approving_is_refused(place, monkeypatch):
     monkeypatch.setattr(prepare, "obstacles", lambda: ["The guards are off."])
 

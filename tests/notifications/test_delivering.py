@@ -8,10 +8,11 @@ from datetime import timedelta
 import pytest
 from django.db.models import F
 
+from approval_client.webhooks import NotGenuine, verify
+from approval_client.wire import Status
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Closing, Decision
 from dashboard.approvals.services import cancel, expire
-from dashboard.client.webhooks import NotGenuine, verify
 from dashboard.notifications import delivering, sending
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.sending import Sent
@@ -25,7 +26,6 @@ from dashboard.notifications.services import (
     switch,
 )
 from dashboard.notifications.services.outbox import MOST_ATTEMPTS, pause_s
-from dashboard.wire import Status
 from tests import make
 from tests.notifications.conftest import hosted
 

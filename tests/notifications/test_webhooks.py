@@ -4,6 +4,7 @@ from uuid import uuid4
 
 import pytest
 
+from approval_client.wire import parse_json
 from dashboard.accounts.models import User
 from dashboard.audit.models import AuditEntry
 from dashboard.notifications.errors import AddressRefused, NotAllowed, NotFound, NotSent
@@ -15,7 +16,6 @@ from dashboard.notifications.services import (
     set_webhook,
     switch,
 )
-from dashboard.wire import parse_json
 from tests import make
 
 pytestmark = pytest.mark.django_db

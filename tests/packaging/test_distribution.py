@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,12 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-EXTRAS = PROJECT["optional-dependencies"]
-BASE = ("client", "capabilities", "wire.py", "sandbox.py")
+FOLDERS = {"approval-dashboard": ROOT, "approval-client": ROOT / "client"}
+PROJECTS = {
+    name: tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    for name, folder in FOLDERS.items()
+}
+PACKAGES = [ROOT / "dashboard", ROOT / "client" / "approval_client"]
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;]+)(?: ; (.+))?$", re.MULTILINE)
 MADE = [
     ".ruff_cache/x",
@@ -22,6 +26,8 @@ MADE = [
     ".venv-frameworks/bin/python",
     ".venv/bin/python",
     "approval_dashboard.egg-info/x",
+    "client/approval_client/__pycache__/x.pyc",
+    "client/dist/x.whl",
     "dashboard/__pycache__/x.pyc",
     "dist/x.whl",
     "screenshots/x.png",
@@ -29,10 +35,15 @@ MADE = [
 ]
 
 
+def dependencies(name):
+    return {Requirement(text).name: text for text in PROJECTS[name]["dependencies"]}
+
+
 def requirements():
-    texts = [*PROJECT["dependencies"], *(text for extra in EXTRAS.values() for text in extra)]
-    found = [Requirement(text) for text in texts]
-    return [requirement for requirement in found if requirement.name != PROJECT["name"]]
+    extras = [extra for p in PROJECTS.values() for extra in p["optional-dependencies"].values()]
+    texts = chain(*(project["dependencies"] for project in PROJECTS.values()), *extras)
+    found = [Requirement(text) for text in sorted(set(texts))]
+    return [requirement for requirement in found if requirement.name not in PROJECTS]
 
 
 def imported(path):
@@ -43,31 +54,50 @@ def imported(path):
             yield node.module or ""
 
 
-def files_of(name):
-    path = ROOT / "dashboard" / name
-    return [path] if path.is_file() else sorted(path.rglob("*.py"))
+def imports_of(folder):
+    files = [folder] if folder.is_file() else sorted(folder.rglob("*.py"))
+    return {m.partition(".")[0] for f in files for m in imported(f)} - sys.stdlib_module_names
 
 
-@pytest.mark.parametrize("name", BASE)
-def test_what_agents_install_imports_httpx2_and_the_standard_library(name):
-    tops = {module.partition(".")[0] for file in files_of(name) for module in imported(file)}
+def test_the_agents_library_imports_httpx2_and_its_commands_what_the_extras_bring():
+    library, command = PACKAGES[1], PACKAGES[1] / "command"
+    rest = [path for path in library.iterdir() if path not in {command, library / "__pycache__"}]
 
-    assert tops - sys.stdlib_module_names <= {"dashboard", "httpx2"}
-
-
-def test_the_base_install_needs_httpx2_alone():
-    assert [Requirement(text).name for text in PROJECT["dependencies"]] == ["httpx2"]
+    assert set().union(*map(imports_of, rest)) == {"approval_client", "httpx2"}
+    assert imports_of(command) == {"approval_client", "rich", "typer"}
 
 
-def test_there_are_extras_for_the_command_mcp_the_server_scale_and_developers():
-    assert sorted(EXTRAS) == ["cli", "dev", "mcp", "scale", "server"]
-    assert "approval-dashboard[cli,server,scale]" in EXTRAS["dev"]
+def test_workers_import_the_standard_library_alone():
+    assert imports_of(ROOT / "dashboard" / "sandbox.py") == set()
 
 
-def test_the_package_is_typed_and_has_its_licence():
-    assert (ROOT / "dashboard" / "py.typed").exists()
-    assert PROJECT["license-files"] == ["LICENSE"]
-    assert "Apache License" in (ROOT / "LICENSE").read_text()
+def test_the_agents_library_needs_httpx2_alone():
+    assert set(dependencies("approval-client")) == {"httpx2"}
+
+
+def test_the_server_needs_the_library_of_its_own_version():
+    assert PROJECTS["approval-dashboard"]["version"] == PROJECTS["approval-client"]["version"]
+    needed = Requirement(dependencies("approval-dashboard")["approval-client"])
+    assert PROJECTS["approval-client"]["version"] in needed.specifier
+
+
+def test_there_are_extras_for_the_command_mcp_scale_and_developers():
+    extras = {name: p["optional-dependencies"] for name, p in PROJECTS.items()}
+
+    assert {name: sorted(found) for name, found in extras.items()} == {
+        "approval-client": ["cli", "mcp"],
+        "approval-dashboard": ["dev", "scale"],
+    }
+    assert {"approval-client[cli]", "approval-dashboard[scale]"} <= {
+        *extras["approval-dashboard"]["dev"]
+    }
+
+
+def test_both_packages_are_typed_and_have_the_licence():
+    assert [package for package in PACKAGES if not (package / "py.typed").exists()] == []
+    assert {tuple(project["license-files"]) for project in PROJECTS.values()} == {("LICENSE",)}
+    (text,) = {(folder / "LICENSE").read_text() for folder in FOLDERS.values()}
+    assert "Apache License" in text
 
 
 @pytest.mark.parametrize("requirement", requirements(), ids=str)
@@ -113,6 +143,14 @@ def test_the_tree_has_nothing_at_its_top_that_convention_does_not_expect():
 
     assert {name.partition("/")[0] for name in names.splitlines()} <= {
         *(".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md"),
-        *("constraints.txt", "dashboard", "docs", "examples", "manage.py", "pyproject.toml"),
+        *(
+            "client",
+            "constraints.txt",
+            "dashboard",
+            "docs",
+            "examples",
+            "manage.py",
+            "pyproject.toml",
+        ),
         *("static", "templates", "tests"),
     }

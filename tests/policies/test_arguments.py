@@ -2,9 +2,9 @@
 
 import pytest
 
+from approval_client.wire import parse_json
 from dashboard.policies.arguments import condition, problem_with
 from dashboard.policies.rules import Argument
-from dashboard.wire import parse_json
 
 
 def holds(arguments, path, test, value=None, *, approving=False):

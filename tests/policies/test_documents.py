@@ -2,8 +2,8 @@
 
 import pytest
 
+from approval_client.wire import parse_json
 from dashboard.policies.evaluate import Policy, PolicyError
-from dashboard.wire import parse_json
 from tests.policies.ask import policy, rule, silent
 
 OLD = (

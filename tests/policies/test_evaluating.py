@@ -2,6 +2,7 @@
 
 import pytest
 
+from approval_client.wire import Kind
 from dashboard.policies.demands import Circle, Required
 from dashboard.policies.evaluate import (
     EVERYTHING_TO_A_PERSON,
@@ -12,7 +13,6 @@ from dashboard.policies.evaluate import (
     evaluate,
     stricter,
 )
-from dashboard.wire import Kind
 from tests.policies.ask import (
     DOUBT,
     READS,

@@ -2,9 +2,9 @@
 
 import pytest
 
+from approval_client.wire import Kind
 from dashboard.inspection.findings import Report
 from dashboard.policies.linting import failing_examples, warnings
-from dashboard.wire import Kind
 from tests.policies.ask import READS, WRITES, policy, rule, silent
 
 

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from approval_client.wire import Kind
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.policies.facts import Facts
 from dashboard.policies.matching import Matcher
-from dashboard.wire import Kind
 from tests.policies.ask import DOUBT, NOON, READS, WRITES, call, question, rule
 
 DELETES = Finding("recursive-delete", Severity.HIGH, 1, 1, "Deletes.")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from approval_client.wire import Kind
 from dashboard import sandbox
 from dashboard.inspection.findings import Finding, Report, Severity, Unseen, in_doubt
 from dashboard.inspection.inspector import inspect_content
@@ -12,7 +13,6 @@ from dashboard.policies.facts import Facts
 from dashboard.policies.loosening import loosenings
 from dashboard.policies.matching import Matcher
 from dashboard.policies.policy import Policy
-from dashboard.wire import Kind
 from tests.policies.ask import NOON, READS, WRITES, call, policy, question, rule, silent
 
 WRITE = "import epics\nepics.PV('SR:C01:HV').put(1)\n"

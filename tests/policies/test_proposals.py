@@ -6,6 +6,7 @@ from threading import Barrier
 import pytest
 from django.db import connection
 
+from approval_client.wire import parse_json
 from dashboard.accounts.errors import NotPermitted
 from dashboard.accounts.services import people
 from dashboard.audit.models import AuditEntry
@@ -16,7 +17,6 @@ from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, parse_ru
 from dashboard.policies.models import PolicyProposal, PolicyRevision
 from dashboard.policies.services import current_revision, publish
 from dashboard.policies.services.proposals import confirm, withdraw
-from dashboard.wire import parse_json
 from tests import make
 
 ADA, EVE = Actor("user:ada", "session:password"), Actor("user:eve", "session:password")

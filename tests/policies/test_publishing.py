@@ -5,6 +5,7 @@ from threading import Barrier
 import pytest
 from django.db import DatabaseError, connection, transaction
 
+from approval_client.wire import parse_json
 from dashboard.accounts.errors import NotPermitted
 from dashboard.accounts.services import people
 from dashboard.audit.models import AuditEntry
@@ -15,7 +16,6 @@ from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, parse_ru
 from dashboard.policies.models import PolicyProposal, PolicyRevision
 from dashboard.policies.services import current_revision, publish
 from dashboard.policies.signals import policy_published
-from dashboard.wire import parse_json
 from tests import make
 
 BY = Actor("user:ada", "session:password")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from approval_client.wire import canonical_json, parse_json
 from dashboard.policies.yaml_text import MOST_BYTES, YamlError, dump, load
-from dashboard.wire import canonical_json, parse_json
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 numbers = st.one_of(

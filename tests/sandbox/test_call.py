@@ -54,9 +54,9 @@ def test_call_reaches_a_function_of_this_package():
 
 def test_a_function_that_does_not_exist_is_a_failure():
     with pytest.raises(
-        SandboxError, match=r"^dashboard\.wire\.nothing failed: AttributeError at "
+        SandboxError, match=r"^dashboard\.sandbox\.nothing failed: AttributeError at "
     ):
-        sandbox.call("dashboard.wire.nothing", b"", 5.0)
+        sandbox.call("dashboard.sandbox.nothing", b"", 5.0)
 
 
 def test_what_runs_too_long_is_killed_at_its_deadline(pool):

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from approval_client.wire import Status
 from dashboard.approvals import services
 from dashboard.approvals.attention import claim_of, put_off_by
 from dashboard.approvals.models import ApprovalRequest
-from dashboard.wire import Status
 from tests import make
 from tests.web.pages import bar_of, page_of, read
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from approval_client.wire import Kind, Status
 from dashboard.approvals import services
 from dashboard.approvals.models import Decision, Grant
-from dashboard.wire import Kind, Status
 from tests import make
 from tests.web.pages import read
 

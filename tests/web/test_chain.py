@@ -1,8 +1,8 @@
 import pytest
 
+from approval_client.wire import Kind, Status
 from dashboard.approvals import lineage, similarity
 from dashboard.approvals.models import ApprovalRequest
-from dashboard.wire import Kind, Status
 from tests import make
 from tests.web.pages import page_of
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from approval_client.wire import Status, canonical_json, parse_json
 from dashboard.approvals.models import Decision, Edit
-from dashboard.wire import Status, canonical_json, parse_json
 from tests import make
 from tests.web.pages import bar_of, page_of, read
 

@@ -4,10 +4,10 @@ from uuid import uuid4
 import pytest
 from django.core import signing
 
+from approval_client.wire import Status
 from dashboard.approvals.models import Decision, View
 from dashboard.inspection.findings import INSPECTOR_VERSION, Finding, Severity
 from dashboard.web.presenting import reading
-from dashboard.wire import Status
 from tests import make
 from tests.web.pages import read
 

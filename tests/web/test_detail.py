@@ -2,9 +2,9 @@ from uuid import uuid4
 
 import pytest
 
+from approval_client.wire import Kind
 from dashboard.approvals.models import View
 from dashboard.web.presenting import reading
-from dashboard.wire import Kind
 from tests import make
 from tests.web.pages import page_of, read
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from approval_client.wire import Kind, parse_json
 from dashboard.inspection.findings import Finding, Severity
-from dashboard.wire import Kind, parse_json
 from tests.web.pages import page_of
 
 BIG = {f"k{number:02}": number for number in range(40)}

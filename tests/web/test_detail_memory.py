@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from approval_client.wire import Kind, Status
 from dashboard.approvals.models import Decision
 from dashboard.web.rendering import memories
-from dashboard.wire import Kind, Status
 from tests import make
 from tests.web.pages import page_of
 

@@ -17,12 +17,12 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver
 from django.utils import timezone
 
+from approval_client.wire import Status
 from dashboard.accounts.models import User
 from dashboard.accounts.services.signing_in import make_link
 from dashboard.approvals.models import ApprovalRequest, View
 from dashboard.audit.models import AuditEntry
 from dashboard.policies.models import PolicyProposal, PolicyRevision
-from dashboard.wire import Status
 from tests import make
 from tests.web.pages import named_twice, read
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from approval_client.wire import Kind
 from dashboard.inspection.findings import INSPECTOR_VERSION, Finding, Severity, in_doubt
 from dashboard.web.presenting import findings, reading
-from dashboard.wire import Kind
 from tests.web.pages import page_of
 
 CODE = {"code": "\n".join(f"line_{n} = {n}" for n in range(1, 10)), "language": "python"}

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dashboard.wire import Kind
+from approval_client.wire import Kind
 from tests import make
 from tests.web.pages import named_twice, page_of, read
 

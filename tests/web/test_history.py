@@ -3,10 +3,10 @@ from uuid import UUID
 
 import pytest
 
+from approval_client.wire import Kind, OutcomeState, Status
 from dashboard.approvals import guards
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.web.views import history
-from dashboard.wire import Kind, OutcomeState, Status
 from tests import make
 from tests.web.pages import links, read
 

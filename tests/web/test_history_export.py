@@ -9,11 +9,11 @@ from asgiref.sync import async_to_sync
 from django.db import connection
 from django.utils import timezone
 
+from approval_client.wire import OutcomeState, Status, parse_json
 from dashboard.approvals import archive
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.audit.models import AuditEntry
 from dashboard.web.presenting.exporting import COLUMNS
-from dashboard.wire import OutcomeState, Status, parse_json
 from tests import make
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1"]

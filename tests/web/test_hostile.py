@@ -2,12 +2,12 @@
 
 import pytest
 
+from approval_client.wire import Kind, canonical_json
 from dashboard.web.rendering import evidence as said
 from dashboard.web.rendering.content import DENSE_BLOCKS, render_content
 from dashboard.web.rendering.evidence import BEGINNING, MOST_DRAWN, evidence_fields
 from dashboard.web.rendering.markup import size_drawn, theirs
 from dashboard.web.rendering.windows import CHARACTERS, CHARACTERS_DENSE, cut
-from dashboard.wire import Kind, canonical_json
 from tests import make
 
 pytestmark = pytest.mark.django_db

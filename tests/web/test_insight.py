@@ -5,10 +5,10 @@ from datetime import UTC, timedelta
 import pytest
 from django.utils import timezone
 
+from approval_client.wire import Status
 from dashboard.approvals import guards, insight
 from dashboard.approvals.models import ApprovalRequest, View, Vote
 from dashboard.approvals.services import mark_viewed
-from dashboard.wire import Status
 from tests import make
 from tests.web.pages import links, read
 

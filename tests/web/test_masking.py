@@ -1,10 +1,10 @@
 import pytest
 
+from approval_client.wire import Kind, Status, StepAnswer
 from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import Decision, Reveal
 from dashboard.approvals.partial import StepSaid
 from dashboard.audit.models import AuditEntry
-from dashboard.wire import Kind, Status, StepAnswer
 from tests import make
 from tests.web.pages import page_of, read
 

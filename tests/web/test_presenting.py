@@ -2,9 +2,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from approval_client.wire import Kind, canonical_json
 from dashboard.web.presenting import times, words
 from dashboard.web.presenting.gist import HEAD, TAIL, gist
-from dashboard.wire import Kind, canonical_json
 
 NOW = datetime(2026, 3, 4, 14, 5, 3, tzinfo=UTC)
 

@@ -3,10 +3,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from approval_client.wire import Kind, Status
 from dashboard.approvals.services import note_polls
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.web.presenting import rows
-from dashboard.wire import Kind, Status
 from tests import make
 from tests.web.pages import read
 

@@ -4,9 +4,9 @@ from urllib.parse import parse_qsl, quote
 
 import pytest
 
+from approval_client.wire import Kind, Status
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.web.presenting import listing
-from dashboard.wire import Kind, Status
 from tests import make
 from tests.web.pages import links, read
 

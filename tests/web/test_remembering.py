@@ -2,10 +2,10 @@
 
 import pytest
 
+from approval_client.wire import Kind, Source, Status, digest
 from dashboard.approvals.models import ApprovalRequest, Grant
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Severity, in_doubt
-from dashboard.wire import Kind, Source, Status, digest
 from tests import make
 from tests.web.pages import bar_of, links, page_of, read
 

@@ -2,8 +2,8 @@ from urllib.parse import urlencode
 
 import pytest
 
+from approval_client.wire import OutcomeState, Status
 from dashboard.approvals import lineage, services
-from dashboard.wire import OutcomeState, Status
 from tests import make
 from tests.web.pages import page_of, read
 

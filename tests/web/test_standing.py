@@ -4,10 +4,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from approval_client.wire import OutcomeState, Status
 from dashboard.approvals import services
 from dashboard.approvals.services import lift_hold
 from dashboard.web.presenting import reading
-from dashboard.wire import OutcomeState, Status
 from tests import make
 from tests.web.pages import bar_of, links, page_of, read
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from approval_client.wire import Status
 from dashboard.accounts.services import groups
 from dashboard.approvals.models import Vote
-from dashboard.wire import Status
 from tests import make
 from tests.web.pages import bar_of, page_of
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.wire import JsonError, canonical_json, digest, parse_json
+from approval_client.wire import JsonError, canonical_json, digest, parse_json
 
 JSON = st.recursive(
     st.none()

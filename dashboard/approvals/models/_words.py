@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from dashboard.wire import Kind, OutcomeState, Source, Status
+from approval_client.wire import Kind, OutcomeState, Source, Status
 
 
 def choices(words: type[Kind | Status | Source | OutcomeState]) -> list[tuple[str, str]]:

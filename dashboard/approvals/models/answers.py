@@ -8,11 +8,11 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from approval_client.wire import Kind, OutcomeState, Source, Status
 from dashboard.accounts.models import Agent
 from dashboard.approvals.models._words import choices, one_of
 from dashboard.approvals.models.edits import Edit
 from dashboard.approvals.models.requests import ApprovalRequest, Judgement
-from dashboard.wire import Kind, OutcomeState, Source, Status
 
 FINAL = [status.value for status in Status if status is not Status.PENDING]
 

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F
 
+from approval_client.wire import Status
 from dashboard.approvals.models.requests import ApprovalRequest
-from dashboard.wire import Status
 
 LOOKING_FOR = timedelta(seconds=45)
 """How long somebody counts as looking after their page last said so; it does every 20 s."""

@@ -8,10 +8,10 @@ from datetime import datetime
 from django.db import models
 from django.db.models import F, Q, Value
 
+from approval_client.wire import Kind, Status
 from dashboard.accounts.models import Agent, AgentToken
 from dashboard.approvals.models._words import choices, one_of
 from dashboard.policies.models import PolicyRevision
-from dashboard.wire import Kind, Status
 
 
 class ApprovalQuerySet(models.QuerySet["ApprovalRequest"]):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from approval_client.wire import Status
 from dashboard.accounts.models import User
 from dashboard.approvals.editing import judged_now
 from dashboard.approvals.granting import Terms
@@ -16,7 +17,6 @@ from dashboard.approvals.partial import StepSaid
 from dashboard.approvals.stepping import Inspected
 from dashboard.audit.services import Actor
 from dashboard.policies.evaluate import Evaluation
-from dashboard.wire import Status
 
 
 class Basis(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from approval_client.wire import Status
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
@@ -12,7 +13,6 @@ from dashboard.approvals.errors import AlreadyClosed, NotAllowed, TimeOver
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.services._closing import lock
 from dashboard.audit.services import Actor, Event
-from dashboard.wire import Status
 
 _NO_RIGHT = "You are not a reviewer (any more). Nothing was changed."
 

@@ -11,13 +11,13 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import F
 
+from approval_client.wire import Status
 from dashboard.accounts.models import Agent
 from dashboard.approvals.errors import AlreadyClosed, NotFound
 from dashboard.approvals.models import ApprovalRequest, Claim, Closing, Decision, Looking, PutOff
 from dashboard.approvals.signals import approval_changed
 from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.services import lock_for_judging
-from dashboard.wire import Status
 
 VALID_FOR = timedelta(minutes=10)
 """How long an approval can be started after it was given."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from approval_client.wire import Source, Status, canonical_json
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.judging import as_judged, judged_anew
 from dashboard.approvals.models import ApprovalRequest, Decision, Inspection, Judgement
@@ -13,7 +14,6 @@ from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation, stricter
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
-from dashboard.wire import Source, Status, canonical_json
 
 
 def insert_inspection(approval: ApprovalRequest, report: Report, repeated: int) -> Inspection:

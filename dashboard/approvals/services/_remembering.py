@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from approval_client.wire import canonical_json, parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals.errors import GrantRefused
 from dashboard.approvals.granting import (
@@ -21,7 +22,6 @@ from dashboard.approvals.judging import demands_of, report_of
 from dashboard.approvals.models import ApprovalRequest, Grant, Judgement
 from dashboard.audit.services import Event
 from dashboard.inspection.findings import Report
-from dashboard.wire import canonical_json, parse_json
 
 
 def keep(grant: Grant, *, of: ApprovalRequest, by: User, now: datetime, report: Report) -> Event:

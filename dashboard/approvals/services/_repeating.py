@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from approval_client.wire import Status
 from dashboard.approvals.errors import AlreadyClosed, StaleBasis
 from dashboard.approvals.models import ApprovalRequest, Decision, Judgement, Vote
 from dashboard.approvals.repeating import earlier_answer, saw_the_end
 from dashboard.approvals.services._answers import Answer
-from dashboard.wire import Status
 
 
 def answered_already(approval: ApprovalRequest, given: Answer) -> Decision | Vote:

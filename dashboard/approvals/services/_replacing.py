@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from approval_client.wire import parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals.editing import judged_now, report_of_edit, why_not_once
 from dashboard.approvals.errors import EditRefused
@@ -16,7 +17,6 @@ from dashboard.approvals.services._remembering import keep
 from dashboard.approvals.services.hold import is_held
 from dashboard.audit.services import Event
 from dashboard.policies.services import current_revision
-from dashboard.wire import parse_json
 
 _TOO_LONG = f"A replacement of more than {LONGEST:,} characters cannot be sent as a reason."
 _UNSEEN = "The end of it was not in sight."

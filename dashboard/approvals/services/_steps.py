@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from approval_client.wire import Kind, canonical_json
 from dashboard.accounts.models import User
 from dashboard.approvals.errors import GrantRefused
 from dashboard.approvals.granting import (
@@ -22,7 +23,6 @@ from dashboard.audit.services import Event
 from dashboard.inspection.findings import Report
 from dashboard.policies.demands import Required
 from dashboard.policies.inspecting import inspect
-from dashboard.wire import Kind, canonical_json
 
 _NO_RUN = "The agent names no run, so its steps cannot be allowed for this run alone."
 _NOTHING = "No step of this plan is given so exactly that it could be allowed to run."

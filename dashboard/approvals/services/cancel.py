@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from approval_client.wire import Source, Status
 from dashboard.accounts.models import AgentToken
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import AlreadyClosed, NotFound
@@ -13,7 +14,6 @@ from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.approvals.services._closing import close, lock
 from dashboard.approvals.services.expire import expire_locked
 from dashboard.audit.services import Actor
-from dashboard.wire import Source, Status
 
 
 def cancel(*, approval_id: UUID, token: AgentToken, reason: str = "") -> ApprovalRequest:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from approval_client.wire import Source, Status, canonical_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals.attention import claim_of
@@ -45,7 +46,6 @@ from dashboard.approvals.services.hold import is_held
 from dashboard.audit.services import Event, record
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation
-from dashboard.wire import Source, Status, canonical_json
 
 _NO_RIGHT = "You are not a reviewer (any more). Your decision was not recorded."
 _NOT_RECORDED = "{} Your decision was not recorded."

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from approval_client.wire import Kind, Status, canonical_json, digest, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals import editing, partial
@@ -30,7 +31,6 @@ from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.inspecting import inspect
-from dashboard.wire import Kind, Status, canonical_json, digest, parse_json
 
 _NO_RIGHT = "You are not a reviewer (any more). Your change was not recorded."
 _FORBIDDEN = "The policy rejects this: {}"

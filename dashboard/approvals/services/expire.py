@@ -7,11 +7,11 @@ from uuid import UUID
 
 from django.db import transaction
 
+from approval_client.wire import Source, Status
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.approvals.services._closing import close, lock
 from dashboard.audit.services import Actor
-from dashboard.wire import Source, Status
 
 _BATCH = 100
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import F, QuerySet
 
+from approval_client.wire import Source, Status, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import Agent, User
 from dashboard.approvals.clock import database_now
@@ -28,7 +29,6 @@ from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
-from dashboard.wire import Source, Status, parse_json
 
 _FORBIDDEN = "The policy no longer allows to remember a yes to this."
 

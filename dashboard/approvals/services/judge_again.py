@@ -6,11 +6,11 @@ from uuid import UUID
 
 from django.db import transaction
 
+from approval_client.wire import Status
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.services._closing import lock_to_judge
 from dashboard.approvals.services._judging import judge_under_present
 from dashboard.policies.services import current_revision
-from dashboard.wire import Status
 
 _BATCH = 100
 

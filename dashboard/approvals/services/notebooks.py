@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Case, F, IntegerField, Sum, Value, When
 
+from approval_client.wire import MAX_NOTEBOOK_BYTES, parse_json
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken
 from dashboard.approvals import notebooks
@@ -22,7 +23,6 @@ from dashboard.approvals.errors import (
 )
 from dashboard.approvals.models import ApprovalRequest, Notebook, NotebookPin
 from dashboard.audit.services import Actor, Event, record
-from dashboard.wire import MAX_NOTEBOOK_BYTES, parse_json
 
 KEPT_UNNAMED = timedelta(days=1)
 _SENT_ANEW_AFTER = KEPT_UNNAMED / 2  # so that it is there for a day when a retry found it

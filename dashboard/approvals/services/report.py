@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from approval_client.wire import OutcomeState, Status, canonical_json
 from dashboard.accounts.models import AgentToken
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import (
@@ -27,7 +28,6 @@ from dashboard.approvals.services._closing import lock, raise_version
 from dashboard.approvals.services.hold import is_held
 from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.services import lock_for_judging
-from dashboard.wire import OutcomeState, Status, canonical_json
 
 
 @dataclass(frozen=True, kw_only=True)

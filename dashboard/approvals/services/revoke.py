@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from approval_client.wire import Source, Status
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken
 from dashboard.accounts.services import agents
@@ -12,7 +13,6 @@ from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Decisi
 from dashboard.approvals.services._closing import close
 from dashboard.approvals.services.grants import end_grants_of
 from dashboard.audit.services import Actor
-from dashboard.wire import Source, Status
 
 
 @transaction.atomic

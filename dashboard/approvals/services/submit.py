@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import transaction
 
+from approval_client.wire import canonical_json
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken
 from dashboard.approvals.clock import database_now
@@ -30,7 +31,6 @@ from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.inspecting import inspect
 from dashboard.policies.rules import DEFAULT_TIME_LIMIT_S
 from dashboard.policies.services import current_revision, lock_for_judging
-from dashboard.wire import canonical_json
 
 _ON_HOLD = "Everything is on hold: a person is asked."
 

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 
-from dashboard.client import AsyncClient, NotConfigured, TokenRefused
+from approval_client import AsyncClient, NotConfigured, TokenRefused
 from dashboard.management.demo.agent import DemoAgent, say
 
 PARENT_CHECK_S = 1.0
@@ -16,7 +16,7 @@ PARENT_CHECK_S = 1.0
 
 def main() -> int:
     """Run the demo agent and return the exit status."""
-    logging.getLogger("dashboard.client").setLevel(logging.CRITICAL)  # it tries again by itself
+    logging.getLogger("approval_client").setLevel(logging.CRITICAL)  # it tries again by itself
     try:
         client = AsyncClient(insecure_http="--insecure-http" in sys.argv[1:])
     except NotConfigured as error:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain, cycle
 from secrets import token_hex
 
-from dashboard.client import (
+from approval_client import (
     ApprovalRequest,
     ApprovalResponse,
     AsyncClient,
@@ -18,8 +18,8 @@ from dashboard.client import (
     Pending,
     TokenRefused,
 )
+from approval_client.wire import Status
 from dashboard.management.demo.questions import QUESTIONS, Question
-from dashboard.wire import Status
 
 AT_ONCE = 6
 MOST_PENDING = 10

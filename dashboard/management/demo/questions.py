@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dashboard.client import ApprovalRequest
+from approval_client import ApprovalRequest
 from dashboard.management.demo.analysis import ORBIT_DRIFT
 from dashboard.management.demo.notebooks import notebook
 

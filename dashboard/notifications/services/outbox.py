@@ -17,13 +17,13 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, F, Min, OuterRef
 
+from approval_client.wire import canonical_json, webhook_signature
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Closing
 from dashboard.notifications.errors import SecretLost
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.secrets import signing_keys
 from dashboard.notifications.sending import Sent
-from dashboard.wire import canonical_json, webhook_signature
 
 MOST_ATTEMPTS = 10
 FIRST_PAUSE_S = 5.0

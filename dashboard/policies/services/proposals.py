@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
+from approval_client.wire import parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.errors import NotPermitted
 from dashboard.accounts.models import User
@@ -14,7 +15,6 @@ from dashboard.policies.evaluate import Policy
 from dashboard.policies.models import PolicyProposal, PolicyRevision
 from dashboard.policies.services.checking import check_admin, check_confirmed, check_examples
 from dashboard.policies.services.revisions import Publication, add_revision, locked_present
-from dashboard.wire import parse_json
 
 
 def propose(

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from django.db import connection, transaction
 from django.utils import timezone
 
+from approval_client.wire import parse_json
 from dashboard.accounts.models import User
 from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.signals import policy_published
-from dashboard.wire import parse_json
 
 _JUDGING = 3_735_928_560
 """Names the lock of judging among PostgreSQL's advisory locks of this database."""

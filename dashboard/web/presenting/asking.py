@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from approval_client.wire import Source, Status
 from dashboard.approvals.judging import demands_of
 from dashboard.approvals.models import ApprovalRequest, Decision, Judgement
 from dashboard.policies.demands import Circle, Required
 from dashboard.policies.evaluate import Effect
 from dashboard.web.presenting import times
-from dashboard.wire import Source, Status
 
 _NOBODY = "Why nobody was asked"
 _PERSON = "Why a person is asked"

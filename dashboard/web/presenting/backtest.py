@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db.models.functions import Left, Right
 from django.utils.safestring import SafeString
 
+from approval_client.wire import Kind, Status
 from dashboard.accounts.models import User
 from dashboard.approvals import history
 from dashboard.approvals.models import ApprovalRequest
@@ -26,7 +27,6 @@ from dashboard.web.presenting.rows import closer
 from dashboard.web.presenting.times import Moment
 from dashboard.web.presenting.trial import DOES, STATUS_OF
 from dashboard.web.rendering.markup import theirs
-from dashboard.wire import Kind, Status
 
 MOST_REQUESTS = 10_000
 MOST_LISTED = 50

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.core import signing
 from django.utils.safestring import SafeString
 
+from approval_client.wire import parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals import alike
 from dashboard.approvals.alike import Alone, One
@@ -23,7 +24,6 @@ from dashboard.web.presenting.difference import difference
 from dashboard.web.presenting.reading import Reading, read, what_was_shown
 from dashboard.web.presenting.times import Moment, TimeLeft
 from dashboard.web.rendering.prettyjson import pretty_json
-from dashboard.wire import parse_json
 
 _SALT = "approvals.bulk"
 _HIDDEN = "Characters in it are hidden or look like others."

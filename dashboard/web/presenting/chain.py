@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from approval_client.wire import Source, Status, canonical_json, parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals import lineage
 from dashboard.approvals.models import ApprovalRequest, Decision
@@ -15,7 +16,6 @@ from dashboard.web.presenting import rows, times
 from dashboard.web.presenting.difference import Difference, difference, tally
 from dashboard.web.presenting.times import Moment
 from dashboard.web.rendering.prettyjson import pretty_json
-from dashboard.wire import Source, Status, canonical_json, parse_json
 
 _TITLES = {
     "code": "Code",

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.utils.safestring import SafeString
 
+from approval_client.wire import EDITABLE, Kind, StepAnswer, parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals import queries, services
 from dashboard.approvals.editing import edited, judged_now, report_of_edit
@@ -25,7 +26,6 @@ from dashboard.web.presenting.voting import Progress
 from dashboard.web.rendering.markup import theirs
 from dashboard.web.rendering.masking import by_looks
 from dashboard.web.rendering.plans import lead
-from dashboard.wire import EDITABLE, Kind, StepAnswer, parse_json
 
 _HELD = "Everything is on hold: nothing can be approved until an admin lifts it."
 _ONCE = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from approval_client.wire import Kind
 from dashboard.accounts.models import User
 from dashboard.approvals.granting import why_not_by, why_not_grantable
 from dashboard.approvals.judging import demands_of, report_of
@@ -16,7 +17,6 @@ from dashboard.web.presenting import times
 from dashboard.web.presenting.editing import why_no_editor
 from dashboard.web.presenting.reading import fits
 from dashboard.web.presenting.times import Moment
-from dashboard.wire import Kind
 
 
 @dataclass(frozen=True, slots=True)

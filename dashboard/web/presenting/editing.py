@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from approval_client.wire import EDITABLE, JsonError, Kind, parse_json
 from dashboard.approvals.editing import edited, why_not
 from dashboard.approvals.models import ApprovalRequest, Edit
 from dashboard.inspection.hidden import GlyphKind, hidden_characters
 from dashboard.web.presenting.reading import too_long
 from dashboard.web.rendering.prettyjson import pretty_json
-from dashboard.wire import EDITABLE, JsonError, Kind, parse_json
 
 MOST_LINES = 5_000
 """What is longer is not edited in a text field, and is drawn in parts."""

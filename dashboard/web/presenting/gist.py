@@ -11,9 +11,9 @@ import re
 
 from django.utils.safestring import SafeString
 
+from approval_client.wire import Kind
 from dashboard.inspection.masking import candidates
 from dashboard.web.rendering.masking import by_looks
-from dashboard.wire import Kind
 
 HEAD, TAIL = 800, 600
 """How many characters of the stored text, from each end, are enough."""

@@ -11,6 +11,7 @@ from django.db.models import Case, When
 from django.db.models.functions import Left, Right
 from django.utils.safestring import SafeString
 
+from approval_client.wire import Kind, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals import queries
@@ -23,7 +24,6 @@ from dashboard.web.presenting.gist import HEAD, TAIL, gist
 from dashboard.web.presenting.remembering import THIS, pin
 from dashboard.web.presenting.times import Moment, TimeLeft
 from dashboard.web.rendering.markup import theirs
-from dashboard.wire import Kind, parse_json
 
 MOST_OVER = 50
 _LONGEST_VALUE = 400

@@ -9,12 +9,12 @@ from uuid import UUID
 
 from django.utils.safestring import SafeString
 
+from approval_client.wire import Kind, OutcomeState, Status
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.web.presenting import rows, times, words
 from dashboard.web.presenting.gist import gist
 from dashboard.web.rendering.markup import theirs
-from dashboard.wire import Kind, OutcomeState, Status
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 from django.utils.safestring import SafeString
 
+from approval_client.wire import Source
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals import figures
@@ -20,7 +21,6 @@ from dashboard.web.forms_insight import TABLES, InsightForm
 from dashboard.web.presenting import times
 from dashboard.web.presenting.insight_columns import GROUPS, PEOPLE, Column, percent
 from dashboard.web.rendering.markup import theirs
-from dashboard.wire import Source
 
 MOST_ROWS = 100
 _FIRST = {"person": "-answers", "day": "-name"}

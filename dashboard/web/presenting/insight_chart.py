@@ -8,9 +8,9 @@ from datetime import timedelta
 from math import ceil
 from typing import NamedTuple
 
+from approval_client.wire import Source, Status
 from dashboard.approvals.figures import Asked
 from dashboard.approvals.insight import Period
-from dashboard.wire import Source, Status
 
 HEIGHT, WIDTH, GAP = 100, 10, 2
 MOST_BARS = 92

@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import islice
 from uuid import UUID
 
+from approval_client.wire import Kind, Status
 from dashboard.accounts.models import User
 from dashboard.approvals import figures, insight
 from dashboard.approvals.figures import Asked, Yes
@@ -15,7 +16,6 @@ from dashboard.approvals.insight import MOST_LISTED, Period
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.web.presenting import times, words
 from dashboard.web.presenting.insight import sees_everybody
-from dashboard.wire import Kind, Status
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from approval_client.wire import OutcomeState, Source, Status
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Decision, Grant, Outcome
 from dashboard.web.presenting import times
 from dashboard.web.presenting.voting import Voter, voters
-from dashboard.wire import OutcomeState, Source, Status
 
 _ENDS = {
     (Status.APPROVED, Source.POLICY): "Approved by the policy; nobody was asked",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from approval_client.wire import Kind, parse_json
 from dashboard.approvals import notebooks
 from dashboard.approvals.models import ApprovalRequest, Notebook
 from dashboard.inspection.notebook_matches import Changes, Match, changes, match
 from dashboard.web.presenting import times
 from dashboard.web.presenting.times import Moment
-from dashboard.wire import Kind, parse_json
 
 EVERYTHING = "The code that would run is all code cells of this notebook, one after the other."
 NOTHING = "The code that would run is not in this notebook."

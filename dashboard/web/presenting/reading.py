@@ -9,6 +9,7 @@ from typing import Any
 from django.core import signing
 from django.utils.safestring import SafeString
 
+from approval_client.wire import Kind, parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals import notebooks, queries
 from dashboard.approvals.coverage import Part, is_revealed, missing
@@ -25,7 +26,6 @@ from dashboard.web.rendering.links import NotebookLink, notebook_link
 from dashboard.web.rendering.markup import theirs
 from dashboard.web.rendering.masking import Known
 from dashboard.web.rendering.memories import Approved
-from dashboard.wire import Kind, parse_json
 
 MOST_LINES = 100_000
 """What is longer nobody reads, so it is not served and cannot be approved in a browser."""

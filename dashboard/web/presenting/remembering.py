@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
+from approval_client.wire import Kind, canonical_json, parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals.granting import Scope, Terms, scopes, why_not_by, why_not_grantable
 from dashboard.approvals.judging import demands_of, report_of
@@ -17,7 +18,6 @@ from dashboard.inspection.parts import words
 from dashboard.web.forms import RememberForm
 from dashboard.web.rendering.markup import MASKED, theirs
 from dashboard.web.rendering.masking import by_looks
-from dashboard.wire import Kind, canonical_json, parse_json
 
 MOST_PINS = 20
 """A call with more arguments offers the first ones; the others may then have any value."""

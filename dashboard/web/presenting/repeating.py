@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from approval_client.wire import Status
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Judgement
 from dashboard.approvals.repeating import earlier_answer, saw_the_end
 from dashboard.web.presenting import times
 from dashboard.web.presenting.times import Moment
-from dashboard.wire import Status
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db.models.functions import Left, Right
 from django.utils.safestring import SafeString
 
+from approval_client.wire import Kind, Source, Status
 from dashboard.accounts.models import User
 from dashboard.accounts.roles import may_decide
 from dashboard.approvals import queries
@@ -29,7 +30,6 @@ from dashboard.web.presenting.findings import SEVERITIES
 from dashboard.web.presenting.gist import HEAD, TAIL, gist
 from dashboard.web.presenting.times import Moment, TimeLeft
 from dashboard.web.rendering.markup import theirs
-from dashboard.wire import Kind, Source, Status
 
 MOST = 100
 POLLS_EVERY = timedelta(seconds=40)

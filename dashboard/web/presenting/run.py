@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.utils.safestring import SafeString
 
+from approval_client.wire import Kind, Source, Status
 from dashboard.accounts.models import Agent, User
 from dashboard.approvals import lineage, queries
 from dashboard.approvals.lineage import Earlier
@@ -18,7 +19,6 @@ from dashboard.web.presenting.gist import gist
 from dashboard.web.presenting.outcomes import Result
 from dashboard.web.presenting.times import Moment, TimeLeft
 from dashboard.web.rendering.markup import theirs
-from dashboard.wire import Kind, Source, Status
 
 
 @dataclass(frozen=True, slots=True)

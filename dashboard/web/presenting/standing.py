@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from approval_client.wire import Status
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals import queries
@@ -38,7 +39,6 @@ from dashboard.web.presenting.remembering import Offer
 from dashboard.web.presenting.repeating import Same
 from dashboard.web.presenting.times import Moment, TimeLeft
 from dashboard.web.presenting.voting import Progress
-from dashboard.wire import Status
 
 _HELD = "Everything is on hold: nothing can be approved until an admin lifts it. You can reject."
 _READER = "You can read this. Only reviewers decide; an admin can make you one."

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from approval_client.wire import Kind, canonical_json
 from dashboard.inspection.findings import INSPECTOR_VERSION
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation, evaluate
@@ -16,7 +17,6 @@ from dashboard.web.presenting.findings import Found, found
 from dashboard.web.presenting.reading import may_mask, too_long
 from dashboard.web.presenting.times import length
 from dashboard.web.rendering.content import Content, render_content
-from dashboard.wire import Kind, canonical_json
 
 HEADLINES = {
     Effect.APPROVE: "It is approved at once. Nobody is asked.",

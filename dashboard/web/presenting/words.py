@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dashboard.wire import Kind, Status
+from approval_client.wire import Kind, Status
 
 KINDS = {
     Kind.CODE: "Code",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from approval_client.wire import Kind, parse_json
 from dashboard.inspection.fences import Block, looks_fenced, parse_fences
 from dashboard.inspection.languages import is_known
 from dashboard.web.rendering.blocks import ContentBlock, Draft, rendered
@@ -14,7 +15,6 @@ from dashboard.web.rendering.memories import Approved, MemoryView, is_memory, re
 from dashboard.web.rendering.plans import PlanView, is_plan, render_plan
 from dashboard.web.rendering.prettyjson import pretty_json
 from dashboard.web.rendering.windows import is_dense
-from dashboard.wire import Kind, parse_json
 
 SEVERAL_BLOCKS = (
     "The agent sent one text. We read it as {count} blocks; its fences could also be part of the "

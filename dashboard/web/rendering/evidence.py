@@ -12,11 +12,11 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
+from approval_client.wire import canonical_json
 from dashboard.web.rendering.code import RenderedCode, render_code
 from dashboard.web.rendering.markup import size_drawn
 from dashboard.web.rendering.masking import Known, clipped
 from dashboard.web.rendering.prettyjson import pretty_json
-from dashboard.wire import canonical_json
 
 _LABELS = {
     "safety_concerns": "Safety concerns",

@@ -11,12 +11,12 @@ from django.core.cache import cache
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
+from approval_client.wire import canonical_json
 from dashboard import sandbox
 from dashboard.inspection.languages import lexer_alias
 from dashboard.inspection.masking import candidates, may_hold_secrets, secrets_in_text
 from dashboard.web.rendering.drawing import Run, apart, pieces
 from dashboard.web.rendering.markup import theirs, trusted
-from dashboard.wire import canonical_json
 
 MOST_SOUGHT = 50
 """Secrets that are looked for in what an agent says, as they are and as JSON writes them."""

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
+from approval_client.wire import canonical_json
 from dashboard.inspection.hidden import GlyphKind, hidden_characters
 from dashboard.inspection.parts import Part, Place
 from dashboard.web.rendering.markup import EMPTY, size_drawn, theirs
 from dashboard.web.rendering.windows import is_small
-from dashboard.wire import canonical_json
 
 MOST_MEMBERS = 2_000
 """Drawn one by one; what has more is shown as JSON alone."""

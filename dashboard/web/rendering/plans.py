@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from approval_client.wire import canonical_json
 from dashboard.inspection.parts import parts_of_texts
 from dashboard.web.rendering.blocks import ContentBlock, of_part, raw, rendered
 from dashboard.web.rendering.members import Member, Members, fit_on_a_page
-from dashboard.wire import canonical_json
 
 _CAPABILITY = ("capability", "tool", "agent")
 _OBJECTIVE = ("task_objective", "objective", "task", "goal", "description", "title")

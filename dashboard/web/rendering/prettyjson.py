@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from dashboard.wire import canonical_json
+from approval_client.wire import canonical_json
 
 _MARKS = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]|[^{}\[\],:"]++', re.DOTALL)
 _DEEPEST_INDENT = 15  # levels; below MANY_BLANKS, which are drawn as hidden

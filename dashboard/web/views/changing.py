@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from approval_client.wire import Kind, Status, parse_json
 from dashboard.accounts import roles
 from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
@@ -27,7 +28,6 @@ from dashboard.web.views import deciding, detail, errors
 from dashboard.web.views.deciding import SeeOther
 from dashboard.web.views.queue import listing
 from dashboard.web.views.reading import for_readers, for_reviewers
-from dashboard.wire import Kind, Status, parse_json
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -10,6 +10,7 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from approval_client.wire import Status
 from dashboard.approvals import errors as refusals
 from dashboard.approvals import queries, services
 from dashboard.approvals.granting import Scope, Terms
@@ -24,7 +25,6 @@ from dashboard.web.presenting.reading import what_was_shown
 from dashboard.web.presenting.standing import last_judgement
 from dashboard.web.views import detail, errors
 from dashboard.web.views.reading import for_readers
-from dashboard.wire import Status
 
 _INCOMPLETE = (
     "Your browser did not send all that the page showed. Nothing was recorded; load the page "

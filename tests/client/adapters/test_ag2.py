@@ -2,8 +2,8 @@
 
 import pytest
 
-from dashboard.client.adapters.ag2 import approval_required
-from dashboard.client.testing import FakeDashboard
+from approval_client.adapters.ag2 import approval_required
+from approval_client.testing import FakeDashboard
 
 
 @pytest.mark.parametrize("timeout", [0, 4.9, -1, float("inf"), float("nan")])

@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from dashboard.client.adapters._content import whole
-from dashboard.client.adapters.langgraph import _question
-from dashboard.wire import canonical_json
+from approval_client.adapters._content import whole
+from approval_client.adapters.langgraph import _question
+from approval_client.wire import canonical_json
 
 
 class Colour(Enum):

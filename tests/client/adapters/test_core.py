@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.client.adapters._core import jsonable
+from approval_client.adapters._core import jsonable
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from dashboard.client import ApprovalRequest, DigestMismatch, TooLate, Unreachable
-from dashboard.client.adapters._graphs import Desk, Question, checked, resuming
-from dashboard.client.adapters._pauses import Undecided
-from dashboard.client.adapters._steps import drive_async
-from dashboard.client.testing import FakeDashboard, approve
+from approval_client import ApprovalRequest, DigestMismatch, TooLate, Unreachable
+from approval_client.adapters._graphs import Desk, Question, checked, resuming
+from approval_client.adapters._pauses import Undecided
+from approval_client.adapters._steps import drive_async
+from approval_client.testing import FakeDashboard, approve
 
 CONFIG = {"configurable": {"thread_id": "t1"}}
 ID = "0123456789abcdef0123456789abcdef"
@@ -96,7 +96,7 @@ async def test_a_yes_that_nobody_used_in_time_is_asked_again():
 
 def _heard(approval_id):
     """Wait as an agent does, and start nothing."""
-    from dashboard.client._calls import Call  # noqa: PLC0415 - for this one test
+    from approval_client._calls import Call  # noqa: PLC0415 - for this one test
 
     yield Call(method="GET", path=f"/api/v1/approvals/{approval_id}/wait?hold=1")
 

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from dashboard.client import ApprovalRequest
-from dashboard.client.adapters.langgraph import _question
+from approval_client import ApprovalRequest
+from approval_client.adapters.langgraph import _question
 
 HARMLESS = ApprovalRequest.code("a = 1", "python")
 DISGUISES = [

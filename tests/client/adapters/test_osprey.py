@@ -4,10 +4,9 @@ from enum import Enum
 
 import pytest
 
-from dashboard import capabilities
-from dashboard.client import ApprovalResponse
-from dashboard.client.adapters.osprey import state_update, to_request
-from dashboard.wire import Status
+from approval_client import ApprovalResponse, capabilities
+from approval_client.adapters.osprey import state_update, to_request
+from approval_client.wire import Status
 
 CODE = capabilities.create_code_approval_interrupt("x = 1", {}, "readonly", [])
 

@@ -3,10 +3,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from approval_client.wire import Status
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken
 from dashboard.accounts.services import agents
-from dashboard.wire import Status
 from tests import make
 
 BY_ADA = ("user:ada", "session:password")

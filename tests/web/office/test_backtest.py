@@ -2,11 +2,11 @@ from datetime import timedelta
 
 import pytest
 
+from approval_client.wire import Status
 from dashboard.approvals.models import Decision
 from dashboard.inspection.findings import Report
 from dashboard.policies import inspecting
 from dashboard.web.presenting import backtest
-from dashboard.wire import Status
 from tests import make
 from tests.web.pages import links
 from tests.web.pages import read as tree

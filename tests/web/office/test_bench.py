@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from approval_client.wire import Kind
 from dashboard.api.schemas import CONTENTS
 from dashboard.approvals.contents import problems_with
 from dashboard.approvals.models import ApprovalRequest, Inspection
@@ -9,7 +10,6 @@ from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.policies import inspecting
 from dashboard.policies.models import PolicyDraft
-from dashboard.wire import Kind
 from tests import make
 from tests.web.pages import read as tree
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from approval_client.wire import Status
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Report, Severity
 from dashboard.policies import inspecting
 from dashboard.policies.services import current_revision
-from dashboard.wire import Status
 from tests import make
 from tests.web.pages import read as tree
 

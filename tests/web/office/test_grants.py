@@ -2,12 +2,12 @@
 
 import pytest
 
+from approval_client.wire import Kind, Status
 from dashboard.accounts.services import people
 from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import Grant
 from dashboard.approvals.services import end_forbidden_grants
 from dashboard.inspection.findings import Finding, Severity
-from dashboard.wire import Kind, Status
 from tests import make
 from tests.web.pages import links
 from tests.web.pages import read as tree

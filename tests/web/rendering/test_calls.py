@@ -2,10 +2,10 @@
 
 import pytest
 
+from approval_client.wire import canonical_json, parse_json
 from dashboard.inspection.parts import parts_of_call
 from dashboard.web.rendering import members as module
 from dashboard.web.rendering.content import render_content
-from dashboard.wire import canonical_json, parse_json
 
 
 def render(arguments, tool="t"):

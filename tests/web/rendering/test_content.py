@@ -2,12 +2,12 @@ import time
 
 import pytest
 
+from approval_client.wire import canonical_json
 from dashboard import sandbox
 from dashboard.web.rendering import blocks as drawing
 from dashboard.web.rendering import content as module
 from dashboard.web.rendering.code import ColourBudget
 from dashboard.web.rendering.content import render_content
-from dashboard.wire import canonical_json
 
 
 def render(kind, content):

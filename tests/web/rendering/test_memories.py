@@ -2,11 +2,11 @@
 
 import pytest
 
+from approval_client.wire import canonical_json
 from dashboard.web.rendering import memories as module
 from dashboard.web.rendering.content import render_content
 from dashboard.web.rendering.diff import Change
 from dashboard.web.rendering.memories import Approved
-from dashboard.wire import canonical_json
 
 
 def render(approved=None, **changes):

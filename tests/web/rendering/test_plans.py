@@ -2,9 +2,9 @@
 
 import pytest
 
+from approval_client.wire import canonical_json
 from dashboard.web.rendering import members
 from dashboard.web.rendering.content import render_content
-from dashboard.wire import canonical_json
 
 
 def render(*steps):

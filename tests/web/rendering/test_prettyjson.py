@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from approval_client.wire import canonical_json, parse_json
 from dashboard.web.rendering.prettyjson import pretty_json
-from dashboard.wire import canonical_json, parse_json
 
 characters = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 values = st.recursive(

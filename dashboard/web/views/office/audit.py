@@ -13,13 +13,13 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods
 
+from approval_client.wire import canonical_json, parse_json
 from dashboard.audit import queries
 from dashboard.audit.models import AuditEntry
 from dashboard.web.actors import PersonRequest
 from dashboard.web.forms_office import AuditForm
 from dashboard.web.rendering.markup import theirs
 from dashboard.web.views.office.rights import auditors_only
-from dashboard.wire import canonical_json, parse_json
 
 PAGE_SIZE = 100
 

@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from approval_client.wire import Status
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import agents
 from dashboard.approvals.history import past
@@ -23,7 +24,6 @@ from dashboard.web.presenting.rows import closer
 from dashboard.web.presenting.trial import HEADLINES, tried
 from dashboard.web.views.office.refusals import status_of
 from dashboard.web.views.office.rights import any_role
-from dashboard.wire import Status
 
 _NONE_SUCH = "There is no such request. Nothing was tried."
 

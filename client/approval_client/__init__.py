@@ -1,0 +1,96 @@
+"""The agents' library: ask people before something runs, and wait for their answer.
+
+It needs httpx2 and nothing of the server. ``DASHBOARD_URL`` and ``DASHBOARD_TOKEN`` say where
+the dashboard is and who asks. ``approved`` is the only word that opens.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from approval_client._answers import Answer, Decision
+    from approval_client._asked import Asked
+    from approval_client._async_client import AsyncClient
+    from approval_client._decorators import requires_approval
+    from approval_client._defaults import approval_func
+    from approval_client._errors import (
+        AlreadyUsed,
+        Cancelled,
+        DashboardError,
+        DigestMismatch,
+        Expired,
+        NotApproved,
+        NotConfigured,
+        OnHold,
+        Rejected,
+        RequestRefused,
+        TokenRefused,
+        TooLate,
+        Unreachable,
+    )
+    from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
+    from approval_client._sync_client import Client
+
+__all__ = [
+    "AlreadyUsed",
+    "Answer",
+    "ApprovalRequest",
+    "ApprovalResponse",
+    "Asked",
+    "AsyncClient",
+    "Cancelled",
+    "Client",
+    "DashboardError",
+    "Decision",
+    "DigestMismatch",
+    "Expired",
+    "NotApproved",
+    "NotConfigured",
+    "OnHold",
+    "Pending",
+    "Rejected",
+    "RequestRefused",
+    "TokenRefused",
+    "TooLate",
+    "Unreachable",
+    "approval_func",
+    "requires_approval",
+]
+
+_MODULES = {
+    "AlreadyUsed": "_errors",
+    "Answer": "_answers",
+    "ApprovalRequest": "_models",
+    "ApprovalResponse": "_models",
+    "Asked": "_asked",
+    "AsyncClient": "_async_client",
+    "Cancelled": "_errors",
+    "Client": "_sync_client",
+    "DashboardError": "_errors",
+    "Decision": "_answers",
+    "DigestMismatch": "_errors",
+    "Expired": "_errors",
+    "NotApproved": "_errors",
+    "NotConfigured": "_errors",
+    "OnHold": "_errors",
+    "Pending": "_models",
+    "Rejected": "_errors",
+    "RequestRefused": "_errors",
+    "TokenRefused": "_errors",
+    "TooLate": "_errors",
+    "Unreachable": "_errors",
+    "approval_func": "_defaults",
+    "requires_approval": "_decorators",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first used, so that ``approval_client.wire`` costs nothing else."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

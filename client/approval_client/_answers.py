@@ -1,0 +1,183 @@
+"""Reading the server's answers. What is not exactly an answer is no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from approval_client._fields import DIGEST, ID, Fields, Malformed, strictly
+from approval_client.wire import Status, StepAnswer, parse_json
+
+MAX_DETAIL = 500  # characters of the server's words that go into an error message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """The one answer, by whom and why."""
+
+    status: Status
+    source: str
+    reason: str
+    decided_by: str
+    digest: str
+    decided_at: datetime
+    valid_until: datetime | None
+    edited: bool
+    grant: int | None
+    steps: tuple[Mapping[str, Any], ...]
+    content: Any = field(repr=False)  # code does not belong in logs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """Where a request stands, as the server tells it.
+
+    Attributes:
+        now: The server's clock when it answered; ``expires_at`` is to be read against it.
+        trace: How the policy came to what it said, a sentence each.
+    """
+
+    id: str
+    status: Status
+    digest: str
+    version: int
+    now: datetime
+    submitted_at: datetime
+    expires_at: datetime
+    review_url: str
+    policy_revision: int | str | None
+    trace: tuple[str, ...]
+    decision: Decision | None
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """Why the server refused, from ``application/problem+json``."""
+
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """Some of what was decided, the oldest decision first.
+
+    Attributes:
+        last: The request after which to read on; empty if there never was one.
+        more: There was more when the page was read.
+    """
+
+    answers: tuple[Answer, ...]
+    last: str
+    more: bool
+
+
+def read_answer(body: bytes) -> Answer:
+    """Read an answer strictly.
+
+    Raises:
+        Malformed: It is not JSON, something is missing or of another type, a word is unknown,
+            or it contradicts itself.
+    """
+    return strictly(body, _answer)
+
+
+def read_page(body: bytes) -> Page:
+    """Read a page of decisions as strictly.
+
+    Raises:
+        Malformed: As with ``read_answer``, or something in it was not decided.
+    """
+    return strictly(body, _page)
+
+
+def read_problem(status: int, body: bytes) -> Problem:
+    """Read why the server refused; whatever cannot be read leaves the bare status."""
+    try:
+        found = parse_json(body)
+    except (ValueError, RecursionError):
+        found = None
+    told = found if isinstance(found, dict) else {}
+    code, detail = told.get("code"), told.get("detail")
+    return Problem(
+        code=code if isinstance(code, str) and code else f"http_{status}",
+        detail=detail[:MAX_DETAIL] if isinstance(detail, str) else "",
+    )
+
+
+def _answer(fields: Fields) -> Answer:
+    policy, outcome = fields.object("policy"), fields.object("outcome")
+    decision = fields.optional("decision", fields.object)
+    answer = Answer(
+        id=fields.matching("id", ID),
+        status=fields.status("status"),
+        digest=fields.matching("digest", DIGEST),
+        version=fields.whole("version"),
+        now=fields.moment("now"),
+        submitted_at=fields.moment("submitted_at"),
+        expires_at=fields.moment("expires_at"),
+        review_url=fields.text("review_url"),
+        policy_revision=_revision(policy.any("revision")),
+        trace=policy.texts("trace"),
+        decision=None if decision is None else _decision(decision),
+        started_at=outcome.optional("started_at", outcome.moment),
+        finished_at=outcome.optional("finished_at", outcome.moment),
+    )
+    _refuse_contradictions(answer)
+    return answer
+
+
+def _page(fields: Fields) -> Page:
+    fields.any("decisions")
+    answers = tuple(map(_answer, fields.objects("decisions")))
+    last = fields.optional("next", lambda name: fields.matching(name, ID)) or ""
+    page = Page(answers=answers, last=last, more=fields.any("more") is True)
+    ids = [answer.id for answer in answers]
+    if any(answer.decision is None for answer in answers):
+        raise Malformed("something in it was not decided")
+    if len(set(ids)) < len(ids) or ids[-1:] not in ([], [last]) or (page.more and not ids):
+        raise Malformed("nobody could read on from it")
+    return page
+
+
+def _decision(fields: Fields) -> Decision:
+    content = fields.get("content")
+    return Decision(
+        status=fields.status("status"),
+        source=fields.text("source"),
+        reason=fields.text("reason"),
+        decided_by=fields.optional("decided_by", fields.text) or "",
+        digest=fields.matching("digest", DIGEST),
+        decided_at=fields.moment("decided_at"),
+        valid_until=fields.optional("valid_until", fields.moment),
+        edited=content is not None,
+        grant=fields.optional("grant", fields.whole),
+        steps=tuple(map(_step, fields.objects("steps"))),
+        content=content,
+    )
+
+
+def _step(fields: Fields) -> Mapping[str, Any]:
+    answer = fields.text("answer")
+    if answer not in set(StepAnswer):
+        raise Malformed("the answer to a step is not a known word")
+    note = {"note": fields.text("note")} if fields.get("note") is not None else {}
+    return {"index": int(fields.whole("index")), "answer": answer, **note}
+
+
+def _refuse_contradictions(answer: Answer) -> None:
+    decision = answer.decision
+    if decision is None and answer.status is Status.APPROVED:
+        raise Malformed("it is approved and names no decision")
+    if decision is not None and decision.status is not answer.status:
+        raise Malformed(f"it is {answer.status} and its decision is {decision.status}")
+
+
+def _revision(value: Any) -> int | str | None:
+    if value is None or (isinstance(value, int | str) and not isinstance(value, bool)):
+        return value
+    raise Malformed("'revision' is neither a number nor text")

@@ -1,0 +1,226 @@
+"""``AsyncClient``, which awaits: a thin driver of the conversation.
+
+Each event loop has connections of its own. They are opened with the first call that needs them
+and closed after the last, so a client does not have to be closed and survives a second
+``asyncio.run``. ``async with`` keeps them open in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from approval_client import _decided as decided
+from approval_client import _flow as flows
+from approval_client._answers import Answer
+from approval_client._asked import Asked
+from approval_client._calls import Flow, Received, Sleep
+from approval_client._driver import STOPPED, Driver, failure, reply, unusable
+from approval_client._flow import Conversation
+from approval_client._from_autogen import to_request
+from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
+from approval_client._refusals import for_model, refusal
+from approval_client._sent import Finished
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    import httpx2
+else:
+    from approval_client import _http as httpx2
+
+T = TypeVar("T")
+
+
+@dataclass
+class _Shared:
+    """The connections of one event loop, and how many conversations use them."""
+
+    http: httpx2.AsyncClient
+    users: int = 0
+
+
+class AsyncClient(Driver):
+    """Asks for approval and lets everything else run until there is an answer.
+
+    Takes what ``Client`` takes. It may be used from one event loop after another, and from
+    several at once.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        transport: httpx2.AsyncBaseTransport | None = None,
+        insecure_http: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        super().__init__(url, token, insecure_http=insecure_http, clock=clock)
+        self._transport = transport
+        self._sleep = sleep
+        self._shared: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
+        self._farewells: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        self._acquire()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._release()
+
+    async def request_approval(
+        self,
+        request: ApprovalRequest,
+        *,
+        idempotency_key: str | None = None,
+        heard: flows.Heard | None = None,
+    ) -> ApprovalResponse:
+        """Do what ``Client.request_approval`` does.
+
+        A cancelled task withdraws its request before the cancellation goes on.
+        """
+        talk = self._conversation(request, idempotency_key, heard)
+        return await self._converse(talk, talk.ask())
+
+    async def submit(
+        self, request: ApprovalRequest, *, idempotency_key: str | None = None
+    ) -> Pending:
+        """Ask without waiting. ``wait`` takes what is returned."""
+        talk = self._conversation(request, idempotency_key)
+        return await self._converse(talk, talk.submit())
+
+    async def wait(
+        self, pending: Pending, *, withdraw: bool = True, heard: flows.Heard | None = None
+    ) -> ApprovalResponse:
+        """Wait for what was submitted, like ``Client.wait``."""
+        talk = self._conversation(pending.request, pending.idempotency_key, heard)
+        return await self._converse(talk, talk.resume(pending.id), withdraw=withdraw)
+
+    async def get(
+        self, approval_id: str, *, request: ApprovalRequest | Asked | None = None
+    ) -> Answer:
+        """Ask where a request stands, like ``Client.get``."""
+        return await self._converse(None, flows.get(approval_id, request, self._timing))
+
+    def iter_decided(
+        self, since: decided.Since = None, *, about: decided.About | None = None
+    ) -> AsyncIterator[Answer]:
+        """Give what was decided, in order, like ``Client.iter_decided``; for ``async for``."""
+        return self._decided(decided.Reading(since, about))
+
+    async def cancel(self, approval_id: str, reason: str = "") -> Answer:
+        """Withdraw a request that nobody has decided."""
+        return await self._converse(None, flows.cancel(approval_id, reason, self._timing))
+
+    async def report_finished(
+        self,
+        response: ApprovalResponse,
+        *,
+        exit_code: int | None = None,
+        error: str = "",
+        duration_s: float | None = None,
+        output_head: str = "",
+        within_s: float = flows.REPORT_WITHIN_S,
+    ) -> Answer:
+        """Tell the dashboard how something that was approved ended, trying for ``within_s``."""
+        end = Finished(exit_code, error, duration_s, output_head)
+        return await self._converse(None, flows.report(response, end, self._timing, within_s))
+
+    async def approval_func(self, request: Any) -> ApprovalResponse:
+        """Ask whether code may run, as AutoGen's asynchronous ``approval_func``.
+
+        Whatever goes wrong is returned as a rejection whose reason says what happened.
+        """
+        try:
+            return for_model(await self.request_approval(to_request(request)))
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong is a no
+            return refusal(error)
+
+    async def _decided(self, reading: decided.Reading) -> AsyncIterator[Answer]:
+        while not reading.over:
+            for answer in await self._converse(None, reading.page(self._timing)):
+                yield reading.checked(answer)
+
+    async def _converse(
+        self, talk: Conversation | None, flow: Flow[T], *, withdraw: bool = True
+    ) -> T:
+        http = self._acquire()
+        try:
+            result = await self._drive(http, flow)
+        except GeneratorExit:
+            self._say_farewell(http, talk if withdraw else None)  # nothing can be awaited here
+            raise
+        except BaseException:
+            # A task of its own: a second cancellation ends the waiting here, not the farewell.
+            farewell = self._say_farewell(http, talk if withdraw else None)
+            if farewell is not None:
+                await asyncio.shield(farewell)
+            raise
+        await self._release()
+        return result
+
+    def _say_farewell(
+        self, http: httpx2.AsyncClient, talk: Conversation | None
+    ) -> asyncio.Task[None] | None:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # the loop is gone, and its connections with it
+            return None
+        task = loop.create_task(self._farewell(http, talk))
+        self._farewells.add(task)
+        task.add_done_callback(self._farewells.discard)
+        return task
+
+    async def _farewell(self, http: httpx2.AsyncClient, talk: Conversation | None) -> None:
+        if talk is not None:
+            with suppress(Exception):
+                async with asyncio.timeout(flows.FAREWELL_S):
+                    await self._drive(http, talk.withdraw(STOPPED))
+        with suppress(Exception):
+            await self._release()
+
+    async def _drive(self, http: httpx2.AsyncClient, flow: Flow[T]) -> T:
+        received: Received = None
+        while True:
+            try:
+                step = flow.send(received)
+            except StopIteration as stop:
+                result: T = stop.value
+                return result
+            if isinstance(step, Sleep):
+                await self._sleep(step.seconds)
+                received = None
+                continue
+            try:
+                received = reply(await http.request(**self._arguments(step)))
+            except httpx2.HTTPError as error:
+                received = failure(error)
+
+    def _acquire(self) -> httpx2.AsyncClient:
+        loop = asyncio.get_running_loop()
+        shared = self._shared.get(loop)
+        if shared is None:
+            try:
+                options = self._settings.options()
+                http = httpx2.AsyncClient(transport=self._transport, **options)
+            except Exception as error:
+                raise unusable(error) from error
+            shared = self._shared[loop] = _Shared(http)
+        shared.users += 1
+        return shared.http
+
+    async def _release(self) -> None:
+        loop = asyncio.get_running_loop()
+        shared = self._shared[loop]
+        shared.users -= 1
+        if shared.users == 0:
+            del self._shared[loop]
+            if self._transport is None:
+                await shared.http.aclose()

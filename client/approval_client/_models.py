@@ -1,0 +1,208 @@
+"""What an agent asks, and what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from approval_client._asked import Asked
+from approval_client._notebook_files import NotebookSource, read_notebook
+from approval_client.wire import Kind, Status, canonical_json, digest, parse_json
+
+if TYPE_CHECKING:
+    from typing import Self, Unpack
+
+
+class Options(TypedDict, total=False):
+    """What may be said about any kind of request."""
+
+    capability: str
+    objective: str
+    evidence: Mapping[str, Any]
+    run_id: str
+    time_limit_s: int | None
+    max_wait_s: int | None
+    accepts_edits: bool
+    accepts_grants: bool
+    notebook: NotebookSource | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalRequest:
+    """A question: may I do this?
+
+    ``content`` is copied as it is, so a list that changes afterwards does not change the
+    question. Use ``code``, ``tool_call``, ``plan`` or ``memory`` to make one.
+
+    Times are whole seconds from 5 to 2,592,000 (30 days).
+
+    Attributes:
+        kind: What the agent wants to do.
+        content: What will run, and nothing else. ``digest`` is of this.
+        capability: What is gated: ``python_execution``, ``memory``, ``plan`` or a tool's name.
+        objective: What this is for, in a sentence.
+        evidence: What the agent says about it; shown to reviewers as its claim.
+        run_id: Groups the questions of one run.
+        time_limit_s: How long reviewers have, in seconds; the server's default if None.
+        max_wait_s: How long this agent waits at most, in seconds; as long as reviewers have
+            if None.
+        accepts_edits: This agent runs ``ApprovalResponse.content`` and not its own copy.
+        notebook: The notebook behind this, as the bytes of an ``.ipynb`` or as its path, which is
+            read now. It is sent before the question, whose evidence names it. Where it cannot be
+            read or is not taken the question is asked without it, and its page says so.
+        accepts_grants: A yes that a reviewer gave before may answer. Unset it to have a person
+            look at this very question.
+
+    Raises:
+        TypeError: The content or the evidence is not JSON.
+        ValueError: It is JSON that cannot be sent as it is (NaN, NUL, half a surrogate pair,
+            too deep), or the kind is unknown.
+    """
+
+    kind: Kind
+    content: Mapping[str, Any] = field(repr=False)  # code does not belong in logs
+    capability: str = ""
+    objective: str = ""
+    evidence: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    run_id: str = ""
+    time_limit_s: int | None = None
+    max_wait_s: int | None = None
+    accepts_edits: bool = False
+    accepts_grants: bool = True
+    notebook: NotebookSource | None = field(default=None, repr=False)
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        content = parse_json(canonical_json(dict(self.content)))
+        notebook, said = read_notebook(self.notebook)
+        evidence = parse_json(canonical_json({**self.evidence, **said}))
+        kind = Kind(self.kind)
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "content", content)
+        object.__setattr__(self, "evidence", evidence)
+        object.__setattr__(self, "notebook", notebook)
+        object.__setattr__(self, "capability", self.capability or _capability(kind, content))
+        object.__setattr__(self, "digest", digest(kind, content))
+
+    @classmethod
+    def code(cls, code: str, language: str | None = None, **options: Unpack[Options]) -> Self:
+        """Ask to run ``code``, exactly as it is."""
+        content = {"code": code} if language is None else {"code": code, "language": language}
+        return cls(kind=Kind.CODE, content=content, **options)
+
+    @classmethod
+    def tool_call(
+        cls, tool: str, arguments: Mapping[str, Any], **options: Unpack[Options]
+    ) -> Self:
+        """Ask to call ``tool`` with ``arguments``."""
+        content = {"tool": tool, "arguments": dict(arguments)}
+        return cls(kind=Kind.TOOL_CALL, content=content, **options)
+
+    @classmethod
+    def plan(cls, steps: Sequence[Mapping[str, Any]], **options: Unpack[Options]) -> Self:
+        """Ask to follow a plan."""
+        return cls(kind=Kind.PLAN, content={"steps": list(steps)}, **options)
+
+    @classmethod
+    def memory(
+        cls,
+        operation: str,
+        user_id: str,
+        content: str,
+        existing: str | None = None,
+        **options: Unpack[Options],
+    ) -> Self:
+        """Ask to change what is remembered about ``user_id``, which is ``existing`` so far."""
+        fields = {
+            "operation": operation,
+            "user_id": user_id,
+            "content": content,
+            "existing": existing,
+        }
+        return cls(kind=Kind.MEMORY, content=fields, **options)
+
+    def body(self) -> str:
+        """Return the JSON text to submit; the server hashes the same content."""
+        asked: dict[str, Any] = {
+            "kind": self.kind,
+            "capability": self.capability,
+            "content": self.content,
+        }
+        texts = {"objective": self.objective, "evidence": self.evidence, "run_id": self.run_id}
+        times = {"time_limit_s": self.time_limit_s, "max_wait_s": self.max_wait_s}
+        flags = {"accepts_edits": self.accepts_edits, "accepts_grants": self.accepts_grants}
+        asked |= {name: value for name, value in texts.items() if value}
+        asked |= {name: value for name, value in times.items() if value is not None}
+        asked |= {name: True for name, value in flags.items() if value is True}
+        return canonical_json(asked)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalResponse:
+    """An answer. ``approved`` is the only word that opens.
+
+    In a condition it stands for ``approved``, so ``if response:`` runs nothing that was
+    rejected.
+
+    Attributes:
+        approved: Strictly a bool. True only for what is ours to run, once, now.
+        reason: Why, in the reviewer's own words where a reviewer decided.
+        status: ``approved``, ``rejected``, ``expired`` or ``cancelled``; None if there is no
+            answer at all.
+        content: What may run: what was asked, or what a reviewer made of it for an agent that
+            accepts edits. None if nothing may.
+        digest: The digest of ``content``.
+        edited: A reviewer changed the content.
+        steps: What became of each step of a plan, where a reviewer said so: ``index``, from 0,
+            ``answer`` (``allowed``, ``held`` or ``refused``) and perhaps a ``note``.
+        grant: The number of the remembered yes that answered, None if none did.
+    """
+
+    approved: bool
+    reason: str
+    status: Status | None = None
+    id: str = ""
+    source: str = ""
+    decided_by: str = ""
+    digest: str = ""
+    valid_until: datetime | None = None
+    review_url: str = ""
+    content: Any = field(default=None, repr=False)
+    edited: bool = False
+    steps: tuple[Mapping[str, Any], ...] = ()
+    grant: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.approved, bool):
+            raise TypeError(f"approved must be True or False, not {self.approved!r}.")
+        if self.approved and self.status not in {None, Status.APPROVED}:
+            raise ValueError(f"An answer that is {self.status} does not approve.")
+
+    def __bool__(self) -> bool:
+        return self.approved
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pending:
+    """A question that was submitted: hand it to ``wait``.
+
+    To find it again after a restart, keep ``idempotency_key`` and submit the same request
+    with it. Or make one from the ``id`` and the same request, or its digest as ``Asked``.
+    """
+
+    request: ApprovalRequest | Asked
+    id: str
+    idempotency_key: str = ""
+    review_url: str = ""
+
+
+def _capability(kind: Kind, content: Mapping[str, Any]) -> str:
+    match kind:
+        case Kind.CODE:
+            return "python_execution"
+        case Kind.TOOL_CALL:
+            return str(content.get("tool", ""))
+        case _:
+            return str(kind)

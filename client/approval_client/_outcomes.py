@@ -1,0 +1,67 @@
+"""Telling the dashboard how something that was approved ended. It never changes what ran."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from approval_client._async_client import AsyncClient
+from approval_client._models import ApprovalResponse
+from approval_client._sync_client import Client
+
+logger = logging.getLogger("approval_client")
+REPORT_WITHIN_S = 3.0  # it is done: its caller should not wait for bookkeeping
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of something approved, and what is told about its end."""
+
+    began_at: float = field(default_factory=time.monotonic)
+
+    def returned(self, result: Any) -> dict[str, Any]:
+        """Say that it returned ``result``."""
+        try:
+            shown = result if isinstance(result, str) else repr(result)
+        except Exception:  # noqa: BLE001 - repr is the caller's code
+            shown = f"<{type(result).__name__}>"
+        return self.told(exit_code=0, output_head="" if result is None else shown)
+
+    def raised(self, error: BaseException) -> dict[str, Any]:
+        """Say that it ended with ``error``."""
+        try:
+            said = str(error)
+        except Exception:  # noqa: BLE001 - str is the caller's code
+            said = ""
+        return self.told(exit_code=1, error=f"{type(error).__name__}: {said}")
+
+    def told(self, **fields: Any) -> dict[str, Any]:
+        """Say how it ended, with how long it took."""
+        duration_s = time.monotonic() - self.began_at
+        return {"duration_s": duration_s, "within_s": REPORT_WITHIN_S, **fields}
+
+
+def report(client: Client, response: ApprovalResponse, told: dict[str, Any]) -> None:
+    """Tell the end, as far as it can be told."""
+    try:
+        client.report_finished(response, **told)
+    except Exception as error:  # noqa: BLE001 - bookkeeping never changes what was returned
+        _unreported(response, error)
+
+
+async def report_async(
+    client: AsyncClient, response: ApprovalResponse, told: dict[str, Any]
+) -> None:
+    """Tell the end, as far as it can be told."""
+    try:
+        await client.report_finished(response, **told)
+    except Exception as error:  # noqa: BLE001 - bookkeeping never changes what was returned
+        _unreported(response, error)
+
+
+def _unreported(response: ApprovalResponse, error: Exception) -> None:
+    logger.warning(
+        "%s ran, but its end could not be reported (%s).", response.id, type(error).__name__
+    )

@@ -1,0 +1,239 @@
+"""``Client``, which blocks: a thin driver of the conversation.
+
+It opens its connections with the first call that needs them and closes them after the last, so
+it does not have to be closed. ``with`` keeps them open in between.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from approval_client import _decided as decided
+from approval_client import _flow as flows
+from approval_client._answers import Answer
+from approval_client._asked import Asked
+from approval_client._calls import Flow, Received, Sleep
+from approval_client._driver import STOPPED, Driver, failure, reply, unusable
+from approval_client._flow import Conversation
+from approval_client._from_autogen import to_request
+from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
+from approval_client._refusals import for_model, refusal
+from approval_client._sent import Finished
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    import httpx2
+else:
+    from approval_client import _http as httpx2
+
+T = TypeVar("T")
+
+
+class Client(Driver):
+    """Asks for approval and blocks until there is an answer. Safe to share between threads.
+
+    Args:
+        url: The dashboard's address; ``DASHBOARD_URL`` if None.
+        token: The agent's token; ``DASHBOARD_TOKEN`` if None.
+        transport: Carries the requests; never closed here.
+        insecure_http: Allow plain http to another machine, where anybody on the way could read
+            the token.
+        clock: Seconds that never run backwards; given in tests.
+        sleep: Waits that many seconds; given in tests.
+
+    Raises:
+        NotConfigured: The address or the token is missing or cannot be used.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        transport: httpx2.BaseTransport | None = None,
+        insecure_http: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        super().__init__(url, token, insecure_http=insecure_http, clock=clock)
+        self._transport = transport
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._http: httpx2.Client | None = None
+        self._users = 0
+
+    def __enter__(self) -> Self:
+        self._acquire()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._release()
+
+    def request_approval(
+        self,
+        request: ApprovalRequest,
+        *,
+        idempotency_key: str | None = None,
+        heard: flows.Heard | None = None,
+    ) -> ApprovalResponse:
+        """Ask, wait until somebody decides, and use the approval if there is one.
+
+        A returned response with ``approved`` True may be acted upon once, now. Rejected, expired
+        and cancelled are returned too, with ``approved`` False.
+
+        Args:
+            request: The question.
+            idempotency_key: Names the question. Asking again with the same key and the same
+                request, after a restart for example, finds the first one.
+            heard: Is told of every answer while nobody has decided, to show the time left.
+
+        Raises:
+            DashboardError: There is no answer, or one that must not be used.
+        """
+        talk = self._conversation(request, idempotency_key, heard)
+        return self._converse(talk, talk.ask())
+
+    def submit(self, request: ApprovalRequest, *, idempotency_key: str | None = None) -> Pending:
+        """Ask without waiting. ``wait`` takes what is returned."""
+        talk = self._conversation(request, idempotency_key)
+        return self._converse(talk, talk.submit())
+
+    def wait(
+        self, pending: Pending, *, withdraw: bool = True, heard: flows.Heard | None = None
+    ) -> ApprovalResponse:
+        """Wait for what was submitted, like ``request_approval``.
+
+        Args:
+            pending: What ``submit`` returned.
+            withdraw: Withdraw the request if the wait is interrupted.
+            heard: Is told of every answer while nobody has decided.
+        """
+        talk = self._conversation(pending.request, pending.idempotency_key, heard)
+        return self._converse(talk, talk.resume(pending.id), withdraw=withdraw)
+
+    def get(self, approval_id: str, *, request: ApprovalRequest | Asked | None = None) -> Answer:
+        """Ask where a request stands, whoever asked it. This never opens: only ``wait`` does.
+
+        Args:
+            approval_id: The request, perhaps of another process.
+            request: What it is about, to make sure that it is.
+
+        Raises:
+            DigestMismatch: It is, or its approval is, about something else than ``request``.
+        """
+        return self._converse(None, flows.get(approval_id, request, self._timing))
+
+    def iter_decided(
+        self, since: decided.Since = None, *, about: decided.About | None = None
+    ) -> Iterator[Answer]:
+        """Give what was decided of this agent's requests, in order, until there is no more.
+
+        Each answer is what ``get`` gives, and uses nothing up. Keep the ``id`` of the last one
+        that was dealt with: from there nothing is missed and nothing comes twice, however late a
+        decision was recorded. Of a moment that cannot be said, because clocks differ.
+
+        Args:
+            since: The ``id`` of an earlier answer; a moment with its time zone, to begin with
+                what was decided then or later; None for everything.
+            about: Says what an id is about, or None where that is not known; an answer about
+                something else is refused as by ``get``.
+
+        Raises:
+            ValueError: ``since`` is neither.
+            DigestMismatch: An answer is, or its approval is, about something else. The message
+                says which, and how to go on after it.
+            RequestRefused: ``since`` names no request of this agent that was decided.
+        """
+        return self._decided(decided.Reading(since, about))
+
+    def cancel(self, approval_id: str, reason: str = "") -> Answer:
+        """Withdraw a request that nobody has decided."""
+        return self._converse(None, flows.cancel(approval_id, reason, self._timing))
+
+    def report_finished(
+        self,
+        response: ApprovalResponse,
+        *,
+        exit_code: int | None = None,
+        error: str = "",
+        duration_s: float | None = None,
+        output_head: str = "",
+        within_s: float = flows.REPORT_WITHIN_S,
+    ) -> Answer:
+        """Tell the dashboard how something that was approved ended, trying for ``within_s``."""
+        end = Finished(exit_code, error, duration_s, output_head)
+        return self._converse(None, flows.report(response, end, self._timing, within_s))
+
+    def approval_func(self, request: Any) -> ApprovalResponse:
+        """Ask whether code may run, as AutoGen's blocking ``approval_func``.
+
+        Whatever goes wrong is returned as a rejection whose reason says what happened.
+        """
+        try:
+            return for_model(self.request_approval(to_request(request)))
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong is a no
+            return refusal(error)
+
+    def _decided(self, reading: decided.Reading) -> Iterator[Answer]:
+        while not reading.over:
+            for answer in self._converse(None, reading.page(self._timing)):
+                yield reading.checked(answer)
+
+    def _converse(self, talk: Conversation | None, flow: Flow[T], *, withdraw: bool = True) -> T:
+        with self._connected() as http:
+            try:
+                return self._drive(http, flow)
+            except BaseException:
+                if talk is not None and withdraw:
+                    with suppress(Exception):
+                        self._drive(http, talk.withdraw(STOPPED))
+                raise
+
+    def _drive(self, http: httpx2.Client, flow: Flow[T]) -> T:
+        received: Received = None
+        while True:
+            try:
+                step = flow.send(received)
+            except StopIteration as stop:
+                result: T = stop.value
+                return result
+            if isinstance(step, Sleep):
+                self._sleep(step.seconds)
+                received = None
+                continue
+            try:
+                received = reply(http.request(**self._arguments(step)))
+            except httpx2.HTTPError as error:
+                received = failure(error)
+
+    @contextmanager
+    def _connected(self) -> Iterator[httpx2.Client]:
+        http = self._acquire()
+        try:
+            yield http
+        finally:
+            self._release()
+
+    def _acquire(self) -> httpx2.Client:
+        with self._lock:
+            if self._http is None:
+                try:
+                    options = self._settings.options()
+                    self._http = httpx2.Client(transport=self._transport, **options)
+                except Exception as error:
+                    raise unusable(error) from error
+            self._users += 1
+            return self._http
+
+    def _release(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0 and self._http is not None:
+                if self._transport is None:
+                    self._http.close()
+                self._http = None

@@ -1,0 +1,115 @@
+"""What a session of Microsoft Agent Framework says is pending, and a response of its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
+from typing import Any
+
+from approval_client._outcomes import Run
+
+REQUEST = "function_approval_request"
+RESULT = "function_result"
+_COLLECTED = "collected_approval_responses"  # by a ToolApprovalMiddleware
+_GROUPS = "already_approved_approval_request_groups"  # and what was answered of them
+_GIVEN = "approval_responses"
+_STATE = "tool_approval"  # where the framework keeps what it asked, and whom it believes
+
+
+def recorded(session: Any) -> dict[str, Any]:
+    """Return the requests that the framework has recorded and not yet acted on, by id.
+
+    These, and nothing that a response or a history says, are what an answer lets run.
+    """
+    state = session.state.get(_STATE)
+    stored = state.get("pending_approval_requests") if isinstance(state, Mapping) else None
+    requests = [_content(one) for one in stored or ()]
+    return {
+        one.id: one for one in requests if one.type == REQUEST and one.function_call is not None
+    }
+
+
+def pending(session: Any) -> dict[str, Any]:
+    """Return those of the recorded requests that nobody has answered."""
+    found = recorded(session)
+    answered = set(_answered(session)) if found else ()
+    return {name: found[name] for name in found if name not in answered}
+
+
+def take_back(session: Any) -> None:
+    """Take every yes out that waits in the session for the rest of its batch, whoever gave it.
+
+    What it is about stays recorded, and so is pending again. A no waits on.
+    """
+    states = [state for state in session.state.values() if isinstance(state, MutableMapping)]
+    groups = [group for state in states for group in state.get(_GROUPS) or ()]
+    waiting = [*((state, _COLLECTED) for state in states), *((group, _GIVEN) for group in groups)]
+    for holder, name in waiting:
+        if kept := holder.get(name):
+            holder[name] = [one for one in kept if _content(one).approved is False]
+
+
+def shown(session: Any) -> list[str]:
+    """Return the ids of those that may be answered now; the framework may show one at a time."""
+    queued = set(_ids(session, "queued_approval_requests"))
+    return [name for name in pending(session) if name not in queued]
+
+
+def other_input(response: Any) -> bool:
+    """Say whether something else than approvals is wanted from the user."""
+    wanted = getattr(response, "user_input_requests", None) or ()
+    return any(one.type != REQUEST for one in wanted)
+
+
+def ends(run: Run, response: Any, names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Return how every call of a response ended, by the framework's id.
+
+    Args:
+        names: Those ids by the provider's; until 1.20 a result has only the latter.
+    """
+    messages = getattr(response, "messages", None) or ()
+    contents = [content for message in messages for content in message.contents]
+    results = [content for content in contents if content.type == RESULT]
+    named = {one.id or names.get(str(one.call_id), ""): one for one in results}
+    return {name: _end(run, named[name]) for name in named}
+
+
+def is_hosted(call: Any) -> bool:
+    """Say whether the model's provider makes this call, and not the framework."""
+    label = (call.additional_properties or {}).get("server_label")  # until 1.20
+    return getattr(call, "hosted", None) is True or bool(label)
+
+
+def _end(run: Run, result: Any) -> dict[str, Any]:
+    """Return how a call with this result ended."""
+    if error := getattr(result, "exception", None):
+        return run.told(exit_code=1, error=str(error))
+    return run.returned("" if result.result is None else str(result.result))
+
+
+def _content(stored: Any) -> Any:
+    if isinstance(stored, Mapping):
+        return import_module("agent_framework").Content.from_dict(dict(stored))
+    return stored
+
+
+def _answered(session: Any) -> Iterator[str]:
+    """Yield the ids of what was answered and waits in the session for the rest of its batch."""
+    yield from _ids(session, _COLLECTED)
+    for group in session.state[_STATE].get(_GROUPS) or ():
+        for response in group.get(_GIVEN) or ():
+            yield from _names(response)
+
+
+def _ids(session: Any, kept: str) -> Iterator[str]:
+    # A ToolApprovalMiddleware may keep its own under another name than the default.
+    for state in session.state.values():
+        if isinstance(state, Mapping):
+            for content in state.get(kept) or ():
+                yield from _names(content)
+
+
+def _names(stored: Any) -> Iterator[str]:
+    content = _content(stored)
+    yield str(content.id)
+    yield str((content.additional_properties or {}).get("_approval_request_id", content.id))

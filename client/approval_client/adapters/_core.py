@@ -1,0 +1,129 @@
+"""What the adapters share: plain values, evidence of strange objects, and telling the end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, is_dataclass
+from enum import Enum
+from pathlib import PurePath
+from typing import Any, TypeVar
+
+from approval_client._async_client import AsyncClient
+from approval_client._errors import not_approved
+from approval_client._evidence import sendable, within_limit
+from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._outcomes import Run, report_async
+from approval_client.wire import Status, canonical_json
+
+T = TypeVar("T")
+_LEAVES = (str, int, float, bool, type(None))
+_DEEPEST = 20  # levels of evidence; the wire takes a few more
+MAX_LINE, MAX_TEXT = 200, 4000  # what the dashboard takes for a name and for an objective
+
+
+def plain(value: Any) -> Any:
+    """Return JSON as ordinary Python values, whose numbers no longer remember their digits."""
+    return json.loads(canonical_json(value))
+
+
+def line(text: str) -> str:
+    """Return ``text`` as the dashboard takes a name: one line that is not too long."""
+    return "".join(c if c.isprintable() else " " for c in text)[:MAX_LINE]
+
+
+def evidence(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what there is of ``found``, as far as it can be written as JSON."""
+    return sendable({name: jsonable(value) for name, value in found.items() if _says(value)})
+
+
+def fitting(request: ApprovalRequest) -> ApprovalRequest:
+    """Return ``request`` with evidence that fits. Its content is never touched."""
+    return within_limit(request)
+
+
+def jsonable(value: Any, level: int = 0) -> Any:
+    """Return ``value`` as JSON, the same in every process; a strange object only as its type."""
+    if level > _DEEPEST:
+        return "Left out: this was nested too deeply."
+    value = _opened(value)
+    if isinstance(value, Mapping):
+        return {_name(name, value): jsonable(item, level + 1) for name, item in value.items()}
+    if isinstance(value, AbstractSet):
+        return sorted((jsonable(item, level + 1) for item in value), key=repr)
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [jsonable(item, level + 1) for item in value]
+    return value if isinstance(value, _LEAVES) else f"<{type(value).__name__}>"
+
+
+def _name(name: object, among: Mapping[Any, Any]) -> str:
+    """Return a name as JSON has it; one that another is called too says of which type it is."""
+    if isinstance(name, str) or str(name) not in among:
+        return str(name)
+    return f"{name} <{type(name).__name__}>"
+
+
+def awaited(client: Any, framework: str) -> AsyncClient | None:
+    """Return ``client``, if it can be awaited.
+
+    Raises:
+        TypeError: It is one that blocks.
+    """
+    if client is None or isinstance(client, AsyncClient):
+        return client
+    raise TypeError(
+        f"{framework} does not wait for what blocks. Pass a client of type AsyncClient."
+    )
+
+
+async def decided(answer: Awaitable[ApprovalResponse]) -> ApprovalResponse:
+    """Return the answer if somebody said yes or no.
+
+    Raises:
+        NotApproved: Nobody did.
+        DashboardError: There is no answer, or one that must not be used.
+    """
+    response = await answer
+    if response.approved is not True and response.status is not Status.REJECTED:
+        raise not_approved(response)
+    return response
+
+
+async def telling(
+    client: AsyncClient,
+    response: ApprovalResponse,
+    call: Callable[[], Awaitable[T]],
+    told: Callable[[Run, T], dict[str, Any]] = Run.returned,
+) -> T:
+    """Make ``call``, which was approved, and tell the dashboard how it ended."""
+    run = Run()
+    try:
+        result = await call()
+    except GeneratorExit:  # nothing can be awaited any more
+        raise
+    except BaseException as error:
+        # A task of its own, so that a cancelled call is reported too.
+        report = report_async(client, response, run.raised(error))
+        await asyncio.shield(asyncio.create_task(report))
+        raise
+    await report_async(client, response, told(run, result))
+    return result
+
+
+def _opened(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, PurePath):
+        return str(value)
+    try:
+        if hasattr(value, "model_dump"):
+            return value.model_dump(mode="json")
+        return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+    except Exception as error:  # noqa: BLE001 - a strange object may raise anything
+        return f"Left out: {type(value).__name__} could not be read ({type(error).__name__})."
+
+
+def _says(value: Any) -> bool:
+    return value is not None and not (isinstance(value, str | Sequence | Mapping) and not value)

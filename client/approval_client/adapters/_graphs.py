@@ -1,0 +1,267 @@
+"""Graphs that stop instead of blocking: pending interrupts on the desk, on with the answers.
+
+The conversation is without I/O, so that blocking and asynchronous graphs share it. A process that
+is killed loses nothing: questions are named by their interrupt, so the next one finds them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any, TypeAlias
+
+from approval_client._async_client import AsyncClient
+from approval_client._errors import DashboardError, DigestMismatch, TooLate
+from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._outcomes import Run
+from approval_client.adapters import _core
+from approval_client.adapters._pauses import LATE, Asker, every, in_time, not_run, tell
+from approval_client.adapters._steps import Flow, Go, Look, Wait
+
+Responses: TypeAlias = Sequence[ApprovalResponse]
+_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What one interrupt asks, and how answers become what the graph is resumed with.
+
+    Attributes:
+        requests: What is asked, each on its own.
+        answer: Takes the answers in that order, yes or no each, and returns what to resume with.
+        settle: Called right before with the answers; returns those that the graph is told, with a
+            no in place of a yes that it cannot carry. Raises if what would run is not what was
+            asked.
+        after: Called at last, whether the graph went on or not and however that ended.
+    """
+
+    requests: Sequence[ApprovalRequest]
+    answer: Callable[[Responses], Any]
+    settle: Callable[[Responses], Responses] = lambda responses: responses
+    after: Callable[[], None] = lambda: None
+
+
+Answers: TypeAlias = Mapping[str, Responses]
+Questions: TypeAlias = Mapping[str, Question]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desk:
+    """Where the interrupts of one thread of a graph are asked.
+
+    Attributes:
+        read: Makes a question of an interrupt, the name of its node, and the state's values.
+        command: Makes what the graph takes of values to resume with, by the interrupts' ids.
+        wait_s: How long to wait for people, in seconds; as long as they have if None.
+        most: How many interrupts the graph can be resumed from at once; any number if None.
+        holds: Whether this state still holds an answer, which its node did not take.
+        check: Raises if a graph in this state cannot be told what people answer.
+    """
+
+    client: AsyncClient
+    config: Mapping[str, Any]
+    read: Callable[[Any, str, Any], Question]
+    command: Callable[[Mapping[str, Any]], Any]
+    wait_s: float | None = None
+    time_limit_s: int | None = None
+    most: int | None = None
+    holds: Callable[[Any], bool] = lambda _: False
+    check: Callable[[Any], None] = lambda _: None
+
+    @cached_property
+    def _asker(self) -> Asker:
+        where = _configurable(self.config)
+        names = [str(where.get("thread_id", "")), str(where.get("checkpoint_ns", ""))]
+        return Asker(client=self.client, names=names, wait_s=self.wait_s)
+
+    def questions(self, state: Any) -> dict[str, Question]:
+        """Return what is asked now, by the interrupts' ids."""
+        self.check(state)
+        pending = {
+            _id(interrupt): (interrupt, task.name)
+            for task in state.tasks
+            for interrupt in task.interrupts
+            if getattr(task, "result", None) is None
+        }
+        if self.most is not None and len(pending) > self.most:
+            raise ValueError(
+                f"{len(pending)} interrupts are pending, and this graph can be told one answer "
+                "at a time. Nobody was asked and nothing was resumed."
+            )
+        return {name: self._question(*found, state.values) for name, found in pending.items()}
+
+    async def ask(self, questions: Questions) -> tuple[Answers, list[Exception]]:
+        """Ask everything at once and wait; what is not answered whole is an error."""
+        asked = [self._ask(name, question) for name, question in questions.items()]
+        told = await asyncio.gather(*asked, return_exceptions=True)
+        both = list(zip(questions, told, strict=True))
+        answers = {name: one for name, one in both if not isinstance(one, BaseException)}
+        for _, one in both:
+            if isinstance(one, BaseException) and not isinstance(one, Exception):
+                raise one
+        late = await self._late(answers) if len(questions) > 1 else {}
+        errors = [one for _, one in both if isinstance(one, Exception)]
+        kept = {name: answers[name] for name in answers if name not in late}
+        return kept, [*errors, *late.values()]
+
+    async def tell(self, answers: Answers, told: Mapping[str, Any]) -> None:
+        """Report how everything that was approved ended."""
+        await tell(self.client, chain.from_iterable(answers.values()), told)
+
+    def _question(self, interrupt: Any, node: str, values: Any) -> Question:
+        question = self.read(interrupt, node, values)
+        run_id = _core.line(str(_configurable(self.config).get("thread_id", "")))
+        requests = [
+            _core.fitting(
+                replace(
+                    request,
+                    run_id=request.run_id or run_id,
+                    time_limit_s=request.time_limit_s or self.time_limit_s,
+                )
+            )
+            for request in question.requests
+        ]
+        return replace(question, requests=requests)
+
+    async def _late(self, answers: Answers) -> dict[str, DashboardError]:
+        """Report as not run what waited too long for other answers, and return why it is late."""
+        late: dict[str, DashboardError] = {}
+        for name, responses in answers.items():
+            try:
+                await in_time(self.client, responses)
+            except DashboardError as error:
+                why = LATE if isinstance(error, TooLate) else "it may have been too late"
+                await tell(self.client, responses, not_run(why))
+                late[name] = error
+        return late
+
+    async def _ask(self, name: str, question: Question) -> Sequence[ApprovalResponse]:
+        names = [f"{name} {n}" for n in range(len(question.requests))]
+        both = zip(names, question.requests, strict=True)
+        asked = {one: self._asker.ask(one, request) for one, request in both}
+        answers = await every(self.client, asked)
+        return [answers[one] for one in names]
+
+
+def resuming(desk: Desk) -> Flow:
+    """Ask and go on until nothing is pending. Returns what the graph returned last.
+
+    Raises:
+        DashboardError: There is no yes and no no; the graph stays interrupted.
+    """
+    state = yield Look()
+    result = state.values
+    while questions := desk.questions(state):
+        answers, errors = yield Wait(desk.ask(questions))
+        looked = yield Look()
+        fresh = yield from _seen(desk, looked, answers)
+        kept = {name: answers[name] for name in answers if _same(questions, fresh, name)}
+        moved = {name: answers[name] for name in answers if name not in kept}
+        if moved:
+            yield Wait(desk.tell(moved, not_run("the graph was resumed by somebody else")))
+        if kept:
+            result = yield from _going(desk, fresh, kept, afresh=desk.holds(looked))
+        if errors:
+            raise errors[0]
+        state = yield Look()
+    return result
+
+
+def _seen(desk: Desk, looked: Any, answers: Answers) -> Flow:
+    try:
+        return desk.questions(looked)
+    except Exception:
+        yield Wait(desk.tell(answers, not_run("the graph was resumed by somebody else")))
+        raise
+
+
+def checked(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return ``config`` if it names a thread as it is now.
+
+    Raises:
+        ValueError: It names no thread, or a checkpoint of the past.
+    """
+    where = _configurable(config)
+    if not where.get("thread_id"):
+        raise ValueError("The config names no thread_id. Nobody was asked.")
+    if where.get("checkpoint_id"):
+        raise ValueError("The config names a checkpoint. Nobody was asked: leave it out.")
+    return config
+
+
+def _going(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) -> Flow:
+    try:
+        return (yield from _told(desk, questions, answers, afresh=afresh))
+    finally:
+        for name in answers:
+            questions[name].after()
+
+
+def _told(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) -> Flow:
+    try:
+        told = {name: questions[name].settle(answers[name]) for name in answers}
+        command = desk.command({name: questions[name].answer(told[name]) for name in told})
+    except Exception:
+        yield Wait(desk.tell(answers, not_run("its answer could not be handed on")))
+        raise
+    dropped = {name: _dropped(answers[name], told[name]) for name in told}
+    if any(dropped.values()):
+        yield Wait(desk.tell(dropped, not_run("the graph cannot carry this answer")))
+    run = Run()
+    try:
+        result = yield Go(command, afresh=afresh)
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        went = yield from _went_on(told)
+        yield Wait(desk.tell({name: told[name] for name in went}, run.returned(None)))
+        failed = {name: told[name] for name in told if name not in went}
+        yield Wait(desk.tell(failed, run.raised(error)))
+        raise
+    yield Wait(desk.tell(told, run.returned(None)))
+    return result
+
+
+def _went_on(told: Answers) -> Flow:
+    """Return the interrupts whose nodes came to their end, although another one failed."""
+    try:
+        state = yield Look()
+    except Exception:  # noqa: BLE001 - what failed before is what is told
+        return set()
+    # LangGraph 1.0.0 shows interrupts of what went on too, and a result of what failed.
+    tasks = [one for one in state.tasks if one.error or getattr(one, "result", None) is None]
+    pending = {interrupt.id for task in tasks for interrupt in task.interrupts}
+    # With none of them pending the graph went further, and what was approved may have failed.
+    return told.keys() - pending if told.keys() & pending else set()
+
+
+def _dropped(answers: Responses, told: Responses) -> Responses:
+    """Return each yes that became a no on its way into the graph."""
+    both = zip(answers, told, strict=True)
+    return [answer for answer, one in both if answer.approved is True and one.approved is not True]
+
+
+def _same(asked: Questions, fresh: Questions, name: str) -> bool:
+    if name not in fresh:
+        return False
+    before = [request.digest for request in asked[name].requests]
+    return before == [request.digest for request in fresh[name].requests]
+
+
+def _id(interrupt: Any) -> str:
+    # Anything else LangGraph would take for the answer itself, to whatever is pending.
+    if not (isinstance(interrupt.id, str) and _ID.fullmatch(interrupt.id)):
+        raise DigestMismatch(
+            f"The interrupt has the id {interrupt.id!r:.80}, by which LangGraph does not resume. "
+            "Nothing was approved. Use LangGraph 1.0 or later."
+        )
+    return interrupt.id
+
+
+def _configurable(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = config.get("configurable") or {}
+    return found if isinstance(found, Mapping) else {}

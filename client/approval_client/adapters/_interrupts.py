@@ -1,0 +1,144 @@
+"""Osprey's interrupts as requests of their kind, and a reviewer's changes as their payload."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from approval_client._models import ApprovalRequest
+from approval_client.adapters import _core
+
+PLAN, STEP = "orchestrator_plan", "reactive_orchestrator_step"
+CODE, WRITE = "python_executor", "channel_write"
+Payload = Mapping[str, Any]
+
+
+def to_request(value: Any, edits: Collection[str] = ()) -> ApprovalRequest:
+    """Return what an interrupt asks: code, a plan, a memory change, or a call.
+
+    Args:
+        value: The interrupt's value.
+        edits: Approval types whose nodes run what they find in the payload. Osprey's own do so
+            for plans and memory, and never for code and channel writes.
+
+    Raises:
+        ValueError: It is no interrupt of Osprey's.
+        TypeError: What would run is not JSON.
+    """
+    payload = payload_of(value)
+    approval_type = payload["approval_type"]
+    make = _KINDS.get(approval_type, _call)
+    if approval_type.startswith("memory_"):
+        make = _memory
+    try:
+        request = make(payload)
+    except KeyError as error:
+        raise ValueError(f"The interrupt {approval_type!r:.80} holds no {error}.") from None
+    takes = make in (_memory, _plan) or (make in (_code, _writes) and approval_type in edits)
+    return _core.fitting(replace(request, accepts_edits=takes))
+
+
+def payload_of(value: Any) -> Payload:
+    """Return what an interrupt of Osprey's would resume with.
+
+    Raises:
+        ValueError: It is none.
+    """
+    payload = value.get("resume_payload") if isinstance(value, Mapping) else None
+    if not isinstance(payload, Mapping) or not isinstance(payload.get("approval_type"), str):
+        told = "This is no interrupt of Osprey's: it has no payload with a type. Nobody was asked."
+        raise ValueError(told)  # noqa: TRY004 - a value out of a graph, and no argument
+    return payload
+
+
+def with_notebook(
+    request: ApprovalRequest, payload: Payload, below: str | PathLike[str] | None
+) -> ApprovalRequest:
+    """Return ``request`` with the notebook that the interrupt names, or with why there is none.
+
+    Only a file below ``below`` goes, or below the interrupt's own execution folder if that is
+    None, wherever links lead: code that ran there may have made some.
+    """
+    named, folder = payload.get("notebook_path"), below or payload.get("execution_folder_path")
+    if not named:
+        return request
+    path = Path(str(named)).resolve()
+    if folder and path.suffix == ".ipynb" and path.is_relative_to(Path(str(folder)).resolve()):
+        return replace(request, notebook=path)
+    why = "Not sent: it is no .ipynb file in a folder from which notebooks may be sent."
+    return replace(request, evidence={**request.evidence, "notebook": why})
+
+
+def edited(payload: Payload, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of the payload is different after an edit."""
+    match payload["approval_type"]:
+        case "python_executor":
+            return {"code": content["code"]}
+        case "channel_write":
+            return {"operations": content["arguments"]["operations"]}
+        case "orchestrator_plan":
+            return {"execution_plan": _shorter(payload["execution_plan"], content["steps"])}
+    return {"content": content["content"]}  # of a memory: nothing else accepts edits
+
+
+def _shorter(plan: Any, steps: Any) -> Any:
+    return {**plan, "steps": steps} if isinstance(plan, Mapping) else steps
+
+
+def _code(payload: Payload) -> ApprovalRequest:
+    return ApprovalRequest.code(payload["code"], "python", **_about(payload, {"code"}))
+
+
+def _plan(payload: Payload) -> ApprovalRequest:
+    steps = _steps(payload["execution_plan"])
+    return ApprovalRequest.plan(steps, **_about(payload, {"execution_plan"}))
+
+
+def _step(payload: Payload) -> ApprovalRequest:
+    steps = _steps(payload["execution_plan"])  # this is what Osprey takes, not the step
+    if payload["step"] not in steps:
+        raise ValueError("The step is not in the plan that would be taken. Nobody was asked.")
+    return ApprovalRequest.plan(steps, **_about(payload, {"execution_plan", "step"}))
+
+
+def _steps(plan: Any) -> Sequence[Any]:
+    steps = plan.get("steps") if isinstance(plan, Mapping) else plan
+    if not isinstance(steps, Sequence) or isinstance(steps, str) or not steps:
+        raise ValueError("The plan holds no steps. Nobody was asked.")
+    return steps
+
+
+def _memory(payload: Payload) -> ApprovalRequest:
+    names = ("operation_type", "user_id", "content", "existing_memory")
+    operation, user_id, content, existing = (payload[name] for name in names)
+    about = _about(payload, set(names))
+    return ApprovalRequest.memory(operation, user_id, content, existing or None, **about)
+
+
+def _writes(payload: Payload) -> ApprovalRequest:
+    arguments = {"operations": payload["operations"]}
+    about = _about(payload, {"operations"})
+    return ApprovalRequest.tool_call("channel_write", arguments, **about)
+
+
+def _call(payload: Payload) -> ApprovalRequest:
+    arguments = {name: value for name, value in payload.items() if name != "approval_type"}
+    return ApprovalRequest.tool_call(payload["approval_type"], arguments)
+
+
+_KINDS = {
+    CODE: _code,
+    PLAN: _plan,
+    STEP: _step,
+    WRITE: _writes,
+}
+
+
+def _about(payload: Payload, content: set[str]) -> dict[str, Any]:
+    left_out = content | {"approval_type", "step_objective"}
+    found = {name: value for name, value in payload.items() if name not in left_out}
+    objective = str(payload.get("step_objective") or "")[: _core.MAX_TEXT]
+    return {"objective": objective, "evidence": _core.evidence(found)}

@@ -1,0 +1,201 @@
+"""Questions of runs that stop instead of blocking, so named that another process finds them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import inspect
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from approval_client._answers import Answer
+from approval_client._async_client import AsyncClient
+from approval_client._errors import DashboardError, TooLate
+from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
+from approval_client._outcomes import Run, report_async
+from approval_client.adapters import _core
+from approval_client.wire import JsonError, Status, canonical_json, parse_json
+
+MOST_ATTEMPTS = 100
+LATE = "it was too late"
+UNREADABLE = (
+    "The arguments are not one JSON object that names everything once. Nobody was asked and "
+    "nothing was run. Call the tool again with arguments that can be read."
+)
+
+
+class Undecided(DashboardError):
+    """Nobody has decided yet. The run stays paused and the question on the desk."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asker:
+    """Asks each question by a name, and anew if its answer can be used no more.
+
+    Attributes:
+        names: The run's, the same in every process; none if no other process can go on with it,
+            so that a question is taken back when nobody waits for it any more.
+        wait_s: How long to wait for people, in seconds; as long as they have if None.
+        used: The keys of the answers that this process has used.
+    """
+
+    client: AsyncClient
+    names: Sequence[str]
+    wait_s: float | None = None
+    used: set[str] = field(default_factory=set)
+
+    @cached_property
+    def run_id(self) -> str:
+        """What the questions of this run are shown together by."""
+        return self.names[0] if self.names else uuid.uuid4().hex
+
+    async def ask(self, name: str, request: ApprovalRequest) -> ApprovalResponse:
+        """Return a yes or a no.
+
+        Raises:
+            DashboardError: There is no answer, or one that must not be used.
+        """
+        if not self.names:
+            return await _core.decided(self.client.request_approval(request))
+        stem = _hashed([*self.names, name, request.body()])
+        for attempt in range(MOST_ATTEMPTS):
+            key = f"{stem}-{attempt}"
+            pending = await self.client.submit(request, idempotency_key=key)
+            answer = await self.client.get(pending.id)
+            if key not in self.used and not _over(answer):
+                response = await _core.decided(self._wait(pending, answer))
+                self.used.add(key)
+                return response
+            again = f"Asked again: {pending.id} was asked before and cannot be used any more."
+            request = replace(request, evidence={**request.evidence, "asked_again": again})
+        raise Undecided("This was asked too often. Nothing was approved. Start the run anew.")
+
+    async def _wait(self, pending: Pending, answer: Answer) -> ApprovalResponse:
+        # What waits here may be gone tomorrow, but the question stays for whoever comes then.
+        limit_s = self.wait_s if answer.status is Status.PENDING else None
+        if limit_s is not None and limit_s <= 0:
+            raise _undecided(pending)
+        try:
+            async with asyncio.timeout(limit_s):
+                return await self.client.wait(pending, withdraw=False)
+        except TimeoutError:
+            raise _undecided(pending) from None
+
+
+async def saved(save: Callable[[Any], Any] | None, state: Any) -> None:
+    """Hand a pause to the host, before anybody is asked."""
+    if save is not None and inspect.isawaitable(done := save(state)):
+        await done
+
+
+def kept(run_id: str, *, save: object, wait_s: object) -> list[str]:
+    """Return what names a run for other processes: nothing if it is for this one alone.
+
+    Raises:
+        ValueError: Another process is to find its questions, and it has no name.
+    """
+    if not run_id and not (save is None and wait_s is None):
+        raise ValueError(
+            "save and wait_s leave questions for a later call, which finds them by run_id. Nobody "
+            "was asked and nothing was run. Pass a run_id that no other run has."
+        )
+    return [run_id] if run_id else []
+
+
+async def every(
+    client: AsyncClient, asked: Mapping[str, Awaitable[ApprovalResponse]]
+) -> dict[str, ApprovalResponse]:
+    """Wait for all the answers; each is a yes or a no.
+
+    Without one of them the others are of no use: what was approved is reported as not run.
+
+    Raises:
+        TooLate: The last came when an earlier yes could not be used any more.
+        DashboardError: One of them is missing.
+    """
+    tasks = {name: asyncio.ensure_future(one) for name, one in asked.items()}
+    try:
+        await asyncio.gather(*tasks.values(), return_exceptions=True)
+        answers = {name: task.result() for name, task in tasks.items()}
+        if len(answers) > 1:
+            await in_time(client, answers.values())
+    except GeneratorExit:  # nothing can be awaited any more
+        raise
+    except BaseException as error:
+        given = [task.result() for task in tasks.values() if _answered(task)]
+        why = LATE if isinstance(error, TooLate) else "another question of its batch is open"
+        await asyncio.shield(asyncio.create_task(tell(client, given, not_run(why))))
+        raise
+    return answers
+
+
+async def in_time(client: AsyncClient, answers: Iterable[ApprovalResponse]) -> None:
+    """Make sure that each yes can still be used, when people took long over something else.
+
+    Raises:
+        TooLate: One of them cannot.
+        DashboardError: That cannot be known.
+    """
+    approved = [one for one in answers if one.approved is True]
+    seen = await asyncio.gather(*(client.get(one.id) for one in approved))
+    if not all(map(_in_time, seen)):
+        raise TooLate(
+            "When the last answer came, an earlier approval could not be used any more. What it "
+            "approved was not run. Call this again to have it asked anew."
+        )
+
+
+async def tell(
+    client: AsyncClient, answers: Iterable[ApprovalResponse], told: Mapping[str, Any]
+) -> None:
+    """Report how everything that was approved ended."""
+    approved = [one for one in answers if one.approved is True]
+    await asyncio.gather(*(report_async(client, one, dict(told)) for one in approved))
+
+
+def arguments_of(call: Any) -> Mapping[str, Any] | None:
+    """Return the arguments of a call, or None if two readers could take them for two things."""
+    try:
+        found = parse_json(call) if isinstance(call, str) else call
+    except JsonError:
+        return None
+    return found if isinstance(found, Mapping) else None
+
+
+def not_run(why: str) -> dict[str, Any]:
+    """Say that something was approved and started, and then was not run."""
+    return Run().told(exit_code=1, error=f"It was not run: {why}.")
+
+
+def _hashed(names: Sequence[str]) -> str:
+    return hashlib.sha256(canonical_json([*names]).encode()).hexdigest()
+
+
+def _answered(task: asyncio.Future[ApprovalResponse]) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is None
+
+
+def _over(answer: Answer) -> bool:
+    """Say whether an earlier answer can neither be used nor be a no."""
+    if answer.status in {Status.EXPIRED, Status.CANCELLED}:
+        return True
+    if answer.status is not Status.APPROVED or answer.decision is None:
+        return False
+    return answer.started_at is not None or not _in_time(answer)
+
+
+def _in_time(answer: Answer) -> bool:
+    if answer.status is not Status.APPROVED or answer.decision is None:
+        return False
+    until = answer.decision.valid_until
+    return until is None or answer.now < until
+
+
+def _undecided(pending: Pending) -> Undecided:
+    return Undecided(
+        f"Nobody has decided {pending.id} yet. Nothing was approved and the run stays paused. "
+        "Call this again to wait on."
+    )

@@ -1,0 +1,231 @@
+"""For AG2. Checked against ag2 1.2.1, and 1.1.1, the first that says which call a hook approves.
+
+``approval_required`` takes the place of AG2's own middleware for a tool, ``gate`` stands before
+every tool of an agent, and ``hitl_hook`` answers for those who keep AG2's. Rejected is a result
+that the model reads; nobody answered and unreachable end the turn, as AG2's own errors.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Awaitable, Callable
+from copy import copy
+from importlib import import_module
+from typing import Any
+
+from approval_client._async_client import AsyncClient
+from approval_client._defaults import default_async_client
+from approval_client._errors import DigestMismatch, Expired
+from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._outcomes import Run
+from approval_client._refusals import for_model
+from approval_client.adapters import _core
+from approval_client.wire import Kind, canonical_json, digest
+
+DENIED = "User denied the tool call request"
+SHORTEST_S = 5  # the dashboard gives people no less
+Call = Callable[[Any, Any], Awaitable[Any]]
+
+
+class ApprovalRequired:
+    """Asks before a tool is called. AG2 calls it with the call and what would make it."""
+
+    def __init__(
+        self,
+        message: str | None = None,
+        denied_message: str = DENIED,
+        *,
+        timeout: float | None = 30,
+        allow_always: bool = True,
+        client: AsyncClient | None = None,
+    ) -> None:
+        if timeout is not None and not SHORTEST_S <= timeout < math.inf:
+            raise ValueError(
+                f"timeout is {timeout!r}, and people get {SHORTEST_S} seconds at least. Pass "
+                "more, or None for the dashboard's own time limit."
+            )
+        if message is not None:
+            _worded(message, "", "")
+        self._message = message
+        self._denied = denied_message
+        self._timeout = timeout
+        self._allow_always = allow_always
+        self._client = _core.awaited(client, "AG2")
+
+    def __deepcopy__(self, _: dict[int, Any]) -> ApprovalRequired:
+        return self  # AG2 copies its tools; one gate has one client
+
+    async def __call__(self, call_next: Call, event: Any, context: Any) -> Any:
+        """Call the tool if that is approved, with the arguments that were approved."""
+        client, response = await self.ask(event, context, accepts_edits=True)
+        if response.approved is not True:
+            return _denied(event, f"{self._denied}: {for_model(response).reason}")
+
+        async def call() -> Any:
+            return await call_next(_approved(event, response), context)
+
+        return await _core.telling(client, response, call, _ended)
+
+    async def ask(
+        self, event: Any, context: Any, *, accepts_edits: bool
+    ) -> tuple[AsyncClient, ApprovalResponse]:
+        """Return a yes or a no about the call ``event``, and who asked.
+
+        Raises:
+            HumanInputTimeoutError: Nobody answered.
+            HumanInputFailedError: The dashboard could not be asked, or its answer cannot be used.
+        """
+        request = self._request(event, context, accepts_edits)
+        began_at = time.monotonic()
+        try:
+            client = self._client or default_async_client()
+            return client, await _core.decided(client.request_approval(request))
+        except Expired as error:
+            waited_s = self._timeout or round(time.monotonic() - began_at, 1)
+            raise import_module("ag2.exceptions").HumanInputTimeoutError(waited_s) from error
+        except Exception as error:
+            raise import_module("ag2.exceptions").HumanInputFailedError(error) from error
+
+    def _request(self, event: Any, context: Any, accepts_edits: bool) -> ApprovalRequest:  # noqa: FBT001
+        limit_s = None if self._timeout is None else math.ceil(self._timeout)
+        said = _worded(self._message or "", event.name, event.arguments)
+        return _core.fitting(
+            ApprovalRequest.tool_call(
+                event.name,
+                event.serialized_arguments,  # what the tool gets; its text may be another
+                objective=said[: _core.MAX_TEXT],
+                evidence=_core.evidence({"tool_source": getattr(event, "source", None)}),
+                run_id=_core.line(str(context.stream.id)),
+                time_limit_s=limit_s,
+                max_wait_s=limit_s,
+                accepts_edits=accepts_edits,
+                accepts_grants=self._allow_always,
+            )
+        )
+
+
+def approval_required(
+    message: str | None = None,
+    denied_message: str = DENIED,
+    *,
+    timeout: float | None = 30,
+    allow_always: bool = True,
+    client: AsyncClient | None = None,
+) -> ApprovalRequired:
+    """Return a middleware for one tool: ``@tool(middleware=[approval_required()])``.
+
+    Args:
+        message: What the agent says about it, with ``{tool_name}`` and ``{tool_arguments}``.
+        denied_message: What the model reads before the reviewer's reason.
+        timeout: How long reviewers have, in seconds; as long as the dashboard gives if None.
+        allow_always: A yes that a reviewer had remembered may answer. Nothing is remembered
+            here, so it ends when they end it.
+        client: Who asks; configured by the environment if None.
+
+    Raises:
+        ValueError: The time is too short for a person, or the message has other placeholders.
+    """
+    return ApprovalRequired(
+        message, denied_message, timeout=timeout, allow_always=allow_always, client=client
+    )
+
+
+def gate(**options: Any) -> Any:
+    """Return a middleware for every tool of an agent: ``Agent(middleware=[gate()])``.
+
+    Args:
+        options: Those of ``approval_required``.
+    """
+    middleware = import_module("ag2.middleware")
+    base: Any = middleware.BaseMiddleware
+    ask_first = ApprovalRequired(**options)
+
+    class DashboardGate(base):  # type: ignore[misc] # AG2 is not installed where types are checked
+        async def on_tool_execution(self, call_next: Call, event: Any, context: Any) -> Any:
+            return await ask_first(call_next, event, context)
+
+    return middleware.Middleware(DashboardGate)
+
+
+def hitl_hook(
+    *,
+    timeout: float | None = None,
+    allow_always: bool = True,
+    client: AsyncClient | None = None,
+) -> Callable[..., Awaitable[str]]:
+    """Return a hook for an agent whose tools have AG2's own ``approval_required``.
+
+    It can carry no reason to the model and no edit, and no end is reported. A question that is
+    no approval has no answer here, so it ends the turn.
+    """
+    asking = ApprovalRequired(timeout=timeout, allow_always=allow_always, client=client)
+
+    async def answer(request: Any, context: Any) -> str:
+        call = await _asked_about(request, context)
+        _, response = await asking.ask(call, context, accepts_edits=False)
+        return "y" if response.approved is True else "n"
+
+    # AG2 reads them to know what to pass.
+    asked = import_module("ag2.events").HumanInputRequest
+    around = import_module("ag2").Context
+    answer.__annotations__ = {"request": asked, "context": around, "return": str}
+    return answer
+
+
+async def _asked_about(request: Any, context: Any) -> Any:
+    call_id = getattr(request, "tool_call_id", None)
+    if not isinstance(call_id, str):
+        raise TypeError("The dashboard answers approvals only, and this question is none.")
+    events = await context.stream.history.get_events()
+    calls = [e for e in events if hasattr(e, "arguments") and getattr(e, "id", None) == call_id]
+    if not calls:
+        raise LookupError("The tool call to be approved is not in the history. Nobody was asked.")
+    return calls[-1]
+
+
+def _approved(event: Any, response: ApprovalResponse) -> Any:
+    """Return the call that was approved: the same, or a copy with a reviewer's arguments."""
+    arguments = _core.plain(response.content["arguments"]) if response.edited else None
+    if arguments is None:
+        content = {"tool": event.name, "arguments": event.serialized_arguments}
+        if digest(Kind.TOOL_CALL, content) != response.digest:
+            raise _failed(event, response)
+        return event
+    if response.content["tool"] != event.name:
+        raise _failed(event, response)
+    call = copy(event)
+    call.arguments = canonical_json(arguments)
+    call.serialized_arguments = arguments
+    return call
+
+
+def _failed(event: Any, response: ApprovalResponse) -> Exception:
+    told = f"What was approved is not this call of {event.name}. It was not made. Ask anew."
+    error: Exception = import_module("ag2.exceptions").HumanInputFailedError(
+        DigestMismatch(told, response)
+    )
+    return error
+
+
+def _denied(event: Any, told: str) -> Any:
+    return import_module("ag2.events").ToolResultEvent.from_call(event, result=told)
+
+
+def _ended(run: Run, result: Any) -> dict[str, Any]:
+    error = getattr(result, "error", None)
+    if isinstance(error, BaseException):
+        return run.raised(error)
+    parts = getattr(getattr(result, "result", None), "parts", ())
+    texts = [getattr(part, "content", getattr(part, "data", part)) for part in parts]
+    return run.returned("\n".join(map(str, texts)))
+
+
+def _worded(message: str, tool: str, arguments: str) -> str:
+    try:
+        return message.format(tool_name=tool, tool_arguments=arguments)
+    except (KeyError, IndexError, ValueError) as error:
+        raise ValueError(
+            f"The message {message!r:.80} cannot be filled in ({error!r}). It may hold "
+            "{tool_name} and {tool_arguments}, and other braces doubled."
+        ) from error

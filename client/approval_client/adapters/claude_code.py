@@ -1,0 +1,133 @@
+"""Claude Code's tool calls as our questions: what a PreToolUse hook reads and writes.
+
+Checked against Claude Code 2.1.330; Osprey 2026 uses the same hooks. The words are ``allow`` and
+``deny`` only: never ``ask`` or ``defer``, which leave the answer to somebody at the terminal.
+``updatedInput`` is not used either, because a version that does not know it would run what was
+asked and not what the reviewer made of it: so no edit is accepted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from approval_client._evidence import sendable, within_limit
+from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client.wire import canonical_json
+
+EVENT = "PreToolUse"
+MAX_REASON = 2000  # characters; Claude Code cuts an answer at 10,000, and JSON escapes some
+MARGIN_S = 4  # before the end, for taking the question back, which takes up to 3 s
+SHORTEST_S = 5  # the dashboard gives people no less; the time is over earlier all the same
+_SHOWN = {"cwd": "execution_folder_path", "permission_mode": "permission_mode"}
+_MAX_LINE = 200  # what the dashboard takes as the name of a run
+# With nothing but these a Bash call is its command; with more, such as a switch that turns a
+# sandbox off, all of it is what would run.
+_OF_A_COMMAND = {"command", "description", "timeout"}
+
+
+class Unreadable(ValueError):
+    """It is not a tool call that was not yet made."""
+
+
+def to_request(
+    event: Any, *, wait_s: int | None = None, evidence: Mapping[str, Any] | None = None
+) -> ApprovalRequest:
+    """Return the question that stands for a tool call.
+
+    Args:
+        event: What Claude Code wrote: ``tool_name`` and ``tool_input``, and more.
+        wait_s: How long anybody waits for the answer, in seconds.
+        evidence: What else is to be shown.
+
+    Raises:
+        ValueError: It is ``Unreadable``, or holds what cannot be sent.
+    """
+    tool, arguments = _call(event)
+    shown = {ours: event[name] for name, ours in _SHOWN.items() if event.get(name)}
+    options: dict[str, Any] = {
+        "evidence": sendable({**shown, **(evidence or {})}),
+        "objective": _text(arguments.get("description")),
+        "run_id": _line(event.get("session_id")),
+        "time_limit_s": wait_s,
+        "max_wait_s": wait_s,
+    }
+    if _is_command(tool, arguments):
+        return within_limit(ApprovalRequest.code(arguments["command"], "bash", **options))
+    return within_limit(ApprovalRequest.tool_call(tool, arguments, **options))
+
+
+def people_have_s(limit_s: float) -> int:
+    """Return how long people have where Claude Code has to be answered within ``limit_s``."""
+    return max(SHORTEST_S, int(limit_s - MARGIN_S - 1))
+
+
+def late(limit_s: float) -> str:
+    """Return what the model is told when that time is over."""
+    return (
+        f"Nobody decided within the {limit_s:.0f} s that an answer may take. Nothing was approved "
+        "and nothing was run. This is not a mistake in the call: stop and report it."
+    )
+
+
+def key(event: Mapping[str, Any]) -> str | None:
+    """Return the name of this one call, so that a hook that runs twice asks once."""
+    names = [event.get("session_id"), event.get("tool_use_id")]
+    if not all(isinstance(name, str) and name for name in names):
+        return None
+    return f"claude-{hashlib.sha256(canonical_json(names).encode()).hexdigest()}"
+
+
+def answer(response: ApprovalResponse) -> dict[str, Any]:
+    """Return what Claude Code is told. Only an approval allows."""
+    who = response.decided_by or response.source or "the dashboard"
+    if response.approved is True:
+        return decision("allow", f"Approved by {who}. {response.reason}")
+    return decision("deny", response.reason)
+
+
+def deny(reason: str) -> dict[str, Any]:
+    """Return a no."""
+    return decision("deny", reason)
+
+
+def decision(word: str, reason: str) -> dict[str, Any]:
+    """Return an answer in Claude Code's own shape, its reason without control characters."""
+    plain = "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in reason.strip())
+    return {
+        "hookSpecificOutput": {
+            "hookEventName": EVENT,
+            "permissionDecision": word,
+            "permissionDecisionReason": plain[:MAX_REASON],
+        }
+    }
+
+
+def _call(event: Any) -> tuple[str, Mapping[str, Any]]:
+    if not isinstance(event, Mapping):
+        raise Unreadable("The event is not a JSON object.")
+    if event.get("hook_event_name") != EVENT:
+        raise Unreadable(f"The event is not {EVENT}; this hook belongs to no other.")
+    tool, arguments = event.get("tool_name"), event.get("tool_input")
+    if not isinstance(tool, str) or not tool:
+        raise Unreadable("The event names no tool.")
+    if not isinstance(arguments, Mapping):
+        raise Unreadable("The event holds no input of the tool.")
+    return tool, arguments
+
+
+def _is_command(tool: str, arguments: Mapping[str, Any]) -> bool:
+    command = arguments.get("command")
+    whole = isinstance(command, str) and bool(command)
+    return tool == "Bash" and whole and set(arguments) <= _OF_A_COMMAND
+
+
+def _text(value: Any) -> str:
+    return value[:MAX_REASON] if isinstance(value, str) else ""
+
+
+def _line(value: Any) -> str:
+    if not isinstance(value, str):
+        return ""
+    return "".join(c for c in value if c.isprintable())[:_MAX_LINE]

@@ -1,0 +1,298 @@
+"""For the Model Context Protocol: what ``approvals mcp`` answers. Checked against mcp 2.3.0.
+
+Knows nothing of the protocol: it takes the name of a tool with its arguments and returns text.
+Claude Code's side of ``permission_prompt`` was checked against Claude Code 2.1.330.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from approval_client._answers import Answer
+from approval_client._asked import Asked
+from approval_client._async_client import AsyncClient
+from approval_client._defaults import default_async_client
+from approval_client._errors import DashboardError, Unreachable
+from approval_client._evidence import sendable
+from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
+from approval_client._outcomes import Run
+from approval_client._refusals import for_model, refusal
+from approval_client.adapters import _core, claude_code
+from approval_client.adapters._mcp_tools import ASK, CHECK, FINISH, INSTRUCTIONS, PROMPT, TOOLS
+from approval_client.wire import Kind, Status
+
+__all__ = ["INSTRUCTIONS", "TOOLS", "Desk", "Told"]
+
+DEFAULT_WAIT_S = 45  # below the 60 s after which many clients give a tool up
+DEFAULT_PROMPT_S = 570
+FAREWELL_S = 4.0  # for taking a question back, which takes up to 3 s
+SUBMIT_S = 5  # even who does not want to wait gives the dashboard time to take the question
+_TYPES: dict[str, Any] = {
+    "string": str,
+    "object": dict,
+    "integer": int,
+    "number": int | float,
+    "boolean": bool,
+}
+_GONE = "The host stopped waiting."
+_DO = f"Do exactly this now, once, and then call {FINISH}."
+_WAIT_ON = f"Nothing was approved, so do nothing of it. Call {CHECK} with this id and digest."
+Approved = Callable[[str, ApprovalResponse], None]
+
+
+class Wrong(ValueError):
+    """A tool was called with what it does not take. Nothing was asked."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a tool returns: one JSON object, and whether it is an error."""
+
+    fields: Mapping[str, Any]
+    is_error: bool = False
+
+    @property
+    def text(self) -> str:
+        """The object as JSON."""
+        return json.dumps(self.fields)
+
+
+class Desk:
+    """Answers the tools of one MCP server. Whatever goes wrong is a no.
+
+    Args:
+        client: Who asks; configured by the environment, when it is needed, if None.
+        run_id: Groups the questions of this server, so that repetitions are linked.
+        wait_s: How long a call waits at most, in seconds, before it says "pending".
+        prompt_s: Within how many seconds ``permission_prompt`` answers, whatever happens.
+        evidence: What is shown beside a call of a tool, by its name and arguments.
+        approved: Called with the ``tool_use_id`` of every call that is allowed.
+    """
+
+    def __init__(
+        self,
+        client: AsyncClient | None = None,
+        *,
+        run_id: str = "",
+        wait_s: float = DEFAULT_WAIT_S,
+        prompt_s: float = DEFAULT_PROMPT_S,
+        evidence: Callable[[str, Any], Mapping[str, Any]] = lambda *_: {},
+        approved: Approved = lambda *_: None,
+    ) -> None:
+        self._client = client
+        self._run_id = _core.line(run_id)
+        self._wait_s = wait_s
+        self._prompt_s = prompt_s
+        self._evidence = evidence
+        self._approved = approved
+        self._undecided: dict[str, Pending] = {}
+        self._running: dict[str, tuple[ApprovalResponse, Run]] = {}
+        self._calls: set[asyncio.Task[Told]] = set()
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | None) -> Told:
+        """Answer one call of a tool. Cancelled, it takes back what it asked.
+
+        The work is a task of its own, because hosts cancel in ways that let nothing be awaited.
+        """
+        task = asyncio.create_task(self._answer(name, dict(arguments or {})))
+        self._calls.add(task)
+        task.add_done_callback(self._calls.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            _stop(task)
+            raise
+
+    async def close(self) -> None:
+        """Stop every call, and give each a moment to take back what it asked."""
+        for task in self._calls:
+            _stop(task)
+        if self._calls:
+            await asyncio.wait(self._calls, timeout=FAREWELL_S)
+
+    async def _answer(self, name: str, arguments: dict[str, Any]) -> Told:
+        verbs: dict[str, Callable[[dict[str, Any]], Awaitable[Told]]] = {
+            ASK: self._ask,
+            CHECK: self._check,
+            FINISH: self._finish,
+            PROMPT: self._prompt,
+        }
+        try:
+            _check_arguments(name, arguments)
+            return await verbs[name](arguments)
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong is a no
+            response = _refusal(error)
+            if name == PROMPT:
+                return _denied(response.reason)
+            return Told(_fields(response), is_error=True)
+
+    async def _ask(self, arguments: dict[str, Any]) -> Told:
+        wait_s = self._limit(arguments)
+        evidence = sendable(arguments.pop("evidence", {}))
+        request = _core.fitting(
+            ApprovalRequest(run_id=self._run_id, evidence=evidence, **arguments)
+        )
+        body = request.body()
+        known = (one for one in self._undecided.values() if one.request.body() == body)
+        pending = next(known, None)
+        until = asyncio.get_running_loop().time() + wait_s
+        if pending is None:
+            pending = await _within(max(wait_s, SUBMIT_S), self._asking.submit(request))
+        try:
+            return await self._wait(pending, until - asyncio.get_running_loop().time())
+        except asyncio.CancelledError:
+            self._undecided.pop(pending.id, None)
+            with suppress(Exception):
+                async with asyncio.timeout(FAREWELL_S):
+                    await self._asking.cancel(pending.id, _GONE)
+            raise
+
+    async def _check(self, arguments: dict[str, Any]) -> Told:
+        wait_s = self._limit(arguments)
+        found = Pending(request=Asked(digest=arguments["digest"]), id=arguments["id"])
+        known = self._undecided.get(found.id)
+        # Of what another process asked the content is not known, so its digest has to do.
+        if known is not None and known.request.digest == found.request.digest:
+            found = known
+        return await self._wait(found, wait_s)
+
+    async def _wait(self, pending: Pending, wait_s: float) -> Told:
+        heard: list[Answer] = []
+        try:
+            async with asyncio.timeout(wait_s):
+                response = await self._asking.wait(pending, withdraw=False, heard=heard.append)
+        except TimeoutError:
+            self._undecided[pending.id] = pending
+            return Told(_open(pending, heard))
+        except DashboardError:
+            self._undecided.pop(pending.id, None)
+            raise
+        self._undecided.pop(pending.id, None)
+        if response.approved is True:
+            self._running[response.id] = (response, Run())
+        return Told(_fields(for_model(response)))
+
+    async def _finish(self, arguments: dict[str, Any]) -> Told:
+        approval_id = arguments.pop("id")
+        if approval_id not in self._running:
+            raise Wrong(f"{approval_id!r:.60} is nothing that was approved here and is not over.")
+        response, run = self._running[approval_id]
+        try:
+            await self._asking.report_finished(response, **run.told(**arguments))
+        except DashboardError as error:
+            why = f"Its end was not reported ({type(error).__name__}). What was done is done."
+            return Told({"reported": False, "id": approval_id, "reason": why}, is_error=True)
+        del self._running[approval_id]
+        return Told({"reported": True, "id": approval_id})
+
+    async def _prompt(self, arguments: dict[str, Any]) -> Told:
+        tool, given = arguments["tool_name"], arguments["input"]
+        event = {"hook_event_name": claude_code.EVENT, "tool_name": tool, "tool_input": given}
+        event |= {"session_id": self._run_id, "tool_use_id": arguments.get("tool_use_id")}
+        request = claude_code.to_request(
+            event,
+            wait_s=claude_code.people_have_s(self._prompt_s),
+            evidence=self._evidence(tool, given),
+        )
+        request = replace(request, accepts_edits=True)
+        key = claude_code.key(event)
+        asked = self._asking.request_approval(
+            request, idempotency_key=f"{key}-prompt" if key else None
+        )
+        try:
+            async with asyncio.timeout(self._prompt_s - claude_code.MARGIN_S):
+                response = await asked
+        except TimeoutError:
+            return _denied(claude_code.late(self._prompt_s))
+        if response.approved is not True:
+            return _denied(for_model(response).reason)
+        self._approved(str(arguments.get("tool_use_id", "")), response)
+        return Told({"behavior": "allow", "updatedInput": _input(request, response, given)})
+
+    @property
+    def _asking(self) -> AsyncClient:
+        if self._client is None:
+            self._client = default_async_client()
+        return self._client
+
+    def _limit(self, arguments: dict[str, Any]) -> float:
+        wanted_s: float = arguments.pop("wait_s", self._wait_s)
+        return min(wanted_s, self._wait_s)
+
+
+def _stop(task: asyncio.Task[Told]) -> None:
+    if not task.cancelling():  # a second time would interrupt what it says in parting
+        task.cancel()
+
+
+async def _within(limit_s: float, submitting: Coroutine[Any, Any, Pending]) -> Pending:
+    try:
+        async with asyncio.timeout(limit_s):
+            return await submitting
+    except TimeoutError:
+        raise Unreachable(
+            f"The dashboard gave no usable answer within {limit_s:.0f} s. Nothing was approved. "
+            "Check that it is running and that DASHBOARD_URL is its address."
+        ) from None
+
+
+def _check_arguments(name: str, arguments: Mapping[str, Any]) -> None:
+    tool = next((tool for tool in TOOLS if tool.name == name), None)
+    if tool is None:
+        raise Wrong(f"There is no tool {name!r:.60}.")
+    known = tool.needed | tool.optional
+    missing = sorted(tool.needed.keys() - arguments.keys())
+    if missing or (arguments.keys() - known.keys() and name != PROMPT):
+        raise Wrong(f"{name} takes {', '.join(known)}, and needs {', '.join(tool.needed)}.")
+    for argument in arguments.keys() & known.keys():
+        kind, value = known[argument]["type"], arguments[argument]
+        strange = isinstance(value, bool) and kind != "boolean"  # which Python calls an int
+        if strange or not isinstance(value, _TYPES[kind]):
+            raise Wrong(f"{argument} must be of type {kind}.")
+
+
+def _refusal(error: Exception) -> ApprovalResponse:
+    if not isinstance(error, TypeError | ValueError):
+        return refusal(error)
+    told = f"{error} Nothing was asked and nothing was approved. Call it with what it takes."
+    return ApprovalResponse(approved=False, reason=told)
+
+
+def _fields(response: ApprovalResponse) -> dict[str, Any]:
+    found: dict[str, Any] = {"approved": response.approved is True, "status": response.status}
+    for name in ("id", "digest", "reason", "decided_by", "review_url"):
+        found |= {name: value} if (value := getattr(response, name)) else {}
+    if response.approved is True:
+        found |= {"next": _DO, "edited": response.edited}
+        found |= {"content": _core.plain(response.content)} if response.edited else {}
+    return found
+
+
+def _open(pending: Pending, heard: list[Answer]) -> dict[str, Any]:
+    found = {"approved": False, "status": Status.PENDING, "id": pending.id}
+    found |= {"digest": pending.request.digest, "next": _WAIT_ON}
+    url = heard[-1].review_url if heard else pending.review_url
+    found |= {"review_url": url} if url else {}
+    why = "Nobody has decided yet." if heard else "The dashboard could not be heard meanwhile."
+    return found | {"reason": why}
+
+
+def _denied(message: str) -> Told:
+    return Told({"behavior": "deny", "message": message})
+
+
+def _input(
+    request: ApprovalRequest, response: ApprovalResponse, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what Claude Code runs: what was asked, or what a reviewer made of it."""
+    if not response.edited:
+        return dict(given)
+    content = _core.plain(response.content)
+    if request.kind is Kind.CODE:
+        return {**given, "command": content["code"]}
+    return dict(content["arguments"])

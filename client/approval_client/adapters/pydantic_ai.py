@@ -1,0 +1,258 @@
+"""For Pydantic AI. Checked against pydantic-ai-slim 2.68.0.
+
+``run_with_approvals`` takes the place of ``Agent.run``: whenever the run ends at tools that need
+approval, it puts every pending call on the desk, waits for all the answers and runs on with them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+from approval_client._async_client import AsyncClient
+from approval_client._defaults import default_async_client
+from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._refusals import for_model
+from approval_client.adapters import _core
+from approval_client.adapters._ends import Ends
+from approval_client.adapters._pauses import (
+    UNREADABLE,
+    Asker,
+    Undecided,
+    arguments_of,
+    every,
+    not_run,
+    saved,
+)
+from approval_client.adapters._steps import no_loop
+
+__all__ = ["Undecided", "run_with_approvals", "run_with_approvals_sync"]
+_FIRST_ONLY = ("conversation", "conversation_id", "run_id")  # the messages hold them by then
+
+
+async def run_with_approvals(
+    agent: Any,
+    prompt: Any = None,
+    *,
+    client: AsyncClient | None = None,
+    paused: str | bytes | None = None,
+    save: Callable[[str], Any] | None = None,
+    wait_s: float | None = None,
+    time_limit_s: int | None = None,
+    **options: Any,
+) -> Any:
+    """Do what ``Agent.run`` does, with its ``options``, until nothing is pending any more.
+
+    Without ``save`` a question is taken back when this stops waiting. With it the question stays,
+    and whoever calls this with what was saved finds it and its answer.
+
+    Args:
+        agent: An agent. Its output type need not name ``DeferredToolRequests``.
+        prompt: The user's prompt.
+        client: Who asks; configured by the environment if None.
+        paused: What was saved, to go on with; the prompt is in it.
+        save: Called, and awaited, with each pause as JSON before anybody is asked.
+        wait_s: How long to wait for people, in seconds; 0 looks only, None as long as they have.
+        time_limit_s: How long people have, in seconds; the dashboard's own limit if None.
+        options: Whatever else ``Agent.run`` takes.
+
+    Raises:
+        Undecided: Nobody decided within ``wait_s``. The questions stay on the desk.
+        DashboardError: One call has no yes and no no, so none of this pause was made.
+        ValueError: ``wait_s`` and nothing saved, two calls with one id, or calls for the host.
+    """
+    _check(prompt, paused=paused, save=save, wait_s=wait_s)
+    options, ends = _deferring(agent, options, client or default_async_client())
+    pause = await _first(agent, prompt, options) if paused is None else _Pause.load(paused)
+    while isinstance(pause, _Pause):
+        await saved(save, pause.dump())
+        asker = pause.asker(ends.client, wait_s, keep=bool(save or paused))
+        options |= await _answered(pause, asker, ends, time_limit_s)
+        pause = await _going_on(agent, options, ends)
+    return pause
+
+
+def run_with_approvals_sync(agent: Any, prompt: Any = None, **options: Any) -> Any:
+    """Do what ``run_with_approvals`` does, and block.
+
+    Raises:
+        RuntimeError: An event loop is running.
+    """
+    no_loop("run_with_approvals")
+    return asyncio.run(run_with_approvals(agent, prompt, **options))
+
+
+def _check(prompt: Any, *, paused: object, save: object, wait_s: object) -> None:
+    if wait_s is not None and save is None and paused is None:
+        raise ValueError(
+            "wait_s leaves questions for a later call, which finds them by what was saved. Nobody "
+            "was asked and nothing was run. Pass save."
+        )
+    if prompt is not None and paused is not None:
+        raise ValueError("What was saved has its prompt. Nobody was asked. Pass one of the two.")
+
+
+@dataclass(frozen=True)
+class _Pause:
+    """A run that ended because calls are to be approved, as plain JSON.
+
+    Attributes:
+        approvals: The ids of those calls.
+        metadata: What a tool said when it asked for approval, by its call's id.
+    """
+
+    messages: list[dict[str, Any]]
+    approvals: list[str]
+    metadata: dict[str, Any]
+
+    @classmethod
+    def load(cls, text: str | bytes) -> _Pause:
+        """Read what was saved."""
+        return cls(**json.loads(text))
+
+    def dump(self) -> str:
+        """Return what to save."""
+        return json.dumps({one.name: getattr(self, one.name) for one in fields(self)})
+
+    @cached_property
+    def _last(self) -> dict[str, Any]:
+        return next(one for one in reversed(self.messages) if one["kind"] == "response")
+
+    def asker(self, client: AsyncClient, wait_s: float | None, *, keep: bool) -> Asker:
+        """Return who asks: by names that last if this pause was saved."""
+        return Asker(client=client, names=self.names if keep else [], wait_s=wait_s)
+
+    @property
+    def names(self) -> list[str]:
+        """Name the conversation, and the one run in it that wants these calls."""
+        return [str(self._last["conversation_id"]), str(self._last["run_id"])]
+
+    @property
+    def calls(self) -> dict[str, dict[str, Any]]:
+        """Return the calls that wait, by their ids, as they will be made.
+
+        Raises:
+            ValueError: An id names several calls, or none.
+        """
+        parts = [part for part in self._last["parts"] if part["part_kind"] == "tool-call"]
+        found = {part["tool_call_id"]: part for part in parts}
+        if len(found) != len(parts) or len({*self.approvals}) != len(self.approvals):
+            raise ValueError(
+                "Two calls have the same id, so an answer to one would be an answer to both. "
+                "Nobody was asked and nothing was run."
+            )
+        return {name: found[name] for name in self.approvals}
+
+
+async def _first(agent: Any, prompt: Any, options: dict[str, Any]) -> Any:
+    result = await agent.run(prompt, **options)
+    for name in _FIRST_ONLY:
+        options.pop(name, None)
+    return _stopped(result, options)
+
+
+def _stopped(result: Any, options: dict[str, Any]) -> Any:
+    """Return the pause that a run ended with, or its result if there is nothing to be asked."""
+    options["usage"] = result.usage  # limits are of the whole, however often it pauses
+    output = result.output
+    if not isinstance(output, import_module("pydantic_ai").DeferredToolRequests):
+        return result
+    if output.calls:
+        raise ValueError(
+            "Some calls are to be made outside of the agent, which only the host can do. Nobody "
+            "was asked. Give such tools to an agent of its own."
+        )
+    return _Pause(
+        messages=json.loads(result.all_messages_json()),
+        approvals=[call.tool_call_id for call in output.approvals],
+        metadata={name: _core.jsonable(said) for name, said in output.metadata.items()},
+    )
+
+
+async def _answered(
+    pause: _Pause, asker: Asker, ends: Ends, time_limit_s: int | None
+) -> dict[str, Any]:
+    """Ask about every call that waits. Return what the agent runs on with."""
+    requests = {name: _request(pause, name, time_limit_s) for name in pause.calls}
+    asked = {name: asker.ask(name, one) for name, one in requests.items() if one is not None}
+    answers = await every(asker.client, asked)
+    ends.expect(answers)
+    module = import_module("pydantic_ai")
+    approvals = {name: _approval(answers.get(name)) for name in requests}
+    messages = module.ModelMessagesTypeAdapter.validate_python(pause.messages)
+    results = module.DeferredToolResults(approvals=approvals)
+    return {"message_history": messages, "deferred_tool_results": results}
+
+
+def _request(pause: _Pause, name: str, time_limit_s: int | None) -> ApprovalRequest | None:
+    """Return the question about a call, or None if people could not read what it says."""
+    call = pause.calls[name]
+    arguments = arguments_of(call["args"] or {})
+    if arguments is None:
+        return None
+    return _core.fitting(
+        ApprovalRequest.tool_call(
+            call["tool_name"],
+            arguments,
+            evidence=_core.evidence({"metadata": pause.metadata.get(name)}),
+            run_id=_core.line(pause.names[0]),
+            time_limit_s=time_limit_s,
+            accepts_edits=True,
+        )
+    )
+
+
+def _approval(answer: ApprovalResponse | None) -> Any:
+    module = import_module("pydantic_ai")
+    if answer is None:
+        return module.ToolDenied(UNREADABLE)
+    if answer.approved is not True:
+        return module.ToolDenied(for_model(answer).reason)
+    edited = _core.plain(answer.content["arguments"]) if answer.edited else None
+    return module.ToolApproved(override_args=edited)
+
+
+async def _going_on(agent: Any, options: dict[str, Any], ends: Ends) -> Any:
+    try:
+        result = await agent.run(**options)
+    except BaseException as error:
+        await ends.failed(error)
+        raise
+    for name in list(ends.open):  # arguments of a reviewer that the tool does not take, for one
+        await ends.ended(name, not_run("Pydantic AI answered in its place"))
+    return _stopped(result, options)
+
+
+def _deferring(
+    agent: Any, options: Mapping[str, Any], client: AsyncClient
+) -> tuple[dict[str, Any], Ends]:
+    """Return ``options`` with which the run pauses, and where the ends of its calls are seen."""
+    ends = Ends(client)
+    deferred = import_module("pydantic_ai").DeferredToolRequests
+    wanted = options.get("output_type") or agent.output_type
+    wanted = list(wanted) if isinstance(wanted, Sequence) else [wanted]
+    more = {} if deferred in wanted else {"output_type": [*wanted, deferred]}
+    capabilities = [_watch(ends), *(options.get("capabilities") or ())]
+    return {**options, **more, "capabilities": capabilities}, ends
+
+
+def _watch(ends: Ends) -> Any:
+    base: Any = import_module("pydantic_ai.capabilities").AbstractCapability
+
+    class Watch(base):  # type: ignore[misc] # Pydantic AI is not installed where types are checked
+        """Tells how the calls end that were approved."""
+
+        async def wrap_tool_execute(
+            self, ctx: Any, *, call: Any, args: Any, handler: Callable[[Any], Any], **_: Any
+        ) -> Any:
+            approved = ends.open.pop(call.tool_call_id, None) if ctx.tool_call_approved else None
+            if approved is None:
+                return await handler(args)
+            return await _core.telling(ends.client, approved, lambda: handler(args))
+
+    return Watch()

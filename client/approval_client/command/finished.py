@@ -1,0 +1,65 @@
+"""``approvals hook --finished``: Claude Code says how a tool ended, and the dashboard is told.
+
+It runs after the tool, so nothing here can let anything through, and it says nothing to the model.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from approval_client._defaults import default_client
+from approval_client.adapters import claude_code
+from approval_client.command import notes
+from approval_client.wire import canonical_json, parse_json
+
+WITHIN_S = 10.0
+
+
+class NotTheEnd(ValueError):
+    """What was read does not tell of the end of a tool."""
+
+
+def report(*, capture: bool) -> None:
+    """Read the event from standard input and report the end of what was approved, if it was.
+
+    Raises:
+        NotTheEnd: The event cannot be read, or is another one.
+        DashboardError: Nobody was told.
+    """
+    event = _read()
+    key = claude_code.key(event)
+    found = notes.take(key) if key else None
+    if found is None:
+        return  # nothing is known of it: it was not asked about, or was reported before
+    response, duration_s = found
+    default_client().report_finished(
+        response,
+        error=_text(event.get("error")),
+        duration_s=duration_s,
+        output_head=_text(_output(event)) if capture else "",
+        within_s=WITHIN_S,
+    )
+
+
+def _read() -> dict[str, Any]:
+    try:
+        event = parse_json(sys.stdin.buffer.read())
+    except (ValueError, OSError, AttributeError):
+        event = None
+    if not isinstance(event, dict) or not str(event.get("hook_event_name")).startswith("PostTool"):
+        raise NotTheEnd("The event is not the end of a tool.")
+    return event
+
+
+def _output(event: dict[str, Any]) -> Any:
+    said = event.get("tool_response")
+    streams = said if isinstance(said, dict) else {}
+    parts = [streams[name] for name in ("stdout", "stderr") if isinstance(streams.get(name), str)]
+    return "".join(parts) if parts else said
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return canonical_json(value)

@@ -1,0 +1,55 @@
+"""What the hook remembers from the beginning of a tool to its end: one small file a call.
+
+It serves the report alone. Whether a tool may be called is asked of the dashboard, never of this.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from approval_client import ApprovalResponse
+from approval_client.wire import Status, parse_json
+
+KEPT_S = 86_400  # what has not ended by then is forgotten
+
+
+def keep(key: str, response: ApprovalResponse) -> None:
+    """Remember that this call was approved. That it cannot be is no reason to refuse the call."""
+    with suppress(OSError):
+        folder = _folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _forget(folder)
+        text = json.dumps({"id": response.id, "digest": response.digest})
+        (folder / key).write_text(text, encoding="utf-8")
+
+
+def take(key: str) -> tuple[ApprovalResponse, float] | None:
+    """Return what was approved, and how many seconds ago; once, and nothing if nothing was."""
+    path = _folder() / key
+    try:
+        ago_s = max(0.0, time.time() - path.stat().st_mtime)
+        found = parse_json(path.read_bytes())
+        path.unlink()
+        name, content_digest = str(found["id"]), str(found["digest"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    response = ApprovalResponse(
+        approved=True, reason="", status=Status.APPROVED, id=name, digest=content_digest
+    )
+    return response, ago_s
+
+
+def _folder() -> Path:
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(base) / "approval-dashboard" / "hook"
+
+
+def _forget(folder: Path) -> None:
+    for path in folder.iterdir():
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > KEPT_S:
+                path.unlink()

@@ -1,0 +1,257 @@
+"""What both sides of the network agree on: the words, strict JSON, and the digest.
+
+Standard library only, so that an agent can use it without Django. Nothing here knows a database,
+a clock or a framework.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import math
+from base64 import b64encode
+from enum import StrEnum
+from json.encoder import encode_basestring
+from typing import Any, NoReturn
+
+MAX_DEPTH = 32
+MAX_BODY_BYTES = 1_048_576
+MAX_NOTEBOOK_BYTES = 10 * 1_048_576
+WEBHOOK_SECRET_PREFIX = "whsec_"  # noqa: S105 - what every such secret begins with
+_DIGEST_TAG = b"approval-dashboard content v1\n"
+
+
+class Kind(StrEnum):
+    """What an agent wants to do."""
+
+    CODE = "code"
+    TOOL_CALL = "tool_call"
+    PLAN = "plan"
+    MEMORY = "memory"
+
+
+EDITABLE = {
+    Kind.CODE: "code",
+    Kind.TOOL_CALL: "arguments",
+    Kind.PLAN: "steps",
+    Kind.MEMORY: "content",
+}
+"""The one member of a content that a reviewer may change. Of a plan, steps are only taken out."""
+
+
+class StepAnswer(StrEnum):
+    """What becomes of one step of a plan."""
+
+    ALLOWED = "allowed"
+    HELD = "held"
+    REFUSED = "refused"
+
+
+class Status(StrEnum):
+    """Where an approval request stands. Only ``APPROVED`` opens the gate."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+
+
+class Source(StrEnum):
+    """Who or what closed an approval request."""
+
+    REVIEWER = "reviewer"
+    POLICY = "policy"
+    GRANT = "grant"
+    DEADLINE = "deadline"
+    AGENT = "agent"
+    ADMIN = "admin"
+
+
+class OutcomeState(StrEnum):
+    """What an agent reports about something that was approved."""
+
+    STARTED = "started"
+    FINISHED = "finished"
+
+
+class JsonError(ValueError):
+    """The text is not JSON that both sides would read the same way.
+
+    Attributes:
+        code: A stable name for the problem, such as ``"duplicate_key"``.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class _ExactInt(int):
+    """An integer that remembers the digits its sender wrote."""
+
+    text: str
+
+
+class _ExactFloat(float):
+    """A fraction that remembers the digits its sender wrote."""
+
+    text: str
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Read JSON strictly: what two parsers could read differently is refused.
+
+    Numbers keep the digits their sender wrote, so ``canonical_json(parse_json(t))`` hashes the
+    same on both sides. They are ordinary ``int`` and ``float`` values otherwise.
+
+    Raises:
+        JsonError: Not UTF-8, not JSON, a repeated key, NaN or Infinity, a NUL character, a lone
+            surrogate, or more than ``MAX_DEPTH`` levels.
+    """
+    if isinstance(text, bytes):
+        text = _decode(text)
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_object_without_repeats,
+            parse_int=_exact_int,
+            parse_float=_exact_float,
+            parse_constant=_refuse_constant,
+        )
+    except RecursionError:
+        raise JsonError(
+            "too_deep", f"The JSON is nested deeper than {MAX_DEPTH} levels."
+        ) from None
+    except json.JSONDecodeError as error:
+        raise JsonError("not_json", f"The body is not valid JSON: {error}.") from None
+    _check(value, depth=1)
+    return value
+
+
+def canonical_json(value: Any) -> str:
+    """Write ``value`` as the one text that is hashed.
+
+    Keys by code point, no white space, characters as they are (control characters escaped as
+    ``json`` does), each number with the digits that its sender wrote. This is our own rule and
+    not RFC 8785, which refuses the 64-bit ids that tool arguments hold.
+
+    Raises:
+        TypeError: The value holds something that is not JSON, or a key that is not a string.
+        JsonError: A number is not finite, a string holds NUL or a lone surrogate, or the value
+            is nested too deeply.
+    """
+    _check(value, depth=1)
+    return _write(value)
+
+
+def digest(kind: str, content: Any) -> str:
+    """Return the SHA-256 that names ``content``, as 64 hexadecimal digits.
+
+    Decisions are made about this digest, and an agent compares it with what it is about to run.
+    """
+    text = canonical_json({"content": content, "kind": str(kind)})
+    return hashlib.sha256(_DIGEST_TAG + text.encode()).hexdigest()
+
+
+def webhook_signature(key: bytes, message_id: str, sent_at: int, body: bytes) -> str:
+    """Return what signs a webhook, as the Standard Webhooks specification writes it.
+
+    Args:
+        key: What the secret says in base64, after its prefix.
+        message_id: Without a full stop, or two messages could share a signature.
+        sent_at: Seconds since 1970.
+        body: The bytes that are sent.
+    """
+    signed = f"{message_id}.{sent_at}.".encode() + body
+    return "v1," + b64encode(hmac.digest(key, signed, "sha256")).decode()
+
+
+def _decode(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise JsonError("not_utf8", "The body is not UTF-8.") from None
+
+
+def _object_without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise JsonError("duplicate_key", "An object in the JSON names the same key twice.")
+    return found
+
+
+def _exact_int(text: str) -> int:
+    try:
+        number = _ExactInt(text)
+    except ValueError:  # Python refuses integers of more than 4,300 digits
+        raise JsonError("number_too_long", "A number in the JSON has too many digits.") from None
+    number.text = text
+    return number
+
+
+def _exact_float(text: str) -> float:
+    number = _ExactFloat(text)
+    if not math.isfinite(number):
+        raise JsonError("not_finite", f"The number {text[:40]} is too large to be exact.")
+    number.text = text
+    return number
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise JsonError("not_finite", f"{name} is not JSON.")
+
+
+def _check(value: Any, depth: int) -> None:
+    if isinstance(value, str):
+        _check_text(value)
+    elif isinstance(value, dict | list | tuple):
+        if depth > MAX_DEPTH:
+            raise JsonError("too_deep", f"The JSON is nested deeper than {MAX_DEPTH} levels.")
+        for item in value:
+            _check(item, depth + 1)
+        if isinstance(value, dict):
+            for item in value.values():
+                _check(item, depth + 1)
+
+
+def _check_text(text: str) -> None:
+    if "\0" in text:
+        raise JsonError("nul_character", "A string in the JSON holds a NUL character.")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        message = "A string in the JSON holds half of a surrogate pair."
+        raise JsonError("lone_surrogate", message) from None
+
+
+def _write(value: Any) -> str:
+    match value:
+        case str():
+            return encode_basestring(value)
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return _write_number(value)
+        case dict():
+            return "{" + ",".join(_write_pair(key, value[key]) for key in sorted(value)) + "}"
+        case list() | tuple():
+            return "[" + ",".join(map(_write, value)) + "]"
+    raise TypeError(f"{type(value).__name__} is not JSON: {value!r:.80}")
+
+
+def _write_pair(key: Any, value: Any) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"A key must be a string, not {key!r:.80}")
+    return f"{encode_basestring(key)}:{_write(value)}"
+
+
+def _write_number(value: float) -> str:
+    if isinstance(value, _ExactInt | _ExactFloat):
+        return value.text
+    if not math.isfinite(value):
+        raise JsonError("not_finite", f"{value} is not JSON.")
+    return int.__repr__(value) if isinstance(value, int) else float.__repr__(value)

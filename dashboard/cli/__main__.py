@@ -1,5 +1,0 @@
-"""``python -m dashboard.cli``."""
-
-from dashboard.cli.main import main
-
-main()

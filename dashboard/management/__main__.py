@@ -1,0 +1,25 @@
+"""``approval-dashboard COMMAND``, which is ``manage.py COMMAND`` without a checkout."""
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run the command that is named on the command line."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+    try:
+        from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415 - may be absent
+        from django.core.management import execute_from_command_line  # noqa: PLC0415 - the same
+    except ImportError:
+        sys.exit(
+            "Django is not installed for this Python, so nothing was started. Install the server "
+            "with: pip install -c constraints.txt -e ./client -e ."
+        )
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit(f"Nothing was done. {error}")
+
+
+if __name__ == "__main__":
+    main()

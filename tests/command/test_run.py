@@ -1,0 +1,316 @@
+"""A command that runs when it was approved, exactly as it was asked, and not otherwise."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from approval_client.testing import FakeDashboard
+from approval_client.wire import Status
+from tests.command.conftest import ended, gathering, interrupt, soon
+
+PRINT = "import sys; print(sys.argv[1:]); sys.exit(7)"
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "do.sh"
+    path.write_text('#!/bin/sh\necho "did $1"\ntouch ran\n')
+    path.chmod(0o755)
+    return path
+
+
+def calls(fake):
+    return [call.rpartition("/")[2] for call in fake.calls]
+
+
+def arguments(fake):
+    content = fake.approvals[-1].content
+    assert content["tool"] == "run_program"
+    return content["arguments"]
+
+
+def test_what_was_approved_runs_with_its_very_words_and_its_code_is_ours(approving):
+    words = ["a  b", "", "$HOME", "-x", "'\"\\", "é\n"]
+
+    done = approving("run", "--", sys.executable, "-c", PRINT, *words)
+
+    assert (done.code, done.output) == (7, f"{words}\n")
+
+
+def test_what_is_asked_is_the_line_the_program_the_folder_and_the_files(approving, script):
+    approving("run", "--objective", "Why.", "--", "./do.sh", "now then")
+
+    asked = arguments(approving.fake)
+    [file] = asked.pop("files")
+    assert asked == {
+        "command": "./do.sh 'now then'",
+        "executable": str(script),
+        "working_directory": str(script.parent),
+    }
+    assert (file["path"], file["bytes"], len(file["sha256"])) == (str(script), 34, 64)
+
+
+def test_it_is_reported_as_started_before_it_runs_and_as_finished_after(approving, script):
+    approving("run", "--", "./do.sh", "it")
+
+    approval = approving.fake.approvals[0]
+    assert calls(approving.fake)[-2:] == ["outcome", "outcome"]
+    assert approval.started_at is not None
+    assert (approval.finished["exit_code"], "output_head" in approval.finished) == (0, False)
+
+
+def test_with_capture_the_beginning_of_the_output_is_reported(approving, script):
+    done = approving("run", "--capture", "--", "./do.sh", "it")
+
+    assert done.output == "did it\n"
+    assert approving.fake.approvals[0].finished["output_head"] == "did it\n"
+
+
+def test_with_capture_both_streams_stay_apart(approving):
+    code = "import sys; print('out', flush=True); print('err', file=sys.stderr)"
+
+    done = approving("run", "--capture", "--", sys.executable, "-c", code)
+
+    assert (done.output, done.errors.endswith("err\n")) == ("out\n", True)
+
+
+def test_with_capture_an_output_that_nobody_reads_ends_the_command(approving):
+    process = approving.start("run", "--capture", "--", "yes", stderr=None)
+    process.stdout.readline()
+    process.stdout.close()
+    process.stdout = None
+
+    assert ended(process).code in {1, 141}
+
+
+def test_standard_input_goes_to_the_command(approving):
+    assert approving("run", "--", "cat", given="a\0b").output == "a\0b"
+
+
+def test_what_was_rejected_does_not_run(approvals_of, script):
+    with approvals_of(FakeDashboard.rejecting("No.")) as approvals:
+        done = approvals("run", "--", "./do.sh")
+
+    assert (done.code, done.output) == (90, "")
+    assert not (script.parent / "ran").exists()
+
+
+def test_an_expired_question_does_not_run(approvals_of, script):
+    with approvals_of(FakeDashboard.silent()) as approvals:
+        done = approvals("run", "--time-limit", 5, "--", "./do.sh")
+
+    assert done.code == 91
+    assert not (script.parent / "ran").exists()
+
+
+def test_a_dashboard_that_is_not_configured_does_not_run_it(approving, script):
+    approving.environment["DASHBOARD_URL"] = ""
+
+    assert approving("run", "--", "./do.sh").code == 98
+    assert not (script.parent / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda script: script.write_text("#!/bin/sh\ntouch ran\n"), "do.sh"),
+        (lambda script: script.unlink(), "do.sh"),
+        (lambda script: (script.parent / "new").write_text(""), "new"),
+    ],
+    ids=["changed", "gone", "new"],
+)
+def test_a_file_that_changed_in_between_is_not_run(approvals_of, script, change, named):
+    fake = FakeDashboard.manual()
+    with approvals_of(fake) as approvals:
+        process = approvals.start("run", "--", "./do.sh", "new")
+        soon(lambda: fake.approvals)
+        change(script)
+        fake.approve_next()
+        done = ended(process)
+
+    assert (done.code, named in done.errors) == (99, True)
+    assert not (script.parent / "ran").exists()
+    assert fake.approvals[0].finished["exit_code"] == 99
+    assert "Nothing was run." in fake.approvals[0].finished["error"]
+
+
+def test_the_text_of_the_files_is_sent_where_that_is_wanted(approving, script, tmp_path):
+    (tmp_path / "a.py").write_text("print(1)\n")
+    (tmp_path / "raw").write_bytes(b"\xff")
+    (tmp_path / "large").write_text("x" * 100_001)
+
+    approving("run", "--show-files", "--", "./do.sh", "--from=a.py", "raw", "large", "a.py")
+
+    sent = {f["path"]: f.get("shown", {}).get("code") for f in arguments(approving.fake)["files"]}
+    assert sent == {
+        str(script): script.read_text(),
+        "a.py": "print(1)\n",
+        "raw": None,
+        "large": None,
+    }
+
+
+def test_a_pipe_is_no_file_to_be_read(approving, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+
+    assert approving("run", "--", "true", "pipe", ".").code == 0
+    assert [f["path"] for f in arguments(approving.fake)["files"]] == [
+        arguments(approving.fake)["executable"]
+    ]
+
+
+def test_what_is_not_there_is_not_asked(approving):
+    assert approving("run", "--", "no-such-program").code == 127
+    assert approving.fake.approvals == []
+
+
+def test_what_cannot_be_executed_is_not_asked(approving, tmp_path):
+    (tmp_path / "text").write_text("x")
+
+    assert approving("run", "--", "./text").code == 126
+    assert approving.fake.approvals == []
+
+
+def test_what_cannot_be_started_after_all_is_reported(approving, tmp_path):
+    (tmp_path / "bad").write_text("#!/no/such/interpreter\n")
+    (tmp_path / "bad").chmod(0o755)
+
+    assert approving("run", "--", "./bad").code == 126
+    assert approving.fake.approvals[0].finished["error"].startswith("It could not be started")
+
+
+def test_words_that_are_no_text_are_not_asked(approving):
+    assert approving("run", "--", "echo", os.fsdecode(b"\xff")).code == 96
+    assert approving.fake.approvals == []
+
+
+def test_without_a_command_nothing_is_asked(approving):
+    assert approving("run").code == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
+def test_a_signal_goes_to_the_command(approving, number):
+    code = (
+        "import signal, sys\n"
+        f"signal.signal({int(number)}, lambda *_: sys.exit(42))\n"
+        "print('ready', flush=True)\n"
+        "while True: signal.pause()\n"
+    )
+    process = approving.start("run", "--", sys.executable, "-c", code)
+    assert process.stdout.readline() == b"ready\n"
+
+    process.send_signal(number)
+
+    assert ended(process).code == 42
+
+
+def test_a_command_that_a_signal_ended_has_the_code_of_shells(approving):
+    code = "import os; os.kill(os.getpid(), 9)"
+
+    assert approving("run", "--", sys.executable, "-c", code).code == 137
+    assert approving.fake.approvals[0].finished["error"] == "It was ended by SIGKILL."
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("command", [["ask", "-c", "x"], ["run", "--", "true"]])
+def test_who_stops_waiting_takes_the_question_back(approvals_of, number, code, command):
+    fake = FakeDashboard.manual()
+    with approvals_of(fake) as approvals:
+        process = approvals.start(*command)
+        soon(lambda: "wait" in "".join(calls(fake)))
+        process.send_signal(number)
+        assert ended(process).code == code
+
+    assert fake.approvals[0].status is Status.CANCELLED
+
+
+def test_who_stops_waiting_for_what_another_process_asked_takes_nothing_back(approvals_of):
+    fake = FakeDashboard.manual()
+    with approvals_of(fake) as approvals:
+        asked = approvals("ask", "-c", "x", "--no-wait").output.strip()
+        process = approvals.start("wait", asked)
+        soon(lambda: "wait" in "".join(calls(fake)))
+        interrupt(process)
+        assert ended(process).code == 130
+        assert approvals("wait", asked, "--max-wait", 1).code == 93
+
+    assert fake.approvals[0].status is Status.PENDING
+
+
+def test_at_a_terminal_the_time_left_and_the_link_are_drawn(approvals_of, tmp_path):
+    fake = FakeDashboard.manual()
+    ours, theirs = pty.openpty()
+    with approvals_of(fake) as approvals, os.fdopen(ours, "rb", 0) as screen:
+        approvals.environment["TERM"] = "xterm"
+        process = approvals.start("ask", "-c", "x", stderr=theirs)
+        os.close(theirs)
+        with gathering(screen) as drawn:
+            soon(lambda: " left" in drawn() and f"/approvals/{fake.approvals[0].id}" in drawn())
+            assert "Waiting for a person, " in drawn()
+            fake.approve_next("Fine.")
+            assert ended(process).output == "approved by reviewer: Fine.\n"
+
+
+def test_a_person_approves_a_real_run(live, person, script):
+    person.approves()
+
+    done = live("run", "--capture", "--", "./do.sh", "it")
+
+    assert (done.code, done.output) == (0, "did it\n")
+    assert (script.parent / "ran").exists()
+
+
+def test_a_person_rejects_a_real_run(live, person, script):
+    person.rejects("Wrong sector.")
+
+    done = live("run", "--", "./do.sh", "it")
+
+    assert (done.code, "Wrong sector." in done.errors) == (90, True)
+    assert not (script.parent / "ran").exists()
+
+
+def test_a_real_question_is_asked_here_and_waited_for_there(live, person):
+    asked = live("ask", "-c", "print(1)", "--language", "python", "--no-wait", "--json").json
+    person.approves()
+
+    done = live("wait", asked["id"], "--digest", asked["digest"], "--json")
+
+    assert (done.code, done.json["decided_by"]) == (0, "alice")
+    assert live("wait", asked["id"]).code == 94
+
+
+def test_without_the_extra_one_sentence_says_what_to_install(approving):
+    code = (
+        "import sys\n"
+        "sys.modules['typer'] = None\n"
+        "sys.argv = ['approvals', 'ask']\n"
+        "from approval_client.command.main import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=approving.environment,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (98, "")
+    assert done.stderr.count("\n") == 1
+    assert "pip install 'approval-client[cli]'" in done.stderr
+
+
+def test_a_server_that_is_killed_and_started_again_meanwhile_loses_nothing(
+    house, live, person, script
+):
+    def kill_and_restart():
+        house.server.kill()
+        house.start()
+
+    person.approves(after=kill_and_restart)
+
+    assert live("run", "--", "./do.sh", "it").code == 0
+    assert (script.parent / "ran").exists()
