@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 
 from dashboard.inspection.findings import Finding
+from dashboard.inspection.knowledge import WINDOWS
 from dashboard.inspection.notes import Notes, doubt
-from dashboard.inspection.windows_tables import PATTERNS, ROWS
 
 _NOT_INSPECTED = doubt(
     "not-inspected",
@@ -46,11 +46,11 @@ def _inspect_line(line: str, notes: Notes) -> None:
     if _WRITES.search(line.lower()):
         words |= {">"}
     names = words | {word.rpartition("\\")[2].removesuffix(".exe") for word in words}
-    for row in ROWS:
-        if not row.names.isdisjoint(names) and _has_flag(row.flags, words):
+    for row in WINDOWS.commands:
+        if not row.names.isdisjoint(names) and _has_flag(row.begins, words):
             notes.add(*row.effects)
 
-    for pattern, effects in PATTERNS:
+    for pattern, effects in WINDOWS.patterns:
         if re.search(pattern, line, re.IGNORECASE):
             notes.add(*effects)
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.python import modules
-from dashboard.inspection.python.effects import Deed, words
+from dashboard.inspection.knowledge import PYTHON_MODULES
+from dashboard.inspection.knowledge.loading import Deed
+from dashboard.inspection.notes import names
 from dashboard.inspection.python.lookup import called
 from dashboard.inspection.python.names import Value
 from dashboard.inspection.python.results import argument
@@ -31,7 +32,7 @@ _QUERY_CALLS = re.compile(r"@\s*\w+\s*[.(]|__|\b(?:import|lambda)\b")
 _METHOD = re.compile(r"\.\s*(\w{1,60})\s*\(")
 _CHANGING = frozenset("wax+")
 _RIGHTS = 0o6002  # set user, set group, writable by everybody
-_TARGETS = words("path_or_buf path buf excel_writer fname file filename fp name f")
+_TARGETS = names("path_or_buf path buf excel_writer fname file filename fp name f")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,7 @@ def _given(call: Called) -> bool:
 def _to_memory(call: Called) -> bool:
     nodes = [*call.node.args, *(keyword.value for keyword in call.node.keywords)]
     values = [call.judge.evaluator.values(node) for node in nodes]
-    return any(found and modules.BUFFERS.issuperset(found) for found in values)
+    return any(found and PYTHON_MODULES.buffers.issuperset(found) for found in values)
 
 
 def _url(call: Called) -> None:

@@ -6,8 +6,9 @@ import ast
 import re
 
 from dashboard.inspection.findings import Severity
+from dashboard.inspection.knowledge.loading import Deed
+from dashboard.inspection.notes import names
 from dashboard.inspection.python.checks import Called, Check
-from dashboard.inspection.python.effects import Deed, words
 from dashboard.inspection.python.lookup import is_known
 from dashboard.inspection.python.strings import UNKNOWN_TEXT, Text
 
@@ -17,7 +18,7 @@ LOADED_FROM = re.compile(
 )
 """Variables of the environment that say which code programs load."""
 
-_SYMBOLS = words("""
+_SYMBOLS = names("""
     symbols Symbol Dummy Wild Function IndexedBase Idx MatrixSymbol latex pprint pretty print_latex
     init_printing init_session
 """)

@@ -8,10 +8,10 @@ from typing import Any
 
 from dashboard.inspection import control_system
 from dashboard.inspection.findings import Finding, Severity
-from dashboard.inspection.python import modules
+from dashboard.inspection.knowledge import CONTROL_SYSTEM, PYTHON_MODULES
+from dashboard.inspection.knowledge.loading import Deed
 from dashboard.inspection.python.bindings import UNKNOWN
 from dashboard.inspection.python.checks import UNKNOWN_CALL, Called
-from dashboard.inspection.python.effects import Deed
 from dashboard.inspection.python.elsewhere import Elsewhere, origins
 from dashboard.inspection.python.lookup import called, is_known
 from dashboard.inspection.python.names import LOST, Values
@@ -36,8 +36,8 @@ class Judge:
         self.notes = notes
         self.evaluator = evaluator
         self.nested = nested
-        self.libraries = control_system.LIBRARIES & program.imports  # and those found on the way
-        self.uses_database = not modules.DATABASES.isdisjoint(program.imports)
+        self.libraries = CONTROL_SYSTEM.libraries & program.imports  # and those found on the way
+        self.uses_database = not PYTHON_MODULES.databases.isdisjoint(program.imports)
         self._elsewhere = Elsewhere(program, evaluator.names)
         self._references = References(self)
         self._stores = Stores(self)
@@ -114,7 +114,7 @@ class Judge:
         for path in self.evaluator.values(node.func):
             if not isinstance(path, Text):
                 self.called_as(node, path)
-        if self._name_of(node.func) in modules.HIGHER_ORDER:
+        if self._name_of(node.func) in PYTHON_MODULES.higher_order:
             self._hands_on(node)
         self._references.reference(node)
         self._built(node)

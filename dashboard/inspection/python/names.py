@@ -9,8 +9,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable
 
-from dashboard.inspection import control_system
-from dashboard.inspection.python import modules
+from dashboard.inspection.knowledge import CONTROL_SYSTEM, PYTHON_MODULES
 from dashboard.inspection.python.bindings import UNKNOWN
 from dashboard.inspection.python.lookup import KNOWN, is_known, member, names_of
 from dashboard.inspection.python.scopes import Place, Program, Scope
@@ -29,10 +28,11 @@ _AMBIENT = {
     "execfile": "builtins.exec",
     "raw_input": "builtins.input",
     "unicode": "builtins.str",
-    **modules.AMBIENT,
-    **control_system.AMBIENT,
+    **{name: name for name in PYTHON_MODULES.ambient_modules},
+    **PYTHON_MODULES.ambient,
+    **CONTROL_SYSTEM.ambient,
 }
-_FREE = {**{name: name for name in KNOWN}, **modules.WHERE_FREE}
+_FREE = {**{name: name for name in KNOWN}, **PYTHON_MODULES.where_free}
 
 
 def union(*several: Iterable[Value]) -> Values:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from dashboard.inspection import control_system
 from dashboard.inspection.findings import Finding, Severity, doubt_name
-from dashboard.inspection.python.effects import UNFOLLOWED, words
+from dashboard.inspection.knowledge import CONTROL_SYSTEM
+from dashboard.inspection.notes import names
+from dashboard.inspection.python.notes import UNFOLLOWED
 from dashboard.inspection.python.strings import HOLE, Text
 
 MAX_DEPTH = 3
 _PLACEHOLDER = "${_}"
-_KNOWN_PROGRAMS = words("""
+_KNOWN_PROGRAMS = names("""
     ls cat echo printf head tail wc sort uniq cut grep date pwd whoami hostname uname df du ps id
     which stat file true false caget cainfo camonitor pvget pvinfo nproc uptime free lscpu sleep
     rm mv cp mkdir touch chmod chown kill shutdown reboot dd curl wget sudo su git
@@ -65,7 +67,7 @@ class Nested:
             return [_unread("too-large", "There are too many commands here to be read.")]
         found = inspect_shell(command.replace(HOLE, _PLACEHOLDER))
         program = command.split(maxsplit=1)[0].rpartition("/")[2]
-        if not control_system.COMMANDS.isdisjoint(command.replace(HOLE, " ").split()):
+        if not CONTROL_SYSTEM.commands.isdisjoint(command.replace(HOLE, " ").split()):
             writes = control_system.WRITES
             sentence = "This command writes to the control system."
             found.append(Finding(writes.name, writes.severity, 1, 1, sentence))

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from dashboard.inspection.python.effects import words
+from dashboard.inspection.notes import names
 from dashboard.inspection.python.scopes import Position, Program, Scope
 
-_ASKING = words("getattr hasattr setattr delattr vars dir callable id type repr")
+_ASKING = names("getattr hasattr setattr delattr vars dir callable id type repr")
 _CHECKING = frozenset(["isinstance", "issubclass"])
 
 

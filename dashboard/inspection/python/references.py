@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from dashboard.inspection import control_system
-from dashboard.inspection.python import modules
+from dashboard.inspection.knowledge import PYTHON_MODULES
 from dashboard.inspection.python.bindings import UNKNOWN
 from dashboard.inspection.python.lookup import called, is_module, referred
 from dashboard.inspection.python.names import LOST
@@ -69,7 +69,7 @@ class References:
 
     def attribute(self, node: ast.Attribute) -> None:
         """Judge an attribute that is read or deleted."""
-        if node.attr in modules.TRICKY or self._is_of_type(node):
+        if node.attr in PYTHON_MODULES.tricky or self._is_of_type(node):
             self._judge.doubt(node, _LEADS)
         self.reference(node)
 

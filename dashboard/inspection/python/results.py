@@ -8,9 +8,9 @@ import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from dashboard.inspection.notes import names
 from dashboard.inspection.python import strings
 from dashboard.inspection.python.bindings import UNKNOWN
-from dashboard.inspection.python.effects import words
 from dashboard.inspection.python.lookup import imported
 from dashboard.inspection.python.names import LOST, Values, union
 from dashboard.inspection.python.strings import UNKNOWN_TEXT, Text
@@ -140,7 +140,7 @@ RESULTS: dict[str, Result] = {
     "pathlib.Path": _path,
     "typing.cast": _handed_on(1),
     **dict.fromkeys(
-        words("""
+        names("""
             functools.partial functools.partialmethod copy.copy copy.deepcopy builtins.str
             builtins.bytes builtins.bytearray builtins.memoryview contextlib.closing
             contextlib.nullcontext contextlib.aclosing os.path.expanduser os.path.expandvars

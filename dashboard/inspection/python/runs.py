@@ -6,10 +6,11 @@ import ast
 import re
 
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.python import modules
+from dashboard.inspection.knowledge import PYTHON_MODULES
+from dashboard.inspection.knowledge.loading import Deed
+from dashboard.inspection.notes import names
 from dashboard.inspection.python.bindings import LOCAL
 from dashboard.inspection.python.checks import CHECKS, UNKNOWN_CALL, Called, Check
-from dashboard.inspection.python.effects import Deed, words
 from dashboard.inspection.python.indirect import INDIRECT
 from dashboard.inspection.python.lookup import is_known
 from dashboard.inspection.python.results import is_module_name
@@ -20,8 +21,8 @@ _STATEMENT = re.compile(
     r"(?i)[\s(]*(?:--[^\n]*\n\s*)*(?:select|insert|update|delete|drop|create|alter|truncate|grant|"
     r"revoke|with|merge|replace|copy|call|exec|pragma|attach|vacuum|set|begin|commit|do|load)\b"
 )
-_IN_SHELL = words("sx sc system !")
-_ALL_ARGUMENTS = words("create_subprocess_exec subprocess_exec")
+_IN_SHELL = names("sx sc system !")
+_ALL_ARGUMENTS = names("create_subprocess_exec subprocess_exec")
 
 
 def _code(call: Called) -> None:
@@ -116,7 +117,7 @@ def _attribute(call: Called) -> None:
     for text in call.texts(name):
         if not text.known:
             call.doubt("The name of the attribute is only known while running")
-        elif text.value in modules.TRICKY:
+        elif text.value in PYTHON_MODULES.tricky:
             call.doubt("This leads from one object to all others")
 
 
@@ -140,7 +141,7 @@ def _named(call: Called) -> None:
     given = call.node.args[:1] if call.path.endswith("methodcaller") else call.node.args
     for text in [t for node in given for t in call.texts(node)] or [UNKNOWN_TEXT]:
         parts = text.value.split(".")
-        if not text.known or len(parts) > 1 or not modules.TRICKY.isdisjoint(parts):
+        if not text.known or len(parts) > 1 or not PYTHON_MODULES.tricky.isdisjoint(parts):
             call.doubt("The name of the attribute is only known while running")
         else:
             call.judge.called_as(call.node, f"?.{parts[0]}")
@@ -186,6 +187,6 @@ ALL_CHECKS: dict[str, Check] = {
     "magic": _magic,
 }
 # Checks without which nothing can be said: naming such a function is no finding yet.
-QUIET = frozenset([*CHECKS, *INDIRECT]) | words("""
+QUIET = frozenset([*CHECKS, *INDIRECT]) | names("""
     timed import attribute set_attribute set_own named sql
 """)

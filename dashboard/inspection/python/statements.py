@@ -9,8 +9,8 @@ from typing import Any
 
 from dashboard.inspection import control_system
 from dashboard.inspection.findings import Severity
+from dashboard.inspection.knowledge.loading import Deed
 from dashboard.inspection.python.checks import NETWORK
-from dashboard.inspection.python.effects import Deed
 from dashboard.inspection.python.lookup import imported, is_harmful, is_known, member, referred
 from dashboard.inspection.python.notes import PythonNotes
 from dashboard.inspection.python.runs import QUIET, UNKNOWN_IMPORT

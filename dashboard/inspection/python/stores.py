@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from dashboard.inspection import control_system
 from dashboard.inspection.findings import Severity
+from dashboard.inspection.knowledge import PYTHON_MODULES
+from dashboard.inspection.knowledge.loading import Deed
+from dashboard.inspection.notes import names
 from dashboard.inspection.python.bindings import UNKNOWN
 from dashboard.inspection.python.checks import SECRET_NAME, UNKNOWN_CALL
-from dashboard.inspection.python.effects import Deed, words
 from dashboard.inspection.python.indirect import LOADED_FROM
 from dashboard.inspection.python.lookup import is_known
-from dashboard.inspection.python.modules import TRICKY
 from dashboard.inspection.python.names import LOST
 from dashboard.inspection.python.notes import written
 from dashboard.inspection.python.results import NAMESPACE
@@ -29,7 +30,7 @@ _BEHAVIOUR = frozenset(["__class__", "__dict__", "__getattr__", "__call__"])
 _TABLES = frozenset(
     ["sys.modules", "sys.path", "sys.meta_path", "sys.path_hooks", "builtins", LOST]
 )
-_OPTIONS = words("options rcParams stdout stderr stdin argv ps1 ps2 rc config")
+_OPTIONS = names("options rcParams stdout stderr stdin argv ps1 ps2 rc config")
 
 
 class Stores:
@@ -40,7 +41,7 @@ class Stores:
 
     def stored(self, node: ast.expr, base: ast.expr, name: str) -> None:
         """Note what setting the attribute ``name`` of ``base`` does."""
-        if name in _BEHAVIOUR or (name in TRICKY and name != "__annotations__"):
+        if name in _BEHAVIOUR or (name in PYTHON_MODULES.tricky and name != "__annotations__"):
             self._judge.doubt(node, _BEHAVES)
         self._elsewhere(node, base)
         for path in self._judge.evaluator.paths(base):

@@ -10,9 +10,9 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from dashboard.inspection.notes import names
 from dashboard.inspection.python import strings
 from dashboard.inspection.python.bindings import LOCAL, UNKNOWN
-from dashboard.inspection.python.effects import words
 from dashboard.inspection.python.lookup import imported, makes, member
 from dashboard.inspection.python.names import LOST, Names, Value, Values, union
 from dashboard.inspection.python.results import NAMESPACE, RESULTS, is_module_name
@@ -23,7 +23,7 @@ _MAX_DEPTH = 100
 _MAX_ROUNDS = 5
 _NOTHING: Values = (UNKNOWN,)
 _OPAQUE = frozenset(["__new__", "__getattr__", "__getattribute__", "__call__"])
-_PATH_PARTS = words("""
+_PATH_PARTS = names("""
     parent with_suffix with_name with_stem joinpath resolve absolute expanduser home cwd
     relative_to rename replace
 """)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import tree_sitter
 import tree_sitter_bash
 
+from dashboard.inspection import effects
 from dashboard.inspection.findings import Finding
 from dashboard.inspection.notes import Notes, doubt
-from dashboard.inspection.shell import tables
 from dashboard.inspection.shell.call import Call
 from dashboard.inspection.shell.code import DATABASES, read_python
 from dashboard.inspection.shell.judge import judge, may_tell
@@ -31,7 +31,8 @@ MOST_NESTED = 3  # code in code in code
 _BASH = tree_sitter.Language(tree_sitter_bash.language())
 _TOO_NESTED = doubt("too-nested", "Holds code within code, too deep to be read.")
 _AMISS = {
-    effect.sentence for effect in (NOT_PARSED, NUL, READ_DIFFERENTLY, WORDS_BEHIND, tables.KEYWORD)
+    effect.sentence
+    for effect in (NOT_PARSED, NUL, READ_DIFFERENTLY, WORDS_BEHIND, effects.KEYWORD)
 }
 """What is said where the tree may not be what a shell would read."""
 

@@ -11,7 +11,7 @@ import re
 
 from django.utils.safestring import SafeString
 
-from dashboard.inspection.masking import candidates
+from dashboard.inspection.redaction import candidates
 from dashboard.web.rendering.masking import by_looks
 from dashboard.wire import Kind
 
