@@ -13,7 +13,7 @@ from dashboard.inspection import knowledge
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.knowledge import loading
 from dashboard.inspection.knowledge.loading import Deed, Document, Malformed, load, table
-from dashboard.inspection.python.runs import ALL_CHECKS
+from dashboard.inspection.python.calls import CHECKS
 
 FOLDER = Path(knowledge.__file__).parent
 
@@ -235,7 +235,7 @@ def test_the_tables_never_change(name):
 
 
 def test_every_check_that_the_tables_may_name_exists():
-    assert ALL_CHECKS.keys() == loading.CHECKS
+    assert CHECKS.keys() == loading.CHECKS
 
 
 def test_each_file_is_read_once_in_a_process():

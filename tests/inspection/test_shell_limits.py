@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dashboard.inspection.code import inspect_shell
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.knowledge import SHELL_COMMANDS, SHELL_OPTIONS
-from dashboard.inspection.shell.inspector import inspect_shell
 from dashboard.inspection.shell.judge import HANDLERS
 
 QUICK = settings(max_examples=60, deadline=None)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.notes import Effect, doubt
 from dashboard.inspection.python.bindings import collect
+from dashboard.inspection.python.context import Context
 from dashboard.inspection.python.fragments import fragments
 from dashboard.inspection.python.judge import Judge
 from dashboard.inspection.python.magics import without_magics
@@ -68,7 +69,7 @@ def _unread(doubt: Effect, line: int, source: str, notes: PythonNotes, nested: N
 
 def _judge(tree: ast.Module, notes: PythonNotes, nested: Nested) -> None:
     program = collect(tree)
-    Judge(program, Evaluator(program), notes, nested).run()
+    Judge(Context(program, Evaluator(program), notes, nested)).run()
 
 
 def _parsed(source: str, notes: PythonNotes, nested: Nested) -> ast.Module:

@@ -11,6 +11,8 @@ from dashboard.inspection.knowledge import CONTROL_SYSTEM
 from dashboard.inspection.notes import names
 from dashboard.inspection.python.notes import UNFOLLOWED
 from dashboard.inspection.python.strings import HOLE, Text
+from dashboard.inspection.shell.inspector import inspect_script
+from dashboard.inspection.sql import inspect_sql
 
 MAX_DEPTH = 3
 _PLACEHOLDER = "${_}"
@@ -58,14 +60,12 @@ class Nested:
 
     def shell(self, text: Text) -> list[Finding]:
         """Return what a text does as the command of a shell."""
-        from dashboard.inspection.shell.inspector import inspect_shell  # noqa: PLC0415 - each reads the other
-
         command = text.value.strip()
         if not command.strip(HOLE):
             return [_doubt("The command is only known while running.")]
         if not self._budget.take(text.value):
             return [_unread("too-large", "There are too many commands here to be read.")]
-        found = inspect_shell(command.replace(HOLE, _PLACEHOLDER))
+        found = inspect_script(command.replace(HOLE, _PLACEHOLDER), python=self._afresh)
         program = command.split(maxsplit=1)[0].rpartition("/")[2]
         if not CONTROL_SYSTEM.commands.isdisjoint(command.replace(HOLE, " ").split()):
             writes = control_system.WRITES
@@ -79,8 +79,6 @@ class Nested:
 
     def sql(self, text: Text) -> list[Finding]:
         """Return what a text does as a statement of SQL."""
-        from dashboard.inspection.sql import inspect_sql  # noqa: PLC0415 - as above
-
         if not text.value.strip(HOLE + " \n"):
             return [_doubt("The SQL is only known while running.")]
         if not self._budget.take(text.value):
@@ -90,6 +88,9 @@ class Nested:
             found = [finding for finding in found if not finding.is_doubt]  # a hole is no SQL
             found.append(_doubt("Part of the SQL is only known while running."))
         return found
+
+    def _afresh(self, text: str) -> list[Finding]:
+        return self._inspect(text, 0, Budget())
 
 
 def _doubt(sentence: str) -> Finding:

@@ -10,13 +10,11 @@ from typing import Any
 from dashboard.inspection import control_system
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.knowledge.loading import Deed
-from dashboard.inspection.python.checks import NETWORK
+from dashboard.inspection.python.calls import QUIET
 from dashboard.inspection.python.lookup import imported, is_harmful, is_known, member, referred
-from dashboard.inspection.python.notes import PythonNotes
-from dashboard.inspection.python.runs import QUIET, UNKNOWN_IMPORT
+from dashboard.inspection.python.notes import CREDENTIALS, NETWORK, UNKNOWN_IMPORT, PythonNotes
 from dashboard.inspection.python.scopes import Program
 
-CREDENTIALS = Deed("credentials", Severity.MEDIUM)
 _ALL = Deed(UNKNOWN_IMPORT.name, Severity.MEDIUM)
 _UNPICKLED = Deed("deserialisation", Severity.LOW)
 _SECRET_FILES = re.compile(

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 
 from dashboard.inspection import effects
-from dashboard.inspection.findings import Finding
 from dashboard.inspection.knowledge import SHELL_COMMANDS
 from dashboard.inspection.notes import doubt, names
 from dashboard.inspection.shell.call import NOT_CONSTANT, Call, Stdin
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 from dashboard.inspection.shell.wrappers import assigning
+from dashboard.inspection.sql import inspect_sql
 
 _SQL_UNKNOWN = doubt(
     "cannot-be-followed", "Sends statements to a database that are not known here."
@@ -157,16 +157,7 @@ def _python_inline(call: Call, option: str, given: Word, rest: list[Word]) -> No
 
 
 def _read_python(call: Call, text: str) -> None:
-    call.shell.notes.adopt(read_python(text))
-
-
-def read_python(text: str) -> list[Finding]:
-    """Return what a text does if it is Python."""
-    from dashboard.inspection.python.inspector import (  # noqa: PLC0415 - it may call this room
-        inspect_python,
-    )
-
-    return inspect_python(text)
+    call.shell.notes.adopt(call.shell.read_python(text))
 
 
 def pytest(call: Call) -> None:
@@ -236,8 +227,6 @@ def _database_input(call: Call, dialect: str) -> None:
 
 
 def _read_sql(call: Call, text: str, dialect: str) -> None:
-    from dashboard.inspection.sql import inspect_sql  # noqa: PLC0415 - slow to import
-
     if _SQL_SHELL.search(text):
         call.add(effects.RUNS_COMMAND)
     else:
