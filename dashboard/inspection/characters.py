@@ -112,7 +112,7 @@ def _row(length: int, before: str, text: str, start: int) -> Effect | None:
 
 
 def _is_symbol(character: str) -> bool:
-    """Say whether an emoji may begin so; the digits, ``#`` and ``*`` are drawn on keycaps."""
+    """Whether an emoji may begin so; the digits, ``#`` and ``*`` are drawn on keycaps."""
     is_drawn = unicodedata.category(character) in ("So", "Sk", "Sm", "Po", "Mn")
     return (is_drawn and not character.isascii()) or character in "0123456789#*"
 

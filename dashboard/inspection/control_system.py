@@ -24,21 +24,21 @@ _READING = re.compile(
     r"(?:lower|upper|strip|split|format|startswith|endswith|items|keys|values|append|mean|tolist)$"
 )
 _READING_COMMAND = re.compile(r"(?:Get|Read|Is|Has|State|Status|Info|Query|Wait)(?![a-z])")
-"""A device's own commands are written with a capital letter; the most of them do something."""
+"""A device's own commands begin with a capital letter; most of them do something."""
 
 _ORDINARY = {name for kind in (str, list, dict, set, float) for name in dir(kind)} - {
     "clear"
 } | CONTROL_SYSTEM.ordinary
-"""What any value may be asked for: also what Python's own are."""
+"""Methods of Python's own values, of arrays, tables and figures: none commands a device."""
 
 
 def is_library(path: str) -> bool:
-    """Say whether a dotted path begins in one of the libraries."""
+    """Whether a dotted path begins in one of the libraries."""
     return path.partition(".")[0].removesuffix("()") in CONTROL_SYSTEM.libraries
 
 
 def called(path: str) -> Deed:
-    """Say what calling something of a library does.
+    """Return what calling something of a library does.
 
     A class, known by its capital letter, is only made: it reads at most. An object's method is a
     command of the device however it is written, and a server lets others write.
@@ -56,14 +56,14 @@ def called(path: str) -> Deed:
 
 
 def may_command(method: str) -> bool:
-    """Say whether a method of an unknown object, where a library is in use, may be a command."""
+    """Whether a method of an unknown object, where a library is in use, may be a command."""
     if method in _ORDINARY:
         return False
     return method[:1].isupper() or not _READING.match(method)
 
 
 def may_write(method: str, libraries: AbstractSet[str]) -> bool:
-    """Say whether a method of an unknown object may write, given the libraries in use."""
+    """Whether a method of an unknown object may write, given the libraries in use."""
     if method[:1].isupper():
         is_command = method.isidentifier() and not _READING_COMMAND.match(method)
         return is_command and not CONTROL_SYSTEM.commanded.isdisjoint(libraries)
@@ -73,7 +73,7 @@ def may_write(method: str, libraries: AbstractSet[str]) -> bool:
 
 
 def setting_writes(attribute: str, libraries: AbstractSet[str], *, certain: bool) -> bool:
-    """Say whether setting an attribute writes.
+    """Whether setting an attribute writes.
 
     Args:
         certain: Whether the object is known to be a library's.

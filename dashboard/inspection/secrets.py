@@ -1,4 +1,4 @@
-"""Findings about credentials that are written down in content."""
+"""Findings about credentials in content."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Looks for dangers in commands of Windows: batch files and PowerShell.
 
-No parser for them is well kept, so nothing is vouched for here: whatever is found, there is always
-the doubt that something was not. Words are looked for wherever they stand in a line, without the
-marks that both shells ignore within a word.
+There is no well-maintained parser for them, so every inspection ends with a doubt. Words are
+looked for wherever they stand in a line, without the marks that both shells ignore within a word.
 """
 
 from __future__ import annotations

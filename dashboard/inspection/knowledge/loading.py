@@ -175,7 +175,10 @@ def load(schema: type[Schema], first: Document, *more: Document) -> Schema:
             if document is not first and not known[name]["grows"]:
                 raise place.wrong("Only the first document may have this table.")
             read = known[name]["read"](value, place)
-            found[name] = _added(found[name], read) if name in found else read
+            if name in found:
+                before = found[name]
+                read = before | read if isinstance(before, frozenset) else (*before, *read)
+            found[name] = read
     missing = known.keys() - found.keys()
     if missing:
         raise Malformed(f"{first.file}: The tables {_listed(missing)} are missing.")
@@ -187,7 +190,7 @@ def table(read: Read, *, grows: bool = False) -> Any:
 
     Args:
         read: Turns the value in the document into the table.
-        grows: Whether other documents may add to it.
+        grows: Whether other documents may add to it. Only sets and tuples can grow.
     """
     return field(metadata={"read": read, "grows": grows})
 
@@ -452,11 +455,3 @@ def _once(names: list[str], place: Place) -> None:
 
 def _listed(names: Any) -> str:
     return ", ".join(repr(str(name)) for name in sorted(names))
-
-
-def _added(before: Any, more: Any) -> Any:
-    """Put two tables together; a name in both is all that they say."""
-    if isinstance(before, frozenset | tuple):
-        return before | more if isinstance(before, frozenset) else (*before, *more)
-    both = {key: before.get(key, ()) + more.get(key, ()) for key in (*before, *more)}
-    return MappingProxyType(both)

@@ -84,7 +84,7 @@ class Calls:
             self.context.note(node, UNKNOWN_CALL, path)
 
     def _writes(self, node: ast.Call, path: str) -> bool:
-        """Say whether a method of an object that is not known may write to a control system."""
+        """Whether a method of an unknown object may write to a control system."""
         root = path.partition(".")[0]
         last = path.rpartition(".")[2]
         if path[0] != UNKNOWN and (is_known(root.removesuffix("()")) or last[:1].isupper()):
@@ -566,11 +566,11 @@ CHECKS: dict[str, Check] = {
     "sql": _sql,
     "magic": _magic,
 }
-"""By the name that the tables have for each."""
+"""By the names that the tables use."""
 
 QUIET = names("""
     attribute backend chmod engine environ filename formula import inplace moved named
     numpy_load open open_method option path_given plotted query saved set_attribute set_own sql
     target temporary thread timed torch_load url url_given variable yaml
 """)
-"""Checks without which nothing can be said: naming such a function is no finding yet."""
+"""Checks that decide by the arguments: naming such a function is not a finding yet."""

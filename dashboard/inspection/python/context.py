@@ -59,10 +59,10 @@ class Context:
         self.notes.adopt(node, findings)
 
     def may_write(self, path: str) -> bool:
-        """Say whether a method of an unknown object may write to a control system."""
+        """Whether a method of an unknown object may write to a control system."""
         last = path.rpartition(".")[2]
         return bool(self.libraries) and control_system.may_write(last, self.libraries)
 
     def is_from_elsewhere(self, root: ast.AST) -> bool:
-        """Say whether nothing in the source says what an expression comes from."""
+        """Whether an expression may come from objects that the source did not make."""
         return any(map(self._elsewhere.may_be, origins(root)))

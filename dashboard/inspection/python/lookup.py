@@ -109,17 +109,17 @@ def _held(path: str, attribute: str) -> str:
 
 
 def is_module(path: str) -> bool:
-    """Say whether a path is a module that can do harm, so that it must not get out of sight."""
+    """Whether a path is a module that can do harm, and so must not get out of sight."""
     return path in _MODULES
 
 
 def is_known(module: str) -> bool:
-    """Say whether the effects of a module are known."""
+    """Whether the effects of a module are known."""
     return module.partition(".")[0] in KNOWN
 
 
 def makes(path: str) -> bool:
-    """Say whether a call of ``path`` returns an object whose methods are in the tables."""
+    """Whether a call of ``path`` returns an object whose methods are in the tables."""
     return path.replace("()", "") in _TYPES or (
         control_system.is_library(path) and path.count("()") < 2  # noqa: PLR2004
     )
@@ -127,7 +127,7 @@ def makes(path: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def called(path: str) -> tuple[Deed, ...]:
-    """Say what a call of ``path`` does, as far as its name tells."""
+    """Return what a call of ``path`` does, as far as its name shows."""
     parent, _, last = path.rpartition(".")
     if path.endswith("()"):  # an object that is called
         return (control_system.WRITES,) if control_system.is_library(path) else ()
@@ -155,7 +155,7 @@ def _moved(path: str) -> tuple[Deed, ...]:
 
 @lru_cache(maxsize=4096)
 def referred(path: str) -> tuple[Deed, ...]:
-    """Say what naming ``path`` without calling it may lead to: it may be called elsewhere."""
+    """Return what may follow from naming ``path`` without a call: it may be called elsewhere."""
     parent, _, last = path.rpartition(".")
     if path.endswith("()"):
         return ()
@@ -212,7 +212,7 @@ def names_of(module: str) -> frozenset[str]:
 
 
 def is_harmful(module: str) -> bool:
-    """Say whether a module holds anything of medium severity or higher."""
+    """Whether a module holds anything of medium severity or higher."""
     return module in _MODULES or any(
         deed.severity.rank >= Severity.MEDIUM.rank for deed in _WHOLE.get(module, ())
     )

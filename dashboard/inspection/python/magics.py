@@ -1,4 +1,4 @@
-"""The lines of a notebook that are no Python: ``%magic``, ``!command``, ``name?``."""
+"""The lines of a notebook that are not Python: ``%magic``, ``!command``, ``name?``."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Reader:
         return "\n".join(self.lines) if found else None
 
     def last_of(self, index: int) -> int:
-        """Return the last of the lines that one line goes on over."""
+        """Return the last line of a magic that is continued with backslashes."""
         last = index
         if re.match(r"[ \t]*[%!]|[^#'\"]*=[ \t]*[%!]", self.lines[index][:200]):
             while self.lines[last].endswith("\\") and last + 1 < len(self.lines):

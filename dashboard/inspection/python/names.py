@@ -36,7 +36,7 @@ _FREE = {**{name: name for name in KNOWN}, **PYTHON_MODULES.where_free}
 
 
 def union(*several: Iterable[Value]) -> Values:
-    """Put values together, each once; too many of them are as good as none."""
+    """Put values together without duplicates; too many of them become unknown."""
     found = tuple(dict.fromkeys(value for values in several for value in values))
     if len(found) <= MAX_VALUES:
         return found
@@ -45,7 +45,7 @@ def union(*several: Iterable[Value]) -> Values:
 
 
 class Names:
-    """What is bound to names and to attributes, as far as it is known by now."""
+    """What is known so far to be bound to names and to attributes."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -54,7 +54,7 @@ class Names:
         self._star_names = {path: names_of(path) for path in program.stars}
 
     def add(self, scope: Scope | None, name: str, values: Values) -> bool:
-        """Add to what a name, or without a scope an attribute, stands for; say if it is new."""
+        """Add values to a name, or without a scope to an attribute; return whether any is new."""
         table = self.attributes if scope is None else self._scopes.setdefault(scope, {})
         before = table.get(name, ())
         if before == (LOST,):
@@ -79,7 +79,7 @@ class Names:
         return union(*found)
 
     def is_free(self, scope: Scope, name: str) -> bool:
-        """Say whether nothing in the source gives ``name`` a meaning, nor anything usual."""
+        """Whether neither the source nor common usage gives ``name`` a meaning."""
         current: Scope | None = scope
         while current:
             if name in current.bound:

@@ -1,4 +1,4 @@
-"""Code inside of Python code: in the arguments of exec, of a shell, of a database."""
+"""Code within Python code: in the arguments of ``exec``, of a shell or of a database."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Budget:
     characters: int = 1 << 17
 
     def take(self, text: str) -> bool:
-        """Use some of it for ``text``; say whether there was enough."""
+        """Use some of it for ``text``; return whether there was enough."""
         self.texts -= 1
         self.characters -= len(text)
         return self.texts >= 0 and self.characters >= 0

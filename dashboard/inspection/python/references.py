@@ -1,4 +1,4 @@
-"""Notes what is only named: it may be called elsewhere, where nobody sees what it is."""
+"""Notes names that are read without being called: what they stand for may be called elsewhere."""
 
 from __future__ import annotations
 

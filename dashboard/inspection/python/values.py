@@ -32,7 +32,7 @@ _PATH_PARTS = names("""
 
 
 class Evaluator:
-    """Says what expressions stand for, once every name was followed to its end."""
+    """Tells what expressions stand for, after following every name to its end."""
 
     def __init__(self, program: Program) -> None:
         self._program = program

@@ -115,7 +115,7 @@ class Call:
         return False
 
     def operands(self, *, values: str = "", names: frozenset[str] = frozenset()) -> list[Word]:
-        """Return the arguments that are no options.
+        """Return the arguments that are not options.
 
         Args:
             values: The letters of options whose value is the next argument.

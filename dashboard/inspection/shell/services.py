@@ -53,7 +53,7 @@ def containers(call: Call) -> None:
 
 
 def look_inside(call: Call, words: Sequence[Word]) -> None:
-    """Judge the words from the first one that names a program that we know to start or destroy."""
+    """Judge the words from the first program on that is known to start or destroy something."""
     for index, word in enumerate(words):
         if word.text.rpartition("/")[2] in SHELL_COMMANDS.starters:
             call.runs(words[index:])
