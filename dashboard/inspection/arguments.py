@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from dashboard.inspection import control_system
 from dashboard.inspection.code import (
     MAX_BYTES,
     inspect_code,
@@ -17,6 +16,7 @@ from dashboard.inspection.code import (
     sure,
 )
 from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.knowledge import CONTROL_SYSTEM
 from dashboard.inspection.languages import our_spelling
 from dashboard.inspection.notes import Effect, Notes, doubt
 from dashboard.inspection.parts import (
@@ -75,7 +75,7 @@ def _by_name(tool: str) -> list[Finding]:
     name = re.split(r"__|[./:]", tool)[-1].replace("-", "_")
     notes = Notes(WHOLE)
     with notes.at(0, 0):
-        known = not {name, words(name)}.isdisjoint(control_system.METHODS)
+        known = not {name, words(name)}.isdisjoint(CONTROL_SYSTEM.methods)
         if known or _WRITES.search(words(name)):
             notes.add(_WRITES_CONTROL)
         elif _READS.fullmatch(name) or _READS.fullmatch(words(name)):

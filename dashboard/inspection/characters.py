@@ -8,13 +8,18 @@ from collections.abc import Iterator
 
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.hidden import MANY_BLANKS, Glyph, GlyphKind, segments
-from dashboard.inspection.look_alikes import is_disguised, is_folded, odd_words, plain_words
+from dashboard.inspection.knowledge import CHARACTERS
 from dashboard.inspection.notes import Effect, Notes
 
 _DEEP = 80  # blanks at the start of a line that honest code is never indented by
 _JOINERS = "\u200c\u200d"
 _EMOJI_STYLE = "\ufe0e\ufe0f"
 _BOM = "\ufeff"
+_ASCII = str.maketrans(
+    {odd: plain for plain, odds in CHARACTERS.look_alikes.items() for odd in odds}
+)
+_WORD = re.compile(r"(?=\w*[^\x00-\x7f])\w{2,}")
+_ORDINALS = "\xaa\xba"  # as in 1st, in Spanish
 _HIGH, _MEDIUM, _LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 _BY_KIND = {
     GlyphKind.DIRECTION: Effect(
@@ -107,7 +112,7 @@ def _row(length: int, before: str, text: str, start: int) -> Effect | None:
 
 
 def _is_symbol(character: str) -> bool:
-    """Say whether an emoji may begin so; the digits, ``#`` and ``*`` are drawn on keycaps."""
+    """Whether an emoji may begin so; the digits, ``#`` and ``*`` are drawn on keycaps."""
     is_drawn = unicodedata.category(character) in ("So", "Sk", "Sm", "Po", "Mn")
     return (is_drawn and not character.isascii()) or character in "0123456789#*"
 
@@ -115,9 +120,46 @@ def _is_symbol(character: str) -> bool:
 def _odd(text: str) -> Iterator[tuple[int, Effect]]:
     if text.isascii():
         return
-    others = plain_words(text)
-    for start, word in odd_words(text):
-        if is_folded(word):
+    others = _plain_words(text)
+    for start, word in _odd_words(text):
+        if _is_folded(word):
             yield start, _FOLDED
-        elif is_disguised(word, others):
+        elif _is_disguised(word, others):
             yield start, _DISGUISED
+
+
+def _is_disguised(word: str, others: frozenset[str]) -> bool:
+    """Say whether ``word`` passes for another one.
+
+    It does if Latin letters stand in it beside letters that merely look Latin, or if all of it
+    looks like a common name of code, or like one of the ``others`` in the same text.
+    """
+    plain = word.translate(_ASCII)
+    if plain == word:
+        return False
+    if re.search("[A-Za-z]", word):
+        return True
+    return plain.isascii() and (plain in CHARACTERS.common or plain in others)
+
+
+def _is_folded(word: str) -> bool:
+    """Say whether Python reads ``word`` as another name, of plain letters (NFKC, PEP 3131)."""
+    letters = any(
+        character not in _ORDINALS and not character.isascii() and _is_letter(character)
+        for character in word
+    )
+    return letters and unicodedata.normalize("NFKC", word).isascii()
+
+
+def _odd_words(text: str) -> list[tuple[int, str]]:
+    """Return where the words with letters beyond ASCII begin, and the words."""
+    return [(match.start(), match[0]) for match in _WORD.finditer(text)]
+
+
+def _plain_words(text: str) -> frozenset[str]:
+    """Return the words of a text that are made of ASCII only."""
+    return frozenset(re.findall(r"[A-Za-z_]\w+", text, re.ASCII))
+
+
+def _is_letter(character: str) -> bool:
+    return unicodedata.category(character)[0] == "L" or unicodedata.category(character) == "Nl"

@@ -13,7 +13,7 @@ from dashboard.inspection.languages import our_spelling
 from dashboard.inspection.notes import Effect, Notes, doubt
 from dashboard.inspection.python.inspector import inspect_python
 from dashboard.inspection.secrets import inspect_secrets
-from dashboard.inspection.shell.inspector import inspect_shell
+from dashboard.inspection.shell.inspector import inspect_script
 from dashboard.inspection.sql import inspect_sql
 from dashboard.inspection.windows import inspect_windows
 
@@ -78,8 +78,17 @@ def search(text: str, *, block: int = 0) -> list[Finding]:
     """
     if not _LIKE_CODE.search(text) or _size(text) > MAX_BYTES:
         return []
-    readings = [inspect_python, _search_shell, *([inspect_sql] if _LIKE_SQL.search(text) else [])]
+    readings = [inspect_python, _search_script, *([inspect_sql] if _LIKE_SQL.search(text) else [])]
     return list(dict.fromkeys(f for read in readings for f in sure(_guarded(read, text, block))))
+
+
+def inspect_shell(text: str, *, block: int = 0, is_code: bool = True) -> list[Finding]:
+    """Return what a script does, also by the Python that it runs.
+
+    Args:
+        is_code: Whether it is certainly a script. Prose is not read for commands in mid-sentence.
+    """
+    return inspect_script(text, python=inspect_python, block=block, is_code=is_code)
 
 
 def sure(findings: Iterable[Finding], least: Severity = Severity.HIGH) -> Iterator[Finding]:
@@ -111,11 +120,11 @@ def _searcher(said: Effect) -> Inspector:
     return lambda text, *, block: [_noted(said, block, text), *search(text, block=block)]
 
 
-def _search_shell(text: str, *, block: int) -> list[Finding]:
-    return _inspect_shell(text, block=block, is_code=False)
+def _search_script(text: str, *, block: int) -> list[Finding]:
+    return _inspect_script_and_lines(text, block=block, is_code=False)
 
 
-def _inspect_shell(text: str, *, block: int, is_code: bool = True) -> list[Finding]:
+def _inspect_script_and_lines(text: str, *, block: int, is_code: bool = True) -> list[Finding]:
     found = inspect_shell(text, block=block, is_code=is_code)
     for match in _WINDOWS_LINE.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
@@ -127,7 +136,7 @@ def _inspect_shell(text: str, *, block: int, is_code: bool = True) -> list[Findi
 
 _INSPECTORS: dict[str, Inspector] = {
     "python": inspect_python,
-    "bash": _inspect_shell,
+    "bash": _inspect_script_and_lines,
     "batch": inspect_windows,
     "powershell": inspect_windows,
 }

@@ -18,7 +18,7 @@ from functools import cache, lru_cache
 from itertools import chain, islice
 from typing import NamedTuple
 
-from dashboard.inspection import hidden_names as names
+from dashboard.inspection.knowledge import CHARACTERS
 
 MANY_BLANKS = 32  # side by side; deeper than honest code is indented
 COLLAPSE_ABOVE = 8  # hidden characters side by side that are drawn one by one
@@ -30,6 +30,10 @@ _ROWS = re.compile(rf"[ \t]{{{MANY_BLANKS},}}+")
 _HIDDEN_IN_ASCII = r"[\x00-\x08\x0b-\x1f\x7f]"
 _COUNTED_AT_ONCE = 50_000  # characters; other threads may run between two pieces
 _BLOCK = 0x1000
+_VARIATION_SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
+_TAGS = range(0xE0000, 0xE0080)
+_SPELLING_TAGS = range(0xE0020, 0xE007F)  # each stands for the ASCII character below it
+_LABELS = {**CHARACTERS.labels, **CHARACTERS.directions}
 
 
 class GlyphKind(StrEnum):
@@ -212,7 +216,7 @@ def _collapsed(run: str, census: Counter[Hidden]) -> Glyph:
 
 def _message(run: str) -> str:
     """Say what tag characters spell: text for a machine that no person sees."""
-    spelled = "".join(chr(ord(c) - names.TAGS.start) for c in run if ord(c) in names.SPELLING_TAGS)
+    spelled = "".join(chr(ord(c) - _TAGS.start) for c in run if ord(c) in _SPELLING_TAGS)
     if not spelled:
         return ""
     more = f" and {len(spelled) - SPELLED_OUT} more" if len(spelled) > SPELLED_OUT else ""
@@ -233,18 +237,18 @@ def _glyph(character: str, *, ends_line: bool) -> Glyph:
 @lru_cache(maxsize=4096)
 def _describe(character: str, *, ends_line: bool = False) -> Hidden:
     number = f"U+{ord(character):04X}"
-    name = unicodedata.name(character, names.CONTROL_NAMES.get(character, ""))
+    name = unicodedata.name(character, CHARACTERS.control_names.get(character, ""))
     kind = GlyphKind.LINE_END if ends_line and character == "\r" else _kind(character)
-    label = names.LABELS.get(character, number)
+    label = _LABELS.get(character, number)
     return Hidden(label, f"{number} {name or f'({kind} character)'}", kind)
 
 
 def _kind(character: str) -> GlyphKind:
-    if character in names.DIRECTIONS:
+    if character in CHARACTERS.directions:
         return GlyphKind.DIRECTION
-    if ord(character) in names.TAGS:
+    if ord(character) in _TAGS:
         return GlyphKind.TAG
-    if character in names.LOOK_BLANK:
+    if character in CHARACTERS.look_blank:
         return GlyphKind.BLANK
     return _BY_CATEGORY.get(unicodedata.category(character), GlyphKind.INVISIBLE)
 
@@ -296,4 +300,4 @@ def _is_hidden(code: int) -> bool:
     character = chr(code)
     if not character.isprintable():  # Cc Cf Cn Co Cs Zl Zp, and Zs but for the space
         return character not in "\n\t"
-    return character in names.LOOK_EMPTY or any(code in r for r in names.VARIATION_SELECTORS)
+    return character in CHARACTERS.look_empty or any(code in r for r in _VARIATION_SELECTORS)

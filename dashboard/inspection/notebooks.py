@@ -1,18 +1,22 @@
-"""Notebooks (nbformat 4) as texts and pictures: read, measured and cut, never run.
+"""Notebooks (nbformat 4) as texts and pictures: read, measured, cut and compared, never run.
 
-Everything here is called through the sandbox, for a notebook may be 10 MiB of anything. Only what
-a page can draw as plain text leaves it, and PNG pictures, which are drawn anew elsewhere.
+A notebook may be 10 MiB of anything, so what reads one is called through the sandbox. Only what a
+page can draw as plain text leaves it, and PNG pictures, which are drawn anew elsewhere.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
-from typing import Any, TypedDict
+import re
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypedDict
 
 from approval_client.wire import JsonError, parse_json
-from dashboard.inspection.notebook_outputs import Output, picture_of, read_outputs
-from dashboard.inspection.notebook_texts import cut, is_text, text_of
+from dashboard.inspection.fences import parse_fences
 
 READER_VERSION = "1"
 MOST_CELLS = 5_000
@@ -27,6 +31,42 @@ MOST_AT_ONCE = 400_000  # characters of all cells that are handed on together
 _LONGEST_ID = 64  # nbformat 4.5
 _KINDS = {"code": "code", "markdown": "markdown", "raw": "raw"}
 _NOT_ONE = "This is not a notebook of nbformat 4"
+
+MOST_OUTPUTS = 20
+"""Outputs of one cell that are handed on; the others are counted."""
+
+MOST_OUTPUT_LINES = 200
+"""Lines of one output; the others are counted."""
+
+MOST_OUTPUT_CHARACTERS = 20_000
+MOST_PICTURE_BYTES = 4 << 20
+MOST_PIXELS = 6_000_000
+LONGEST_SIDE = 10_000
+
+_PNG = "image/png"
+_TEXT = "text/plain"
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_HEADER = struct.Struct("!8sI4sII")  # signature, length, "IHDR", width, height
+_KNOWN = {
+    "application/javascript",
+    "application/json",
+    "application/pdf",
+    "application/vnd.bokehjs_exec.v0+json",
+    "application/vnd.jupyter.widget-view+json",
+    "application/vnd.plotly.v1+json",
+    "application/vnd.vegalite.v5+json",
+    "image/gif",
+    "image/jpeg",
+    "image/svg+xml",
+    "image/webp",
+    "text/csv",
+    "text/html",
+    "text/latex",
+    "text/markdown",
+    "video/mp4",
+}
+_OTHER = "a format that we do not know"
+_COLOURS = re.compile(r"\x1b\[[0-9;]{0,30}m")
 
 
 class Outline(TypedDict):
@@ -195,3 +235,231 @@ def _with_few_pictures(cell: Cell, left: int) -> int:
             output["not_shown"].append(f"image/png, after {MOST_PICTURES} others on this page")
         left -= output["picture"] is not None
     return left
+
+
+class Picture(TypedDict):
+    """A PNG by its place among the outputs of its cell, from 0, and by what its head claims."""
+
+    output: int
+    width: int
+    height: int
+
+
+class Output(TypedDict):
+    """One output.
+
+    Attributes:
+        kind: ``stdout``, ``stderr``, ``result``, ``display``, ``error`` or ``unknown``.
+        text: Plain text; perhaps empty.
+        left_out: How many of its lines are not in it.
+        colours: How many codes that colour a terminal were taken out.
+        not_shown: What else there was, in words of ours.
+    """
+
+    kind: str
+    text: str
+    left_out: int
+    colours: int
+    picture: Picture | None
+    not_shown: list[str]
+
+
+class Head(NamedTuple):
+    """What the head of a PNG claims, in pixels."""
+
+    width: int
+    height: int
+
+
+def read_outputs(outputs: Any) -> tuple[list[Output], int]:
+    """Reduce the outputs of a cell; also returns how many are left out."""
+    given = outputs if isinstance(outputs, list) else []
+    some = enumerate(given[:MOST_OUTPUTS])
+    return [_output(number, one) for number, one in some], len(given[MOST_OUTPUTS:])
+
+
+def picture_of(output: Any) -> bytes:
+    """Return the PNG of an output.
+
+    Raises:
+        ValueError, KeyError, TypeError: There is none that could be drawn.
+    """
+    raw = base64.b64decode("".join(text_of(output["data"][_PNG]).split()), validate=True)
+    if _head(raw) is None or len(raw) > MOST_PICTURE_BYTES:
+        raise ValueError("This is no PNG that could be drawn.")
+    return raw
+
+
+def _output(number: int, output: Any) -> Output:
+    kind = output.get("output_type") if isinstance(output, dict) else None
+    match kind:
+        case "stream":
+            name = "stderr" if output.get("name") == "stderr" else "stdout"
+            return _texts(name, output.get("text"))
+        case "error":
+            return _texts("error", _trace(output))
+        case "display_data" | "execute_result":
+            named = "result" if kind == "execute_result" else "display"
+            return _shown(named, number, output.get("data"))
+    return _texts("unknown", None)
+
+
+def _texts(kind: str, value: Any, **more: Any) -> Output:
+    whole, colours = without_colours(text_of(value) if is_text(value) else "")
+    text, left_out = cut(whole, MOST_OUTPUT_LINES, MOST_OUTPUT_CHARACTERS)
+    found = Output(
+        kind=kind, text=text, left_out=left_out, colours=colours, picture=None, not_shown=[]
+    )
+    found.update(more)  # type: ignore[typeddict-item] # its own fields
+    return found
+
+
+def _trace(output: Mapping[str, Any]) -> str:
+    traceback = output.get("traceback")
+    if is_text(traceback) and traceback:
+        return "\n".join(traceback) if isinstance(traceback, list) else text_of(traceback)
+    named = [output.get(name) for name in ("ename", "evalue")]
+    return ": ".join(word for word in named if isinstance(word, str))
+
+
+def _shown(kind: str, number: int, data: Any) -> Output:
+    bundle = data if isinstance(data, dict) else {}
+    claimed, why_not = _claimed(bundle.get(_PNG)) if _PNG in bundle else (None, "")
+    picture = (
+        Picture(output=number, width=claimed.width, height=claimed.height) if claimed else None
+    )
+    not_shown = [why_not] if why_not else []
+    not_shown += _named(bundle)
+    return _texts(kind, bundle.get(_TEXT), picture=picture, not_shown=not_shown)
+
+
+def _named(bundle: Mapping[str, Any]) -> Iterator[str]:
+    others = [name for name in bundle if name not in (_PNG, _TEXT)]
+    yield from (name for name in others if name in _KNOWN)
+    unknown = sum(name not in _KNOWN for name in others)
+    if unknown:
+        yield _OTHER if unknown == 1 else f"{unknown} formats that we do not know"
+
+
+def _claimed(value: Any) -> tuple[Head | None, str]:
+    """Read the head of a picture, or say why it is not shown."""
+    if not is_text(value):
+        return None, "image/png that holds no picture"
+    text = "".join(text_of(value).split())
+    if len(text) * 3 // 4 > MOST_PICTURE_BYTES:
+        return None, f"image/png of more than {MOST_PICTURE_BYTES >> 20} MiB"
+    head = _head(_beginning(text))
+    if head is None:
+        return None, "image/png that holds no picture"
+    if max(head) > LONGEST_SIDE or head.width * head.height > MOST_PIXELS:
+        return None, f"image/png that claims {head.width:,} × {head.height:,} pixels"  # noqa: RUF001 - as people write it
+    return head, ""
+
+
+def _beginning(text: str) -> bytes:
+    try:
+        return base64.b64decode(text[:44], validate=True)
+    except ValueError:
+        return b""
+
+
+def _head(raw: bytes) -> Head | None:
+    if len(raw) < _HEADER.size:
+        return None
+    signature, _, name, width, height = _HEADER.unpack_from(raw)
+    if signature != _SIGNATURE or name != b"IHDR" or not (width and height):
+        return None
+    return Head(width, height)
+
+
+def is_text(value: Any) -> bool:
+    """Say whether ``value`` is what notebooks write for a text: one, or a list of its lines."""
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(line, str) for line in value)
+    )
+
+
+def text_of(value: Any) -> str:
+    """Return a text as one."""
+    return value if isinstance(value, str) else "".join(value)
+
+
+def cut(text: str, lines: int, characters: int) -> tuple[str, int]:
+    """Cut a text to so much, and count the lines that are not, or not whole, in it."""
+    kept = "\n".join(text[:characters].split("\n", lines)[:lines])
+    rest = text[len(kept) :]
+    return kept, rest.count("\n") + (not rest.startswith("\n") and bool(rest))
+
+
+def without_colours(text: str) -> tuple[str, int]:
+    """Take out the codes that only colour a terminal, and count them; no other escape goes."""
+    return _COLOURS.subn("", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Where code stands in a notebook.
+
+    Attributes:
+        cells: The numbers, from 1, of the cells that are it: one for each block.
+        is_everything: It is all code cells, one after the other.
+    """
+
+    cells: tuple[int, ...] = ()
+    is_everything: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.cells) or self.is_everything
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How a notebook differs from an earlier one, in its cells alone.
+
+    Attributes:
+        earlier: Cell -> the cell that it was before, both from 0, where its text changed.
+        new: Cells that have no earlier one.
+        gone: How many cells there were that are no more.
+    """
+
+    earlier: Mapping[int, int] = field(default_factory=dict)
+    new: frozenset[int] = frozenset()
+    gone: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.earlier or self.new or self.gone)
+
+
+def match(code: str, language: str | None, outline: Outline) -> Match:
+    """Look for code among the cells. Line breaks before and after either do not count."""
+    cells = enumerate(outline["cells"], 1)
+    places = {name: number for number, (kind, name, _) in reversed([*cells]) if kind == "code"}
+    if fingerprint(code) in outline["joined"] and fingerprint(code) not in places:
+        return Match(is_everything=True)
+    blocks = None if language else parse_fences(code)
+    texts = [block.code for block in blocks] if blocks else [code]
+    found = [places.get(fingerprint(text)) for text in texts]
+    return Match(tuple(number for number in found if number) if all(found) else ())
+
+
+def changes(before: Outline, now: Outline) -> Changes:
+    """Pair the cells of two notebooks: by text, then by id, then by place."""
+    old = [(kind, name) for kind, name, _ in before["cells"]]
+    new = [(kind, name) for kind, name, _ in now["cells"]]
+    known, kept = set(old), set(new)
+    left = {number for number, one in enumerate(old) if one not in kept}
+    ids = {before["cells"][number][2]: number for number in left if before["cells"][number][2]}
+    earlier: dict[int, int] = {}
+    for number in (n for n, one in enumerate(new) if one not in known):
+        was = ids.get(now["cells"][number][2], _same_place(number, before["cells"], now["cells"]))
+        if was in left:
+            earlier[number] = was
+            left.discard(was)
+    added = frozenset(n for n, one in enumerate(new) if one not in known) - earlier.keys()
+    return Changes(earlier, added, len(left))
+
+
+def _same_place(number: int, old: Sequence[list[str]], new: Sequence[list[str]]) -> int:
+    """Return the same number where neither side names its cells there; -1 if there is none."""
+    is_there = number < len(old) and old[number][0] == new[number][0]
+    return number if is_there and not (old[number][2] and new[number][2]) else -1

@@ -33,6 +33,16 @@ def names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+FINDINGS = frozenset(UNSEEN) | names("""
+    background-job control-characters control-system-read control-system-write credentials
+    deserialisation disk-write dynamic-code file-delete file-read file-write folding-characters
+    hidden-text invisible-characters look-alike-characters network pipe-to-shell privilege-change
+    process-execution recursive-delete row-of-blanks sql-delete sql-drop sql-grant sql-update
+    sql-without-where sql-write system-change text-direction unknown-characters unusual-blanks
+""")
+"""The names of all findings. The tables may name no other."""
+
+
 class Notes:
     """The findings about one block, in the order in which they were made, each only once."""
 

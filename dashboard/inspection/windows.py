@@ -1,8 +1,7 @@
 """Looks for dangers in commands of Windows: batch files and PowerShell.
 
-No parser for them is well kept, so nothing is vouched for here: whatever is found, there is always
-the doubt that something was not. Words are looked for wherever they stand in a line, without the
-marks that both shells ignore within a word.
+There is no well-maintained parser for them, so every inspection ends with a doubt. Words are
+looked for wherever they stand in a line, without the marks that both shells ignore within a word.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 from dashboard.inspection.findings import Finding
+from dashboard.inspection.knowledge import WINDOWS
 from dashboard.inspection.notes import Notes, doubt
-from dashboard.inspection.windows_tables import PATTERNS, ROWS
 
 _NOT_INSPECTED = doubt(
     "not-inspected",
@@ -46,11 +45,11 @@ def _inspect_line(line: str, notes: Notes) -> None:
     if _WRITES.search(line.lower()):
         words |= {">"}
     names = words | {word.rpartition("\\")[2].removesuffix(".exe") for word in words}
-    for row in ROWS:
-        if not row.names.isdisjoint(names) and _has_flag(row.flags, words):
+    for row in WINDOWS.commands:
+        if not row.names.isdisjoint(names) and _has_flag(row.begins, words):
             notes.add(*row.effects)
 
-    for pattern, effects in PATTERNS:
+    for pattern, effects in WINDOWS.patterns:
         if re.search(pattern, line, re.IGNORECASE):
             notes.add(*effects)
 

@@ -7,6 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from dashboard.inspection.findings import UNSEEN, Finding, Severity, Unseen
+from dashboard.inspection.notes import FINDINGS
 from dashboard.inspection.python.notes import PHRASES
 from dashboard.policies.evaluate import evaluate
 from dashboard.policies.importing import from_yaml, to_yaml
@@ -129,11 +130,16 @@ def findings():
 def test_every_finding_that_is_listed_is_one_that_is_made():
     sources = [
         *ROOT.glob("dashboard/inspection/**/*.py"),
+        *ROOT.glob("dashboard/inspection/knowledge/*.toml"),
         ROOT / "dashboard/policies/inspecting.py",
     ]
     made = set(re.findall(r'"([a-z]+(?:-[a-z]+)*)"', "".join(map(Path.read_text, sources))))
 
     assert findings() - made == set()
+
+
+def test_every_finding_that_the_inspectors_know_is_listed():
+    assert findings() == FINDINGS
 
 
 def test_every_finding_about_python_and_every_one_of_a_starter_is_listed():

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from dashboard.inspection import notebooks
-from dashboard.inspection.notebook_matches import changes, match
-from dashboard.inspection.notebook_texts import cut, without_colours
+from dashboard.inspection.notebooks import changes, cut, match, without_colours
 from tests.notebooks import code, display, error, markdown, notebook, picture, png, stream
 
 

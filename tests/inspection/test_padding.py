@@ -3,11 +3,11 @@
 import pytest
 
 from approval_client.wire import Kind
+from dashboard.inspection.code import inspect_shell
 from dashboard.inspection.findings import Severity, Unseen
 from dashboard.inspection.inspector import inspect_content
 from dashboard.inspection.python.fragments import MOST_TRIED, fragments
 from dashboard.inspection.python.inspector import inspect_python
-from dashboard.inspection.shell.inspector import inspect_shell
 from tests.inspection.corpus import python, shell, sql, windows
 
 EVERY = 6  # of the corpus, so that this takes seconds

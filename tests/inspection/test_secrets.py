@@ -2,7 +2,10 @@
 
 import pytest
 
+from dashboard.inspection.code import inspect_code
 from dashboard.inspection.findings import Severity
+from dashboard.inspection.knowledge import SECRETS
+from dashboard.inspection.redaction import candidates, secrets_in_python, secrets_in_text
 from dashboard.inspection.secrets import inspect_secrets
 
 LETTERS = "aB3dE5gH7jK9mN1pQ2sT4vW6yZ8bC0fG"
@@ -49,3 +52,60 @@ def test_what_looks_like_a_credential_is_found(text, what):
 )
 def test_what_only_looks_a_little_like_one_is_left_alone(text):
     assert inspect_secrets(text) == []
+
+
+LITERALS = {
+    "an access key of AWS": ("AKIA", "ABCDEFGHIJKLMNOP"),
+    "a token of GitHub": ("ghp_", f"{LETTERS}abcd-more_of_it"),
+    "a token of GitLab": ("glpat-", LETTERS),
+    "a token of Slack": ("xoxb-", "1234567890-abc_d"),
+    "a key of Google": ("AIza", f"{LETTERS}abcd"),
+    "a key of a model's provider": ("sk-ant-", LETTERS),
+    "a key of Stripe": ("sk_live_", LETTERS),
+    "a token of Hugging Face": ("hf_", LETTERS),
+    "a signed token (JWT)": ("eyJ", "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.x"),
+    "a password in an address": ("postgres://ada:", "correct"),
+    "a password": ("", "correct-horse"),
+    "a token of this dashboard": ("dash_", LETTERS),
+}
+"""What stays visible of a secret, and what is covered."""
+
+NEVER_COVERED = {"a private key"}  # its lines may as well be paths of programs
+
+
+def test_every_secret_of_the_table_has_an_example_here():
+    assert {secret.what for secret in SECRETS.secrets} == LITERALS.keys() | NEVER_COVERED
+
+
+@pytest.mark.parametrize("what", LITERALS)
+def test_every_secret_is_found_and_covered(what):
+    shown, secret = LITERALS[what]
+    end = "@db.example/x" if "address" in what else ""
+    name = "password" if what == "a password" else "value"
+    source = f"{name} = '{shown}{secret}{end}'\n"
+    start = source.index(secret)
+    run = (start, start + len(secret))
+
+    found = {finding.name for finding in inspect_code(source, "python")}
+
+    assert "credentials" in found
+    assert run in secrets_in_text(source) or what == "a password"
+    assert any(begin <= run[0] and run[1] <= last for begin, last in candidates(source))
+    assert any(begin <= run[0] and run[1] <= last for begin, last in secrets_in_python(source))
+
+
+@pytest.mark.parametrize("what", sorted(LITERALS.keys() - {"a token of this dashboard"}))
+def test_every_secret_is_found_under_its_own_name(what):
+    shown, secret = LITERALS[what]
+    end = "@db.example/x" if "address" in what else ""
+    name = "password" if what == "a password" else "value"
+
+    sentences = {f.sentence for f in inspect_secrets(f"{name} = '{shown}{secret}{end}'")}
+
+    assert f"Holds what looks like {what}." in sentences
+
+
+def test_a_token_of_this_dashboard_is_found_in_python():
+    (finding,) = inspect_code(f"value = 'dash_{LETTERS}'", "python")
+
+    assert (finding.name, finding.severity) == ("credentials", Severity.MEDIUM)

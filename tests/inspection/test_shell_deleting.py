@@ -2,8 +2,8 @@
 
 import pytest
 
+from dashboard.inspection.code import inspect_shell
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.shell.inspector import inspect_shell
 
 
 def names(script):

@@ -4,11 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dashboard.inspection.code import inspect_shell
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.shell.inspector import inspect_shell
+from dashboard.inspection.knowledge import SHELL_COMMANDS, SHELL_OPTIONS
 from dashboard.inspection.shell.judge import HANDLERS
-from dashboard.inspection.shell.options import OPTIONS
-from dashboard.inspection.shell.tables import EFFECTS, HARMLESS
 
 PIECES = [
     *"$(){}[]`'\"\\|&;<>\n\t #!=*?",
@@ -141,7 +140,9 @@ def test_code_within_code_is_followed_a_few_levels_and_then_doubted():
     assert ("too-nested", Severity.HIGH) in doubts(script)
 
 
-KNOWN = sorted({*HANDLERS, *EFFECTS, *OPTIONS, *HARMLESS})
+KNOWN = sorted(
+    {*HANDLERS, *SHELL_COMMANDS.commands, *SHELL_OPTIONS.options, *SHELL_COMMANDS.harmless}
+)
 ODD = ["", "-", "--", "-c", "-e", "-o", "$x", '"$x"', "''", "-- --", "= a", "-I -s", "x | y"]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.inspection.shell.inspector import inspect_shell
+from dashboard.inspection.code import inspect_shell
 
 
 def names(script):

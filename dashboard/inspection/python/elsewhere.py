@@ -1,4 +1,4 @@
-"""Which names may hold what nothing in a Python source made: what the kernel had before."""
+"""Which names may hold objects that the kernel had before a Python source runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HANDING_ON = frozenset(
 
 
 class Elsewhere:
-    """Follows objects of the kernel through names, lists, loops and calls of own functions.
+    """Follows objects of the kernel through names, lists, loops and the source's own functions.
 
     By name alone, whatever the scope: a name that holds one somewhere may hold one everywhere.
     """
@@ -29,7 +29,7 @@ class Elsewhere:
         self._follow(list(self._given()))
 
     def may_be(self, node: ast.Name) -> bool:
-        """Say whether what this name stands for may come from the kernel."""
+        """Whether this name may stand for an object of the kernel."""
         scope = self._program.scopes.get(id(node), self._program.module)
         return node.id in self._held or self._names.is_free(scope, node.id)
 
@@ -41,7 +41,7 @@ class Elsewhere:
             self._held |= more
 
     def _given(self) -> Iterator[tuple[str, list[ast.Name]]]:
-        """Yield names and where what they hold comes from."""
+        """Yield names, each with the names that its value is taken from."""
         for binding in self._program.bindings:
             if isinstance(binding.value, ast.expr) and binding.scope:
                 yield binding.name, list(origins(binding.value))

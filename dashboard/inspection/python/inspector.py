@@ -11,6 +11,7 @@ from dataclasses import replace
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.notes import Effect, doubt
 from dashboard.inspection.python.bindings import collect
+from dashboard.inspection.python.context import Context
 from dashboard.inspection.python.fragments import fragments
 from dashboard.inspection.python.judge import Judge
 from dashboard.inspection.python.magics import without_magics
@@ -27,7 +28,7 @@ _READ_ALIKE = frozenset(["utf-8", "utf8", "utf-8-sig", "ascii", "us-ascii"])
 
 
 def inspect_python(source: str, *, block: int = 0) -> list[Finding]:
-    """Say what ``source`` does, as far as reading it tells.
+    """Return what ``source`` does, as far as reading it shows.
 
     It never raises. What cannot be read is one finding that says so, a doubt; so is each place
     where it cannot be told what is called.
@@ -52,7 +53,7 @@ def _inspect(source: str, depth: int, budget: Budget, block: int = 0) -> list[Fi
 
 
 def _unread(doubt: Effect, line: int, source: str, notes: PythonNotes, nested: Nested) -> None:
-    """Note that a source is not read as a whole, and what can be read of it line by line."""
+    """Note that a source is not read as a whole, and what its single lines do."""
     notes.put(Finding(doubt.name, doubt.severity, line, line, doubt.sentence))
     found = fragments(source)
     if not found.is_all:
@@ -68,7 +69,7 @@ def _unread(doubt: Effect, line: int, source: str, notes: PythonNotes, nested: N
 
 def _judge(tree: ast.Module, notes: PythonNotes, nested: Nested) -> None:
     program = collect(tree)
-    Judge(program, Evaluator(program), notes, nested).run()
+    Judge(Context(program, Evaluator(program), notes, nested)).run()
 
 
 def _parsed(source: str, notes: PythonNotes, nested: Nested) -> ast.Module:
@@ -84,7 +85,7 @@ def _parsed(source: str, notes: PythonNotes, nested: Nested) -> ast.Module:
 
 
 def _within_texts(source: str, plain: str, tree: ast.Module, notes: PythonNotes) -> None:
-    """Notice magics that are no statements for Python: a text may end on such a line."""
+    """Note magic lines that Python does not take for statements: a text may end on one."""
     begun = {node.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt)}
     lines = zip(re.split(r"\r\n|\r|\n", source), plain.split("\n"), strict=False)
     for number, (before, after) in enumerate(lines, 1):
@@ -100,7 +101,7 @@ def _tree(source: str) -> ast.Module:
 
 
 def _coding(source: str, notes: PythonNotes) -> None:
-    """Notice a source that asks to be read in another encoding, where it may say other things."""
+    """Note a source that asks for another encoding, in which it may say something else."""
     for index, line in enumerate(re.split(r"\r\n|\r|\n", source[:2000], maxsplit=2)[:2]):
         match = _CODING.match(line)
         if match and match[1].lower().replace("_", "-") not in _READ_ALIKE:

@@ -9,43 +9,50 @@ from __future__ import annotations
 import sys
 from functools import lru_cache
 from itertools import chain
+from types import MappingProxyType
 
 from dashboard.inspection import control_system
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.python import modules
-from dashboard.inspection.python.effects import (
-    HARMLESS_MEMBERS,
-    HARMLESS_PARTS,
-    STDLIB,
-    Deed,
-    Table,
-    merged,
+from dashboard.inspection.knowledge import (
+    CONTROL_SYSTEM,
+    LIBRARIES,
+    PYTHON_MODULES,
+    STANDARD_LIBRARY,
 )
-from dashboard.inspection.python.libraries import LIBRARIES, METHODS, WEAK_METHODS
+from dashboard.inspection.knowledge.loading import Deed, Deeds
 
-Deeds = tuple[Deed, ...]
 MAX_PATH = 120  # characters; longer ones are nobody's name
 
 
-_TABLE = merged(STDLIB, LIBRARIES)
+def _merged(*tables: Deeds) -> Deeds:
+    """Put tables together; a name in several of them is all that they say."""
+    table: dict[str, tuple[Deed, ...]] = {}
+    for path, deeds in (item for part in tables for item in part.items()):
+        table[path] = (*table.get(path, ()), *deeds)
+    return MappingProxyType(table)
+
+
+_TABLE = _merged(STANDARD_LIBRARY, LIBRARIES.calls)
 _EXACT = {path: deeds for path, deeds in _TABLE.items() if not path.endswith(".*")}
 _WHOLE = {path[:-2]: deeds for path, deeds in _TABLE.items() if path.endswith(".*")}
-_MOVED: Table = {}  # a function of a library, found under another of its modules
+_MOVED: dict[
+    str, tuple[Deed, ...]
+] = {}  # a function of a library, found under another of its modules
 for _path, _deeds in _EXACT.items():
     _root, _, _rest = _path.partition(".")
     if _rest:
         _name = f"{_root} {_rest.rpartition('.')[2]}"
         _MOVED[_name] = (*_MOVED.get(_name, ()), *_deeds)
 _PRIVATE = (Deed("unknown-call", Severity.MEDIUM),)
-_METHODS = merged(METHODS, control_system.METHODS)
-_ALIASES = {**modules.ALIASES, **control_system.ALIASES}
+_METHODS = _merged(LIBRARIES.methods, CONTROL_SYSTEM.methods)
+_ALIASES = {**PYTHON_MODULES.aliases, **CONTROL_SYSTEM.aliases}
 KNOWN = (
-    modules.HARMLESS
-    | control_system.LIBRARIES
+    PYTHON_MODULES.harmless
+    | CONTROL_SYSTEM.libraries
     | {root for path in _EXACT if (root := path.partition(".")[0]) in sys.stdlib_module_names}
     | {path.partition(".")[0] for path in _WHOLE}
     | {path for path in _ALIASES if "." not in path}
-) - modules.PARTLY
+) - PYTHON_MODULES.partly
 _HARMFUL = {path for path, deeds in _TABLE.items() if any(d.severity.rank > 1 for d in deeds)}
 _CALLED_CLASSES = {
     parent
@@ -54,12 +61,16 @@ _CALLED_CLASSES = {
 }
 _MODULES = (
     {path.rpartition(".")[0] for path in _HARMFUL} - _CALLED_CLASSES - {""}
-) | control_system.LIBRARIES
+) | CONTROL_SYSTEM.libraries
 _TYPES = (
     _CALLED_CLASSES
-    | modules.HARMLESS_TYPES
+    | PYTHON_MODULES.harmless_types
     | {"socket.socket", "get_ipython", "sqlite3.connect", "boto3.client"}
     | {"xml.etree.ElementTree.parse", "lxml.etree.parse", "importlib.metadata.EntryPoint"}
+)
+_HELD, _HELD_BY_STDLIB = (
+    {f"{blank}{name}": name for blank in ("", "_") for name in held}
+    for held in (PYTHON_MODULES.held, PYTHON_MODULES.held_by_stdlib)
 )
 _PROXIES = frozenset(["__call__", "__init__", "__new__", "__wrapped__", "__get__", "__func__"])
 
@@ -72,7 +83,7 @@ def canonical(path: str) -> str:
 def member(path: str, attribute: str) -> str:
     """Return the path of an attribute."""
     if path[0] == "?":
-        return modules.HELD.get(attribute) or f"?.{attribute}"
+        return _HELD.get(attribute) or f"?.{attribute}"
     if len(path) + len(attribute) > MAX_PATH:
         return f"?.{attribute[:MAX_PATH]}"
     return _held(path, attribute) or canonical(f"{path}.{attribute}")
@@ -89,34 +100,34 @@ def imported(name: str) -> str:
 
 def _held(path: str, attribute: str) -> str:
     root = path.partition(".")[0]
-    if "(" in path or f"{path}.{attribute}" in modules.HOLDS_ITS_OWN:
+    if "(" in path or f"{path}.{attribute}" in PYTHON_MODULES.holds_its_own:
         return ""
-    held = modules.HELD.get(attribute, "")
+    held = _HELD.get(attribute, "")
     if not held and root in sys.stdlib_module_names:
-        held = modules.HELD_BY_STDLIB.get(attribute, "")
+        held = _HELD_BY_STDLIB.get(attribute, "")
     return held
 
 
 def is_module(path: str) -> bool:
-    """Say whether a path is a module that can do harm, so that it must not get out of sight."""
+    """Whether a path is a module that can do harm, and so must not get out of sight."""
     return path in _MODULES
 
 
 def is_known(module: str) -> bool:
-    """Say whether the effects of a module are known."""
+    """Whether the effects of a module are known."""
     return module.partition(".")[0] in KNOWN
 
 
 def makes(path: str) -> bool:
-    """Say whether a call of ``path`` returns an object whose methods are in the tables."""
+    """Whether a call of ``path`` returns an object whose methods are in the tables."""
     return path.replace("()", "") in _TYPES or (
         control_system.is_library(path) and path.count("()") < 2  # noqa: PLR2004
     )
 
 
 @lru_cache(maxsize=4096)
-def called(path: str) -> Deeds:
-    """Say what a call of ``path`` does, as far as its name tells."""
+def called(path: str) -> tuple[Deed, ...]:
+    """Return what a call of ``path`` does, as far as its name shows."""
     parent, _, last = path.rpartition(".")
     if path.endswith("()"):  # an object that is called
         return (control_system.WRITES,) if control_system.is_library(path) else ()
@@ -143,15 +154,15 @@ def _moved(path: str) -> tuple[Deed, ...]:
 
 
 @lru_cache(maxsize=4096)
-def referred(path: str) -> Deeds:
-    """Say what naming ``path`` without calling it may lead to: it may be called elsewhere."""
+def referred(path: str) -> tuple[Deed, ...]:
+    """Return what may follow from naming ``path`` without a call: it may be called elsewhere."""
     parent, _, last = path.rpartition(".")
     if path.endswith("()"):
         return ()
     exact = _EXACT.get(path) or _EXACT.get(path.replace("()", ""))
     if exact or _is_harmless(path, parent):
         return exact or ()
-    if control_system.is_library(path) and path not in control_system.LIBRARIES:
+    if control_system.is_library(path) and path not in CONTROL_SYSTEM.libraries:
         deed = control_system.called(path)
         return (deed,) if "()" not in path and not last.islower() else _METHODS.get(last, ())
     known = _METHODS.get(last, ()) if parent else ()
@@ -159,15 +170,15 @@ def referred(path: str) -> Deeds:
 
 
 def _is_harmless(path: str, parent: str) -> bool:
-    if path[0] == "<" or (parent.endswith("()") and parent[:-2] in modules.HARMLESS_TYPES):
+    if path[0] == "<" or (parent.endswith("()") and parent[:-2] in PYTHON_MODULES.harmless_types):
         return path.rpartition(".")[2] not in _METHODS
-    if path.startswith(HARMLESS_PARTS):
+    if path.startswith(PYTHON_MODULES.harmless_parts):
         return True
     root, _, rest = path.partition(".")
-    return rest in HARMLESS_MEMBERS.get(root, ())
+    return rest in PYTHON_MODULES.harmless_members.get(root, ())
 
 
-def _whole(path: str) -> Deeds:
+def _whole(path: str) -> tuple[Deed, ...]:
     while "." in path:
         path = path.rpartition(".")[0]
         if path in _WHOLE:
@@ -175,18 +186,19 @@ def _whole(path: str) -> Deeds:
     return ()
 
 
-def _method(path: str, last: str) -> Deeds:
+def _method(path: str, last: str) -> tuple[Deed, ...]:
     strong = _METHODS.get(last, ())
     root = path.partition(".")[0]
     if strong or "." not in path:
         return strong
     is_object = "(" in path or root == "?" or root not in KNOWN
-    return WEAK_METHODS.get(last, ()) if is_object else ()
+    return LIBRARIES.weak_methods.get(last, ()) if is_object else ()
 
 
-def _not_listed(path: str) -> Deeds:
+def _not_listed(path: str) -> tuple[Deed, ...]:
     root, _, rest = path.partition(".")
-    if root in HARMLESS_MEMBERS and rest and "(" not in rest and not rest[0].isupper():
+    is_listed = root in PYTHON_MODULES.harmless_members
+    if is_listed and rest and "(" not in rest and not rest[0].isupper():
         return (Deed("unknown-call", Severity.LOW),)
     return ()
 
@@ -200,7 +212,7 @@ def names_of(module: str) -> frozenset[str]:
 
 
 def is_harmful(module: str) -> bool:
-    """Say whether a module holds anything of medium severity or higher."""
+    """Whether a module holds anything of medium severity or higher."""
     return module in _MODULES or any(
         deed.severity.rank >= Severity.MEDIUM.rank for deed in _WHOLE.get(module, ())
     )

@@ -1,4 +1,4 @@
-"""The lines of a notebook that are no Python: ``%magic``, ``!command``, ``name?``."""
+"""The lines of a notebook that are not Python: ``%magic``, ``!command``, ``name?``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import ast
 import re
 
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.python.effects import Deed, words
+from dashboard.inspection.knowledge.loading import Deed
+from dashboard.inspection.notes import names
 from dashboard.inspection.python.nested import Nested
 from dashboard.inspection.python.notes import PythonNotes
 from dashboard.inspection.python.strings import HOLE, Text
@@ -16,12 +17,12 @@ _INSTALLS = Deed("system-change", Severity.HIGH)
 _WRITES = Deed("file-write", Severity.MEDIUM)
 _LINE = re.compile(r"([ \t]*)([\w.,\[\]'\" \t]{1,100}=[ \t]*)?(%%?|!!?)([ \t]*\S.*|)")
 _HELP = re.compile(r"[ \t]*\?{0,2}[\w.]{1,100}\?{0,2}[ \t]*")
-_SHELL_LINES = words("sx sc system")
-_SHELL_CELLS = words("bash sh script sx system ! zsh dash ksh")
-_HARMLESS_LINES = words("matplotlib autoreload precision pprint who whos pwd lsmagic")
-_PYTHON_LINES = words("time timeit prun memit")
-_PYTHON_CELLS = words("time timeit capture prun memit")
-_INSTALLING = words("pip conda mamba micromamba uv")
+_SHELL_LINES = names("sx sc system")
+_SHELL_CELLS = names("bash sh script sx system ! zsh dash ksh")
+_HARMLESS_LINES = names("matplotlib autoreload precision pprint who whos pwd lsmagic")
+_PYTHON_LINES = names("time timeit prun memit")
+_PYTHON_CELLS = names("time timeit capture prun memit")
+_INSTALLING = names("pip conda mamba micromamba uv")
 _VARIABLE = re.compile(r"\{[^{}]*\}|\$\w+")
 _UNREAD = "This magic command does what cannot be read here"
 
@@ -58,7 +59,7 @@ class _Reader:
         return "\n".join(self.lines) if found else None
 
     def last_of(self, index: int) -> int:
-        """Return the last of the lines that one line goes on over."""
+        """Return the last line of a magic that is continued with backslashes."""
         last = index
         if re.match(r"[ \t]*[%!]|[^#'\"]*=[ \t]*[%!]", self.lines[index][:200]):
             while self.lines[last].endswith("\\") and last + 1 < len(self.lines):

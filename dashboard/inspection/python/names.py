@@ -9,8 +9,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable
 
-from dashboard.inspection import control_system
-from dashboard.inspection.python import modules
+from dashboard.inspection.knowledge import CONTROL_SYSTEM, PYTHON_MODULES
 from dashboard.inspection.python.bindings import UNKNOWN
 from dashboard.inspection.python.lookup import KNOWN, is_known, member, names_of
 from dashboard.inspection.python.scopes import Place, Program, Scope
@@ -29,14 +28,15 @@ _AMBIENT = {
     "execfile": "builtins.exec",
     "raw_input": "builtins.input",
     "unicode": "builtins.str",
-    **modules.AMBIENT,
-    **control_system.AMBIENT,
+    **{name: name for name in PYTHON_MODULES.ambient_modules},
+    **PYTHON_MODULES.ambient,
+    **CONTROL_SYSTEM.ambient,
 }
-_FREE = {**{name: name for name in KNOWN}, **modules.WHERE_FREE}
+_FREE = {**{name: name for name in KNOWN}, **PYTHON_MODULES.where_free}
 
 
 def union(*several: Iterable[Value]) -> Values:
-    """Put values together, each once; too many of them are as good as none."""
+    """Put values together without duplicates; too many of them become unknown."""
     found = tuple(dict.fromkeys(value for values in several for value in values))
     if len(found) <= MAX_VALUES:
         return found
@@ -45,7 +45,7 @@ def union(*several: Iterable[Value]) -> Values:
 
 
 class Names:
-    """What is bound to names and to attributes, as far as it is known by now."""
+    """What is known so far to be bound to names and to attributes."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -54,7 +54,7 @@ class Names:
         self._star_names = {path: names_of(path) for path in program.stars}
 
     def add(self, scope: Scope | None, name: str, values: Values) -> bool:
-        """Add to what a name, or without a scope an attribute, stands for; say if it is new."""
+        """Add values to a name, or without a scope to an attribute; return whether any is new."""
         table = self.attributes if scope is None else self._scopes.setdefault(scope, {})
         before = table.get(name, ())
         if before == (LOST,):
@@ -79,7 +79,7 @@ class Names:
         return union(*found)
 
     def is_free(self, scope: Scope, name: str) -> bool:
-        """Say whether nothing in the source gives ``name`` a meaning, nor anything usual."""
+        """Whether neither the source nor common usage gives ``name`` a meaning."""
         current: Scope | None = scope
         while current:
             if name in current.bound:

@@ -1,4 +1,4 @@
-"""Code inside of Python code: in the arguments of exec, of a shell, of a database."""
+"""Code within Python code: in the arguments of ``exec``, of a shell or of a database."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from dataclasses import dataclass
 
 from dashboard.inspection import control_system
 from dashboard.inspection.findings import Finding, Severity, doubt_name
-from dashboard.inspection.python.effects import UNFOLLOWED, words
+from dashboard.inspection.knowledge import CONTROL_SYSTEM
+from dashboard.inspection.notes import names
+from dashboard.inspection.python.notes import UNFOLLOWED
 from dashboard.inspection.python.strings import HOLE, Text
+from dashboard.inspection.shell.inspector import inspect_script
+from dashboard.inspection.sql import inspect_sql
 
 MAX_DEPTH = 3
 _PLACEHOLDER = "${_}"
-_KNOWN_PROGRAMS = words("""
+_KNOWN_PROGRAMS = names("""
     ls cat echo printf head tail wc sort uniq cut grep date pwd whoami hostname uname df du ps id
     which stat file true false caget cainfo camonitor pvget pvinfo nproc uptime free lscpu sleep
     rm mv cp mkdir touch chmod chown kill shutdown reboot dd curl wget sudo su git
@@ -27,7 +31,7 @@ class Budget:
     characters: int = 1 << 17
 
     def take(self, text: str) -> bool:
-        """Use some of it for ``text``; say whether there was enough."""
+        """Use some of it for ``text``; return whether there was enough."""
         self.texts -= 1
         self.characters -= len(text)
         return self.texts >= 0 and self.characters >= 0
@@ -56,16 +60,14 @@ class Nested:
 
     def shell(self, text: Text) -> list[Finding]:
         """Return what a text does as the command of a shell."""
-        from dashboard.inspection.shell.inspector import inspect_shell  # noqa: PLC0415 - each reads the other
-
         command = text.value.strip()
         if not command.strip(HOLE):
             return [_doubt("The command is only known while running.")]
         if not self._budget.take(text.value):
             return [_unread("too-large", "There are too many commands here to be read.")]
-        found = inspect_shell(command.replace(HOLE, _PLACEHOLDER))
+        found = inspect_script(command.replace(HOLE, _PLACEHOLDER), python=self._afresh)
         program = command.split(maxsplit=1)[0].rpartition("/")[2]
-        if not control_system.COMMANDS.isdisjoint(command.replace(HOLE, " ").split()):
+        if not CONTROL_SYSTEM.commands.isdisjoint(command.replace(HOLE, " ").split()):
             writes = control_system.WRITES
             sentence = "This command writes to the control system."
             found.append(Finding(writes.name, writes.severity, 1, 1, sentence))
@@ -77,8 +79,6 @@ class Nested:
 
     def sql(self, text: Text) -> list[Finding]:
         """Return what a text does as a statement of SQL."""
-        from dashboard.inspection.sql import inspect_sql  # noqa: PLC0415 - as above
-
         if not text.value.strip(HOLE + " \n"):
             return [_doubt("The SQL is only known while running.")]
         if not self._budget.take(text.value):
@@ -88,6 +88,9 @@ class Nested:
             found = [finding for finding in found if not finding.is_doubt]  # a hole is no SQL
             found.append(_doubt("Part of the SQL is only known while running."))
         return found
+
+    def _afresh(self, text: str) -> list[Finding]:
+        return self._inspect(text, 0, Budget())
 
 
 def _doubt(sentence: str) -> Finding:

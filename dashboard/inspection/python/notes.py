@@ -7,8 +7,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from dashboard.inspection.findings import Finding, Severity, gravest
-from dashboard.inspection.python.effects import UNFOLLOWED, Deed
+from dashboard.inspection.knowledge.loading import Deed
 
+UNFOLLOWED = "cannot-be-followed"
+NETWORK = Deed("network", Severity.MEDIUM)
+UNKNOWN_CALL = Deed("unknown-call", Severity.LOW)
+UNKNOWN_IMPORT = Deed("unknown-import", Severity.LOW)
+CREDENTIALS = Deed("credentials", Severity.MEDIUM)
 MAX_FINDINGS = 200
 _MAX_WRITTEN = 60
 _MAX_LINKS = 12

@@ -1,24 +1,20 @@
-"""Notes what is only named: it may be called elsewhere, where nobody sees what it is."""
+"""Notes names that are read without being called: what they stand for may be called elsewhere."""
 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from dashboard.inspection import control_system
-from dashboard.inspection.python import modules
+from dashboard.inspection.knowledge import PYTHON_MODULES
 from dashboard.inspection.python.bindings import UNKNOWN
+from dashboard.inspection.python.calls import NAMESPACES, QUIET
+from dashboard.inspection.python.context import Context
 from dashboard.inspection.python.lookup import called, is_module, referred
 from dashboard.inspection.python.names import LOST
-from dashboard.inspection.python.results import NAMESPACE
-from dashboard.inspection.python.runs import QUIET
+from dashboard.inspection.python.notes import CREDENTIALS
 from dashboard.inspection.python.scopes import Position
-from dashboard.inspection.python.statements import CREDENTIALS
+from dashboard.inspection.python.values import NAMESPACE
 
-if TYPE_CHECKING:
-    from dashboard.inspection.python.judge import Judge
-
-NAMESPACES = "This reaches names in a way that cannot be followed"
 _ESCAPES = "A module that can do harm is handed on, and cannot be followed"
 _LEADS = "This leads from one object to all others"
 
@@ -26,15 +22,15 @@ _LEADS = "This leads from one object to all others"
 class References:
     """Judges names and attributes that are read without being called there."""
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
+    def __init__(self, context: Context) -> None:
+        self._context = context
 
     def reference(self, node: ast.expr) -> None:
         """Judge a name, or whatever else stands for something."""
-        position = self._judge.program.position(node)
+        position = self._context.program.position(node)
         if position is Position.CALLED:
             return
-        for path in self._judge.evaluator.paths(node):
+        for path in self._context.evaluator.paths(node):
             if path != UNKNOWN:
                 self._refer(node, path, position)
 
@@ -42,16 +38,16 @@ class References:
         lost = position in (Position.OTHER, Position.BASE)
         if path == LOST:
             if position is Position.OTHER:
-                self._judge.doubt(node, NAMESPACES)
+                self._context.doubt(node, NAMESPACES)
         elif path.endswith(NAMESPACE) or path == "sys.modules":
             if lost:
-                self._judge.doubt(node, NAMESPACES)
+                self._context.doubt(node, NAMESPACES)
         elif path == "os.environ":
             if position is Position.OTHER:
-                self._judge.note(node, CREDENTIALS, path)
+                self._context.note(node, CREDENTIALS, path)
         elif is_module(path):
             if position is Position.OTHER:
-                self._judge.doubt(node, _ESCAPES)
+                self._context.doubt(node, _ESCAPES)
         elif position not in (Position.BASE, Position.SUBSCRIPTED, Position.ASKED):
             self._name(node, path, position)
 
@@ -60,17 +56,17 @@ class References:
         if position is Position.TYPE and last[:1].isupper():
             return
         is_object = path[0] == UNKNOWN or "(" in path
-        if is_object and self._judge.may_write(path) and last != "write":
-            self._judge.note(node, control_system.WRITES, path)
+        if is_object and self._context.may_write(path) and last != "write":
+            self._context.note(node, control_system.WRITES, path)
         inherited = position is Position.INHERITED
         for deed in called(path) if inherited else referred(path):
             if inherited or position is Position.OTHER or not (is_object or deed.check in QUIET):
-                self._judge.note(node, deed, path)
+                self._context.note(node, deed, path)
 
     def attribute(self, node: ast.Attribute) -> None:
         """Judge an attribute that is read or deleted."""
-        if node.attr in modules.TRICKY or self._is_of_type(node):
-            self._judge.doubt(node, _LEADS)
+        if node.attr in PYTHON_MODULES.tricky or self._is_of_type(node):
+            self._context.doubt(node, _LEADS)
         self.reference(node)
 
     def _is_of_type(self, node: ast.Attribute) -> bool:
@@ -79,5 +75,5 @@ class References:
         return (
             node.attr == "__dict__"
             and isinstance(made, ast.Call)
-            and "builtins.type" in self._judge.evaluator.values(made.func)
+            and "builtins.type" in self._context.evaluator.values(made.func)
         )

@@ -1,4 +1,4 @@
-"""Notes what needs no following: imports, constants that hold secrets, and telling names."""
+"""Notes what a node says by itself: imports, secrets in constants, telling names of functions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import Any
 
 from dashboard.inspection import control_system
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.python.checks import NETWORK
-from dashboard.inspection.python.effects import Deed
+from dashboard.inspection.knowledge import SECRETS
+from dashboard.inspection.knowledge.loading import Deed
+from dashboard.inspection.python.calls import QUIET
 from dashboard.inspection.python.lookup import imported, is_harmful, is_known, member, referred
-from dashboard.inspection.python.notes import PythonNotes
-from dashboard.inspection.python.runs import QUIET, UNKNOWN_IMPORT
+from dashboard.inspection.python.notes import CREDENTIALS, NETWORK, UNKNOWN_IMPORT, PythonNotes
 from dashboard.inspection.python.scopes import Program
 
-CREDENTIALS = Deed("credentials", Severity.MEDIUM)
 _ALL = Deed(UNKNOWN_IMPORT.name, Severity.MEDIUM)
 _UNPICKLED = Deed("deserialisation", Severity.LOW)
 _SECRET_FILES = re.compile(
@@ -24,11 +23,7 @@ _SECRET_FILES = re.compile(
     r"(?:\S*[/\\])?(?:id_rsa|id_ed25519|id_ecdsa|\.netrc|\.pgpass|\.git-credentials|\.npmrc|\.pypirc)|"
     r"(?:\S*/)?etc/(?:shadow|gshadow|sudoers)(?:/\S*)?|(?:\S*/)?proc/(?:self|\d+)/environ"
 )
-_SECRETS = re.compile(
-    r"(?:AKIA|ASIA)[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{30}|\bsk-[A-Za-z0-9_-]{20}|"
-    r"xox[abprs]-[A-Za-z0-9-]{10}|-----BEGIN [A-Z ]{0,20}PRIVATE KEY|"
-    r"\beyJ[A-Za-z0-9_-]{17}|\bdash_[A-Za-z0-9_-]{20}|AIza[0-9A-Za-z_-]{35}|glpat-[\w-]{20}"
-)
+_SECRETS = re.compile("|".join(one.literal for one in SECRETS.secrets if one.literal))
 
 
 class Statements:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
-from dashboard.inspection.findings import Severity
+from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.notes import Effect, Notes, doubt
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
@@ -37,7 +37,7 @@ class Stdin(NamedTuple):
 
 
 class Shell(Protocol):
-    """Whoever reads the script: judges call it for commands and code within commands."""
+    """The reader of the script: judges call it for commands and code within commands."""
 
     @property
     def notes(self) -> Notes:
@@ -48,6 +48,9 @@ class Shell(Protocol):
 
     def read(self, text: str) -> None:
         """Read code that a command runs."""
+
+    def read_python(self, text: str) -> list[Finding]:
+        """Return what a text does if it is Python."""
 
     def is_function(self, name: str) -> bool:
         """Whether the script defines this name."""
@@ -112,7 +115,7 @@ class Call:
         return False
 
     def operands(self, *, values: str = "", names: frozenset[str] = frozenset()) -> list[Word]:
-        """Return the arguments that are no options.
+        """Return the arguments that are not options.
 
         Args:
             values: The letters of options whose value is the next argument.

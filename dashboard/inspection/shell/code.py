@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from dashboard.inspection.findings import Finding
+from dashboard.inspection import effects
+from dashboard.inspection.knowledge import SHELL_COMMANDS
 from dashboard.inspection.notes import doubt, names
-from dashboard.inspection.shell import tables
 from dashboard.inspection.shell.call import NOT_CONSTANT, Call, Stdin
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 from dashboard.inspection.shell.wrappers import assigning
+from dashboard.inspection.sql import inspect_sql
 
 _SQL_UNKNOWN = doubt(
     "cannot-be-followed", "Sends statements to a database that are not known here."
@@ -34,7 +35,7 @@ _VERSION_FLAGS = {"--version", "-V", "--help", "-h", "-v"}
 def shell(call: Call) -> None:
     """Judge ``sh`` and its kin: code after ``-c``, a script, or what they read."""
     if call.name in _OTHER_GRAMMAR:
-        call.add(tables.NOT_INSPECTED)
+        call.add(effects.NOT_INSPECTED)
     words = list(call.args)
     is_code = from_input = False
     while words and re.match("[-+].", words[0].text) and words[0].text != "--":
@@ -43,7 +44,7 @@ def shell(call: Call) -> None:
         from_input |= bool(re.match("-[a-zA-Z]*s", flag))
         if flag in _SHELL_VALUES or re.fullmatch("[-+][a-zA-Z]*[oO]", flag):
             if flag in _SHELL_VALUES:
-                call.add(tables.RUNS_PROGRAM)
+                call.add(effects.RUNS_PROGRAM)
             words[:1] = []
     words = words[1:] if words and words[0].text == "--" else words
     if is_code:
@@ -55,7 +56,7 @@ def shell(call: Call) -> None:
 
 
 def _script(call: Call, script: Word) -> None:
-    call.add(tables.PIPES_TO_SHELL if script.process else tables.RUNS_PROGRAM)
+    call.add(effects.PIPES_TO_SHELL if script.process else effects.RUNS_PROGRAM)
     if not script.known and not script.process:
         call.add(NOT_CONSTANT)
 
@@ -64,7 +65,7 @@ def _input(call: Call, read: Callable[[str], None]) -> None:
     """Judge what an interpreter reads from its input."""
     given = call.stdin or Stdin(None, piped=False)
     if given.piped:
-        call.add(tables.PIPES_TO_SHELL)
+        call.add(effects.PIPES_TO_SHELL)
     if given.text is None:
         call.add(*([] if given.piped else [NOT_CONSTANT]))
         return
@@ -83,7 +84,7 @@ def _lines(call: Call, given: Stdin) -> tuple[int, int]:
 
 def evaluate(call: Call) -> None:
     """Judge ``eval``, which joins its words and reads them as code."""
-    call.add(tables.DYNAMIC_CODE)
+    call.add(effects.DYNAMIC_CODE)
     call.reads_joined(call.args)
 
 
@@ -96,9 +97,9 @@ def trap(call: Call) -> None:
 
 def source(call: Call) -> None:
     """Judge ``source``: a file that is read as if it stood here."""
-    call.add(tables.RUNS_PROGRAM)
+    call.add(effects.RUNS_PROGRAM)
     if any(word.process or word.text == "/dev/stdin" for word in call.args):
-        call.add(tables.PIPES_TO_SHELL)
+        call.add(effects.PIPES_TO_SHELL)
 
 
 def alias(call: Call) -> None:
@@ -148,7 +149,7 @@ def _python_inline(call: Call, option: str, given: Word, rest: list[Word]) -> No
         if given.text in {"pip", "pytest", "jupyter", "ensurepip"}:
             call.runs([given, *rest])
         else:
-            call.add(tables.RUNS_PROGRAM)
+            call.add(effects.RUNS_PROGRAM)
         return
     if not given.known or given.guessed:
         call.add(NOT_CONSTANT)
@@ -156,25 +157,16 @@ def _python_inline(call: Call, option: str, given: Word, rest: list[Word]) -> No
 
 
 def _read_python(call: Call, text: str) -> None:
-    call.shell.notes.adopt(read_python(text))
-
-
-def read_python(text: str) -> list[Finding]:
-    """Return what a text does if it is Python."""
-    from dashboard.inspection.python.inspector import (  # noqa: PLC0415 - it may call this room
-        inspect_python,
-    )
-
-    return inspect_python(text)
+    call.shell.notes.adopt(call.shell.read_python(text))
 
 
 def pytest(call: Call) -> None:
     """Judge ``pytest``: the tests of a project, unless options load code from elsewhere."""
-    call.add(tables.RUNS_TESTS)
+    call.add(effects.RUNS_TESTS)
     # ``-p no:name`` switches a plugin off, every other ``-p`` loads one.
     joined = " ".join(word.text for word in call.args).replace("-p no:", "no:")
     if call.has_opaque() or any(_TESTS_OTHERWISE.match(text) for text in joined.split()):
-        call.add(tables.RUNS_PROGRAM)
+        call.add(effects.RUNS_PROGRAM)
 
 
 def other_interpreter(call: Call) -> None:
@@ -184,11 +176,11 @@ def other_interpreter(call: Call) -> None:
         return
     inline = re.compile(r"-[a-zA-Z0-9]*[eErRnpi].*|--(?:eval|print|execute).*|eval|-c")
     if any(inline.fullmatch(text) for text in texts) or not texts:
-        call.add(tables.NOT_INSPECTED)
+        call.add(effects.NOT_INSPECTED)
         if call.stdin and call.stdin.piped:
-            call.add(tables.PIPES_TO_SHELL)
+            call.add(effects.PIPES_TO_SHELL)
     else:
-        call.add(tables.RUNS_PROGRAM)
+        call.add(effects.RUNS_PROGRAM)
 
 
 _SQL_OPTIONS = {
@@ -235,10 +227,8 @@ def _database_input(call: Call, dialect: str) -> None:
 
 
 def _read_sql(call: Call, text: str, dialect: str) -> None:
-    from dashboard.inspection.sql import inspect_sql  # noqa: PLC0415 - slow to import
-
     if _SQL_SHELL.search(text):
-        call.add(tables.RUNS_COMMAND)
+        call.add(effects.RUNS_COMMAND)
     else:
         call.shell.notes.adopt(inspect_sql(text, dialect=dialect))
 
@@ -247,14 +237,9 @@ def redis(call: Call) -> None:
     """Judge ``redis-cli``."""
     words = {word.text.lower() for word in call.args}
     erasing = {"flushall", "flushdb", "shutdown", "config", "eval", "module", "replicaof"}
-    call.add(tables.CHANGES_SYSTEM if words & erasing else tables.USES_NETWORK)
+    call.add(effects.CHANGES_SYSTEM if words & erasing else effects.USES_NETWORK)
 
 
-_UNREAD = (
-    "perl ruby node nodejs php lua luajit rscript r julia osascript tclsh wish guile racket "
-    "scala groovy jshell ghci runghc ocaml swift elixir erl iex deno-eval octave gnuplot gap sage "
-    "maxima mongo mongosh m4 vbscript cscript wscript gforth raku crystal nim"
-)
 HANDLERS: dict[str, Callable[[Call], None]] = {
     **dict.fromkeys(
         sorted(names("sh bash dash zsh ksh mksh ash fish rbash csh tcsh yash")), shell
@@ -268,7 +253,7 @@ HANDLERS: dict[str, Callable[[Call], None]] = {
     ),
     **dict.fromkeys(["python", "pypy", "micropython"], python),
     **dict.fromkeys(["pytest", "py.test"], pytest),
-    **dict.fromkeys(_UNREAD.split(), other_interpreter),
+    **dict.fromkeys(sorted(SHELL_COMMANDS.interpreters), other_interpreter),
     **dict.fromkeys(_SQL_OPTIONS, database),
     "redis-cli": redis,
 }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from dashboard.inspection import effects
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.notes import Effect, doubt
-from dashboard.inspection.shell import tables
 from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Call
 from dashboard.inspection.shell.paths import writing
 from dashboard.inspection.shell.words import Word
@@ -39,16 +39,16 @@ _TRUNCATES = Effect("file-write", Severity.HIGH, "Cuts files off.")
 def rm(call: Call) -> None:
     """Judge ``rm``."""
     recursive = call.has_flag("rR", "--recursive")
-    call.add(tables.DELETES_FOLDERS if recursive else tables.DELETES_FILES)
+    call.add(effects.DELETES_FOLDERS if recursive else effects.DELETES_FILES)
 
 
 def find(call: Call) -> None:
     """Judge ``find``, which deletes, writes and starts programs on demand."""
     for index, word in enumerate(call.args):
         if word.text == "-delete":
-            call.add(tables.DELETES_FOLDERS)
+            call.add(effects.DELETES_FOLDERS)
         elif word.text in _FIND_WRITES:
-            call.add(tables.WRITES_FILE)
+            call.add(effects.WRITES_FILE)
         elif word.text in _FIND_STARTS:
             call.runs(_until_end(call.args[index + 1 :]))
         elif word.opaque:
@@ -67,7 +67,7 @@ def dd(call: Call) -> None:
         if word.text.startswith("of="):
             call.add(*writing(Word(word.text.removeprefix("of="))))
         elif word.opaque:
-            call.add(tables.WRITES_DISK)
+            call.add(effects.WRITES_DISK)
 
 
 def copying(call: Call) -> None:
@@ -76,9 +76,9 @@ def copying(call: Call) -> None:
     folder = call.option("t", "--target-directory")
     target = folder or (operands[-1] if operands else None)
     if target and call.name == "mv" and target.text == "/dev/null":
-        call.add(tables.DELETES_FILES)
-    effects = list(writing(target)) if target else []
-    call.add(*(effects or [tables.WRITES_FILE]))
+        call.add(effects.DELETES_FILES)
+    written = list(writing(target)) if target else []
+    call.add(*(written or [effects.WRITES_FILE]))
 
 
 def every_operand(call: Call) -> None:
@@ -86,7 +86,7 @@ def every_operand(call: Call) -> None:
     for word in call.operands():
         call.add(*writing(word))
         if word.process:
-            call.add(tables.RUNS_COMMAND)
+            call.add(effects.RUNS_COMMAND)
 
 
 def truncate(call: Call) -> None:
@@ -100,15 +100,15 @@ def chmod(call: Call) -> None:
     """Judge ``chmod``."""
     modes = [word.text for word in call.args[:3]]
     wide = any(_GIVES_ALL.fullmatch(mode) or _SETS_ID.fullmatch(mode) for mode in modes)
-    call.add(tables.OPENS_RIGHTS if wide else tables.CHANGES_RIGHTS)
+    call.add(effects.OPENS_RIGHTS if wide else effects.CHANGES_RIGHTS)
 
 
 def sed(call: Call) -> None:
     """Judge ``sed``: its scripts can write files and run commands."""
     if call.has_flag("f", "--file"):
-        call.add(tables.RUNS_PROGRAM)
+        call.add(effects.RUNS_PROGRAM)
     if any(re.match(r"-[nErszu]*i|--in", flag) for flag in call.flags()):
-        call.add(tables.WRITES_FILE, *writing((*call.args, Word("-"))[-2]))
+        call.add(effects.WRITES_FILE, *writing((*call.args, Word("-"))[-2]))
     given = call.option("e", "--expression", "-ne", "-Ee", "-re", "-nEe", "-nre", "-ie")
     several = sum(re.match(r"-\w*e$|--e", flag) is not None for flag in call.flags()) > 1
     operands = call.operands(values="ef")
@@ -131,7 +131,7 @@ def awk(call: Call) -> None:
     """Judge ``awk``: its programs can write files and run commands."""
     for word in call.args:
         if word.text.startswith("-") and not _AWK_OPTIONS.fullmatch(word.text):
-            call.add(tables.RUNS_PROGRAM)
+            call.add(effects.RUNS_PROGRAM)
     operands = call.operands(values="Fvfile", names=frozenset({"--field-separator", "--assign"}))
     if not operands:
         return
@@ -140,35 +140,35 @@ def awk(call: Call) -> None:
     if not program.known or program.guessed:
         call.add(doubt("cannot-be-followed", "Runs an awk program that is not known here."))
     if _AWK_RUNS.search(text):
-        call.add(tables.RUNS_COMMAND)
+        call.add(effects.RUNS_COMMAND)
     if _AWK_WRITES.search(text):
-        call.add(tables.WRITES_FILE)
+        call.add(effects.WRITES_FILE)
 
 
 def tar(call: Call) -> None:
     """Judge ``tar``."""
     letters = call.args[0].text if call.args else ""
     if call.has_flag("IF", *_TAR_RUNS) or call.has_opaque() or re.match("[a-z]*[IF]", letters):
-        call.add(tables.RUNS_COMMAND)
+        call.add(effects.RUNS_COMMAND)
     if call.has_flag("", "--remove-files", "--delete"):
-        call.add(tables.DELETES_FILES)
+        call.add(effects.DELETES_FILES)
     if not re.fullmatch(r"-?[a-wyzA-Z]*t[a-wyzA-Z]*|--list", letters):
-        call.add(tables.WRITES_FILE)
+        call.add(effects.WRITES_FILE)
 
 
 def curl(call: Call) -> None:
     """Judge ``curl``, which writes files on demand."""
-    call.add(tables.USES_NETWORK)
+    call.add(effects.USES_NETWORK)
     for flag, value in pairwise((*call.args, Word(""))):
         if re.fullmatch(r"-[a-zA-Z#]*o|--output(?:-dir)?", flag.text):
             call.add(*writing(value))
         elif re.match(r"-[a-zA-Z#]*[oOcDK]|--(?:out|rem|dump|cook|conf|trace)", flag.text):
-            call.add(tables.WRITES_FILE)
+            call.add(effects.WRITES_FILE)
 
 
 def wget(call: Call) -> None:
     """Judge ``wget``, which writes a file unless told otherwise."""
-    call.add(tables.USES_NETWORK)
+    call.add(effects.USES_NETWORK)
     call.add(*writing(call.option("O", "--output-document") or Word("a file")))
 
 

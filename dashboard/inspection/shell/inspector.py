@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import tree_sitter
 import tree_sitter_bash
 
+from dashboard.inspection import effects
 from dashboard.inspection.findings import Finding
 from dashboard.inspection.notes import Notes, doubt
-from dashboard.inspection.shell import tables
 from dashboard.inspection.shell.call import Call
-from dashboard.inspection.shell.code import DATABASES, read_python
+from dashboard.inspection.shell.code import DATABASES
 from dashboard.inspection.shell.judge import judge, may_tell
 from dashboard.inspection.shell.scope import Scope, every
 from dashboard.inspection.shell.trust import (
@@ -25,13 +25,14 @@ from dashboard.inspection.shell.trust import (
 )
 from dashboard.inspection.shell.walk import WORDS_BEHIND, Walk
 from dashboard.inspection.shell.words import as_source
-from dashboard.inspection.sql_statements import mentioned
+from dashboard.inspection.sql import mentioned
 
 MOST_NESTED = 3  # code in code in code
 _BASH = tree_sitter.Language(tree_sitter_bash.language())
 _TOO_NESTED = doubt("too-nested", "Holds code within code, too deep to be read.")
 _AMISS = {
-    effect.sentence for effect in (NOT_PARSED, NUL, READ_DIFFERENTLY, WORDS_BEHIND, tables.KEYWORD)
+    effect.sentence
+    for effect in (NOT_PARSED, NUL, READ_DIFFERENTLY, WORDS_BEHIND, effects.KEYWORD)
 }
 """What is said where the tree may not be what a shell would read."""
 
@@ -40,15 +41,21 @@ _DATABASE = re.compile(rf"\b(?:{'|'.join(DATABASES)})\b")
 _GLUED = re.compile(r"[^\s\\]\\\r?\n(?=\S)|^[ \t]*\\\r?\n", re.MULTILINE)
 
 
-def inspect_shell(source: str, *, block: int = 0, is_code: bool = True) -> list[Finding]:
+ReadPython = Callable[[str], list[Finding]]
+
+
+def inspect_script(
+    source: str, *, python: ReadPython, block: int = 0, is_code: bool = True
+) -> list[Finding]:
     """Return what a script does, or may do.
 
     Args:
+        python: Says what Python does that the script runs.
         is_code: Whether it is certainly a script. Prose is not read for commands in mid-sentence.
     """
     notes = Notes(block)
     with notes.at(1, source.count("\n") + 1):
-        _Reading(notes, is_code=is_code).read(source)
+        _Reading(notes, python, is_code=is_code).read(source)
     return notes.found
 
 
@@ -58,12 +65,14 @@ class _Reading:
     def __init__(
         self,
         notes: Notes,
+        python: ReadPython,
         level: int = 0,
         functions: frozenset[str] = frozenset(),
         *,
         is_code: bool = True,
     ) -> None:
         self.notes = notes
+        self.read_python = python
         self._level = level
         self._functions = functions
         self._is_code = is_code
@@ -94,7 +103,9 @@ class _Reading:
         source = as_source(text.replace("\r\n", "\n").replace("\0", ""))
         root = tree_sitter.Parser(_BASH).parse(source).root_node
         scope = Scope(root)
-        inner = _Reading(notes, self._level + 1, self._functions | scope.functions)
+        inner = _Reading(
+            notes, self.read_python, self._level + 1, self._functions | scope.functions
+        )
         for node, code in check_tree(every(root), source, notes):
             with notes.at(node.start_point.row + 1, node.end_point.row + 1):
                 inner.read(code)
@@ -116,7 +127,7 @@ class _Reading:
             for commands in as_plain_commands(text):
                 notes.adopt(self._loosely(commands))
             if _PYTHON.search(text):  # perhaps in a here-document
-                notes.adopt(finding for finding in read_python(text) if not finding.unseen)
+                notes.adopt(finding for finding in self.read_python(text) if not finding.unseen)
             if _DATABASE.search(text):
                 notes.add(*mentioned(text))
 
@@ -125,5 +136,5 @@ class _Reading:
         loose = Notes()
         root = tree_sitter.Parser(_BASH).parse(as_source(text)).root_node
         with loose.at(1, text.count("\n") + 1):
-            Walk(_Reading(loose, self._level + 1), Scope(root)).over(root)
+            Walk(_Reading(loose, self.read_python, self._level + 1), Scope(root)).over(root)
         return (finding for finding in loose.found if not finding.unseen)

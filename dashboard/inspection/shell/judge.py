@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from dashboard.inspection import effects
+from dashboard.inspection.knowledge import SHELL_COMMANDS, SHELL_OPTIONS
 from dashboard.inspection.notes import Effect, doubt, names
-from dashboard.inspection.shell import code, files, options, services, tables, wrappers
+from dashboard.inspection.shell import code, files, services, wrappers
 from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Call
 from dashboard.inspection.shell.paths import touching, writing
-from dashboard.inspection.shell.services import STARTERS
 from dashboard.inspection.shell.words import UNKNOWN
 
 HANDLERS: Mapping[str, Callable[[Call], None]] = (
@@ -33,7 +34,7 @@ _COMPUTED_NAME = doubt(
     "The name of a command is put together while it runs, so it is not known.",
 )
 _FORMATS = Effect(
-    "system-change", tables.HIGH, "Makes a new file system: what was there before is gone."
+    "system-change", effects.HIGH, "Makes a new file system: what was there before is gone."
 )
 
 
@@ -42,7 +43,9 @@ def may_tell(line: str) -> bool:
     for match in _BEGINS.finditer(line):
         word = _MARKS.sub("", match[1])
         name = _known_name(word.rpartition("/")[2])
-        known = name in HANDLERS or name in tables.EFFECTS or name in options.OPTIONS
+        known = (
+            name in HANDLERS or name in SHELL_COMMANDS.commands or name in SHELL_OPTIONS.options
+        )
         if known or name in _FORMATTERS or not _PLAIN.fullmatch(word):
             return True
     return False
@@ -54,19 +57,21 @@ def judge(call: Call) -> None:
     call.add(*touching(args))
     if (head.pattern and head.text != "[") or not head.known or head.guessed:
         call.add(_COMPUTED_NAME)
-    if not head.quoted and head.text in tables.KEYWORDS and head.text != "[[":
-        call.add(tables.KEYWORD)
+    if not head.quoted and head.text in SHELL_COMMANDS.keywords and head.text != "[[":
+        call.add(effects.KEYWORD)
         call = replace(call, name="", args=tuple(args), depth=call.depth + 1)
         if args:
             judge(call)
         return
     folder, slash, name = head.text.rpartition("/")
     if slash and folder not in _STANDARD_FOLDERS:
-        call.add(tables.RUNS_PROGRAM)
+        call.add(effects.RUNS_PROGRAM)
     elif call.shell.is_function(name):
         return  # its body is judged where it stands
     if head.pattern:
-        name = next((known for known in sorted(STARTERS) if fnmatchcase(known, name)), name)
+        name = next(
+            (known for known in sorted(SHELL_COMMANDS.starters) if fnmatchcase(known, name)), name
+        )
     _by_name(replace(call, name=_known_name(name), args=tuple(args)), is_file=bool(slash))
 
 
@@ -76,14 +81,14 @@ def _by_name(call: Call, *, is_file: bool) -> None:
         return
     if name in HANDLERS:
         HANDLERS[name](call)
-    elif name in tables.EFFECTS:
-        call.add(*tables.EFFECTS[name])
-    elif name in options.OPTIONS:
+    elif name in SHELL_COMMANDS.commands:
+        call.add(*SHELL_COMMANDS.commands[name])
+    elif name in SHELL_OPTIONS.options:
         _by_options(call)
     elif name in _FORMATTERS:
         call.add(_FORMATS)
-    elif name not in tables.HARMLESS and not is_file and UNKNOWN not in name:
-        call.add(tables.UNKNOWN_COMMAND)
+    elif name not in SHELL_COMMANDS.harmless and not is_file and UNKNOWN not in name:
+        call.add(effects.UNKNOWN_COMMAND)
         services.look_inside(call, call.args)
 
 
@@ -91,10 +96,10 @@ def _by_options(call: Call) -> None:
     for word in call.args:
         if word.opaque:
             call.add(MAYBE_AN_OPTION)
-        for option in options.OPTIONS[call.name]:
+        for option in SHELL_OPTIONS.options[call.name]:
             if re.match(option.pattern, word.text):
                 call.add(option.effect)
-    most = options.MOST_OPERANDS.get(call.name)
+    most = SHELL_OPTIONS.most_operands.get(call.name)
     for word in call.operands(values="fswlcg")[most:] if most else ():
         call.add(*writing(word))
 
@@ -104,7 +109,7 @@ def _known_name(name: str) -> str:
     versioned = _VERSIONED.fullmatch(name)
     if versioned:
         return versioned[1] or versioned[2]
-    if name in tables.HARMLESS:
+    if name in SHELL_COMMANDS.harmless:
         return name
     # Some systems take RM for rm, and rm.exe too.
     return name.lower().removesuffix(".exe")

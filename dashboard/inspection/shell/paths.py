@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
+from dashboard.inspection.effects import READS_SECRETS, WRITES_DISK, WRITES_FILE
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.notes import Effect
-from dashboard.inspection.shell.tables import READS_SECRETS, WRITES_DISK, WRITES_FILE
 from dashboard.inspection.shell.words import Word
 
 _HARMLESS = re.compile(r"/dev/(?:null|stdin|stdout|stderr|tty|zero|full|fd/\d+)|-")

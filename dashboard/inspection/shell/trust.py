@@ -39,7 +39,7 @@ _SEVERAL = re.compile(r"([|&>])(?:\s*[|&>])+")
 
 
 def as_plain_commands(text: str) -> Iterator[str]:
-    """Yield a script without all that its grammar is made of but words and pipes.
+    """Yield the words and pipes of a script, without the rest of its grammar.
 
     Whatever may begin a command begins one here, with and without the text in quotes. So nothing
     is lost where the tree went wrong, and more is found than is there.
@@ -55,7 +55,7 @@ def _tidy(command: str) -> str:
 
 
 def check_text(text: str, notes: Notes) -> None:
-    """Note what no tree shows: characters that shells and our parser take differently."""
+    """Note characters that shells and our parser read differently: no tree shows them."""
     if "\0" in text:
         notes.add(NUL)
     odd = _CONTROL.search(text)

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from dashboard.inspection import effects
 from dashboard.inspection.findings import Severity
+from dashboard.inspection.knowledge import SHELL_COMMANDS
 from dashboard.inspection.notes import Effect, Notes, doubt
-from dashboard.inspection.shell import tables
 from dashboard.inspection.shell.call import Call, Shell, Stdin
 from dashboard.inspection.shell.paths import is_input, redirecting
 from dashboard.inspection.shell.scope import Scope, every
@@ -197,7 +198,7 @@ class Walk:
     def _function(self, visit: _Visit) -> Iterator[_Visit]:
         name = visit.node.child_by_field_name("name")
         label = plain(name) if name else ""
-        if label in tables.HARMLESS or label in tables.EFFECTS:
+        if label in SHELL_COMMANDS.harmless or label in SHELL_COMMANDS.commands:
             self._notes.add(_SHADOWS)
         children = [child for child in visit.node.named_children if child != name]
         yield from (_Visit(child, function=label) for child in children)
@@ -218,7 +219,7 @@ class Walk:
                 found = assigning(plain(child))
                 # To forget a search path harms nobody; to forget the history hides something.
                 forgets = node.type == "unset_command"
-                self._notes.add(*(e for e in found if not forgets or e == tables.HIDES_TRACES))
+                self._notes.add(*(e for e in found if not forgets or e == effects.HIDES_TRACES))
             elif _holds_code(plain(child)) and not any(c.is_named for c in child.children):
                 self._notes.add(_CODE_IN_VALUE)
 
@@ -227,7 +228,7 @@ class Walk:
             if child.type == "&":
                 row = child.start_point.row + 1
                 with self._notes.at(row, row):
-                    self._notes.add(tables.STAYS_BEHIND)
+                    self._notes.add(effects.STAYS_BEHIND)
 
 
 def _inherited(child: Node, stdin: Stdin | None) -> Stdin | None:

@@ -12,7 +12,7 @@ import re
 from django.utils.safestring import SafeString
 
 from approval_client.wire import Kind
-from dashboard.inspection.masking import candidates
+from dashboard.inspection.redaction import candidates
 from dashboard.web.rendering.masking import by_looks
 
 HEAD, TAIL = 800, 600

@@ -8,7 +8,7 @@ from datetime import datetime
 from approval_client.wire import Kind, parse_json
 from dashboard.approvals import notebooks
 from dashboard.approvals.models import ApprovalRequest, Notebook
-from dashboard.inspection.notebook_matches import Changes, Match, changes, match
+from dashboard.inspection.notebooks import Changes, Match, changes, match
 from dashboard.web.presenting import times
 from dashboard.web.presenting.times import Moment
 

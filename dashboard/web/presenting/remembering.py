@@ -13,8 +13,8 @@ from dashboard.accounts.models import User
 from dashboard.approvals.granting import Scope, Terms, scopes, why_not_by, why_not_grantable
 from dashboard.approvals.judging import demands_of, report_of
 from dashboard.approvals.models import ApprovalRequest, Judgement
-from dashboard.inspection.masking import candidates, secrets_in_text
 from dashboard.inspection.parts import words
+from dashboard.inspection.redaction import candidates, secrets_in_text
 from dashboard.web.forms import RememberForm
 from dashboard.web.rendering.markup import MASKED, theirs
 from dashboard.web.rendering.masking import by_looks

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from approval_client.wire import canonical_json
 from dashboard import sandbox
 from dashboard.inspection.languages import lexer_alias
-from dashboard.inspection.masking import candidates, may_hold_secrets, secrets_in_text
+from dashboard.inspection.redaction import candidates, may_hold_secrets, secrets_in_text
 from dashboard.web.rendering.drawing import Run, apart, pieces
 from dashboard.web.rendering.markup import theirs, trusted
 
@@ -30,7 +30,7 @@ SOUGHT_BY = 200
 DEADLINE_S = 0.5
 CACHED_S = 3600
 RETRY_S = 60
-_READ = "dashboard.inspection.masking.python_runs"
+_READ = "dashboard.inspection.redaction.python_runs"
 
 
 def of_value(text: str, name: str) -> tuple[Run, ...]:

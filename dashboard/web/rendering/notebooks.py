@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from dashboard.inspection.notebook_outputs import Output, Picture
-from dashboard.inspection.notebooks import Cell
+from dashboard.inspection.notebooks import Cell, Output, Picture
 from dashboard.web.rendering.code import ColourBudget, RenderedCode, render_code
 from dashboard.web.rendering.masking import Known
 

@@ -6,7 +6,7 @@ from io import BytesIO
 
 from PIL import Image
 
-from dashboard.inspection.notebook_outputs import LONGEST_SIDE, MOST_PIXELS
+from dashboard.inspection.notebooks import LONGEST_SIDE, MOST_PIXELS
 
 LONGEST_DRAWN = 1_200  # pixels; a larger picture is made smaller
 

@@ -1,7 +1,7 @@
-"""Where secrets stand that a page may mask: unbroken runs within what is certainly a text.
+"""Which runs of a text a page may cover because they look like secrets.
 
-Masking may hide a command, so outside of a literal nothing is masked, and neither is anything of a
-language that is not read for literals here.
+What is covered might be a command. So only unbroken runs within string literals are covered, and
+nothing in languages whose literals are not read here.
 """
 
 from __future__ import annotations
@@ -12,38 +12,22 @@ import re
 from collections.abc import Iterator
 from itertools import accumulate
 
+from dashboard.inspection.knowledge import SECRETS
+
 Run = tuple[int, int]
 
-_RUN = r"[A-Za-z0-9_\-]"
-_SECRETS = {
-    "AKIA ASIA": r"\bA[KS]IA([0-9A-Z]{16})\b",
-    "ghp_ gho_ ghu_ ghs_ ghr_": rf"\bgh[pousr]_([A-Za-z0-9]{{36}}{_RUN}*+)",
-    "github_pat_": rf"\bgithub_pat_([A-Za-z0-9_]{{60}}{_RUN}*+)",
-    "glpat-": rf"\bglpat-({_RUN}{{20}}{_RUN}*+)",
-    "xox": rf"\bxox[abprs]-({_RUN}{{10}}{_RUN}*+)",
-    "AIza": rf"\bAIza({_RUN}{{35}}{_RUN}*+)",
-    "sk-": rf"\bsk-(?:ant-|proj-)?({_RUN}{{20}}{_RUN}*+)",
-    "k_live_": rf"\b[rs]k_live_([A-Za-z0-9]{{16}}{_RUN}*+)",
-    "hf_": rf"\bhf_([A-Za-z0-9]{{30}}{_RUN}*+)",
-    "://": r"://[^\s:/@'\"{}$<>]{1,100}:([^\s:/@'\"{}$<>`()|;&]{3,100})@",
+_COVERED = {
+    secret.what: (secret.begins, re.compile(secret.cover, re.ASCII))
+    for secret in SECRETS.secrets
+    if secret.cover
 }
-"""How a secret begins -> what it looks like. Most texts hold no such beginning, which is quick."""
-
-_EACH = [(begin.split(), re.compile(look, re.ASCII)) for begin, look in _SECRETS.items()]
+_, _JWT = _COVERED.pop("a signed token (JWT)")
+_, _ASSIGNED = _COVERED.pop("a password")
+_EACH = list(_COVERED.values())
 _JWT_BEGIN = re.compile(r"\beyJ", re.ASCII)
-# Each unbroken run is read once, from its beginning: it may hold many beginnings of a token.
-_JWT = re.compile(
-    rf"(?<!{_RUN})({_RUN}{{13,}}+)(?=(\.eyJ{_RUN}{{10,4000}}+(?:\.{_RUN}{{1,4000}}+)?))", re.ASCII
-)
 _JWT_HEAD = (10, 2_000)  # characters after its beginning
-_NAMES = "passw(?:or)?d|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token"
-_BEGINNINGS = ("passw", "passphrase", "secret", "key", "token")
-_NAMED = re.compile(rf"(?:^|_)(?:{_NAMES})\Z", re.IGNORECASE)
-_VALUE = r"[A-Za-z0-9_\-.+/=!@#%^*~:,?]{8,200}"  # nothing that a shell or an interpreter calls by
-_WHOLE = re.compile(_VALUE)
-_ASSIGNED = re.compile(
-    rf"(?:{_NAMES})[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']({_VALUE})[\"']", re.IGNORECASE
-)
+_NAMED = re.compile(rf"(?:^|_)(?:{SECRETS.names})\Z", re.IGNORECASE)
+_WHOLE = re.compile(r"[A-Za-z0-9_\-.+/=!@#%^*~:,?]{8,200}")  # nothing that calls a command
 _OTHER_BREAKS = re.compile(r"[\r\f]")  # Python ends or continues lines there otherwise than we do
 
 
@@ -104,7 +88,7 @@ def python_runs(payload: bytes) -> bytes:
 
 
 def _may_name(text: str) -> bool:
-    return any(map(text.lower().__contains__, _BEGINNINGS))
+    return any(map(text.lower().__contains__, SECRETS.name_parts))
 
 
 def _signed_tokens(text: str) -> Iterator[Run]:

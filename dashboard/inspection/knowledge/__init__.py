@@ -1,0 +1,190 @@
+"""What the inspectors know about names: which of them read, write, delete, run, or mean no harm.
+
+The tables are the TOML files beside this module. They are read once, when it is imported, and
+never change afterwards. A malformed file stops the import: an inspector without its tables would
+find nothing.
+
+``load`` takes further documents, for a house's own tables. They may only add to tables in which an
+entry never takes the place of another one, so that nothing can be found less than before. What
+functions and commands do is not among them yet: there the narrowest entry counts alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dashboard.inspection.knowledge.loading import (
+    Deeds,
+    Effects,
+    Groups,
+    Option,
+    Pairs,
+    Row,
+    Secret,
+    Subcommands,
+    Words,
+    Wrapper,
+    commands,
+    deeds,
+    groups,
+    load,
+    mentions,
+    numbers,
+    options,
+    ordered,
+    pairs,
+    pattern,
+    patterns,
+    rows,
+    secrets,
+    shipped,
+    subcommands,
+    table,
+    text,
+    words,
+    wrappers,
+)
+from dashboard.inspection.notes import Effect
+
+
+@dataclass(frozen=True, slots=True)
+class StandardLibrary:
+    """What the functions of Python's standard library do."""
+
+    calls: Deeds = table(deeds)
+
+
+@dataclass(frozen=True, slots=True)
+class Libraries:
+    """What other people's libraries do, and methods by their name alone."""
+
+    calls: Deeds = table(deeds)
+    methods: Deeds = table(deeds)
+    weak_methods: Deeds = table(deeds)
+
+
+@dataclass(frozen=True, slots=True)
+class PythonModules:
+    """Which modules are known, and by which other names they and their parts go."""
+
+    harmless: Words = table(words)
+    partly: Words = table(words)
+    held: Words = table(words)
+    held_by_stdlib: Words = table(words)
+    holds_its_own: Words = table(words)
+    ambient_modules: Words = table(words)
+    harmless_types: Words = table(words)
+    buffers: Words = table(words)
+    databases: Words = table(words)
+    tricky: Words = table(words, grows=True)
+    higher_order: Words = table(words, grows=True)
+    harmless_parts: tuple[str, ...] = table(ordered)
+    harmless_members: Groups = table(groups)
+    aliases: Pairs = table(pairs)
+    ambient: Pairs = table(pairs)
+    where_free: Pairs = table(pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class ControlSystem:
+    """Which libraries speak to a machine, and which of their words write to it."""
+
+    libraries: Words = table(words)
+    instruments: Words = table(words, grows=True)
+    attribute_writers: Words = table(words, grows=True)
+    commanded: Words = table(words, grows=True)
+    devices: Words = table(words, grows=True)
+    weak: Words = table(words, grows=True)
+    values: Words = table(words, grows=True)
+    harmless_attributes: Words = table(words)
+    ordinary: Words = table(words)
+    commands: Words = table(words, grows=True)
+    methods: Deeds = table(deeds)
+    aliases: Pairs = table(pairs)
+    ambient: Pairs = table(pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class ShellCommands:
+    """What commands do, whatever their arguments are."""
+
+    keywords: Words = table(words)
+    harmless: Words = table(words)
+    starters: Words = table(words)
+    interpreters: Words = table(words)
+    search_paths: Words = table(words)
+    loading: Words = table(words)
+    history: Words = table(words)
+    commands: Effects = table(commands)
+
+
+@dataclass(frozen=True, slots=True)
+class ShellOptions:
+    """Commands whose options or subcommands decide what they do."""
+
+    most_operands: Mapping[str, int] = table(numbers)
+    options: Mapping[str, tuple[Option, ...]] = table(options)
+    subcommands: Mapping[str, Subcommands] = table(subcommands)
+
+
+@dataclass(frozen=True, slots=True)
+class ShellWrappers:
+    """Commands that start another command, and where that one begins."""
+
+    wrappers: Mapping[str, Wrapper] = table(wrappers)
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """What git's subcommands do."""
+
+    reads: Words = table(words)
+    network: Words = table(words)
+    runs: Words = table(words)
+    values: Words = table(words)
+    lists: Pairs = table(patterns)
+    erases: Pairs = table(patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Dangerous commands of Windows, and what is dangerous wherever it stands in a line."""
+
+    commands: tuple[Row, ...] = table(rows, grows=True)
+    patterns: tuple[tuple[str, tuple[Effect, ...]], ...] = table(mentions, grows=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Characters:
+    """What hidden characters are called, and which letters look like others."""
+
+    look_empty: str = table(text)
+    look_blank: str = table(text)
+    common: Words = table(words)
+    directions: Pairs = table(pairs)
+    labels: Pairs = table(pairs)
+    control_names: Pairs = table(pairs)
+    look_alikes: Pairs = table(pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """What secrets look like."""
+
+    names: str = table(pattern)
+    name_parts: Words = table(words)
+    secrets: tuple[Secret, ...] = table(secrets, grows=True)
+
+
+STANDARD_LIBRARY = load(StandardLibrary, shipped("python_standard_library")).calls
+LIBRARIES = load(Libraries, shipped("python_libraries"))
+PYTHON_MODULES = load(PythonModules, shipped("python_modules"))
+CONTROL_SYSTEM = load(ControlSystem, shipped("control_system"))
+SHELL_COMMANDS = load(ShellCommands, shipped("shell_commands"))
+SHELL_OPTIONS = load(ShellOptions, shipped("shell_options"))
+SHELL_WRAPPERS = load(ShellWrappers, shipped("shell_wrappers")).wrappers
+GIT = load(Git, shipped("git"))
+WINDOWS = load(Windows, shipped("windows"))
+CHARACTERS = load(Characters, shipped("characters"))
+SECRETS = load(Secrets, shipped("secrets"))

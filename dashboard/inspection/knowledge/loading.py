@@ -1,0 +1,457 @@
+"""Reads tables of knowledge from TOML, and refuses what is malformed.
+
+A table is a field of a schema, which is a dataclass. The field says how its value is read, and
+whether other documents may add to it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
+
+from dashboard.inspection.effects import NAMED
+from dashboard.inspection.findings import Severity
+from dashboard.inspection.notes import FINDINGS, Effect, names
+
+CHECKS = names("""
+    argv attribute backend chmod code command engine environ filename formula import inplace magic
+    moved named numpy_load open open_method option path_given plotted program query saved
+    set_attribute set_own spawned sql target temporary thread timed torch_load unseen url url_given
+    variable yaml
+""")
+"""Names of the functions that look at the arguments of a call in Python, where a row names one."""
+
+_FOLDER = Path(__file__).parent
+_A_KIND = {str: "text", dict: "a table", list: "an array", int: "a number"}
+
+Words = frozenset[str]
+Pairs = Mapping[str, str]
+Groups = Mapping[str, Words]
+
+
+class Malformed(ValueError):
+    """A table cannot be read; the message names the file, the entry and what is wrong with it."""
+
+
+class Document(NamedTuple):
+    """The tables of one file, as TOML has them."""
+
+    file: str
+    tables: Mapping[str, Any]
+
+
+class Deed(NamedTuple):
+    """What a function does: a finding, and the check that knows better once it sees arguments."""
+
+    name: str
+    severity: Severity
+    check: str = ""
+
+
+class Option(NamedTuple):
+    """What a command does once one of its arguments begins with a pattern."""
+
+    pattern: str
+    effect: Effect
+
+
+class Subcommands(NamedTuple):
+    """What a command with subcommands does.
+
+    Attributes:
+        effects: By subcommand; none for those that only read.
+        otherwise: What every other subcommand does.
+        values: The options before the subcommand that take a value.
+    """
+
+    effects: Mapping[str, tuple[Effect, ...]]
+    otherwise: tuple[Effect, ...]
+    values: Words = frozenset()
+
+
+class Wrapper(NamedTuple):
+    """How a command names the one that it starts.
+
+    Attributes:
+        letters: The letters of its options that take the next argument.
+        options: The names of such options.
+        skip: How many operands come before the command.
+        effects: What it does by itself.
+        runs_alone: What it does when it names no command.
+    """
+
+    letters: str = ""
+    options: Words = frozenset()
+    skip: int = 0
+    effects: tuple[Effect, ...] = ()
+    runs_alone: tuple[Effect, ...] = ()
+
+
+class Row(NamedTuple):
+    """Commands, and what one of their words has to begin with for the effects to be theirs."""
+
+    names: Words
+    begins: str
+    effects: tuple[Effect, ...]
+
+
+class Secret(NamedTuple):
+    """A kind of secret.
+
+    Attributes:
+        what: What it is called in a finding.
+        begins: Texts of which one stands in whatever holds it.
+        find: Where in any text it is found; empty if nowhere.
+        literal: Where in the value of a Python literal it is found; empty if nowhere.
+        cover: Its first group is what redaction covers; None if nothing is.
+    """
+
+    what: str
+    begins: tuple[str, ...]
+    find: str
+    literal: str
+    cover: str | None
+
+
+Deeds = Mapping[str, tuple[Deed, ...]]
+Effects = Mapping[str, tuple[Effect, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value stands, and the effects that may be named there."""
+
+    file: str
+    entry: str
+    effects: Mapping[str, Effect]
+
+    def inner(self, entry: str | int) -> Place:
+        """Return the place of a part of this value."""
+        dotted = f"{self.entry}[{entry}]" if isinstance(entry, int) else f"{self.entry}.{entry}"
+        return Place(self.file, dotted, self.effects)
+
+    def wrong(self, what: str) -> Malformed:
+        """Return the error to raise about this value."""
+        return Malformed(f"{self.file}, {self.entry}: {what}")
+
+
+Read = Callable[[Any, Place], Any]
+Schema = TypeVar("Schema")
+
+
+def shipped(name: str) -> Document:
+    """Read one of the files beside this module."""
+    file = f"{name}.toml"
+    try:
+        return Document(file, tomllib.loads((_FOLDER / file).read_text(encoding="utf-8")))
+    except tomllib.TOMLDecodeError as error:
+        raise Malformed(f"{file}: This is not TOML: {error}.") from error
+
+
+def load(schema: type[Schema], first: Document, *more: Document) -> Schema:
+    """Read the tables of a schema from documents, one after the other.
+
+    Documents after the first may only add to tables that grow: those in which an entry never takes
+    the place of another one. So a house's own document cannot loosen anything.
+
+    Raises:
+        Malformed: A document is not what the schema says.
+    """
+    known = {one.name: one.metadata for one in fields(schema)}  # type: ignore[arg-type] # a dataclass
+    found: dict[str, Any] = {}
+    for document in (first, *more):
+        effects = _effects_of(document)
+        for name, value in document.tables.items():
+            place = Place(document.file, name, effects)
+            if name == "effects":
+                continue
+            if name not in known:
+                raise place.wrong(f"There is no such table here. Known are {_listed(known)}.")
+            if document is not first and not known[name]["grows"]:
+                raise place.wrong("Only the first document may have this table.")
+            read = known[name]["read"](value, place)
+            if name in found:
+                before = found[name]
+                read = before | read if isinstance(before, frozenset) else (*before, *read)
+            found[name] = read
+    missing = known.keys() - found.keys()
+    if missing:
+        raise Malformed(f"{first.file}: The tables {_listed(missing)} are missing.")
+    return schema(**found)
+
+
+def table(read: Read, *, grows: bool = False) -> Any:
+    """Declare a table.
+
+    Args:
+        read: Turns the value in the document into the table.
+        grows: Whether other documents may add to it. Only sets and tuples can grow.
+    """
+    return field(metadata={"read": read, "grows": grows})
+
+
+def words(value: Any, place: Place) -> Words:
+    """Read words with white space between them, each only once."""
+    found = _typed(value, str, place).split()
+    _once(found, place)
+    return frozenset(found)
+
+
+def ordered(value: Any, place: Place) -> tuple[str, ...]:
+    """Read words whose order counts, or that are looked for as beginnings."""
+    words(value, place)
+    return tuple(value.split())
+
+
+def text(value: Any, place: Place) -> str:
+    """Read a text."""
+    return str(_typed(value, str, place))
+
+
+def pattern(value: Any, place: Place) -> str:
+    """Read a regular expression."""
+    found = text(value, place)
+    try:
+        re.compile(found)
+    except re.error as error:
+        raise place.wrong(f"This is not a regular expression: {error}.") from error
+    return found
+
+
+def pairs(value: Any, place: Place) -> Pairs:
+    """Read a table of texts."""
+    given = _typed(value, dict, place)
+    return MappingProxyType({key: text(given[key], place.inner(key)) for key in given})
+
+
+def groups(value: Any, place: Place) -> Groups:
+    """Read a table of words."""
+    given = _typed(value, dict, place)
+    return MappingProxyType({key: words(given[key], place.inner(key)) for key in given})
+
+
+def numbers(value: Any, place: Place) -> Mapping[str, int]:
+    """Read a table of numbers."""
+    given = _typed(value, dict, place)
+    return MappingProxyType({key: _number(given[key], place.inner(key)) for key in given})
+
+
+def patterns(value: Any, place: Place) -> Pairs:
+    """Read a table of regular expressions."""
+    given = _typed(value, dict, place)
+    return MappingProxyType({key: pattern(given[key], place.inner(key)) for key in given})
+
+
+def deeds(value: Any, place: Place) -> Deeds:
+    """Read what functions do; one that several entries name is all that they say."""
+    found: dict[str, tuple[Deed, ...]] = {}
+    for entry, inner in _entries(value, place, {"finding", "severity", "names"}, {"check"}):
+        check = text(entry.get("check", ""), inner.inner("check"))
+        if check and check not in CHECKS:
+            raise inner.inner("check").wrong(f"There is no check {check!r}.")
+        deed = Deed(*_finding(entry, inner), check)
+        for name in ordered(entry["names"], inner.inner("names")):
+            if any(known.name == deed.name for known in found.get(name, ())):
+                raise inner.wrong(f"Another entry says {deed.name!r} of {name!r} already.")
+            found[name] = (*found.get(name, ()), deed)
+    return MappingProxyType(found)
+
+
+def commands(value: Any, place: Place) -> Effects:
+    """Read what commands do; each stands in one entry."""
+    found: dict[str, tuple[Effect, ...]] = {}
+    for entry, inner in _entries(value, place, {"names", "effects"}):
+        _fill(found, entry, inner, _effects(entry["effects"], inner.inner("effects")))
+    return MappingProxyType(found)
+
+
+def options(value: Any, place: Place) -> Mapping[str, tuple[Option, ...]]:
+    """Read what commands do by their options."""
+    found: dict[str, tuple[Option, ...]] = {}
+    for entry, inner in _entries(value, place, {"names", "options"}):
+        given = _entries(entry["options"], inner.inner("options"), {"begins", "effect"})
+        each = tuple(
+            Option(
+                pattern(one["begins"], at.inner("begins")),
+                _effect(one["effect"], at.inner("effect")),
+            )
+            for one, at in given
+        )
+        _fill(found, entry, inner, each)
+    return MappingProxyType(found)
+
+
+def subcommands(value: Any, place: Place) -> Mapping[str, Subcommands]:
+    """Read what commands do by their subcommand."""
+    found: dict[str, Subcommands] = {}
+    for entry, inner in _entries(
+        value, place, {"names", "otherwise"}, {"reads", "values", "rows"}
+    ):
+        effects = dict[str, tuple[Effect, ...]]()
+        reads = {"names": entry.get("reads", "")}
+        _fill(effects, reads, inner.inner("reads"), ())
+        for row, at in _entries(entry.get("rows", []), inner.inner("rows"), {"names", "effects"}):
+            _fill(effects, row, at, _effects(row["effects"], at.inner("effects")))
+        known = Subcommands(
+            MappingProxyType(effects),
+            _effects(entry["otherwise"], inner.inner("otherwise")),
+            words(entry.get("values", ""), inner.inner("values")),
+        )
+        _fill(found, entry, inner, known)
+    return MappingProxyType(found)
+
+
+def wrappers(value: Any, place: Place) -> Mapping[str, Wrapper]:
+    """Read how commands name the one that they start."""
+    found: dict[str, Wrapper] = {}
+    for name, given in _typed(value, dict, place).items():
+        inner = place.inner(name)
+        entry = _entry(given, inner, set(), set(Wrapper._fields))
+        found[name] = Wrapper(
+            text(entry.get("letters", ""), inner.inner("letters")),
+            words(entry.get("options", ""), inner.inner("options")),
+            _number(entry.get("skip", 0), inner.inner("skip")),
+            _effects(entry.get("effects", []), inner.inner("effects")),
+            _effects(entry.get("runs_alone", []), inner.inner("runs_alone")),
+        )
+    return MappingProxyType(found)
+
+
+def rows(value: Any, place: Place) -> tuple[Row, ...]:
+    """Read commands, each row with what their words have to begin with."""
+    return tuple(
+        Row(
+            words(entry["names"], inner.inner("names")),
+            pattern(entry.get("begins", ""), inner.inner("begins")),
+            _effects(entry["effects"], inner.inner("effects")),
+        )
+        for entry, inner in _entries(value, place, {"names", "effects"}, {"begins"})
+    )
+
+
+def mentions(value: Any, place: Place) -> tuple[tuple[str, tuple[Effect, ...]], ...]:
+    """Read patterns, each with the effects of a text in which it is found."""
+    return tuple(
+        (
+            pattern(entry["pattern"], inner.inner("pattern")),
+            _effects(entry["effects"], inner.inner("effects")),
+        )
+        for entry, inner in _entries(value, place, {"pattern", "effects"})
+    )
+
+
+def secrets(value: Any, place: Place) -> tuple[Secret, ...]:
+    """Read the kinds of secrets, each under a name of its own."""
+    found = []
+    optional = {"find", "literal", "cover"}
+    for entry, inner in _entries(value, place, {"what", "begins"}, optional):
+        if not entry.keys() & {"find", "literal"} or not entry.keys() & {"find", "cover"}:
+            raise inner.wrong("It has to be both found and covered.")
+        find = pattern(entry.get("find", ""), inner.inner("find"))
+        cover = entry.get("cover", find)
+        if cover is not False and not re.compile(pattern(cover, inner.inner("cover"))).groups:
+            raise inner.wrong("A group has to say what is covered.")
+        found.append(
+            Secret(
+                text(entry["what"], inner.inner("what")),
+                ordered(entry["begins"], inner.inner("begins")),
+                find,
+                pattern(entry.get("literal", ""), inner.inner("literal")),
+                None if cover is False else cover,
+            )
+        )
+    _once([secret.what for secret in found], place)
+    return tuple(found)
+
+
+def _effects_of(document: Document) -> Mapping[str, Effect]:
+    """Return the effects that a document may name: everybody's, and its own."""
+    place = Place(document.file, "effects", {})
+    own: dict[str, Effect] = {}
+    for name, given in _typed(document.tables.get("effects", {}), dict, place).items():
+        inner = place.inner(name)
+        entry = _entry(given, inner, {"finding", "severity", "sentence"}, set())
+        if name in NAMED:
+            raise inner.wrong("There is an effect of this name already.")
+        sentence = text(entry["sentence"], inner.inner("sentence"))
+        own[name] = Effect(*_finding(entry, inner), sentence)
+    return {**NAMED, **own}
+
+
+def _effects(value: Any, place: Place) -> tuple[Effect, ...]:
+    given = _typed(value, list, place)
+    found = tuple(_effect(name, place.inner(index)) for index, name in enumerate(given))
+    _once(given, place)
+    return found
+
+
+def _effect(value: Any, place: Place) -> Effect:
+    name = text(value, place)
+    if name not in place.effects:
+        raise place.wrong(f"There is no effect {name!r}.")
+    return place.effects[name]
+
+
+def _finding(entry: Mapping[str, Any], place: Place) -> tuple[str, Severity]:
+    name = text(entry["finding"], place.inner("finding"))
+    if name not in FINDINGS:
+        raise place.inner("finding").wrong(f"There is no finding {name!r}.")
+    severity = text(entry["severity"], place.inner("severity"))
+    if severity not in list(Severity):
+        raise place.inner("severity").wrong(
+            f"{severity!r} is not a severity. Known are {_listed(Severity)}."
+        )
+    return name, Severity(severity)
+
+
+def _fill(found: dict[str, Any], entry: Mapping[str, Any], place: Place, row: Any) -> None:
+    """Give each of an entry's names its row, which no other entry may have given it."""
+    for name in ordered(entry["names"], place.inner("names")):
+        if name in found:
+            raise place.wrong(f"Another entry has {name!r} already.")
+        found[name] = row
+
+
+def _entries(
+    value: Any, place: Place, needed: set[str], optional: set[str] | None = None
+) -> Iterator[tuple[dict[str, Any], Place]]:
+    for index, given in enumerate(_typed(value, list, place), 1):
+        inner = place.inner(index)
+        yield _entry(given, inner, needed, optional or set()), inner
+
+
+def _entry(value: Any, place: Place, needed: set[str], optional: set[str]) -> dict[str, Any]:
+    entry: dict[str, Any] = _typed(value, dict, place)
+    unknown, missing = entry.keys() - needed - optional, needed - entry.keys()
+    if unknown:
+        raise place.wrong(
+            f"{_listed(unknown)} cannot stand here. Known are {_listed(needed | optional)}."
+        )
+    if missing:
+        raise place.wrong(f"{_listed(missing)} is missing.")
+    return entry
+
+
+def _typed(value: Any, kind: type, place: Place) -> Any:
+    if type(value) is not kind:
+        raise place.wrong(f"This has to be {_A_KIND[kind]}.")
+    return value
+
+
+def _number(value: Any, place: Place) -> int:
+    return int(_typed(value, int, place))
+
+
+def _once(names: list[str], place: Place) -> None:
+    if len(set(names)) < len(names):
+        twice = {name for name in names if names.count(name) > 1}
+        raise place.wrong(f"{_listed(twice)} stands here twice.")
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(repr(str(name)) for name in sorted(names))
