@@ -12,7 +12,7 @@ import pytest
 from dashboard.inspection import knowledge
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.knowledge import loading
-from dashboard.inspection.knowledge.loading import Deed, Document, Malformed, load, table
+from dashboard.inspection.knowledge.loading import Deed, Document, MalformedTable, load, table
 from dashboard.inspection.python.calls import CHECKS
 
 FOLDER = Path(knowledge.__file__).parent
@@ -156,7 +156,7 @@ SECRET = "[[value]]\nwhat = 'a'\nbegins = 'a'\n"
     ],
 )
 def test_what_is_malformed_is_refused_with_its_file_and_entry(read, text, what):
-    with pytest.raises(Malformed) as refused:
+    with pytest.raises(MalformedTable) as refused:
         loaded(read, text)
 
     assert str(refused.value).startswith("ours.toml, ")
@@ -166,9 +166,9 @@ def test_what_is_malformed_is_refused_with_its_file_and_entry(read, text, what):
 def test_tables_that_are_unknown_or_missing_are_refused():
     schema = reads(loading.words)
 
-    with pytest.raises(Malformed, match=r"^ours.toml, valeu: There is no such table here\."):
+    with pytest.raises(MalformedTable, match=r"^ours.toml, valeu: There is no such table here\."):
         load(schema, document("valeu = 'a'"))
-    with pytest.raises(Malformed, match=r"^ours.toml: The tables 'value' are missing\.$"):
+    with pytest.raises(MalformedTable, match=r"^ours.toml: The tables 'value' are missing\.$"):
         load(schema, document(""))
 
 
@@ -176,7 +176,7 @@ def test_what_is_no_toml_is_refused(tmp_path, monkeypatch):
     (tmp_path / "bad.toml").write_text("harmless = ")
     monkeypatch.setattr(loading, "_FOLDER", tmp_path)
 
-    with pytest.raises(Malformed, match=r"^bad.toml: This is not TOML: "):
+    with pytest.raises(MalformedTable, match=r"^bad.toml: This is not TOML: "):
         loading.shipped("bad")
 
 
@@ -189,19 +189,19 @@ def test_another_document_adds_to_a_table_that_grows():
 def test_another_document_adds_to_nothing_else():
     schema = reads(loading.words)
 
-    with pytest.raises(Malformed, match=r"^house.toml, value: Only the first document may"):
+    with pytest.raises(MalformedTable, match=r"^house.toml, value: Only the first document may"):
         load(schema, document("value = 'a'"), document("value = 'b'", "house.toml"))
 
 
-def test_a_house_may_add_what_is_dangerous_and_nothing_that_is_harmless():
+def test_a_house_may_add_what_is_looked_at_and_nothing_that_is_harmless():
     shipped = loading.shipped("python_modules")
-    house = document("tricky = '__ours__'", "house.toml")
+    house = document("higher_order = 'our_map'", "house.toml")
 
     found = load(knowledge.PythonModules, shipped, house)
 
-    assert found.tricky == knowledge.PYTHON_MODULES.tricky | {"__ours__"}
+    assert found.higher_order == knowledge.PYTHON_MODULES.higher_order | {"our_map"}
     for name in ("harmless", "partly", "harmless_types", "harmless_parts"):
-        with pytest.raises(Malformed, match="Only the first document may have this table"):
+        with pytest.raises(MalformedTable, match="Only the first document may have this table"):
             load(knowledge.PythonModules, shipped, document(f"{name} = 'ours'"))
 
 

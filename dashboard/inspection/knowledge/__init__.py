@@ -20,10 +20,10 @@ from dashboard.inspection.knowledge.loading import (
     Groups,
     Option,
     Pairs,
-    Row,
     Secret,
     Subcommands,
-    Words,
+    WindowsCommand,
+    WordSet,
     Wrapper,
     commands,
     deeds,
@@ -68,17 +68,17 @@ class Libraries:
 class PythonModules:
     """Which modules are known, and by which other names they and their parts go."""
 
-    harmless: Words = table(words)
-    partly: Words = table(words)
-    held: Words = table(words)
-    held_by_stdlib: Words = table(words)
-    holds_its_own: Words = table(words)
-    ambient_modules: Words = table(words)
-    harmless_types: Words = table(words)
-    buffers: Words = table(words)
-    databases: Words = table(words)
-    tricky: Words = table(words, grows=True)
-    higher_order: Words = table(words, grows=True)
+    harmless: WordSet = table(words)
+    partly: WordSet = table(words)
+    held: WordSet = table(words)
+    held_by_stdlib: WordSet = table(words)
+    holds_its_own: WordSet = table(words)
+    ambient_modules: WordSet = table(words)
+    harmless_types: WordSet = table(words)
+    buffers: WordSet = table(words)
+    databases: WordSet = table(words)
+    tricky: WordSet = table(words)
+    higher_order: WordSet = table(words, grows=True)
     harmless_parts: tuple[str, ...] = table(ordered)
     harmless_members: Groups = table(groups)
     aliases: Pairs = table(pairs)
@@ -90,16 +90,16 @@ class PythonModules:
 class ControlSystem:
     """Which libraries speak to a machine, and which of their words write to it."""
 
-    libraries: Words = table(words)
-    instruments: Words = table(words, grows=True)
-    attribute_writers: Words = table(words, grows=True)
-    commanded: Words = table(words, grows=True)
-    devices: Words = table(words, grows=True)
-    weak: Words = table(words, grows=True)
-    values: Words = table(words, grows=True)
-    harmless_attributes: Words = table(words)
-    ordinary: Words = table(words)
-    commands: Words = table(words, grows=True)
+    libraries: WordSet = table(words)
+    instruments: WordSet = table(words, grows=True)
+    attribute_writers: WordSet = table(words, grows=True)
+    commanded: WordSet = table(words, grows=True)
+    devices: WordSet = table(words, grows=True)
+    weak: WordSet = table(words, grows=True)
+    values: WordSet = table(words, grows=True)
+    harmless_attributes: WordSet = table(words)
+    ordinary: WordSet = table(words)
+    commands: WordSet = table(words, grows=True)
     methods: Deeds = table(deeds)
     aliases: Pairs = table(pairs)
     ambient: Pairs = table(pairs)
@@ -109,13 +109,13 @@ class ControlSystem:
 class ShellCommands:
     """What commands do, whatever their arguments are."""
 
-    keywords: Words = table(words)
-    harmless: Words = table(words)
-    starters: Words = table(words)
-    interpreters: Words = table(words)
-    search_paths: Words = table(words)
-    loading: Words = table(words)
-    history: Words = table(words)
+    keywords: WordSet = table(words)
+    harmless: WordSet = table(words)
+    starters: WordSet = table(words)
+    interpreters: WordSet = table(words)
+    search_paths: WordSet = table(words)
+    loading: WordSet = table(words)
+    history: WordSet = table(words)
     commands: Effects = table(commands)
 
 
@@ -139,10 +139,10 @@ class ShellWrappers:
 class Git:
     """What git's subcommands do."""
 
-    reads: Words = table(words)
-    network: Words = table(words)
-    runs: Words = table(words)
-    values: Words = table(words)
+    reads: WordSet = table(words)
+    network: WordSet = table(words)
+    runs: WordSet = table(words)
+    values: WordSet = table(words)
     lists: Pairs = table(patterns)
     erases: Pairs = table(patterns)
 
@@ -151,7 +151,7 @@ class Git:
 class Windows:
     """Dangerous commands of Windows, and what is dangerous wherever it stands in a line."""
 
-    commands: tuple[Row, ...] = table(rows, grows=True)
+    commands: tuple[WindowsCommand, ...] = table(rows, grows=True)
     patterns: tuple[tuple[str, tuple[Effect, ...]], ...] = table(mentions, grows=True)
 
 
@@ -161,7 +161,7 @@ class Characters:
 
     look_empty: str = table(text)
     look_blank: str = table(text)
-    common: Words = table(words)
+    common: WordSet = table(words)
     directions: Pairs = table(pairs)
     labels: Pairs = table(pairs)
     control_names: Pairs = table(pairs)
@@ -173,7 +173,7 @@ class Secrets:
     """What secrets look like."""
 
     names: str = table(pattern)
-    name_parts: Words = table(words)
+    name_parts: WordSet = table(words)
     secrets: tuple[Secret, ...] = table(secrets, grows=True)
 
 

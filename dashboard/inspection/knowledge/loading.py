@@ -29,12 +29,12 @@ CHECKS = names("""
 _FOLDER = Path(__file__).parent
 _A_KIND = {str: "text", dict: "a table", list: "an array", int: "a number"}
 
-Words = frozenset[str]
+WordSet = frozenset[str]
 Pairs = Mapping[str, str]
-Groups = Mapping[str, Words]
+Groups = Mapping[str, WordSet]
 
 
-class Malformed(ValueError):
+class MalformedTable(ValueError):
     """A table cannot be read; the message names the file, the entry and what is wrong with it."""
 
 
@@ -71,7 +71,7 @@ class Subcommands(NamedTuple):
 
     effects: Mapping[str, tuple[Effect, ...]]
     otherwise: tuple[Effect, ...]
-    values: Words = frozenset()
+    values: WordSet = frozenset()
 
 
 class Wrapper(NamedTuple):
@@ -86,16 +86,16 @@ class Wrapper(NamedTuple):
     """
 
     letters: str = ""
-    options: Words = frozenset()
+    options: WordSet = frozenset()
     skip: int = 0
     effects: tuple[Effect, ...] = ()
     runs_alone: tuple[Effect, ...] = ()
 
 
-class Row(NamedTuple):
+class WindowsCommand(NamedTuple):
     """Commands, and what one of their words has to begin with for the effects to be theirs."""
 
-    names: Words
+    names: WordSet
     begins: str
     effects: tuple[Effect, ...]
 
@@ -123,24 +123,24 @@ Effects = Mapping[str, tuple[Effect, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Where a value stands, and the effects that may be named there."""
 
     file: str
     entry: str
     effects: Mapping[str, Effect]
 
-    def inner(self, entry: str | int) -> Place:
+    def inner(self, entry: str | int) -> Location:
         """Return the place of a part of this value."""
         dotted = f"{self.entry}[{entry}]" if isinstance(entry, int) else f"{self.entry}.{entry}"
-        return Place(self.file, dotted, self.effects)
+        return Location(self.file, dotted, self.effects)
 
-    def wrong(self, what: str) -> Malformed:
+    def wrong(self, what: str) -> MalformedTable:
         """Return the error to raise about this value."""
-        return Malformed(f"{self.file}, {self.entry}: {what}")
+        return MalformedTable(f"{self.file}, {self.entry}: {what}")
 
 
-Read = Callable[[Any, Place], Any]
+Read = Callable[[Any, Location], Any]
 Schema = TypeVar("Schema")
 
 
@@ -150,7 +150,7 @@ def shipped(name: str) -> Document:
     try:
         return Document(file, tomllib.loads((_FOLDER / file).read_text(encoding="utf-8")))
     except tomllib.TOMLDecodeError as error:
-        raise Malformed(f"{file}: This is not TOML: {error}.") from error
+        raise MalformedTable(f"{file}: This is not TOML: {error}.") from error
 
 
 def load(schema: type[Schema], first: Document, *more: Document) -> Schema:
@@ -160,28 +160,28 @@ def load(schema: type[Schema], first: Document, *more: Document) -> Schema:
     the place of another one. So a house's own document cannot loosen anything.
 
     Raises:
-        Malformed: A document is not what the schema says.
+        MalformedTable: A document is not what the schema says.
     """
     known = {one.name: one.metadata for one in fields(schema)}  # type: ignore[arg-type] # a dataclass
     found: dict[str, Any] = {}
     for document in (first, *more):
         effects = _effects_of(document)
         for name, value in document.tables.items():
-            place = Place(document.file, name, effects)
+            where = Location(document.file, name, effects)
             if name == "effects":
                 continue
             if name not in known:
-                raise place.wrong(f"There is no such table here. Known are {_listed(known)}.")
+                raise where.wrong(f"There is no such table here. Known are {_listed(known)}.")
             if document is not first and not known[name]["grows"]:
-                raise place.wrong("Only the first document may have this table.")
-            read = known[name]["read"](value, place)
+                raise where.wrong("Only the first document may have this table.")
+            read = known[name]["read"](value, where)
             if name in found:
                 before = found[name]
                 read = before | read if isinstance(before, frozenset) else (*before, *read)
             found[name] = read
     missing = known.keys() - found.keys()
     if missing:
-        raise Malformed(f"{first.file}: The tables {_listed(missing)} are missing.")
+        raise MalformedTable(f"{first.file}: The tables {_listed(missing)} are missing.")
     return schema(**found)
 
 
@@ -195,62 +195,62 @@ def table(read: Read, *, grows: bool = False) -> Any:
     return field(metadata={"read": read, "grows": grows})
 
 
-def words(value: Any, place: Place) -> Words:
+def words(value: Any, where: Location) -> WordSet:
     """Read words with white space between them, each only once."""
-    found = _typed(value, str, place).split()
-    _once(found, place)
+    found = _typed(value, str, where).split()
+    _once(found, where)
     return frozenset(found)
 
 
-def ordered(value: Any, place: Place) -> tuple[str, ...]:
+def ordered(value: Any, where: Location) -> tuple[str, ...]:
     """Read words whose order counts, or that are looked for as beginnings."""
-    words(value, place)
+    words(value, where)
     return tuple(value.split())
 
 
-def text(value: Any, place: Place) -> str:
+def text(value: Any, where: Location) -> str:
     """Read a text."""
-    return str(_typed(value, str, place))
+    return str(_typed(value, str, where))
 
 
-def pattern(value: Any, place: Place) -> str:
+def pattern(value: Any, where: Location) -> str:
     """Read a regular expression."""
-    found = text(value, place)
+    found = text(value, where)
     try:
         re.compile(found)
     except re.error as error:
-        raise place.wrong(f"This is not a regular expression: {error}.") from error
+        raise where.wrong(f"This is not a regular expression: {error}.") from error
     return found
 
 
-def pairs(value: Any, place: Place) -> Pairs:
+def pairs(value: Any, where: Location) -> Pairs:
     """Read a table of texts."""
-    given = _typed(value, dict, place)
-    return MappingProxyType({key: text(given[key], place.inner(key)) for key in given})
+    given = _typed(value, dict, where)
+    return MappingProxyType({key: text(given[key], where.inner(key)) for key in given})
 
 
-def groups(value: Any, place: Place) -> Groups:
+def groups(value: Any, where: Location) -> Groups:
     """Read a table of words."""
-    given = _typed(value, dict, place)
-    return MappingProxyType({key: words(given[key], place.inner(key)) for key in given})
+    given = _typed(value, dict, where)
+    return MappingProxyType({key: words(given[key], where.inner(key)) for key in given})
 
 
-def numbers(value: Any, place: Place) -> Mapping[str, int]:
+def numbers(value: Any, where: Location) -> Mapping[str, int]:
     """Read a table of numbers."""
-    given = _typed(value, dict, place)
-    return MappingProxyType({key: _number(given[key], place.inner(key)) for key in given})
+    given = _typed(value, dict, where)
+    return MappingProxyType({key: _number(given[key], where.inner(key)) for key in given})
 
 
-def patterns(value: Any, place: Place) -> Pairs:
+def patterns(value: Any, where: Location) -> Pairs:
     """Read a table of regular expressions."""
-    given = _typed(value, dict, place)
-    return MappingProxyType({key: pattern(given[key], place.inner(key)) for key in given})
+    given = _typed(value, dict, where)
+    return MappingProxyType({key: pattern(given[key], where.inner(key)) for key in given})
 
 
-def deeds(value: Any, place: Place) -> Deeds:
+def deeds(value: Any, where: Location) -> Deeds:
     """Read what functions do; one that several entries name is all that they say."""
     found: dict[str, tuple[Deed, ...]] = {}
-    for entry, inner in _entries(value, place, {"finding", "severity", "names"}, {"check"}):
+    for entry, inner in _entries(value, where, {"finding", "severity", "names"}, {"check"}):
         check = text(entry.get("check", ""), inner.inner("check"))
         if check and check not in CHECKS:
             raise inner.inner("check").wrong(f"There is no check {check!r}.")
@@ -262,18 +262,18 @@ def deeds(value: Any, place: Place) -> Deeds:
     return MappingProxyType(found)
 
 
-def commands(value: Any, place: Place) -> Effects:
+def commands(value: Any, where: Location) -> Effects:
     """Read what commands do; each stands in one entry."""
     found: dict[str, tuple[Effect, ...]] = {}
-    for entry, inner in _entries(value, place, {"names", "effects"}):
+    for entry, inner in _entries(value, where, {"names", "effects"}):
         _fill(found, entry, inner, _effects(entry["effects"], inner.inner("effects")))
     return MappingProxyType(found)
 
 
-def options(value: Any, place: Place) -> Mapping[str, tuple[Option, ...]]:
+def options(value: Any, where: Location) -> Mapping[str, tuple[Option, ...]]:
     """Read what commands do by their options."""
     found: dict[str, tuple[Option, ...]] = {}
-    for entry, inner in _entries(value, place, {"names", "options"}):
+    for entry, inner in _entries(value, where, {"names", "options"}):
         given = _entries(entry["options"], inner.inner("options"), {"begins", "effect"})
         each = tuple(
             Option(
@@ -286,11 +286,11 @@ def options(value: Any, place: Place) -> Mapping[str, tuple[Option, ...]]:
     return MappingProxyType(found)
 
 
-def subcommands(value: Any, place: Place) -> Mapping[str, Subcommands]:
+def subcommands(value: Any, where: Location) -> Mapping[str, Subcommands]:
     """Read what commands do by their subcommand."""
     found: dict[str, Subcommands] = {}
     for entry, inner in _entries(
-        value, place, {"names", "otherwise"}, {"reads", "values", "rows"}
+        value, where, {"names", "otherwise"}, {"reads", "values", "rows"}
     ):
         effects = dict[str, tuple[Effect, ...]]()
         reads = {"names": entry.get("reads", "")}
@@ -306,11 +306,11 @@ def subcommands(value: Any, place: Place) -> Mapping[str, Subcommands]:
     return MappingProxyType(found)
 
 
-def wrappers(value: Any, place: Place) -> Mapping[str, Wrapper]:
+def wrappers(value: Any, where: Location) -> Mapping[str, Wrapper]:
     """Read how commands name the one that they start."""
     found: dict[str, Wrapper] = {}
-    for name, given in _typed(value, dict, place).items():
-        inner = place.inner(name)
+    for name, given in _typed(value, dict, where).items():
+        inner = where.inner(name)
         entry = _entry(given, inner, set(), set(Wrapper._fields))
         found[name] = Wrapper(
             text(entry.get("letters", ""), inner.inner("letters")),
@@ -322,34 +322,34 @@ def wrappers(value: Any, place: Place) -> Mapping[str, Wrapper]:
     return MappingProxyType(found)
 
 
-def rows(value: Any, place: Place) -> tuple[Row, ...]:
+def rows(value: Any, where: Location) -> tuple[WindowsCommand, ...]:
     """Read commands, each row with what their words have to begin with."""
     return tuple(
-        Row(
+        WindowsCommand(
             words(entry["names"], inner.inner("names")),
             pattern(entry.get("begins", ""), inner.inner("begins")),
             _effects(entry["effects"], inner.inner("effects")),
         )
-        for entry, inner in _entries(value, place, {"names", "effects"}, {"begins"})
+        for entry, inner in _entries(value, where, {"names", "effects"}, {"begins"})
     )
 
 
-def mentions(value: Any, place: Place) -> tuple[tuple[str, tuple[Effect, ...]], ...]:
+def mentions(value: Any, where: Location) -> tuple[tuple[str, tuple[Effect, ...]], ...]:
     """Read patterns, each with the effects of a text in which it is found."""
     return tuple(
         (
             pattern(entry["pattern"], inner.inner("pattern")),
             _effects(entry["effects"], inner.inner("effects")),
         )
-        for entry, inner in _entries(value, place, {"pattern", "effects"})
+        for entry, inner in _entries(value, where, {"pattern", "effects"})
     )
 
 
-def secrets(value: Any, place: Place) -> tuple[Secret, ...]:
+def secrets(value: Any, where: Location) -> tuple[Secret, ...]:
     """Read the kinds of secrets, each under a name of its own."""
     found = []
     optional = {"find", "literal", "cover"}
-    for entry, inner in _entries(value, place, {"what", "begins"}, optional):
+    for entry, inner in _entries(value, where, {"what", "begins"}, optional):
         if not entry.keys() & {"find", "literal"} or not entry.keys() & {"find", "cover"}:
             raise inner.wrong("It has to be both found and covered.")
         find = pattern(entry.get("find", ""), inner.inner("find"))
@@ -365,16 +365,16 @@ def secrets(value: Any, place: Place) -> tuple[Secret, ...]:
                 None if cover is False else cover,
             )
         )
-    _once([secret.what for secret in found], place)
+    _once([secret.what for secret in found], where)
     return tuple(found)
 
 
 def _effects_of(document: Document) -> Mapping[str, Effect]:
     """Return the effects that a document may name: everybody's, and its own."""
-    place = Place(document.file, "effects", {})
+    where = Location(document.file, "effects", {})
     own: dict[str, Effect] = {}
-    for name, given in _typed(document.tables.get("effects", {}), dict, place).items():
-        inner = place.inner(name)
+    for name, given in _typed(document.tables.get("effects", {}), dict, where).items():
+        inner = where.inner(name)
         entry = _entry(given, inner, {"finding", "severity", "sentence"}, set())
         if name in NAMED:
             raise inner.wrong("There is an effect of this name already.")
@@ -383,74 +383,74 @@ def _effects_of(document: Document) -> Mapping[str, Effect]:
     return {**NAMED, **own}
 
 
-def _effects(value: Any, place: Place) -> tuple[Effect, ...]:
-    given = _typed(value, list, place)
-    found = tuple(_effect(name, place.inner(index)) for index, name in enumerate(given))
-    _once(given, place)
+def _effects(value: Any, where: Location) -> tuple[Effect, ...]:
+    given = _typed(value, list, where)
+    found = tuple(_effect(name, where.inner(index)) for index, name in enumerate(given))
+    _once(given, where)
     return found
 
 
-def _effect(value: Any, place: Place) -> Effect:
-    name = text(value, place)
-    if name not in place.effects:
-        raise place.wrong(f"There is no effect {name!r}.")
-    return place.effects[name]
+def _effect(value: Any, where: Location) -> Effect:
+    name = text(value, where)
+    if name not in where.effects:
+        raise where.wrong(f"There is no effect {name!r}.")
+    return where.effects[name]
 
 
-def _finding(entry: Mapping[str, Any], place: Place) -> tuple[str, Severity]:
-    name = text(entry["finding"], place.inner("finding"))
+def _finding(entry: Mapping[str, Any], where: Location) -> tuple[str, Severity]:
+    name = text(entry["finding"], where.inner("finding"))
     if name not in FINDINGS:
-        raise place.inner("finding").wrong(f"There is no finding {name!r}.")
-    severity = text(entry["severity"], place.inner("severity"))
+        raise where.inner("finding").wrong(f"There is no finding {name!r}.")
+    severity = text(entry["severity"], where.inner("severity"))
     if severity not in list(Severity):
-        raise place.inner("severity").wrong(
+        raise where.inner("severity").wrong(
             f"{severity!r} is not a severity. Known are {_listed(Severity)}."
         )
     return name, Severity(severity)
 
 
-def _fill(found: dict[str, Any], entry: Mapping[str, Any], place: Place, row: Any) -> None:
+def _fill(found: dict[str, Any], entry: Mapping[str, Any], where: Location, row: Any) -> None:
     """Give each of an entry's names its row, which no other entry may have given it."""
-    for name in ordered(entry["names"], place.inner("names")):
+    for name in ordered(entry["names"], where.inner("names")):
         if name in found:
-            raise place.wrong(f"Another entry has {name!r} already.")
+            raise where.wrong(f"Another entry has {name!r} already.")
         found[name] = row
 
 
 def _entries(
-    value: Any, place: Place, needed: set[str], optional: set[str] | None = None
-) -> Iterator[tuple[dict[str, Any], Place]]:
-    for index, given in enumerate(_typed(value, list, place), 1):
-        inner = place.inner(index)
+    value: Any, where: Location, needed: set[str], optional: set[str] | None = None
+) -> Iterator[tuple[dict[str, Any], Location]]:
+    for index, given in enumerate(_typed(value, list, where), 1):
+        inner = where.inner(index)
         yield _entry(given, inner, needed, optional or set()), inner
 
 
-def _entry(value: Any, place: Place, needed: set[str], optional: set[str]) -> dict[str, Any]:
-    entry: dict[str, Any] = _typed(value, dict, place)
+def _entry(value: Any, where: Location, needed: set[str], optional: set[str]) -> dict[str, Any]:
+    entry: dict[str, Any] = _typed(value, dict, where)
     unknown, missing = entry.keys() - needed - optional, needed - entry.keys()
     if unknown:
-        raise place.wrong(
+        raise where.wrong(
             f"{_listed(unknown)} cannot stand here. Known are {_listed(needed | optional)}."
         )
     if missing:
-        raise place.wrong(f"{_listed(missing)} is missing.")
+        raise where.wrong(f"{_listed(missing)} is missing.")
     return entry
 
 
-def _typed(value: Any, kind: type, place: Place) -> Any:
+def _typed(value: Any, kind: type, where: Location) -> Any:
     if type(value) is not kind:
-        raise place.wrong(f"This has to be {_A_KIND[kind]}.")
+        raise where.wrong(f"This has to be {_A_KIND[kind]}.")
     return value
 
 
-def _number(value: Any, place: Place) -> int:
-    return int(_typed(value, int, place))
+def _number(value: Any, where: Location) -> int:
+    return int(_typed(value, int, where))
 
 
-def _once(names: list[str], place: Place) -> None:
+def _once(names: list[str], where: Location) -> None:
     if len(set(names)) < len(names):
         twice = {name for name in names if names.count(name) > 1}
-        raise place.wrong(f"{_listed(twice)} stands here twice.")
+        raise where.wrong(f"{_listed(twice)} stands here twice.")
 
 
 def _listed(names: Any) -> str:
