@@ -13,6 +13,7 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.urls import path  # noqa: E402
 
 from dashboard.api.limits import LimitBody  # noqa: E402
+from dashboard.api.protocol import Protocol  # noqa: E402
 from dashboard.api.waiting import Waiting  # noqa: E402
 from dashboard.live.consumers import QueueConsumer  # noqa: E402
 from dashboard.live.origin import ExactOrigin  # noqa: E402
@@ -21,7 +22,7 @@ from dashboard.web.views.health import Alive  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
-        "http": Alive(Waiting(LimitBody(PooledHandler()))),
+        "http": Alive(Protocol(Waiting(LimitBody(PooledHandler())))),
         "websocket": ExactOrigin(
             AuthMiddlewareStack(URLRouter([path("ws/queue/", QueueConsumer.as_asgi())]))
         ),

@@ -14,8 +14,14 @@ from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias, TypeVar
 
 from approval_client._answers import Answer, read_answer, read_problem
-from approval_client._errors import RequestRefused, TokenRefused, Unreachable
+from approval_client._errors import (
+    ProtocolMismatch,
+    RequestRefused,
+    TokenRefused,
+    Unreachable,
+)
 from approval_client._fields import Malformed
+from approval_client.wire import PROTOCOL, UNSUPPORTED_PROTOCOL, protocol_version
 
 T = TypeVar("T")
 logger = logging.getLogger("approval_client")
@@ -27,6 +33,10 @@ MAX_RETRY_AFTER_S = 60.0  # a server that asks for more is asked again after thi
 _ANSWERED = frozenset({200, 201})
 _TOKEN_REFUSED = frozenset({401, 403})
 _TRY_AGAIN = frozenset({408, 425, 429})
+_NO_PROTOCOL = (
+    "The dashboard does not say which version of the protocol it speaks, so it is older than this "
+    f"approval-client, which speaks version {PROTOCOL}. Nothing was approved. Upgrade the server."
+)
 _REFUSALS_FROM = 300
 _FAILURES_FROM = 500
 
@@ -63,10 +73,11 @@ class Sleep:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What came back."""
+    """What came back. ``protocol`` is the header that names its version, empty without one."""
 
     status: int
     body: bytes
+    protocol: str
     retry_after: str = ""
 
 
@@ -116,6 +127,7 @@ def insist(
         Unreachable: There was no usable answer until then.
         TokenRefused: The dashboard does not accept the token.
         RequestRefused: The dashboard will not take what was sent.
+        ProtocolMismatch: The dashboard speaks another version of the protocol.
     """
 
     def understand(reply: Reply) -> Answer:
@@ -155,11 +167,16 @@ def _read(call: Call, received: Received, understand: Callable[[Reply], T]) -> T
     if not isinstance(received, Reply):
         return Trouble(received.detail if received else "there was no reply")
     status = received.status
+    if received.protocol and protocol_version(received.protocol) != PROTOCOL:
+        raise ProtocolMismatch(_other_protocol(received.protocol))
     if status in _ANSWERED:
         try:
-            return understand(received)
+            found = understand(received)
         except Malformed as error:
             return Trouble(f"the answer cannot be used: {error}")
+        if not received.protocol:  # by a server of before there were versions
+            raise ProtocolMismatch(_NO_PROTOCOL, found.id if isinstance(found, Answer) else "")
+        return found
     if status in _TOKEN_REFUSED:
         raise TokenRefused(
             f"The dashboard did not accept the token (HTTP {status}). Nothing was approved. "
@@ -170,8 +187,26 @@ def _read(call: Call, received: Received, understand: Callable[[Reply], T]) -> T
     return Trouble(f"it answered HTTP {status}", _seconds(received.retry_after))
 
 
+def _other_protocol(header: str) -> str:
+    version = protocol_version(header)
+    if not version:
+        spoken, remedy = (
+            repr(header[:40]),
+            "Check that DASHBOARD_URL is the dashboard's own address.",
+        )
+    else:
+        older = "approval-client" if version > PROTOCOL else "the server"
+        spoken, remedy = f"version {version}", f"Upgrade {older}."
+    return (
+        f"The dashboard speaks {spoken} of the protocol and this approval-client speaks version "
+        f"{PROTOCOL}. Nothing was approved. {remedy}"
+    )
+
+
 def _refuse(call: Call, reply: Reply) -> NoReturn:
     problem = read_problem(reply.status, reply.body)
+    if problem.code == UNSUPPORTED_PROTOCOL:
+        raise ProtocolMismatch(f"{problem.detail} Nothing was approved.")
     said = f": {problem.detail}" if problem.detail else "."
     told = problem.code != f"http_{reply.status}"
     remedy = "" if told else " Check that DASHBOARD_URL is the dashboard's own address."

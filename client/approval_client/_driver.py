@@ -12,6 +12,7 @@ from approval_client._errors import NotConfigured
 from approval_client._flow import Conversation, Heard
 from approval_client._models import ApprovalRequest
 from approval_client._settings import read_settings
+from approval_client.wire import PROTOCOL_HEADER
 
 if TYPE_CHECKING:
     import httpx2
@@ -59,6 +60,7 @@ def reply(response: httpx2.Response) -> Reply:
     return Reply(
         status=response.status_code,
         body=response.content,
+        protocol=response.headers.get(PROTOCOL_HEADER, ""),
         retry_after=response.headers.get("Retry-After", ""),
     )
 

@@ -4,6 +4,7 @@
   x NotConfigured      no usable address or token; nothing was asked
   x Unreachable        no usable answer in time
   x TokenRefused       the dashboard does not know the token, or it was revoked
+  x ProtocolMismatch   the dashboard and this library are of versions that do not fit
   x RequestRefused     the dashboard will not take what was sent; ``code`` says why
   x NotApproved        there is an answer, and it does not open
     + Rejected         a person or a policy said no
@@ -42,6 +43,22 @@ class Unreachable(DashboardError):
 
 class TokenRefused(DashboardError):
     """The dashboard did not accept the agent's token."""
+
+
+class ProtocolMismatch(DashboardError):
+    """The dashboard speaks another version of the protocol. The message says what to upgrade.
+
+    Attributes:
+        approval_id: What was submitted all the same; empty for nothing.
+    """
+
+    def __init__(self, message: str, approval_id: str = "") -> None:
+        super().__init__(message)
+        self.approval_id = approval_id
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle it with what was submitted."""
+        return type(self), (*self.args, self.approval_id)
 
 
 class RequestRefused(DashboardError):

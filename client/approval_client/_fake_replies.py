@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 
 from approval_client._fake import Refused
-from approval_client.wire import canonical_json
+from approval_client.wire import PROTOCOL, PROTOCOL_HEADER, canonical_json
 
 
 def key_of(request: httpx2.Request) -> str:
@@ -20,7 +20,7 @@ def key_of(request: httpx2.Request) -> str:
 
 def as_json(status: int, value: Any, media_type: str = "application/json") -> httpx2.Response:
     """Return a reply with a JSON body."""
-    headers = {"Content-Type": media_type}
+    headers = {"Content-Type": media_type, PROTOCOL_HEADER: str(PROTOCOL)}
     return httpx2.Response(status, headers=headers, content=canonical_json(value).encode())
 
 

@@ -12,7 +12,12 @@ from typing import Any, TypeAlias
 from approval_client._answers import Answer, Decision
 from approval_client._asked import Asked
 from approval_client._calls import Call, Flow, Sleep, Timing, insist, logger, read
-from approval_client._errors import DashboardError, RequestRefused, TokenRefused
+from approval_client._errors import (
+    DashboardError,
+    ProtocolMismatch,
+    RequestRefused,
+    TokenRefused,
+)
 from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
 from approval_client._notebooks import send_notebook
 from approval_client._sent import APPROVALS, Finished, cancellation, outcome, path
@@ -109,6 +114,9 @@ class Conversation:
             answer = yield from self._insist(self._submission())
         except (RequestRefused, TokenRefused):
             self._open = False
+            raise
+        except ProtocolMismatch as error:  # an older server took it; a newer one did not
+            self._id, self._open = error.approval_id, bool(error.approval_id)
             raise
         self._id = answer.id
         if answer.status is Status.PENDING:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from approval_client._errors import NotConfigured
+from approval_client.wire import PROTOCOL, PROTOCOL_HEADER
 
 if TYPE_CHECKING:
     import httpx2
@@ -29,6 +30,7 @@ class Settings:
             "Authorization": f"Bearer {self.token}",
             "Accept": "application/json",
             "User-Agent": "approval-client",
+            PROTOCOL_HEADER: str(PROTOCOL),
         }
 
     def options(self) -> dict[str, Any]:

@@ -42,7 +42,15 @@ from approval_client._fake_notebooks import NOTEBOOKS, keep
 from approval_client._fake_replies import as_json, as_problem, key_of
 from approval_client._sent import APPROVALS
 from approval_client._sync_client import Client
-from approval_client.wire import OutcomeState, Source, Status
+from approval_client.wire import (
+    PROTOCOL,
+    PROTOCOL_HEADER,
+    UNSUPPORTED_PROTOCOL,
+    OutcomeState,
+    Source,
+    Status,
+    protocol_version,
+)
 
 __all__ = ["FakeApproval", "FakeDashboard", "Verdict", "approve", "reject", "remember"]
 
@@ -198,6 +206,8 @@ class FakeDashboard:
             return as_problem(refused)
 
     def _route(self, request: httpx2.Request) -> Held:
+        if protocol_version(request.headers.get(PROTOCOL_HEADER, "1")) != PROTOCOL:
+            raise Refused(400, UNSUPPORTED_PROTOCOL, "This server speaks version 1. Upgrade it.")
         if request.headers.get("Authorization") != f"Bearer {self.token}":
             raise Refused(401, "unauthorized", "This token was issued to nobody.")
         if not request.url.path.startswith(APPROVALS):

@@ -10,16 +10,23 @@ import hashlib
 import hmac
 import json
 import math
+import re
 from base64 import b64encode
 from enum import StrEnum
 from json.encoder import encode_basestring
 from typing import Any, NoReturn
 
+PROTOCOL = 1
+"""The version of what both sides say over HTTP. It changes when one of before would misread it."""
+PROTOCOL_HEADER = "Approval-Protocol"
+UNSUPPORTED_PROTOCOL = "unsupported_protocol"
+"""The code of the problem that answers another version."""
 MAX_DEPTH = 32
 MAX_BODY_BYTES = 1_048_576
 MAX_NOTEBOOK_BYTES = 10 * 1_048_576
 WEBHOOK_SECRET_PREFIX = "whsec_"  # noqa: S105 - what every such secret begins with
 _DIGEST_TAG = b"approval-dashboard content v1\n"
+_VERSION = re.compile(r"([1-9][0-9]{0,5})(?:\.[0-9]{1,6})?", re.ASCII)
 
 
 class Kind(StrEnum):
@@ -98,6 +105,12 @@ class _ExactFloat(float):
     """A fraction that remembers the digits its sender wrote."""
 
     text: str
+
+
+def protocol_version(header: str) -> int:
+    """Return the major version that a header names, which is what has to agree; 0 for none."""
+    found = _VERSION.fullmatch(header)
+    return int(found[1]) if found else 0
 
 
 def parse_json(text: str | bytes) -> Any:

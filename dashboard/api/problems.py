@@ -14,7 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from approval_client.wire import MAX_BODY_BYTES, JsonError
+from approval_client.wire import MAX_BODY_BYTES, UNSUPPORTED_PROTOCOL, JsonError
 from dashboard.approvals.errors import NotebookTooLarge, Refused
 
 CONTENT_TYPE = "application/problem+json"
@@ -39,6 +39,7 @@ STATUS_OF = {
     "unauthorized": 401,
     "unavailable": 503,
     "unsupported_media_type": 415,
+    UNSUPPORTED_PROTOCOL: 400,
     # what strict JSON refuses
     "duplicate_key": 400,
     "lone_surrogate": 400,

@@ -10,7 +10,7 @@ from ninja import Header, NinjaAPI, Query, Router
 from ninja.openapi.schema import OpenAPISchema
 from ninja.parser import Parser
 
-from approval_client.wire import parse_json
+from approval_client.wire import PROTOCOL, PROTOCOL_HEADER, parse_json
 from dashboard.api import answers, decisions, notebooks, problems
 from dashboard.api.auth import AgentBearer, AgentRequest
 from dashboard.api.schemas import AnswerOut, CancelIn, OutcomeIn, ProblemOut, SubmitIn
@@ -135,7 +135,10 @@ api = AgentsAPI(
     version="1",
     description=(
         "Ask a person before you act. Submit, wait, and run only what was approved, after "
-        "reporting `started`. Everything but `approved` means no."
+        "reporting `started`. Everything but `approved` means no. Calls may name the version of "
+        f"this protocol in the header `{PROTOCOL_HEADER}: {PROTOCOL}`, and every answer does; a "
+        "call without it is one of version 1, and one of another version is refused with the code "
+        "`unsupported_protocol`."
     ),
     urls_namespace="api",
     parser=StrictParser(),

@@ -92,8 +92,8 @@ class Say:
             "outcome": {"started_at": started_at, "finished_at": None},
         } | changes
 
-    def json(self, fields, status=200):
-        return Reply(status=status, body=json.dumps(fields).encode())
+    def json(self, fields, status=200, protocol="1"):
+        return Reply(status=status, body=json.dumps(fields).encode(), protocol=protocol)
 
     def pending(self, **changes):
         return self.json(self.fields(**changes))

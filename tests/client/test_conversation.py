@@ -71,7 +71,9 @@ def test_a_closed_request_without_words_still_says_what_happened(
 
 
 def test_the_submission_and_its_retries_carry_one_key_and_one_text(stage, question, say):
-    stage = stage(Failure("ConnectError"), Reply(status=503, body=b""), say.rejected())
+    stage = stage(
+        Failure("ConnectError"), Reply(status=503, protocol="", body=b""), say.rejected()
+    )
 
     stage.ask(question)
 
@@ -80,7 +82,7 @@ def test_the_submission_and_its_retries_carry_one_key_and_one_text(stage, questi
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504, 429, 408])
 def test_a_passing_failure_is_tried_again(stage, question, say, status):
-    stage = stage(Reply(status=status, body=b"<html>"), say.rejected())
+    stage = stage(Reply(status=status, protocol="", body=b"<html>"), say.rejected())
 
     assert stage.ask(question).status == Status.REJECTED
     assert len(stage.sleeps) == 1
@@ -99,7 +101,7 @@ def test_retries_come_less_often_up_to_five_seconds(stage, question, say):
     ("header", "slept"), [("7", 7.0), ("0", 0.25), ("86400", 60.0), ("soon", 0.25), ("-5", 0.25)]
 )
 def test_retry_after_is_honoured_up_to_a_minute(stage, question, say, header, slept):
-    busy = Reply(status=429, body=b"", retry_after=header)
+    busy = Reply(status=429, protocol="", body=b"", retry_after=header)
     stage = stage(busy, say.rejected())
 
     stage.ask(question)
@@ -109,7 +111,7 @@ def test_retry_after_is_honoured_up_to_a_minute(stage, question, say, header, sl
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_token_is_reported_at_once(stage, question, status):
-    stage = stage(Reply(status=status, body=b""))
+    stage = stage(Reply(status=status, protocol="", body=b""))
 
     with pytest.raises(TokenRefused, match=r"Nothing was approved\. Set DASHBOARD_TOKEN"):
         stage.ask(question)
@@ -131,14 +133,14 @@ def test_a_refused_request_is_reported_at_once_with_its_code(stage, question, sa
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"code": 7}', b"\xff", b'{"code": ""}'])
 def test_a_refusal_without_a_problem_still_has_a_code(stage, question, body):
     with pytest.raises(RequestRefused) as caught:
-        stage(Reply(status=404, body=body)).ask(question)
+        stage(Reply(status=404, protocol="", body=body)).ask(question)
 
     assert (caught.value.code, caught.value.detail) == ("http_404", "")
 
 
 def test_a_redirect_is_refused_and_not_followed(stage, question):
     with pytest.raises(RequestRefused, match="Check that DASHBOARD_URL is") as caught:
-        stage(Reply(status=301, body=b"")).ask(question)
+        stage(Reply(status=301, protocol="", body=b"")).ask(question)
 
     assert caught.value.code == "http_301"
 

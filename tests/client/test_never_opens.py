@@ -85,10 +85,15 @@ bodies = st.one_of(
         lambda cut: encoded(cut[0])[: -cut[1]]
     ),
 )
+protocols = st.sampled_from(["1", "1", "1", "1.7", "", "2", "01", "1, 1", "one"])
 replies = st.one_of(
-    st.builds(Reply, status=codes, body=bodies, retry_after=words),
+    st.builds(Reply, status=codes, body=bodies, protocol=protocols, retry_after=words),
     st.just(Failure("ReadTimeout")),
 )
+
+
+def honest(body):
+    return Reply(status=200, body=body, protocol="1")
 
 
 class Run:
@@ -122,6 +127,8 @@ def is_honest(reply, *, started):
     """Say, independently of the library's reader, whether a reply approves our content."""
     if not isinstance(reply, Reply) or reply.status not in {200, 201}:
         return False
+    if reply.protocol not in {"1", "1.7"}:
+        return False
     answer = json.loads(reply.body)
     decision = answer["decision"]
     approved = answer["status"] == decision["status"] == "approved"
@@ -148,7 +155,7 @@ def test_a_status_that_is_not_the_word_never_opens(status):
     told = STARTED | {"status": status, "decision": DECISION | {"status": status}}
     body = encoded(told)
 
-    response = Run([Reply(status=200, body=body)] * 3).response()
+    response = Run([honest(body)] * 3).response()
 
     assert (response is not None and response.approved) is (status == "approved")
 
@@ -157,12 +164,12 @@ def test_a_status_that_is_not_the_word_never_opens(status):
 def test_a_digest_that_is_not_ours_never_opens(digest):
     told = STARTED | {"decision": DECISION | {"digest": digest}}
 
-    response = Run([Reply(status=200, body=encoded(told))] * 3).response()
+    response = Run([honest(encoded(told))] * 3).response()
 
     assert (response is not None and response.approved) is (digest == QUESTION.digest)
 
 
 def test_the_honest_chain_opens():
-    script = [Reply(status=200, body=encoded(answer)) for answer in (PENDING, ANSWER, STARTED)]
+    script = [honest(encoded(answer)) for answer in (PENDING, ANSWER, STARTED)]
 
     assert Run(script).response().approved is True

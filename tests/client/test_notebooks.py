@@ -13,7 +13,7 @@ from tests.notebooks import code, digest_of, notebook
 
 BODY = notebook(code("x"))
 DIGEST = digest_of(BODY)
-SENT = Reply(status=201, body=f'{{"digest":"{DIGEST}"}}'.encode())
+SENT = Reply(status=201, protocol="1", body=f'{{"digest":"{DIGEST}"}}'.encode())
 PUT, POST = f"PUT /api/v1/notebooks/{DIGEST}", "POST /api/v1/approvals"
 
 
@@ -130,7 +130,7 @@ def test_a_lost_answer_is_asked_for_again(stage, question, say_for):
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"digest":"other"}', b"[" * 100_000])
 def test_an_answer_about_another_notebook_is_none(stage, question, say_for, body):
     say = say_for(question)
-    stage = stage(Reply(status=200, body=body), SENT, say.approved(), say.started())
+    stage = stage(Reply(status=200, protocol="1", body=body), SENT, say.approved(), say.started())
 
     assert stage.ask(question).approved
     assert stage.paths[:3] == [PUT, PUT, POST]

@@ -15,6 +15,7 @@ from approval_client import (
     AsyncClient,
     Client,
     Expired,
+    ProtocolMismatch,
     RequestRefused,
     approval_func,
 )
@@ -23,7 +24,8 @@ from approval_client.wire import Status
 NAMES = """
     AlreadyUsed Answer ApprovalRequest ApprovalResponse Asked AsyncClient Cancelled Client
     DashboardError Decision DigestMismatch Expired NotApproved NotConfigured OnHold Pending
-    Rejected RequestRefused TokenRefused TooLate Unreachable approval_func requires_approval
+    ProtocolMismatch Rejected RequestRefused TokenRefused TooLate Unreachable approval_func
+    requires_approval
 """
 NOBODY = ApprovalResponse(approved=False, reason="No.", status=Status.EXPIRED)
 IMPORT_ALONE = """
@@ -163,7 +165,12 @@ def test_every_error_is_a_dashboard_error_and_has_a_line_in_the_tree():
 
 
 @pytest.mark.parametrize(
-    "error", [RequestRefused("No.", code="invalid", detail="d"), Expired("No.", NOBODY)]
+    "error",
+    [
+        RequestRefused("No.", code="invalid", detail="d"),
+        Expired("No.", NOBODY),
+        ProtocolMismatch("No.", "a1"),
+    ],
 )
 def test_an_error_survives_a_round_trip(error):
     again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
