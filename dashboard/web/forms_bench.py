@@ -14,9 +14,9 @@ from django.core.validators import RegexValidator
 from dashboard.accounts.models import User
 from dashboard.approvals.contents import problems_with
 from dashboard.policies.questions import Question
-from dashboard.web.presenting import words
+from dashboard.web import words
+from dashboard.web.drawing.prettyjson import pretty_json
 from dashboard.web.presenting.candidates import Candidate, candidate, choices
-from dashboard.web.rendering.prettyjson import pretty_json
 from dashboard.wire import JsonError, Kind, canonical_json, parse_json
 
 LONGEST_DAYS, USUAL_DAYS = 365, 30

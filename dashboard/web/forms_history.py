@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 
 from dashboard.accounts.models import plain_name
 from dashboard.approvals.archive import Place, Wanted
-from dashboard.web.presenting import words
+from dashboard.web import words
 from dashboard.wire import Source
 
 _SOURCES = {

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from dashboard.inspection.findings import Severity
-from dashboard.web.presenting import words
+from dashboard.web import words
 from dashboard.wire import Kind
 
 LONGEST = 200

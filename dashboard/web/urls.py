@@ -2,10 +2,10 @@
 
 from django.urls import path
 
+from dashboard.web import health
 from dashboard.web.urls_desk import desk
 from dashboard.web.urls_office import office
 from dashboard.web.urls_policy import policy
-from dashboard.web.views import health
 
 app_name = "web"
 urlpatterns = [

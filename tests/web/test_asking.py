@@ -7,7 +7,7 @@ import pytest
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.services import judge_pending_again
 from dashboard.policies.demands import Circle, Required
-from dashboard.web.presenting import times
+from dashboard.web import times
 from dashboard.web.presenting.asking import in_words
 from tests import make
 from tests.web.pages import page_of

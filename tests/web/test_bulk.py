@@ -146,7 +146,7 @@ def test_hidden_characters_are_read_alone(browser, calls):
 
 
 def test_a_difference_that_does_not_fit_is_read_alone(browser, calls, monkeypatch):
-    monkeypatch.setattr("dashboard.web.presenting.difference.MOST_LINES", 1)
+    monkeypatch.setattr("dashboard.web.drawing.diff.MOST_LINES", 1)
 
     assert len(items_of(page(browser, calls("/a", "/b")))) == 1
 

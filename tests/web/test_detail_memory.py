@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dashboard.approvals.models import Decision
-from dashboard.web.rendering import memories
+from dashboard.web import content
 from dashboard.wire import Kind, Status
 from tests import make
 from tests.web.pages import page_of
@@ -75,7 +75,7 @@ def test_what_would_be_deleted_is_called_so(browser, remembers):
 
 
 def test_a_text_that_cannot_be_compared_stands_beside_the_other(browser, remembers, monkeypatch):
-    monkeypatch.setattr(memories, "changes", lambda *_: None)
+    monkeypatch.setattr(content, "line_changes", lambda *_: None)
     pair = page_of(browser, remembers()).one(class_="memory-pair")
 
     assert [block.text for block in pair.all(class_="block-title")] == [
@@ -89,7 +89,7 @@ def test_a_claim_that_differs_from_what_was_approved_is_a_warning(browser, remem
     page = page_of(browser, remembers("new", "another text"))
 
     (notice,) = warned(page)
-    assert memories.DIFFERS in notice
+    assert content.DIFFERS in notice
     assert page.one(class_="memory-warning").one("a")["href"] == f"/approvals/{earlier.pk}"
     titles = [title.text for title in page.all(class_="block-title")]
     assert "This was approved here last" in titles
@@ -99,7 +99,7 @@ def test_a_claim_that_agrees_is_said_quietly(browser, remembers, approved):
     approved("old")
     page = page_of(browser, remembers("new", "old"))
 
-    assert (warned(page), memories.AGREES in page.text) == ([], True)
+    assert (warned(page), content.AGREES in page.text) == ([], True)
 
 
 def test_the_newest_approval_counts(browser, remembers, approved):
@@ -113,20 +113,20 @@ def test_the_newest_approval_counts(browser, remembers, approved):
 def test_the_memory_of_another_user_does_not_count(browser, remembers, approved, other):
     approved("else", **other)
 
-    assert memories.NEVER in page_of(browser, remembers()).text
+    assert content.NEVER in page_of(browser, remembers()).text
 
 
 def test_the_memory_of_another_agent_does_not_count(browser, remembers, alice):
     token = make.token(make.agent("another"))
     make.approved(token, alice, kind=Kind.MEMORY, capability="memory", content=memory("else"))
 
-    assert memories.NEVER in page_of(browser, remembers()).text
+    assert content.NEVER in page_of(browser, remembers()).text
 
 
 def test_what_was_rejected_does_not_count(browser, remembers, alice):
     make.decided(remembers("else"), alice, Status.REJECTED, reason="No.")
 
-    assert memories.NEVER in page_of(browser, remembers()).text
+    assert content.NEVER in page_of(browser, remembers()).text
 
 
 def test_a_decided_page_keeps_to_what_was_approved_before_it(browser, approved):
@@ -135,7 +135,7 @@ def test_a_decided_page_keeps_to_what_was_approved_before_it(browser, approved):
     approved("newer", "new")
 
     page = page_of(browser, second)
-    assert (warned(page), memories.AGREES in page.text) == ([], True)
+    assert (warned(page), content.AGREES in page.text) == ([], True)
 
 
 def test_the_warning_is_kept_with_the_decision(browser, remembers, approved, answer):
@@ -145,5 +145,5 @@ def test_the_warning_is_kept_with_the_decision(browser, remembers, approved, ans
     answer(browser, second)
 
     shown = json.loads(Decision.objects.get(approval=second).shown)
-    assert shown["warnings"] == [memories.DIFFERS]
+    assert shown["warnings"] == [content.DIFFERS]
     assert shown["renderer"].startswith("4 ")

@@ -2,7 +2,7 @@ import pytest
 from django.db import InterfaceError, OperationalError
 from django.test import RequestFactory
 
-from dashboard.web.views import errors
+from dashboard.web import errors
 from tests.web.pages import read
 
 

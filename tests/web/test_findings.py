@@ -3,7 +3,8 @@
 import pytest
 
 from dashboard.inspection.findings import INSPECTOR_VERSION, Finding, Severity, in_doubt
-from dashboard.web.presenting import findings, reading
+from dashboard.web import findings
+from dashboard.web.presenting import reading
 from dashboard.wire import Kind
 from tests.web.pages import page_of
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from dashboard.approvals.models import Decision, ServedPart
-from dashboard.web.rendering.windows import LINES
+from dashboard.web.drawing.windows import LINES
 from tests.web.pages import links, page_of, read
 
 PARTS = 5

@@ -2,8 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dashboard.web.presenting import times, words
-from dashboard.web.presenting.gist import HEAD, TAIL, gist
+from dashboard.web import times, words
+from dashboard.web.drawing.summary import HEAD, TAIL, summary
 from dashboard.wire import Kind, canonical_json
 
 NOW = datetime(2026, 3, 4, 14, 5, 3, tzinfo=UTC)
@@ -11,7 +11,7 @@ NOW = datetime(2026, 3, 4, 14, 5, 3, tzinfo=UTC)
 
 def gist_of(kind, content):
     text = canonical_json(content)
-    return gist(kind, text[:HEAD], text[-TAIL:])
+    return summary(kind, text[:HEAD], text[-TAIL:])
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_the_gist_of_a_call_names_the_tool_however_long_its_arguments():
 def test_a_text_that_is_cut_within_an_escape_is_still_read(cut):
     text = canonical_json({"code": "x" * (cut - 9) + "\x01\n" * 500})
 
-    assert gist(Kind.CODE, text[:HEAD], text[-TAIL:]).startswith("xxx")
+    assert summary(Kind.CODE, text[:HEAD], text[-TAIL:]).startswith("xxx")
 
 
 @pytest.mark.parametrize(

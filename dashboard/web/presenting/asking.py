@@ -11,7 +11,7 @@ from dashboard.approvals.judging import demands_of
 from dashboard.approvals.models import ApprovalRequest, Decision, Judgement
 from dashboard.policies.demands import Circle, Required
 from dashboard.policies.evaluate import Effect
-from dashboard.web.presenting import times
+from dashboard.web import times
 from dashboard.wire import Source, Status
 
 _NOBODY = "Why nobody was asked"

@@ -15,8 +15,8 @@ from dashboard.approvals.extending import extension
 from dashboard.approvals.models import ApprovalRequest, Claim
 from dashboard.approvals.putting_off import Choice, Later
 from dashboard.policies.demands import Required
-from dashboard.web.presenting import times
-from dashboard.web.presenting.times import Moment
+from dashboard.web import times
+from dashboard.web.times import Moment
 
 _LATER = {
     Later.QUARTER: "For 15 minutes",

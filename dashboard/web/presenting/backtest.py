@@ -19,13 +19,13 @@ from dashboard.approvals.models import ApprovalRequest
 from dashboard.inspection.findings import INSPECTOR_VERSION
 from dashboard.policies.evaluate import Effect
 from dashboard.policies.simulating import Case, Simulation, simulate
-from dashboard.web.presenting import times, words
+from dashboard.web import times, words
+from dashboard.web.drawing.markup import untrusted
+from dashboard.web.drawing.summary import HEAD, TAIL, summary
 from dashboard.web.presenting.candidates import Candidate
-from dashboard.web.presenting.gist import HEAD, TAIL, gist
 from dashboard.web.presenting.rows import closer
-from dashboard.web.presenting.times import Moment
 from dashboard.web.presenting.trial import DOES, STATUS_OF
-from dashboard.web.rendering.markup import theirs
+from dashboard.web.times import Moment
 from dashboard.wire import Kind, Status
 
 MOST_REQUESTS = 10_000
@@ -214,7 +214,7 @@ def _groups(tally: _Tally, found: Simulation) -> Iterator[GroupRow]:
         agent, capability = group
         yield GroupRow(
             agent,
-            theirs(capability),
+            untrusted(capability),
             number,
             asked[group],
             saved[group],
@@ -243,7 +243,7 @@ def _example(approval: ApprovalRequest, person: User, now: datetime) -> Example:
         approval.kind,
         words.KINDS[Kind(approval.kind)],
         approval.agent.name,
-        gist(approval.kind, approval.head, approval.tail),  # type: ignore[attr-defined] # annotated
+        summary(approval.kind, approval.head, approval.tail),  # type: ignore[attr-defined] # annotated
         f"{did} {closer(decision, person)}",
         times.moment(decision.decided_at, now),
         decision.reason,

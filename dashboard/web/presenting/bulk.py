@@ -17,12 +17,14 @@ from dashboard.approvals.alike import Alone, One
 from dashboard.approvals.judging import demands_of
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.services import Basis
-from dashboard.web.presenting import chain, times
+from dashboard.web import times
+from dashboard.web.drawing.diff import difference
+from dashboard.web.drawing.markup import EMPTY
+from dashboard.web.drawing.prettyjson import pretty_json
+from dashboard.web.presenting import chain
 from dashboard.web.presenting.chain import Section
-from dashboard.web.presenting.difference import difference
 from dashboard.web.presenting.reading import Reading, read, what_was_shown
-from dashboard.web.presenting.times import Moment, TimeLeft
-from dashboard.web.rendering.prettyjson import pretty_json
+from dashboard.web.times import Moment, TimeLeft
 from dashboard.wire import parse_json
 
 _SALT = "approvals.bulk"
@@ -144,9 +146,7 @@ def _item(one: One, reading: Reading, parts: list[Section], page: _Page, number:
         left=times.time_left(approval.submitted_at, approval.expires_at, page.now),
         sections=parts,
         is_same=not parts,
-        objective=SafeString("")
-        if reading.objective == page.whole.objective
-        else reading.objective,
+        objective=EMPTY if reading.objective == page.whole.objective else reading.objective,
         said=[] if is_first else _said(page.first.approval, approval),
         signed=_sign(one, reading, page.person, number),
     )

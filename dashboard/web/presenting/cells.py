@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dashboard.approvals import notebooks
 from dashboard.approvals.models import ApprovalRequest, Notebook
 from dashboard.inspection.notebook_matches import Changes, Match
-from dashboard.web.presenting.difference import Difference, difference
+from dashboard.web.drawing.diff import Difference, difference
 from dashboard.web.presenting.pinned import changed, found_in
 from dashboard.web.rendering.notebooks import CellView, draw_cells
 

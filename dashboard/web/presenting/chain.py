@@ -11,10 +11,11 @@ from uuid import UUID
 from dashboard.accounts.models import User
 from dashboard.approvals import lineage
 from dashboard.approvals.models import ApprovalRequest, Decision
-from dashboard.web.presenting import rows, times
-from dashboard.web.presenting.difference import Difference, difference, tally
-from dashboard.web.presenting.times import Moment
-from dashboard.web.rendering.prettyjson import pretty_json
+from dashboard.web import times
+from dashboard.web.drawing.diff import Difference, difference, tally
+from dashboard.web.drawing.prettyjson import pretty_json
+from dashboard.web.presenting import rows
+from dashboard.web.times import Moment
 from dashboard.wire import Source, Status, canonical_json, parse_json
 
 _TITLES = {

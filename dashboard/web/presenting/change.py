@@ -17,14 +17,15 @@ from dashboard.approvals.permission import why_not_count
 from dashboard.approvals.replacing import ALLOWED_FOR
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect
-from dashboard.web.presenting import asking, changes, times, voting
+from dashboard.web import times
+from dashboard.web.content import step_in_words
+from dashboard.web.drawing.markup import untrusted
+from dashboard.web.drawing.redaction import redacted
+from dashboard.web.presenting import asking, changes, voting
 from dashboard.web.presenting.chain import Section, sections
 from dashboard.web.presenting.reading import TOO_LONG, Reading, read, too_long
-from dashboard.web.presenting.times import Moment
 from dashboard.web.presenting.voting import Progress
-from dashboard.web.rendering.markup import theirs
-from dashboard.web.rendering.masking import by_looks
-from dashboard.web.rendering.plans import lead
+from dashboard.web.times import Moment
 from dashboard.wire import EDITABLE, Kind, StepAnswer, parse_json
 
 _HELD = "Everything is on hold: nothing can be approved until an admin lifts it."
@@ -155,5 +156,5 @@ def _steps(approval: ApprovalRequest, edit: Edit, *, masks: bool) -> Iterator[St
     steps = parse_json(approval.content)[EDITABLE[Kind.PLAN]]
     for said in steps_of(edit.steps):
         icon, word = _ANSWERS[said.answer]
-        gist = (by_looks if masks else theirs)(lead(steps[said.index]))
+        gist = (redacted if masks else untrusted)(step_in_words(steps[said.index]))
         yield StepRow(said.index + 1, icon, word, gist, said.note)

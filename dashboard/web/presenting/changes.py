@@ -12,10 +12,10 @@ from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
 from dashboard.approvals.stepping import exact_steps
 from dashboard.inspection.findings import Report
 from dashboard.policies.demands import Required
-from dashboard.web.presenting import times
+from dashboard.web import times
 from dashboard.web.presenting.editing import why_no_editor
 from dashboard.web.presenting.reading import fits
-from dashboard.web.presenting.times import Moment
+from dashboard.web.times import Moment
 from dashboard.wire import Kind
 
 

@@ -11,9 +11,9 @@ from uuid import UUID
 from django.urls import reverse
 
 from dashboard.approvals.coverage import Part, Text
-from dashboard.web.rendering.blocks import ContentBlock
-from dashboard.web.rendering.content import Content
-from dashboard.web.rendering.windows import CHARACTERS, LINES, Window, is_small
+from dashboard.web.content import Content
+from dashboard.web.drawing.blocks import ContentBlock
+from dashboard.web.drawing.windows import CHARACTERS, LINES, Window, is_small
 
 AT_ONCE, CHARACTERS_AT_ONCE = 2 * LINES, 2 * CHARACTERS
 """How many lines and characters a page begins with, however many texts there are."""

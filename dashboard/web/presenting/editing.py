@@ -13,8 +13,8 @@ from typing import Any
 from dashboard.approvals.editing import edited, why_not
 from dashboard.approvals.models import ApprovalRequest, Edit
 from dashboard.inspection.hidden import GlyphKind, hidden_characters
+from dashboard.web.drawing.prettyjson import pretty_json
 from dashboard.web.presenting.reading import too_long
-from dashboard.web.rendering.prettyjson import pretty_json
 from dashboard.wire import EDITABLE, JsonError, Kind, parse_json
 
 MOST_LINES = 5_000

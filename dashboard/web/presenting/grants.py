@@ -17,12 +17,12 @@ from dashboard.approvals import queries
 from dashboard.approvals.granting import Scope
 from dashboard.approvals.models import Grant, GrantQuerySet
 from dashboard.inspection.findings import Severity
-from dashboard.web.presenting import times
-from dashboard.web.presenting.findings import SEVERITIES
-from dashboard.web.presenting.gist import HEAD, TAIL, gist
+from dashboard.web import times
+from dashboard.web.drawing.markup import EMPTY, untrusted
+from dashboard.web.drawing.summary import HEAD, TAIL, summary
+from dashboard.web.findings import SEVERITIES
 from dashboard.web.presenting.remembering import THIS, pin
-from dashboard.web.presenting.times import Moment, TimeLeft
-from dashboard.web.rendering.markup import theirs
+from dashboard.web.times import Moment, TimeLeft
 from dashboard.wire import Kind, parse_json
 
 MOST_OVER = 50
@@ -108,17 +108,17 @@ def _light(grants: GrantQuerySet) -> GrantQuerySet:
 def _row(grant: Grant, person: User, now: datetime) -> GrantRow:
     over, over_at = _over(grant, now)
     is_call = grant.scope != Scope.CONTENT
-    drawn = gist(grant.kind, grant.head, grant.tail)  # type: ignore[attr-defined] # annotated
+    drawn = summary(grant.kind, grant.head, grant.tail)  # type: ignore[attr-defined] # annotated
     return GrantRow(
         number=grant.pk,
         agent=grant.agent.name,
         what=_what(grant),
         digest=grant.digest,
-        tool=theirs(grant.tool) if is_call else SafeString(""),
+        tool=untrusted(grant.tool) if is_call else EMPTY,
         values=_values(grant),
-        gist=SafeString("") if is_call else drawn,
+        gist=EMPTY if is_call else drawn,
         run_id=grant.run_id,
-        run=theirs(grant.run_id),
+        run=untrusted(grant.run_id),
         findings=_findings(grant),
         by="you" if grant.made_by_id == person.pk else grant.made_by.username,
         made=times.moment(grant.made_at, now),

@@ -11,9 +11,10 @@ from django.utils.safestring import SafeString
 
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Decision
-from dashboard.web.presenting import rows, times, words
-from dashboard.web.presenting.gist import gist
-from dashboard.web.rendering.markup import theirs
+from dashboard.web import times, words
+from dashboard.web.drawing.markup import untrusted
+from dashboard.web.drawing.summary import summary
+from dashboard.web.presenting import rows
 from dashboard.wire import Kind, OutcomeState, Status
 
 
@@ -58,10 +59,10 @@ def _row(approval: ApprovalRequest, person: User, now: datetime) -> HistoryRow:
         kind_word=words.KINDS[Kind(approval.kind)],
         status=approval.status,
         status_word=words.STATUSES[Status(approval.status)],
-        gist=gist(approval.kind, approval.head, approval.tail),  # type: ignore[attr-defined] # annotated
+        gist=summary(approval.kind, approval.head, approval.tail),  # type: ignore[attr-defined] # annotated
         agent=approval.agent.name,
         run_id=approval.run_id,
-        run=theirs(approval.run_id),
+        run=untrusted(approval.run_id),
         asked_at=approval.submitted_at,
         closer=rows.closer(decision, person) if decision else "",
         waited=times.length(max(0.0, waited_s)) if decision else "",

@@ -16,10 +16,10 @@ from dashboard.accounts.models import User
 from dashboard.approvals import figures
 from dashboard.approvals.figures import NO_RULE, Answers, Asked, Tally, Yes, percentile
 from dashboard.approvals.insight import Period
+from dashboard.web import times
+from dashboard.web.drawing.markup import untrusted
 from dashboard.web.forms_insight import TABLES, InsightForm
-from dashboard.web.presenting import times
 from dashboard.web.presenting.insight_columns import GROUPS, PEOPLE, Column, percent
-from dashboard.web.rendering.markup import theirs
 from dashboard.wire import Source
 
 MOST_ROWS = 100
@@ -31,7 +31,7 @@ _NAMES = {
     "person": "Reviewer",
     "day": "Day (UTC)",
 }
-NO_RULE_WORDS = theirs("no rule: the modes")
+NO_RULE_WORDS = untrusted("no rule: the modes")
 
 
 class Head(NamedTuple):
@@ -192,7 +192,7 @@ def _head(form: InsightForm, key: str, words: str, sort: str) -> Head:
 
 
 def _row(by: str, name: str, sums: Tally | Answers, columns: Sequence[Column]) -> TableRow:
-    drawn = NO_RULE_WORDS if by == "rule" and name == NO_RULE else theirs(name)
+    drawn = NO_RULE_WORDS if by == "rule" and name == NO_RULE else untrusted(name)
     note = _revisions(sums) if by == "rule" and isinstance(sums, Tally) else ""
     cells = [_cell(column, column.value(sums)) for column in columns]
     return TableRow(drawn, by == "capability", note, cells)

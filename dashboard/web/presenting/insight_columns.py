@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dashboard.approvals.figures import Answers, Tally, percentile, share
-from dashboard.web.presenting import times
+from dashboard.web import times
 
 Number = float | None
 

@@ -13,7 +13,7 @@ from dashboard.approvals import figures, insight
 from dashboard.approvals.figures import Asked, Yes
 from dashboard.approvals.insight import MOST_LISTED, Period
 from dashboard.approvals.models import ApprovalRequest, Decision
-from dashboard.web.presenting import times, words
+from dashboard.web import times, words
 from dashboard.web.presenting.insight import sees_everybody
 from dashboard.wire import Kind, Status
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Decision, Grant, Outcome
-from dashboard.web.presenting import times
+from dashboard.web import times
 from dashboard.web.presenting.voting import Voter, voters
 from dashboard.wire import OutcomeState, Source, Status
 

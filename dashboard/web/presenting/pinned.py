@@ -8,8 +8,8 @@ from datetime import datetime
 from dashboard.approvals import notebooks
 from dashboard.approvals.models import ApprovalRequest, Notebook
 from dashboard.inspection.notebook_matches import Changes, Match, changes, match
-from dashboard.web.presenting import times
-from dashboard.web.presenting.times import Moment
+from dashboard.web import times
+from dashboard.web.times import Moment
 from dashboard.wire import Kind, parse_json
 
 EVERYTHING = "The code that would run is all code cells of this notebook, one after the other."

@@ -15,17 +15,17 @@ from dashboard.approvals import queries
 from dashboard.approvals.coverage import Part, missing
 from dashboard.approvals.editing import edited
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
+from dashboard.web.content import Content
+from dashboard.web.drawing.blocks import ContentBlock
+from dashboard.web.drawing.lines import draw_next, draw_window
+from dashboard.web.drawing.markup import untrusted
+from dashboard.web.drawing.windows import Window, window_of
 from dashboard.web.forms_lines import Wanted
 from dashboard.web.presenting import coverage
 from dashboard.web.presenting.coverage import Owed
-from dashboard.web.presenting.lines import draw_next, draw_window
 from dashboard.web.presenting.reading import contents, masks_for
 from dashboard.web.presenting.standing import last_judgement
-from dashboard.web.rendering.blocks import ContentBlock
-from dashboard.web.rendering.content import Content
-from dashboard.web.rendering.markup import theirs
 from dashboard.web.rendering.outlines import outline_of
-from dashboard.web.rendering.windows import Window, window_of
 
 MOST_HITS = 50
 """More lines that hold what is searched are counted, not linked."""
@@ -225,6 +225,7 @@ def _outline(block: ContentBlock) -> OutlineView:
     if found is None:
         return OutlineView(title, None, 0)
     rows = [
-        OutlineRow(_to_line(block, one.line), one.what, theirs(one.name)) for one in found.entries
+        OutlineRow(_to_line(block, one.line), one.what, untrusted(one.name))
+        for one in found.entries
     ]
     return OutlineView(title, rows, found.total - len(rows))

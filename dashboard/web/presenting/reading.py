@@ -15,16 +15,16 @@ from dashboard.approvals.coverage import Part, is_revealed, missing
 from dashboard.approvals.judging import report_of
 from dashboard.approvals.models import ApprovalRequest, Judgement
 from dashboard.inspection.findings import Report, Severity
-from dashboard.web.presenting import coverage, words
+from dashboard.web import words
+from dashboard.web.content import ApprovedMemory, Content, render_content
+from dashboard.web.drawing.code import RENDERER_VERSION
+from dashboard.web.drawing.links import NotebookLink, notebook_link
+from dashboard.web.drawing.markup import untrusted
+from dashboard.web.drawing.redaction import KnownSecrets
+from dashboard.web.findings import Found, found
+from dashboard.web.presenting import coverage
 from dashboard.web.presenting.coverage import Owed
-from dashboard.web.presenting.findings import Found, found
-from dashboard.web.rendering.code import RENDERER_VERSION
-from dashboard.web.rendering.content import Content, render_content
 from dashboard.web.rendering.evidence import EvidenceField, evidence_fields
-from dashboard.web.rendering.links import NotebookLink, notebook_link
-from dashboard.web.rendering.markup import theirs
-from dashboard.web.rendering.masking import Known
-from dashboard.web.rendering.memories import Approved
 from dashboard.wire import Kind, parse_json
 
 MOST_LINES = 100_000
@@ -139,10 +139,10 @@ def read(
         served=served,
         owed=coverage.owed(drawn, missing),
         found=findings,
-        objective=Known(drawn.secrets).said(approval.objective),
+        objective=KnownSecrets(drawn.secrets).said(approval.objective),
         fields=[] if left_out else evidence_fields(evidence, drawn.secrets),
         evidence_left_out=left_out,
-        notebook_path=theirs(path),
+        notebook_path=untrusted(path),
         notebook=notebook_link(link, own_host) if link else None,
         shown=_sign(name or str(approval.pk), _shown(drawn, findings, is_whole=fits(approval))),
     )
@@ -214,7 +214,7 @@ def _drawn(approval: ApprovalRequest, before: ApprovalRequest | None, *, masks: 
     if not fits(approval):
         return Content([])
     last = parse_json(before.content) if before else {}
-    approved = Approved(last.get("operation", ""), last.get("content"))
+    approved = ApprovedMemory(last.get("operation", ""), last.get("content"))
     return render_content(approval.kind, approval.content, approved, masks=masks)
 
 

@@ -14,9 +14,9 @@ from dashboard.approvals.judging import demands_of, report_of
 from dashboard.approvals.models import ApprovalRequest, Judgement
 from dashboard.inspection.masking import candidates, secrets_in_text
 from dashboard.inspection.parts import words
+from dashboard.web.drawing.markup import REDACTED, untrusted
+from dashboard.web.drawing.redaction import redacted
 from dashboard.web.forms import RememberForm
-from dashboard.web.rendering.markup import MASKED, theirs
-from dashboard.web.rendering.masking import by_looks
 from dashboard.wire import Kind, canonical_json, parse_json
 
 MOST_PINS = 20
@@ -83,7 +83,7 @@ def offer(
     return Offer(
         this=THIS[Kind(approval.kind)],
         agent=approval.agent.name,
-        tool=theirs(content.get("tool", "")),
+        tool=untrusted(content.get("tool", "")),
         names=names,
         pins=pins,
         is_cut=len(arguments) > len(names),
@@ -97,13 +97,13 @@ def pin(name: str, value: Any, longest: int = _LONGEST_VALUE) -> SafeString:
     """Draw an argument with its value, cut to what fits and with all masked that looks secret."""
     said = f"{_cut(name, _LONGEST_NAME)} = "
     if isinstance(value, str) and (0, len(value)) in secrets_in_text(value, words(name)):
-        return theirs(said) + MASKED
+        return untrusted(said) + REDACTED
     text, end = said + canonical_json(value), len(said) + longest
     if len(text) <= end:
-        return by_looks(text)
+        return redacted(text)
     # What is cut in two would not look like what it is.
     inside = (start for start, stop in candidates(text) if start < end < stop)
-    return by_looks(f"{text[: next(inside, end)]}…")
+    return redacted(f"{text[: next(inside, end)]}…")
 
 
 def _cut(text: str, longest: int) -> str:

@@ -23,12 +23,12 @@ from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Claim,
 from dashboard.approvals.permission import votes_that_count
 from dashboard.inspection.findings import Severity
 from dashboard.policies.demands import Required
-from dashboard.web.presenting import times, words
+from dashboard.web import times, words
+from dashboard.web.drawing.markup import untrusted
+from dashboard.web.drawing.summary import HEAD, TAIL, summary
+from dashboard.web.findings import SEVERITIES
 from dashboard.web.presenting.attending import reading
-from dashboard.web.presenting.findings import SEVERITIES
-from dashboard.web.presenting.gist import HEAD, TAIL, gist
-from dashboard.web.presenting.times import Moment, TimeLeft
-from dashboard.web.rendering.markup import theirs
+from dashboard.web.times import Moment, TimeLeft
 from dashboard.wire import Kind, Source, Status
 
 MOST = 100
@@ -151,14 +151,14 @@ def _row(
         id=approval.pk,
         risk=risk or "",
         risk_word=SEVERITIES[risk].lower() if risk else "",
-        finding=theirs(_grave_sentence(approval.grave or "")),  # type: ignore[attr-defined]
+        finding=untrusted(_grave_sentence(approval.grave or "")),  # type: ignore[attr-defined]
         kind=approval.kind,
         kind_word=words.KINDS[Kind(approval.kind)],
         status=approval.status,
         status_word=words.STATUSES[Status(approval.status)],
         gist=_gist(approval),
         agent=approval.agent.name,
-        run=theirs(approval.run_id),
+        run=untrusted(approval.run_id),
         together=(approval.agent_id, approval.run_id) if approval.run_id else None,
         progress=_progress(approval, now) if is_open else "",
         claim=_claimed(claim, is_mine=is_mine),
@@ -206,7 +206,7 @@ def _risk(rank: int) -> Severity | None:
 
 
 def _gist(approval: ApprovalRequest) -> SafeString:
-    return gist(approval.kind, approval.head, approval.tail)  # type: ignore[attr-defined] # the same
+    return summary(approval.kind, approval.head, approval.tail)  # type: ignore[attr-defined] # the same
 
 
 def _grave_sentence(part: str) -> str:

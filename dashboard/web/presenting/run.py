@@ -13,11 +13,12 @@ from dashboard.accounts.models import Agent, User
 from dashboard.approvals import lineage, queries
 from dashboard.approvals.lineage import Earlier
 from dashboard.approvals.models import ApprovalRequest, Decision
-from dashboard.web.presenting import chain, outcomes, rows, times, words
-from dashboard.web.presenting.gist import gist
+from dashboard.web import times, words
+from dashboard.web.drawing.markup import untrusted
+from dashboard.web.drawing.summary import summary
+from dashboard.web.presenting import chain, outcomes, rows
 from dashboard.web.presenting.outcomes import Result
-from dashboard.web.presenting.times import Moment, TimeLeft
-from dashboard.web.rendering.markup import theirs
+from dashboard.web.times import Moment, TimeLeft
 from dashboard.wire import Kind, Source, Status
 
 
@@ -101,7 +102,7 @@ def tell(agent: Agent, run_id: str, person: User, now: datetime) -> Run:
     return Run(
         agent=agent.name,
         run_id=run_id,
-        name=theirs(run_id),
+        name=untrusted(run_id),
         steps=steps,
         total=story.total,
         counts=_counts(steps),
@@ -147,7 +148,7 @@ def _step(
         kind_word=words.KINDS[Kind(approval.kind)],
         status=approval.status,
         status_word=words.STATUSES[Status(approval.status)],
-        gist=gist(approval.kind, approval.head, approval.tail),  # type: ignore[attr-defined] # annotated
+        gist=summary(approval.kind, approval.head, approval.tail),  # type: ignore[attr-defined] # annotated
         asked=times.moment(approval.submitted_at, now),
         left=left,
         nobody_waits=rows.nobody_waits(approval, now),

@@ -17,6 +17,7 @@ from dashboard.approvals.judging import demands_of
 from dashboard.approvals.models import ApprovalRequest, Judgement
 from dashboard.approvals.permission import why_not_count
 from dashboard.policies.demands import Required
+from dashboard.web import times, words
 from dashboard.web.presenting import (
     asking,
     attending,
@@ -24,9 +25,7 @@ from dashboard.web.presenting import (
     remembering,
     repeating,
     rows,
-    times,
     voting,
-    words,
 )
 from dashboard.web.presenting import changes as changing
 from dashboard.web.presenting.asking import Why
@@ -36,8 +35,8 @@ from dashboard.web.presenting.outcomes import Result
 from dashboard.web.presenting.reading import TOO_LONG, fits
 from dashboard.web.presenting.remembering import Offer
 from dashboard.web.presenting.repeating import Same
-from dashboard.web.presenting.times import Moment, TimeLeft
 from dashboard.web.presenting.voting import Progress
+from dashboard.web.times import Moment, TimeLeft
 from dashboard.wire import Status
 
 _HELD = "Everything is on hold: nothing can be approved until an admin lifts it. You can reject."

@@ -11,11 +11,11 @@ from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation, evaluate
 from dashboard.policies.questions import Question
 from dashboard.policies.rules import Rule
+from dashboard.web.content import Content, render_content
+from dashboard.web.findings import Found, found
 from dashboard.web.presenting.candidates import Candidate
-from dashboard.web.presenting.findings import Found, found
 from dashboard.web.presenting.reading import may_mask, too_long
-from dashboard.web.presenting.times import length
-from dashboard.web.rendering.content import Content, render_content
+from dashboard.web.times import length
 from dashboard.wire import Kind, canonical_json
 
 HEADLINES = {

@@ -12,10 +12,10 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
-from dashboard.web.rendering.code import RenderedCode, render_code
-from dashboard.web.rendering.markup import size_drawn
-from dashboard.web.rendering.masking import Known, clipped
-from dashboard.web.rendering.prettyjson import pretty_json
+from dashboard.web.drawing.code import RenderedCode, render_code
+from dashboard.web.drawing.markup import size_drawn
+from dashboard.web.drawing.prettyjson import pretty_json
+from dashboard.web.drawing.redaction import KnownSecrets, clipped
 from dashboard.wire import canonical_json
 
 _LABELS = {
@@ -73,13 +73,13 @@ def evidence_fields(
 
     ``secrets`` are masked wherever they stand in it.
     """
-    return list(_Said(Known(secrets)).fields(evidence))
+    return list(_Said(KnownSecrets(secrets)).fields(evidence))
 
 
 class _Said:
     """Draws evidence with ``known`` secrets masked, as much of it as a page holds."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: KnownSecrets) -> None:
         self._known, self._left = known, MOST_DRAWN
 
     def fields(self, evidence: Mapping[str, Any]) -> Iterator[EvidenceField]:

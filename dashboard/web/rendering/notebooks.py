@@ -9,8 +9,8 @@ from django.utils.safestring import SafeString
 
 from dashboard.inspection.notebook_outputs import Output, Picture
 from dashboard.inspection.notebooks import Cell
-from dashboard.web.rendering.code import ColourBudget, RenderedCode, render_code
-from dashboard.web.rendering.masking import Known
+from dashboard.web.drawing.code import ColourBudget, RenderedCode, render_code
+from dashboard.web.drawing.redaction import KnownSecrets
 
 _TITLES = {"code": "Code", "markdown": "Text", "raw": "Text that is not run"}
 _OUTPUTS = {
@@ -60,11 +60,11 @@ def draw_cells(
     cells: Iterable[Cell], language: str, secrets: Collection[str] = ()
 ) -> list[CellView]:
     """Draw cells, in their order, while the time for colours lasts, with ``secrets`` masked."""
-    budget, known = ColourBudget(1.0), Known(secrets)
+    budget, known = ColourBudget(1.0), KnownSecrets(secrets)
     return [_cell(cell, language, budget, known) for cell in cells]
 
 
-def _cell(cell: Cell, language: str, budget: ColourBudget, known: Known) -> CellView:
+def _cell(cell: Cell, language: str, budget: ColourBudget, known: KnownSecrets) -> CellView:
     is_code, source = cell["kind"] == "code", cell["source"]
     masked = known.occurrences(source) if is_code else ()
     return CellView(
@@ -80,7 +80,7 @@ def _cell(cell: Cell, language: str, budget: ColourBudget, known: Known) -> Cell
     )
 
 
-def _output(output: Output, known: Known) -> OutputView:
+def _output(output: Output, known: KnownSecrets) -> OutputView:
     text = output["text"].removesuffix("\n")
     return OutputView(
         label=_OUTPUTS[output["kind"]],

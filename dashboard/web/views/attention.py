@@ -19,12 +19,13 @@ from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotAllowed, NotFound, Refused
 from dashboard.approvals.putting_off import Later
-from dashboard.web.actors import PersonRequest, auth
+from dashboard.web import errors
+from dashboard.web.access import auth, for_readers
 from dashboard.web.forms_attention import ClaimForm, ExtendForm, HandOverForm, LaterForm
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting.attending import who_reads
-from dashboard.web.views import detail, errors
+from dashboard.web.views import detail
 from dashboard.web.views.deciding import SeeOther
-from dashboard.web.views.reading import for_readers
 
 Verb = Callable[[PersonRequest, UUID], None]
 Answer = Callable[..., HttpResponseBase]

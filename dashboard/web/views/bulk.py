@@ -14,11 +14,11 @@ from dashboard.approvals import services
 from dashboard.approvals.alike import MOST
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import Refused
-from dashboard.web.actors import PersonRequest, auth
+from dashboard.web.access import auth, for_reviewers
 from dashboard.web.forms_bulk import BulkForm, ids
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting import bulk as presenting
 from dashboard.web.presenting.bulk import Shown
-from dashboard.web.views.reading import for_reviewers
 
 _INCOMPLETE = (
     "Your browser did not send all that the page showed, or the reason is too long. Nothing was "

@@ -16,17 +16,18 @@ from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import AlreadyClosed, NotFound, Refused
 from dashboard.approvals.models import ApprovalRequest, Edit
-from dashboard.web.actors import PersonRequest, auth
+from dashboard.web import errors
+from dashboard.web.access import auth, for_readers, for_reviewers
 from dashboard.web.forms import DecisionForm
 from dashboard.web.forms_steps import Incomplete, steps_said
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting import change as presenting
 from dashboard.web.presenting import editing
 from dashboard.web.presenting.reader import masked_places
 from dashboard.web.presenting.standing import last_judgement, standing
-from dashboard.web.views import deciding, detail, errors
+from dashboard.web.views import deciding, detail
 from dashboard.web.views.deciding import SeeOther
 from dashboard.web.views.queue import listing
-from dashboard.web.views.reading import for_readers, for_reviewers
 from dashboard.wire import Kind, Status, parse_json
 
 

@@ -17,13 +17,14 @@ from dashboard.approvals.models import Decision
 from dashboard.approvals.partial import StepSaid
 from dashboard.approvals.repeating import earlier_answer
 from dashboard.approvals.services import Basis
-from dashboard.web.actors import PersonRequest, auth
+from dashboard.web import errors
+from dashboard.web.access import auth, for_readers
 from dashboard.web.forms import DecisionForm
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting import filters, remembering
 from dashboard.web.presenting.reading import what_was_shown
 from dashboard.web.presenting.standing import last_judgement
-from dashboard.web.views import detail, errors
-from dashboard.web.views.reading import for_readers
+from dashboard.web.views import detail
 from dashboard.wire import Status
 
 _INCOMPLETE = (

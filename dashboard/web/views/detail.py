@@ -13,14 +13,14 @@ from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import ClaimedByAnother, NotFound, Refused, StaleBasis
 from dashboard.approvals.models import ApprovalRequest
-from dashboard.web.actors import PersonRequest
+from dashboard.web import errors
+from dashboard.web.access import for_readers, is_in_sight
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting import chain
 from dashboard.web.presenting.pinned import pinned
 from dashboard.web.presenting.reading import read
 from dashboard.web.presenting.standing import last_judgement, standing
-from dashboard.web.views import errors
 from dashboard.web.views.queue import listing
-from dashboard.web.views.reading import for_readers, is_in_sight
 
 
 @require_safe

@@ -18,12 +18,12 @@ from django.views.decorators.http import require_GET, require_safe
 from dashboard.approvals import archive, services
 from dashboard.approvals.archive import Place, Wanted
 from dashboard.approvals.clock import database_now
-from dashboard.web.actors import PersonRequest, actor
+from dashboard.web import errors
+from dashboard.web.access import actor, for_readers
 from dashboard.web.forms_history import HistoryForm
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting.exporting import FORMATS
 from dashboard.web.presenting.history import history_rows
-from dashboard.web.views import errors
-from dashboard.web.views.reading import for_readers
 
 PAGE_SIZE = 50
 

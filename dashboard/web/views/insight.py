@@ -12,11 +12,11 @@ from django.views.decorators.http import require_safe
 
 from dashboard.approvals import insight as reads
 from dashboard.approvals.clock import database_now
-from dashboard.web.actors import PersonRequest
+from dashboard.web.access import for_readers
 from dashboard.web.forms_insight import LAST_DAYS, TABLES, InsightForm
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting import insight as presenting
 from dashboard.web.presenting import insight_chart, insight_notes
-from dashboard.web.views.reading import for_readers
 
 
 @require_safe

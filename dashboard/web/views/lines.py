@@ -10,13 +10,13 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dashboard.approvals import queries, services
 from dashboard.approvals.errors import NotFound
-from dashboard.web.actors import PersonRequest, auth
+from dashboard.web import errors
+from dashboard.web.access import auth, for_readers, is_in_sight
 from dashboard.web.forms_lines import LinesForm
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting import editing, reader
-from dashboard.web.views import errors
 from dashboard.web.views.changing import shown_at
 from dashboard.web.views.deciding import SeeOther
-from dashboard.web.views.reading import for_readers, is_in_sight
 
 
 @require_GET

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_safe
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.for_me import mine as for_me
 from dashboard.approvals.models import ApprovalRequest
-from dashboard.web.actors import PersonRequest
-from dashboard.web.views.reading import for_readers
+from dashboard.web.access import for_readers
+from dashboard.web.http import PersonRequest
 
 
 @require_safe

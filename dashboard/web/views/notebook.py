@@ -11,13 +11,13 @@ from django.views.decorators.http import require_safe
 from dashboard.approvals import notebooks, queries
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotFound
-from dashboard.web.actors import PersonRequest
+from dashboard.web import errors
+from dashboard.web.access import for_readers
+from dashboard.web.drawing.pictures import drawn_anew
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting import cells, pinned
 from dashboard.web.presenting.reading import masked_secrets
 from dashboard.web.presenting.standing import last_judgement
-from dashboard.web.rendering.pictures import drawn_anew
-from dashboard.web.views import errors
-from dashboard.web.views.reading import for_readers
 
 _LONGEST_NUMBER = 6  # digits
 _PICTURE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"

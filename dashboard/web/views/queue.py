@@ -7,11 +7,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.approvals.clock import database_now
-from dashboard.web.actors import PersonRequest
+from dashboard.web.access import for_readers
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting import filters
 from dashboard.web.presenting import listing as presenting
 from dashboard.web.presenting.listing import Listing
-from dashboard.web.views.reading import for_readers
 
 
 @require_safe

@@ -8,10 +8,10 @@ from django.views.decorators.http import require_safe
 
 from dashboard.accounts.models import Agent
 from dashboard.approvals.clock import database_now
-from dashboard.web.actors import PersonRequest
+from dashboard.web import errors
+from dashboard.web.access import for_readers
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting.run import tell
-from dashboard.web.views import errors
-from dashboard.web.views.reading import for_readers
 
 
 @require_safe

@@ -13,8 +13,9 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard.accounts.errors import NotPermitted, TooManyAttempts
 from dashboard.accounts.services import people, signing_in
-from dashboard.web.actors import PersonRequest, actor, address
+from dashboard.web.access import actor, address
 from dashboard.web.forms_office import PasswordForm
+from dashboard.web.http import PersonRequest
 from dashboard.web.views.office.signing_in import (
     LINK_AT_KEY,
     came_by_link_just_now,

@@ -21,10 +21,10 @@ from dashboard.accounts.services import agents as services
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.services import retire_agent, revoke_token
 from dashboard.notifications.queries import webhook_of
-from dashboard.web.actors import PersonRequest, actor
+from dashboard.web.access import action, actor, admins_only
 from dashboard.web.forms_office import AgentForm, ConfirmNameForm, TokenForm
+from dashboard.web.http import PersonRequest
 from dashboard.web.views.office.refusals import messages_of, status_of
-from dashboard.web.views.office.rights import action, admins_only
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard.audit import queries
 from dashboard.audit.models import AuditEntry
-from dashboard.web.actors import PersonRequest
+from dashboard.web.access import auditors_only
+from dashboard.web.drawing.markup import untrusted
 from dashboard.web.forms_office import AuditForm
-from dashboard.web.rendering.markup import theirs
-from dashboard.web.views.office.rights import auditors_only
+from dashboard.web.http import PersonRequest
 from dashboard.wire import canonical_json, parse_json
 
 PAGE_SIZE = 100
@@ -87,4 +87,4 @@ def _approval_id(subject: str) -> UUID | None:
 
 def _details(text: str) -> Iterator[tuple[str, SafeString]]:
     for name, value in parse_json(text).items():
-        yield name, theirs(value if isinstance(value, str) else canonical_json(value))
+        yield name, untrusted(value if isinstance(value, str) else canonical_json(value))

@@ -9,12 +9,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from dashboard.approvals.clock import database_now
-from dashboard.web.actors import PersonRequest
+from dashboard.web.access import any_role
 from dashboard.web.forms_bench import USUAL_DAYS, BacktestForm
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting.backtest import MOST_REQUESTS, Backtest, replay
 from dashboard.web.presenting.candidates import IN_FORCE
 from dashboard.web.views.office.refusals import status_of
-from dashboard.web.views.office.rights import any_role
 
 
 @any_role

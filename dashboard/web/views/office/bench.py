@@ -15,14 +15,14 @@ from dashboard.approvals.history import past
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.policies.inspecting import inspect
 from dashboard.policies.questions import Question
-from dashboard.web.actors import PersonRequest
+from dashboard.web import words
+from dashboard.web.access import any_role
 from dashboard.web.forms_bench import CandidateForm, PastedForm, PastForm, as_typed, id_in
-from dashboard.web.presenting import words
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting.candidates import IN_FORCE
 from dashboard.web.presenting.rows import closer
 from dashboard.web.presenting.trial import HEADLINES, tried
 from dashboard.web.views.office.refusals import status_of
-from dashboard.web.views.office.rights import any_role
 from dashboard.wire import Status
 
 _NONE_SUCH = "There is no such request. Nothing was tried."

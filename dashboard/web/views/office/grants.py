@@ -10,10 +10,10 @@ from django.views.decorators.http import require_safe
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotAllowed, NotFound
 from dashboard.approvals.services import revoke_grant
-from dashboard.web.actors import PersonRequest, auth
+from dashboard.web import errors
+from dashboard.web.access import any_role, auth, refused
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting import grants as presenting
-from dashboard.web.views import errors
-from dashboard.web.views.office.rights import any_role, refused
 
 
 @any_role

@@ -13,13 +13,13 @@ from dashboard.accounts.errors import NameTaken
 from dashboard.accounts.models import Group
 from dashboard.accounts.services import groups as services
 from dashboard.policies.queries import policy_in_force
-from dashboard.web.actors import PersonRequest, actor
+from dashboard.web.access import action, actor, admins_only
 from dashboard.web.forms_groups import GroupForm, MembersForm
 from dashboard.web.forms_office import ConfirmNameForm
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting.policies import rules_that_name
 from dashboard.web.views.office.people import people_page
 from dashboard.web.views.office.refusals import messages_of, status_of
-from dashboard.web.views.office.rights import action, admins_only
 
 
 @admins_only

@@ -11,9 +11,9 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard.approvals.errors import NotAllowed
 from dashboard.approvals.services import lift_hold, place_hold
-from dashboard.web.actors import PersonRequest, auth
+from dashboard.web.access import action, admins_only, auth, refused
 from dashboard.web.forms_office import HoldForm
-from dashboard.web.views.office.rights import action, admins_only, refused
+from dashboard.web.http import PersonRequest
 
 
 @admins_only

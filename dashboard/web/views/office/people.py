@@ -15,11 +15,11 @@ from dashboard.accounts.errors import LastAdmin, NameTaken
 from dashboard.accounts.models import User
 from dashboard.accounts.services import people as services
 from dashboard.accounts.services.signing_in import make_link
-from dashboard.web.actors import PersonRequest, actor
+from dashboard.web.access import action, actor, admins_only
 from dashboard.web.forms_groups import GroupForm
 from dashboard.web.forms_office import ConfirmNameForm, InviteForm, RolesForm
+from dashboard.web.http import PersonRequest
 from dashboard.web.views.office.refusals import messages_of, status_of
-from dashboard.web.views.office.rights import action, admins_only
 
 _CLOSED = "This account is closed, so no link was made. Let the person in again first."
 

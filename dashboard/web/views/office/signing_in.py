@@ -20,8 +20,9 @@ from dashboard.accounts import roles
 from dashboard.accounts.errors import AccountError, LinkNotValid, NotPermitted, TooManyAttempts
 from dashboard.accounts.models import User
 from dashboard.accounts.services import signing_in
-from dashboard.web.actors import AUTH_KEY, PersonRequest, actor, address
+from dashboard.web.access import AUTH_KEY, actor, address
 from dashboard.web.forms_office import SignInForm
+from dashboard.web.http import PersonRequest
 
 LINK_AT_KEY = "link_at"
 """In the session: when its person came by a link, in seconds since 1970."""

@@ -14,11 +14,11 @@ from dashboard.accounts.models import Agent
 from dashboard.notifications import queries, services
 from dashboard.notifications.errors import AddressRefused, NotAllowed, NotFound, NotSent
 from dashboard.notifications.models import Delivery, State, Webhook
-from dashboard.web.actors import PersonRequest, auth
+from dashboard.web import errors
+from dashboard.web.access import action, admins_only, auth, refused
 from dashboard.web.forms_webhook import NewSecretForm, WebhookForm
-from dashboard.web.views import errors
+from dashboard.web.http import PersonRequest
 from dashboard.web.views.office.refusals import status_of
-from dashboard.web.views.office.rights import action, admins_only, refused
 
 _BADGES = {
     State.WAITING: ("waiting", ""),

@@ -18,11 +18,11 @@ from dashboard.policies.evaluate import Policy
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision, drafts
 from dashboard.policies.starters import STARTERS
-from dashboard.web.actors import PersonRequest, actor
+from dashboard.web.access import action, actor, admins_only, refused
 from dashboard.web.forms_policy import ModesForm, PublishForm, choices_of
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting.policies import compare, known_groups, read, summary
 from dashboard.web.views.office.policies.publishing import put_refusal, tell_what_was_published
-from dashboard.web.views.office.rights import action, admins_only, refused
 
 
 @admins_only

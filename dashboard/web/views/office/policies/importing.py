@@ -14,11 +14,11 @@ from dashboard.policies.evaluate import PolicyError
 from dashboard.policies.importing import Import, YamlError, from_yaml
 from dashboard.policies.services import drafts
 from dashboard.policies.starters import STARTERS, add
-from dashboard.web.actors import PersonRequest
+from dashboard.web.access import action, admins_only
 from dashboard.web.forms_policy import ImportForm
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting.policies import compare, known_groups, read, summary
 from dashboard.web.views.office.policies.draft import replace
-from dashboard.web.views.office.rights import action, admins_only
 
 
 @admins_only

@@ -15,8 +15,9 @@ from dashboard.policies.importing import to_yaml
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision, publish
 from dashboard.policies.services.drafts import stamp_of
-from dashboard.web.actors import PersonRequest, actor
+from dashboard.web.access import action, actor, admins_only, any_role, refused
 from dashboard.web.forms_policy import PublishForm
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting.policies import (
     compare,
     history,
@@ -26,7 +27,6 @@ from dashboard.web.presenting.policies import (
     summary,
 )
 from dashboard.web.views.office.policies.publishing import put_refusal, tell_what_was_published
-from dashboard.web.views.office.rights import action, admins_only, any_role, refused
 
 SHOWN = 20
 

@@ -14,11 +14,11 @@ from dashboard.policies import queries
 from dashboard.policies.errors import NotOpen, PolicyRefusal
 from dashboard.policies.models import PolicyProposal
 from dashboard.policies.services import current_revision, proposals
-from dashboard.web.actors import PersonRequest, actor
+from dashboard.web.access import action, actor, admins_only, any_role
 from dashboard.web.forms_policy import ConfirmForm
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting.policies import compare, known_groups, proposed, read, summary
 from dashboard.web.views.office.policies.publishing import put_refusal
-from dashboard.web.views.office.rights import action, admins_only, any_role
 
 
 @any_role

@@ -9,8 +9,8 @@ from django.contrib import messages
 from dashboard.accounts.errors import NotPermitted
 from dashboard.policies.errors import ExamplesFail, NotConfirmed, PolicyRefusal
 from dashboard.policies.models import PolicyProposal, PolicyRevision
-from dashboard.web.actors import PersonRequest
 from dashboard.web.forms_policy import ConfirmForm
+from dashboard.web.http import PersonRequest
 
 
 def put_refusal(form: ConfirmForm, error: PolicyRefusal | NotPermitted) -> HTTPStatus:

@@ -17,11 +17,11 @@ from dashboard.policies.models import PolicyDraft
 from dashboard.policies.rules import Rule
 from dashboard.policies.services import drafts
 from dashboard.policies.wording import rule_sentence
-from dashboard.web.actors import PersonRequest
+from dashboard.web.access import action, admins_only
 from dashboard.web.forms_policy_editor import RuleEditor
+from dashboard.web.http import PersonRequest
 from dashboard.web.presenting.policies import known_groups, read
 from dashboard.web.views.office.policies.draft import moved
-from dashboard.web.views.office.rights import action, admins_only
 
 _METHODS = ["GET", "HEAD", "POST"]
 
