@@ -110,7 +110,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "dashboard.web.context.gate_state",
+                "dashboard.web.context.hold_state",
             ],
             "libraries": {"desk": "dashboard.web.templatetags.desk"},
         },

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from dashboard.approvals.models import ApprovalRequest
 from dashboard.inspection.fences import Block, looks_fenced, parse_fences
+from dashboard.inspection.findings import Report, Severity
 from dashboard.inspection.languages import is_known
 from dashboard.inspection.parts import Part, parts_of_call, parts_of_texts
 from dashboard.web.drawing.blocks import BlockDraft, ContentBlock, of_part, raw, rendered
@@ -465,3 +467,41 @@ def _remarks(code: str, language: str, blocks: list[Block] | None) -> tuple[str,
 
 def _unknown(language: str) -> list[str]:
     return [UNKNOWN_LANGUAGE] if language and not is_known(language) else []
+
+
+MOST_LINES = 100_000
+"""What is longer nobody reads, so it is not served and cannot be approved in a browser."""
+
+TOO_LONG = (
+    "This has more lines than a page can show whole, and nobody should approve what nobody can "
+    "read. Reject it and ask for less at once."
+)
+
+_BREAKS = {Kind.CODE: ("\\n",), Kind.MEMORY: ("\\n",)}
+
+_BREAKS_OF_JSON = ("\\n", ",", "{", "[")
+
+
+def fits(approval: ApprovalRequest) -> bool:
+    """Say whether the content is short enough to be drawn whole, without drawing it."""
+    return not too_long(Kind(approval.kind), approval.content)
+
+
+def too_long(kind: Kind, content: str, most: int = MOST_LINES) -> bool:
+    """Say whether canonical content has too many lines, without drawing it."""
+    return _breaks(content, _BREAKS.get(kind, _BREAKS_OF_JSON)) >= most
+
+
+def may_redact(report: Report) -> bool:
+    """Say whether nothing grave was found: a mask could hide just that."""
+    return report.highest is not Severity.HIGH
+
+
+def _breaks(text: str, marks: tuple[str, ...]) -> int:
+    """Count what becomes a line when JSON is laid out: at most that many lines are drawn."""
+    return sum(text.count(mark) for mark in marks)
+
+
+def lines_of_json(text: str) -> int:
+    """Count the lines of canonical JSON when it is laid out, without drawing it."""
+    return _breaks(text, _BREAKS_OF_JSON)

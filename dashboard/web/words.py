@@ -1,10 +1,12 @@
-"""Our own words for what agents want. Nothing that an agent wrote gets in here."""
+"""Our own words for kinds, statuses, languages and who decided. None of them is an agent's."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dashboard.wire import Kind, Status
+from dashboard.accounts.models import User
+from dashboard.approvals.models import Decision
+from dashboard.wire import Kind, Source, Status
 
 KINDS = {
     Kind.CODE: "Code",
@@ -94,3 +96,19 @@ def _code(languages: Iterable[str]) -> str:
 
 def _operation(operation: str) -> str:
     return _OPERATIONS.get(operation.strip().lower(), "changed")
+
+
+_CLOSERS = {
+    Source.POLICY: "by the policy",
+    Source.GRANT: "by a remembered yes",
+    Source.ADMIN: "by an admin",
+}
+
+
+def decided_by(decision: Decision, person: User) -> str:
+    """Say how and by whom something was answered, as far as the status does not say it already."""
+    by = _CLOSERS.get(Source(decision.source), "")
+    if decision.decided_by:
+        same = decision.decided_by_id == person.pk
+        by = "by you" if same else f"by {decision.decided_by.username}"
+    return f"with a change {by}".strip() if decision.edit_id else by

@@ -4,7 +4,7 @@ import pytest
 
 from dashboard.inspection.findings import INSPECTOR_VERSION, Finding, Severity, in_doubt
 from dashboard.web import findings
-from dashboard.web.presenting import reading
+from dashboard.web.desk import request, view
 from dashboard.wire import Kind
 from tests.web.pages import page_of
 
@@ -188,8 +188,8 @@ def test_what_is_shown_fits_into_the_form_however_much_is_found(browser, ask, in
     inspected(*many)
     approval = ask(content=CODE)
 
-    shown = reading.read(approval, approval.judgements.get(), "h").shown
+    shown = request.request_content(approval, approval.judgements.get(), "h").shown
 
-    kept = reading.what_was_shown(str(approval.pk), shown)
+    kept = view.what_was_shown(str(approval.pk), shown)
     assert (len(kept["findings"]), kept["finding_count"]) == (findings.MOST_SHOWN, 500)
     assert len(shown) < 10_000

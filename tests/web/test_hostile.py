@@ -3,10 +3,10 @@
 import pytest
 
 from dashboard.web.content import DENSE_BLOCKS, render_content
+from dashboard.web.desk import evidence as said
+from dashboard.web.desk.evidence import BEGINNING, MOST_DRAWN, evidence_fields
 from dashboard.web.drawing.markup import size_drawn, untrusted
 from dashboard.web.drawing.windows import CHARACTERS, CHARACTERS_DENSE, cut
-from dashboard.web.rendering import evidence as said
-from dashboard.web.rendering.evidence import BEGINNING, MOST_DRAWN, evidence_fields
 from dashboard.wire import Kind, canonical_json
 from tests import make
 

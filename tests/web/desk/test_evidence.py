@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from dashboard.web.rendering.evidence import evidence_fields
+from dashboard.web.desk.evidence import evidence_fields
 
 
 def shown(read, item):

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.inspection.hidden import Glyph, segments
+from dashboard.web.desk.evidence import evidence_fields
 from dashboard.web.drawing.blocks import BlockDraft, rendered
 from dashboard.web.drawing.markup import COVERED, REDACTED, draw, untrusted
 from dashboard.web.drawing.redaction import MOST_PLACES, MOST_SOUGHT, KnownSecrets
 from dashboard.web.drawing.text import Span, apart, pieces
-from dashboard.web.rendering.evidence import evidence_fields
 
 MOST_CPU_S = 1.0  # of a shared machine; each takes a tenth of that, and took seconds before
 AKIA, GLPAT = "AKIA" + "Q" * 16, "glpat-" + "x" * 20
