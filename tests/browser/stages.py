@@ -85,5 +85,5 @@ print("LINK", make_link(User.objects.get(username="bob"), by=make.BY))
 """
 )
 UNAVAILABLE = (
-    "from dashboard.web.views import errors\nprint(errors._unavailable().content.decode())"
+    "from dashboard.web import errors\nprint(errors._unavailable().content.decode())"
 )
