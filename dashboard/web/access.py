@@ -50,7 +50,7 @@ View = Callable[Concatenate[PersonRequest, P], HttpResponseBase]
 
 
 def for_readers(view: View[P]) -> View[P]:
-    """Show a page to people who may look; the others are told what they lack."""
+    """Show a page to people who have a role; others are told what they lack."""
 
     @wraps(view)
     def guarded(request: PersonRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
@@ -75,10 +75,10 @@ def for_reviewers(view: View[P]) -> View[P]:
 
 
 def is_in_sight(request: HttpRequest) -> bool:
-    """Say whether a person has the answer before them, as far as their browser tells.
+    """Say whether a person sees the response, according to the headers of their browser.
 
-    What it fetches ahead of them is not, and neither is what a page from elsewhere, perhaps an
-    agent's on another port, has it fetch with their session.
+    A prefetch does not count, and neither does a request that a page from elsewhere makes with
+    the person's session, such as an agent's page on another port.
     """
     if "prefetch" in request.headers.get("Sec-Purpose", ""):
         return False
@@ -100,15 +100,15 @@ def auditors_only(view: AnyView) -> AnyView:
 
 
 def any_role(view: AnyView) -> AnyView:
-    """Close a view to people whom nobody gave a role."""
+    """Close a view to people without a role."""
     return _closed(view, roles.may_look, "people with a role")
 
 
 def action(page: str) -> Callable[[AnyView], AnyView]:
-    """Have a view take POST only; whoever opens its address otherwise is led to ``page``.
+    """Let a view take POST only; any other method is redirected to ``page``.
 
-    That happens to people who had to sign in again before their form was taken. Of the view's
-    arguments the page takes the first, if there is one.
+    That happens to people who had to sign in again before their form was accepted. The page gets
+    the view's first argument, if it has one.
     """
 
     def guard(view: AnyView) -> AnyView:
@@ -124,7 +124,7 @@ def action(page: str) -> Callable[[AnyView], AnyView]:
 
 
 def refused(request: PersonRequest, who: str) -> HttpResponse:
-    """Say that a page is not for this person, and for whom it is."""
+    """Say who a page is for, and that this person is not among them."""
     held = [role for role in ROLES if getattr(request.user, f"is_{role}")]
     text = f"This is for {who}. You are signed in as {request.user.username}, "
     if held:

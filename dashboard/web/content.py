@@ -26,7 +26,7 @@ class CallView:
     Attributes:
         tool: The number of the block that holds the name of the tool.
         arguments: What it is called with.
-        is_whole: Whether all arguments are here. If not there are none, and JSON stands for them.
+        is_whole: Whether all arguments are here. If not, the list is empty and JSON is shown.
     """
 
     tool: int
@@ -45,7 +45,7 @@ def is_call(content: Any) -> bool:
 
 
 def render_call(
-    content: Mapping[str, Any], *, masks: bool = False
+    content: Mapping[str, Any], *, redacts: bool = False
 ) -> tuple[CallView, list[ContentBlock]]:
     """Draw a tool call: all of it as JSON first, then each text, then the name of the tool."""
     tool, arguments = content["tool"], content["arguments"]
@@ -53,7 +53,7 @@ def render_call(
     if not fit_on_a_page(arguments):
         return CallView(1, [], is_whole=False), rendered([raw(content), named])
     parts = parts_of_call(tool, arguments)
-    blocks = rendered([raw(content), *map(of_part, parts), named], masks=masks)
+    blocks = rendered([raw(content), *map(of_part, parts), named], redacts=redacts)
     return CallView(len(parts) + 1, Members(parts).of(arguments)), blocks
 
 
@@ -99,7 +99,7 @@ def is_plan(content: Any) -> bool:
 
 
 def render_plan(
-    content: Mapping[str, Any], *, masks: bool = False
+    content: Mapping[str, Any], *, redacts: bool = False
 ) -> tuple[PlanView, list[ContentBlock]]:
     """Draw a plan: all of it as JSON first, then each text."""
     steps = content["steps"]
@@ -108,7 +108,7 @@ def render_plan(
     parts = parts_of_texts(content)
     members = Members(parts)
     view = PlanView([_plan_step(number, step, members) for number, step in enumerate(steps, 1)])
-    return view, rendered([raw(content), *map(of_part, parts)], masks=masks)
+    return view, rendered([raw(content), *map(of_part, parts)], redacts=redacts)
 
 
 def step_in_words(step: Mapping[str, Any]) -> str:
@@ -185,7 +185,7 @@ _DELETES = {"delete", "forget", "remove", "clear"}
 
 
 class ApprovedMemory(NamedTuple):
-    """What was said yes to before this: the operation and its text, None if nothing was."""
+    """The memory that was approved before: its operation and text; None if nothing was."""
 
     operation: str = ""
     content: str | None = None
@@ -235,13 +235,13 @@ def is_memory(content: Any) -> bool:
 
 
 def render_memory(
-    content: Mapping[str, Any], approved: ApprovedMemory | None = None, *, masks: bool = False
+    content: Mapping[str, Any], approved: ApprovedMemory | None = None, *, redacts: bool = False
 ) -> tuple[MemoryView, list[ContentBlock]]:
     """Draw a change of memory: all of it as JSON first, then each text.
 
     Args:
-        approved: What was approved last for the same memory, None if nobody looked.
-        masks: Whether secrets are masked.
+        approved: What was approved last for the same memory; None if that was not looked up.
+        redacts: Whether secrets are redacted.
     """
     parts = parts_of_texts(content)
     numbers = {part.place[0]: part.number for part in parts}
@@ -263,7 +263,7 @@ def render_memory(
         standing=standing,
         is_warning=is_warning,
     )
-    return view, rendered(drafts, masks=masks)
+    return view, rendered(drafts, redacts=redacts)
 
 
 def _memory_drafts(parts: list[Part], operation: str) -> Iterator[BlockDraft]:
@@ -304,7 +304,7 @@ def _every_line(change: LineChange, text: str) -> list[ChangedLine]:
 def _against_what_was_approved(
     existing: str | None, approved: ApprovedMemory | None
 ) -> tuple[str, bool]:
-    """Compare what the agent says is stored with what was approved, and say whether to worry."""
+    """Compare what the agent says is stored with what was approved, and say whether to warn."""
     if approved is None:
         return "", False
     if approved.content is None:
@@ -371,18 +371,18 @@ class Content:
 
     @property
     def lines(self) -> int:
-        """How many lines there are, of what is not there for the second time."""
+        """How many lines there are, each text counted once."""
         return sum(block.code.line_count for block in self.blocks if not block.is_raw)
 
     @property
     def secrets(self) -> frozenset[str]:
-        """What is masked in it."""
+        """What is redacted in it."""
         return frozenset[str]().union(*(block.secrets for block in self.blocks))
 
     @property
-    def masked(self) -> int:
-        """How many places are masked, without what is there for the second time."""
-        return sum(len(block.code.masked) for block in self.blocks if not block.is_raw)
+    def redacted(self) -> int:
+        """How many places are redacted, each text counted once."""
+        return sum(len(block.code.redacted) for block in self.blocks if not block.is_raw)
 
     @property
     def to_be_read(self) -> list[ContentBlock]:
@@ -403,28 +403,28 @@ class Content:
 
 
 def render_content(
-    kind: str, content_text: str, approved: ApprovedMemory | None = None, *, masks: bool = False
+    kind: str, content_text: str, approved: ApprovedMemory | None = None, *, redacts: bool = False
 ) -> Content:
     """Render the canonical JSON text of a request's content, every member of it.
 
     Args:
         approved: The memory that was approved before, for a request about memory.
-        masks: Whether secrets are masked; never where something grave was found.
+        redacts: Whether secrets are redacted; never where something grave was found.
 
     Raises:
         JsonError: The text is not what the server stores.
     """
     content = parse_json(content_text)
     if kind == Kind.TOOL_CALL and is_call(content):
-        call, blocks = render_call(content, masks=masks)
+        call, blocks = render_call(content, redacts=redacts)
         return Content(blocks, call=call)
     if kind == Kind.PLAN and is_plan(content):
-        plan, blocks = render_plan(content, masks=masks)
+        plan, blocks = render_plan(content, redacts=redacts)
         return Content(blocks, plan=plan)
     if kind == Kind.MEMORY and is_memory(content):
-        memory, blocks = render_memory(content, approved, masks=masks)
+        memory, blocks = render_memory(content, approved, redacts=redacts)
         return Content(blocks, memory=memory)
-    return Content(rendered(_drafts(kind, content), masks=masks))
+    return Content(rendered(_drafts(kind, content), redacts=redacts))
 
 
 def _drafts(kind: str, content: Any) -> Iterator[BlockDraft]:
@@ -493,7 +493,7 @@ def too_long(kind: Kind, content: str, most: int = MOST_LINES) -> bool:
 
 
 def may_redact(report: Report) -> bool:
-    """Say whether nothing grave was found: a mask could hide just that."""
+    """Say whether secrets may be redacted: not beside a grave finding, which a box could hide."""
     return report.highest is not Severity.HIGH
 
 

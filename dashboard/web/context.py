@@ -14,7 +14,7 @@ from dashboard.policies.services import current_revision
 
 
 def hold_state(request: HttpRequest) -> dict[str, Any]:
-    """Give templates the hold, whether the gate is off, and what this person may do."""
+    """Give templates the hold, whether the policy asks nobody, and what this person may do."""
     person = getattr(request, "user", None)
     if not isinstance(person, User):
         return {}

@@ -65,7 +65,7 @@ def forbidden(request: HttpRequest, exception: Any = None) -> HttpResponse:
 
 @login_not_required
 def broken(request: HttpRequest) -> HttpResponse:
-    """Say that our own program failed, or its database, with nothing that could fail again.
+    """Say that our program or its database failed, using nothing that could fail again.
 
     Called while the exception is being handled.
     """

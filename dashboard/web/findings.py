@@ -64,7 +64,7 @@ class FindingRow:
 
     Attributes:
         doubt: What this says was not done, where it is a doubt.
-        places: Where it is, as far as that can be told.
+        places: Where it is, if that is known.
     """
 
     id: str

@@ -30,7 +30,7 @@ LONGEST_PASSWORD = 4096
 
 
 class ConfirmNameForm(forms.Form):
-    """Asks for the name of what is about to be shut out."""
+    """Asks to type the name of what is about to be closed or deleted."""
 
     name = forms.CharField(required=False, max_length=200, widget=plain())
 

@@ -24,8 +24,8 @@ _HEADERS = [
 class Alive:
     """Answers ``/healthz``: that the process runs, and nothing about what it may do.
 
-    On the event loop, as raw ASGI: however long pages take and whether the database answers or
-    not, nobody takes the process for dead who asks here.
+    Runs on the event loop, as raw ASGI: slow pages and a database that does not answer do not make
+    the process look dead.
     """
 
     def __init__(self, app: Any) -> None:
@@ -49,8 +49,8 @@ class Alive:
 def ready(request: HttpRequest) -> JsonResponse:
     """Say whether this server may approve, and if not why.
 
-    A hold is a decision of the admins and no fault of the server: it is told, with status 200,
-    so that a load balancer keeps the page reachable from which it is lifted.
+    A hold is not a fault of the server: it is reported with status 200, so that a load balancer
+    keeps the page reachable where admins lift it.
     """
     del request
     why = obstacles()

@@ -1,4 +1,4 @@
-"""The people's door."""
+"""The URLs of people's pages."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _desk: list[URLPattern] = [
     path("", queue.queue, name="queue"),
     path("queue", queue.queue_list, name="queue_list"),
     path("mine", queue.due, name="mine"),
-    path("gate", hold.banner, name="gate"),
-    path("approvals/<uuid:approval_id>", request.show, name="detail"),
+    path("gate", hold.banner, name="hold_banner"),
+    path("approvals/<uuid:approval_id>", request.show, name="request"),
     path("approvals/<uuid:approval_id>/state", request.show_state, name="state"),
-    path("approvals/<uuid:approval_id>/seen", view.seen, name="seen"),
-    path("approvals/<uuid:approval_id>/lines", reader.lines, name="lines"),
+    path("approvals/<uuid:approval_id>/seen", view.seen, name="viewed"),
+    path("approvals/<uuid:approval_id>/lines", reader.lines, name="reader"),
     path("approvals/<uuid:approval_id>/outline", reader.outline, name="outline"),
     path("approvals/<uuid:approval_id>/reveal", reader.reveal, name="reveal"),
     path("approvals/<uuid:approval_id>/decide", request.then_show(answer.decide), name="decide"),
@@ -46,7 +46,9 @@ _desk: list[URLPattern] = [
         notebook.picture,
         name="notebook_picture",
     ),
-    path("approvals/<uuid:approval_id>/claim", request.then_show(assignment.assign), name="claim"),
+    path(
+        "approvals/<uuid:approval_id>/claim", request.then_show(assignment.assign), name="assign"
+    ),
     path(
         "approvals/<uuid:approval_id>/release",
         request.then_show(assignment.release),
@@ -57,7 +59,7 @@ _desk: list[URLPattern] = [
         request.then_show(assignment.hand_over),
         name="hand_over",
     ),
-    path("approvals/<uuid:approval_id>/later", request.then_show(snooze.snooze), name="put_off"),
+    path("approvals/<uuid:approval_id>/later", request.then_show(snooze.snooze), name="snooze"),
     path(
         "approvals/<uuid:approval_id>/back", request.then_show(snooze.unsnooze), name="bring_back"
     ),
@@ -67,7 +69,7 @@ _desk: list[URLPattern] = [
     path("bulk", bulk.bulk, name="bulk"),
     path("bulk/decide", bulk.decide_all, name="bulk_decide"),
     path("approvals/<uuid:approval_id>/edit", edit.write_edit, name="edit"),
-    path("approvals/<uuid:approval_id>/edits/<int:edit_id>", edit.show_edit, name="change"),
+    path("approvals/<uuid:approval_id>/edits/<int:edit_id>", edit.show_edit, name="edit_shown"),
     path("approvals/<uuid:approval_id>/steps", step.steps, name="steps"),
     path("runs/<str:agent_name>", run.run, name="run"),
     path("history", history.history, name="history"),

@@ -106,7 +106,7 @@ _CLOSERS = {
 
 
 def decided_by(decision: Decision, person: User) -> str:
-    """Say how and by whom something was answered, as far as the status does not say it already."""
+    """Say how and by whom something was answered, where the status does not say it already."""
     by = _CLOSERS.get(Source(decision.source), "")
     if decision.decided_by:
         same = decision.decided_by_id == person.pk

@@ -98,4 +98,4 @@ async def test_a_page_is_begun_when_nobody_is_being_answered(application, monkey
 
 def test_the_pools_and_the_hub_fit_into_the_pool_of_connections():
     hub = 2
-    assert handler.ANSWERING + handler.LOOKING + hub <= POSTGRESQL_OPTIONS["pool"]["max_size"] / 2
+    assert handler.ANSWERING + handler.VIEWING + hub <= POSTGRESQL_OPTIONS["pool"]["max_size"] / 2

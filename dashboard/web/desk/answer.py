@@ -79,18 +79,18 @@ class AnswerForm(forms.Form):
 
     @property
     def what_is_wrong_with_the_reason(self) -> str:
-        """What the person can mend; everything else comes from our own page."""
+        """The errors that the person can correct; all other fields come from our own page."""
         errors = [*self["approve_reason"].errors, *self["reason"].errors]
         return " ".join(map(str, errors))
 
     @property
     def status(self) -> Status:
-        """The answer, in the words of the domain."""
+        """The status that the answer leads to."""
         return _VERDICTS[self.cleaned_data["verdict"]]
 
     @property
     def scope(self) -> Scope | None:
-        """What is to be allowed from now on; None if the answer is for this once."""
+        """What to remember; None if the answer is for this request only."""
         return _REMEMBER.get(self.cleaned_data["verdict"])
 
     @property
@@ -100,7 +100,7 @@ class AnswerForm(forms.Form):
 
     @property
     def said(self) -> str:
-        """The reason that belongs to the answer; what was typed for the other one is dropped."""
+        """The reason for this answer; what was typed for the other one is dropped."""
         name = "approve_reason" if self.status is Status.APPROVED else "reason"
         return str(self.cleaned_data[name])
 
@@ -112,10 +112,10 @@ class AnswerForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class Voter:
-    """One person who said yes.
+    """One person who approved.
 
     Attributes:
-        counts: Whether it counts; a right that was lost since takes the yes with it.
+        counts: Whether it counts; it does not after the person lost the right to approve.
         reason: Why, in their own words.
     """
 
@@ -130,7 +130,7 @@ class VoteProgress:
     """Who approved so far.
 
     Attributes:
-        mine: What became of the reader's own yes; empty if they gave none that counts.
+        mine: What became of the reader's own approval; empty if they gave none that counts.
     """
 
     counted: int
@@ -145,7 +145,7 @@ class VoteProgress:
 
     @property
     def left(self) -> range:
-        """One for each yes that is missing."""
+        """One for each approval that is missing."""
         return range(self.needed - self.counted)
 
 
@@ -157,9 +157,10 @@ def vote_progress(
     *,
     edit: Edit | None = None,
 ) -> VoteProgress | None:
-    """Say who approved a pending request so far; None where one yes is enough and none came.
+    """Say who approved a pending request, or an ``edit`` of it, so far.
 
-    Or an ``edit`` of it: a yes is to the one or to the other.
+    None where one approval is enough and there is none yet. Approving the request does not
+    approve an edit, and the other way round.
     """
     about = edit.pk if edit else None
     votes = [vote for vote in approval.votes.all() if vote.edit_id == about]
@@ -179,7 +180,7 @@ def vote_progress(
 
 
 def voters(votes: Sequence[Vote], person: User, counting: set[int]) -> list[Voter]:
-    """Name those who voted, each once, by what counts and else by what they said last."""
+    """List the voters, each once: the vote that counts, or else the last one."""
     ordered = sorted(votes, key=lambda vote: vote.pk in counting)  # what counts comes last
     return [
         Voter(
@@ -214,14 +215,14 @@ _NO_MORE = "It cannot be started any more."
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GrantNote:
-    """The remembered yes that answered a request, or that was made from it.
+    """The remembered approval that answered a request, or that was made from it.
 
     Attributes:
         by: Who gave it.
         made_from: The request that it was given to.
         answered: Whether it answered this one.
         others: How many more were made with it, one for each step of a plan.
-        is_replacement: Whether it allows once what a reviewer sent along with a no.
+        is_replacement: Whether it allows, once, the replacement that came with a rejection.
     """
 
     number: int
@@ -234,16 +235,16 @@ class GrantNote:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Result:
+class RequestResult:
     """What stands where the buttons were.
 
     Attributes:
         headline: What happened and by whom.
         at: When, exactly.
         reason: Why, in the words of whoever closed it.
-        reason_is_theirs: Whether the agent wrote the reason.
-        voters: Who else had said yes, or all who did where several had to.
-        grant: The remembered yes that has to do with it.
+        reason_is_untrusted: Whether the agent wrote the reason.
+        voters: Who else approved, or everybody who did where several had to.
+        grant: The remembered approval that it used or made.
         edit_id: What was approved instead of what was asked; None if nothing was.
         since: What happened after that, one sentence each.
         error, output: What the agent reports about the end; its voice.
@@ -253,7 +254,7 @@ class Result:
     headline: str
     at: datetime
     reason: str
-    reason_is_theirs: bool
+    reason_is_untrusted: bool
     voters: list[Voter]
     grant: GrantNote | None
     edit_id: int | None
@@ -264,7 +265,7 @@ class Result:
 
 def result_of(
     approval: ApprovalRequest, person: User, now: datetime, *, held: bool
-) -> Result | None:
+) -> RequestResult | None:
     """Say how a request ended, or None while it has not."""
     decision: Decision | None = getattr(approval, "decision", None)
     if decision is None:
@@ -273,7 +274,7 @@ def result_of(
     finished = reported.get(OutcomeState.FINISHED)
     said_yes = _voters(approval, decision, person)
     alone = not said_yes or decision.status != Status.APPROVED
-    return Result(
+    return RequestResult(
         status=decision.status,
         headline=(_headline(decision, person) if alone else _approved_by(said_yes))
         + (", with a change" if decision.edit_id else ""),
@@ -282,7 +283,7 @@ def result_of(
         voters=said_yes,
         grant=_grant_note(approval, decision, person),
         reason=decision.reason if alone and _has_own_reason(decision) else "",
-        reason_is_theirs=decision.source == Source.AGENT,
+        reason_is_untrusted=decision.source == Source.AGENT,
         since=_since(decision, reported, now, held=held),
         error=finished.error if finished else "",
         output=finished.output_head if finished else "",
@@ -299,7 +300,7 @@ def _headline(decision: Decision, person: User) -> str:
 
 
 def _voters(approval: ApprovalRequest, decision: Decision, person: User) -> list[Voter]:
-    """Name all who said yes, unless that is one and the decision says it."""
+    """List everybody who approved, unless that is the one person whom the decision names."""
     votes = [vote for vote in approval.votes.all() if vote.edit_id == decision.edit_id]
     closed_it = [vote.person_id == decision.decided_by_id for vote in votes]
     only_one = decision.status == Status.APPROVED and closed_it == [True]
@@ -330,7 +331,7 @@ def _grant_note(approval: ApprovalRequest, decision: Decision, person: User) -> 
 
 
 def _has_own_reason(decision: Decision) -> bool:
-    """What else ends a request is told on its page already, in our words."""
+    """Other reasons are on the page already, in our words."""
     return decision.source not in (Source.POLICY, Source.GRANT, Source.DEADLINE)
 
 
@@ -367,12 +368,12 @@ def _finished(outcome: Outcome) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RepeatOffer:
-    """What a person answered to exactly this, earlier in the run.
+    """A person's earlier answer, in this run, to exactly the same content.
 
     Attributes:
         decision_id: Which answer, for the form.
         by: ``"you"``, or a name.
-        reason: The words that are given again with it.
+        reason: The reason that is given again with it.
         end_seen: Whether the reader had the end of it in sight then.
     """
 
@@ -433,7 +434,7 @@ def decide(request: PersonRequest, approval_id: UUID) -> str:
     """Record an answer; return the address of the request, with the filters of the list."""
     services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
     record(request, approval_id, AnswerForm(request.POST))
-    page = reverse("web:detail", args=[approval_id])
+    page = reverse("web:request", args=[approval_id])
     query = "" if request.htmx else filters_of(request.GET).query
     return f"{page}?{query}" if query else page
 
@@ -477,7 +478,7 @@ def record(
 
 
 def _earlier(approval_id: UUID, decision_id: int | None) -> Decision:
-    """Find the answer that is to be given again; whether it may is for the service to say."""
+    """Find the answer to give again. The service decides whether that is allowed."""
     approval = queries.current(approval_id)
     earlier = earlier_answer(approval, last_judgement(approval))
     if earlier is None or earlier.pk != decision_id:
@@ -486,7 +487,7 @@ def _earlier(approval_id: UUID, decision_id: int | None) -> Decision:
 
 
 def _terms(request: PersonRequest, approval_id: UUID, scope: Scope) -> Terms:
-    """Read for how much more the yes is to count; whether it may is for the service to say."""
+    """Read how much more is to be approved. The service decides whether that is allowed."""
     approval = queries.current(approval_id)
     offered = grant_offer(approval, last_judgement(approval), request.user, request.POST)
     if offered is None:

@@ -27,7 +27,7 @@ LONGEST_NOTE = 500
 
 
 class AssignForm(forms.Form):
-    """Takes a request, perhaps from somebody who is on it."""
+    """Takes a request, perhaps from another reviewer."""
 
     over = forms.CharField(max_length=100, required=False)
 
@@ -52,10 +52,10 @@ class HandOverForm(forms.Form):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Assigned:
-    """Who is on a request.
+    """Who is assigned to a request.
 
     Attributes:
-        name: Who; what a form says that shows whose claim it takes over.
+        name: Who; the form sends it back, so that nobody is replaced unseen.
         said: The whole of it, in our words, without the time.
         note: What the person who handed it over said.
     """
@@ -69,31 +69,31 @@ class Assigned:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AssignmentPanel:
-    """What a pending request has of people's attention.
+    """Who is assigned to a pending request, who views it, and what the reader can do about it.
 
     Attributes:
-        reading: Who else has it open, in a sentence; empty if nobody has.
-        may_act: Whether the reader can claim it and so on.
-        back_at: When it comes back that the reader put off; empty if they did not.
-        later: Until when it can be put off: the word for the form, and ours.
+        viewing: Who else has it open, in a sentence; empty if nobody has.
+        may_act: Whether the reader can change any of this.
+        snoozed_until: Until when the reader snoozed it; empty if they did not.
+        snooze_choices: Until when it can be snoozed: the form's value, and its label.
         people: The names of those that it can be handed to.
         stamp: Changes whenever something does that open pages have to show at once.
     """
 
-    claim: Assigned | None
-    reading: str
+    assigned: Assigned | None
+    viewing: str
     may_act: bool
-    back_at: str
-    later: list[tuple[str, str]]
+    snoozed_until: str
+    snooze_choices: list[tuple[str, str]]
     people: list[str]
-    extra: ExtensionOffer | None
+    extension: ExtensionOffer | None
     stamp: tuple[object, ...]
 
 
 def assignment_panel(
     approval: ApprovalRequest, required: Required, person: User, now: datetime, *, may_act: bool
 ) -> AssignmentPanel:
-    """Describe the attention that a pending request has."""
+    """Describe the assignment of a pending request for ``person``."""
     found = attention([approval.pk], person, now)
     claim, back = found.claims.get(approval.pk), found.back_at.get(approval.pk)
     offered = putting_off.choices(now, approval.expires_at) if may_act else []
@@ -101,13 +101,13 @@ def assignment_panel(
     names = [other.username for other in reviewers() if other != person] if may_act else []
     whose = (claim.person_id, claim.claimed_at) if claim else None
     return AssignmentPanel(
-        claim=_assigned(claim, person, now) if claim else None,
-        reading=viewing_now(found.looking.get(approval.pk, [])),
+        assigned=_assigned(claim, person, now) if claim else None,
+        viewing=viewing_now(found.looking.get(approval.pk, [])),
         may_act=may_act,
-        back_at=times.clock(back) if back else "",
-        later=[(str(choice.later), choice_in_words(choice)) for choice in offered],
+        snoozed_until=times.clock(back) if back else "",
+        snooze_choices=[(str(choice.later), choice_in_words(choice)) for choice in offered],
         people=[name for name in names if claim is None or name != claim.person.username],
-        extra=extra,
+        extension=extra,
         stamp=(whose, back, extra and extra.ends),
     )
 
@@ -134,17 +134,17 @@ def _said(claim: Claim, person: User) -> str:
 
 
 def assign(request: PersonRequest, approval_id: UUID) -> None:
-    """Say that the person is on it."""
+    """Assign the request to the person who asks."""
     over = cleaned(AssignForm(request.POST))["over"]
     services.claim(approval_id=approval_id, person=request.user, auth=auth(request), over=over)
 
 
 def release(request: PersonRequest, approval_id: UUID) -> None:
-    """Say that the person is not on it any more."""
+    """Make the request unassigned."""
     services.release(approval_id=approval_id, person=request.user, auth=auth(request))
 
 
 def hand_over(request: PersonRequest, approval_id: UUID) -> None:
-    """Put somebody else on it."""
+    """Assign the request to another reviewer."""
     asked = cleaned(HandOverForm(request.POST))
     services.hand_over(approval_id=approval_id, person=request.user, auth=auth(request), **asked)

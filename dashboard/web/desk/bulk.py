@@ -49,7 +49,7 @@ class BulkForm(forms.Form):
 
     @property
     def status(self) -> Status:
-        """The answer, in the words of the domain."""
+        """The status that the answer leads to."""
         return _VERDICTS[self.cleaned_data["verdict"]]
 
     @property
@@ -59,7 +59,7 @@ class BulkForm(forms.Form):
 
 
 def ids_in(address: QueryDict) -> list[UUID]:
-    """Read which requests are asked for; what names none is left out."""
+    """Read the ids in an address; what is not an id is ignored."""
     field, found = forms.UUIDField(required=False), list[UUID]()
     for text in address.getlist("id")[:MOST]:
         try:
@@ -85,7 +85,7 @@ class BulkItem:
     Attributes:
         sections: What is different from the first; empty for the first itself.
         objective: Drawn, where it is not that of the first; the agent's voice.
-        said: What else the agent says of it and not of the first, and the other way round.
+        said: Where the rest of the evidence differs from the first.
         signed: What this page shows of it, signed, for the answer to bring along.
     """
 
@@ -135,7 +135,7 @@ class _Page(NamedTuple):
 
 
 def bulk_of(ids: Sequence[UUID], person: User, now: datetime, own_host: str) -> Bulk:
-    """Draw requests for an answer to all of them; what is not like the first is left out."""
+    """Draw requests to be answered together; those unlike the first are left out."""
     found = alike.sort_out(ids, person, now)
     alone, items = list(found.alone), list[BulkItem]()
     page: _Page | None = None
@@ -171,7 +171,7 @@ def read_back(signed: str, person: User) -> SignedItem | None:
 def _why_alone(reading: RequestContent, parts: Sequence[DiffSection]) -> str:
     if reading.content.warnings:
         return _HIDDEN
-    if reading.masked:
+    if reading.redacted:
         return _MASKED
     is_cut = reading.leaves_out or any(section.diff.left_out for section in parts)
     return _MUCH if is_cut or reading.is_long or not reading.is_whole else ""
@@ -227,7 +227,7 @@ _INCOMPLETE = (
 
 
 class BulkOutcome(NamedTuple):
-    """What became of one: its word, or why nothing was recorded."""
+    """The result for one request: its status, or why nothing was recorded."""
 
     id: UUID
     status: str
@@ -245,7 +245,7 @@ def bulk(request: PersonRequest) -> HttpResponse:
 @require_POST
 @for_reviewers
 def decide_all(request: PersonRequest) -> HttpResponse:
-    """Answer those that were chosen, one after the other, and say what became of each."""
+    """Answer the chosen requests one by one, and show the result of each."""
     form = BulkForm(request.POST)
     given = request.POST.getlist("item")
     asked = [read_back(signed, request.user) for signed in given[:MOST]]

@@ -36,7 +36,7 @@ from dashboard.web.desk.answer import (
 )
 from dashboard.web.desk.editor import (
     SECRETS_INSIDE,
-    Unreadable,
+    EditUnreadable,
     address_of,
     content_of,
     edit_named,
@@ -69,9 +69,9 @@ class EditView:
     """A change, ready for the page.
 
     Attributes:
-        sentences: What the policy says of it, and ``demands`` what a yes to it takes.
-        is_replacement: Whether it can only be sent along with a no.
-        once: What happens when it is sent along with a no.
+        sentences: What the policy says of it; ``demands`` is what its approval takes.
+        is_replacement: Whether it can only be sent with a rejection.
+        once: What happens when it is sent with a rejection.
         why_not: Why it cannot be approved by this person; empty if it can.
         runs: Which steps may be allowed to run, in words.
     """
@@ -116,8 +116,8 @@ def edit_view(
         is_mine=is_mine,
         at=times.moment(edit.edited_at, now),
         digest=edit.digest,
-        sections=_sections(approval, edit, masks=reading.masks),
-        steps=list(step_rows(approval, edit, masks=reading.masks)),
+        sections=_sections(approval, edit, redacts=reading.redacts),
+        steps=list(step_rows(approval, edit, redacts=reading.redacts)),
         reading=reading,
         sentences=list(evaluation.trace),
         demands=demands_in_words(required, approval),
@@ -159,15 +159,15 @@ def _edited_content(
     return request_content(edited(approval, edit.content), seen, host, person, name=name)
 
 
-def _sections(approval: ApprovalRequest, edit: Edit, *, masks: bool) -> list[DiffSection]:
+def _sections(approval: ApprovalRequest, edit: Edit, *, redacts: bool) -> list[DiffSection]:
     is_plan = approval.kind == Kind.PLAN
-    return [] if is_plan else list(diff_sections(approval.content, edit.content, masks=masks))
+    return [] if is_plan else list(diff_sections(approval.content, edit.content, redacts=redacts))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_reviewers
 def write_edit(request: PersonRequest, approval_id: UUID) -> HttpResponse:
-    """Show the content in a text field, or keep what was made of it and show that."""
+    """Show the content in a text field, or save the edit and show it."""
     try:
         approval = queries.current(approval_id)
     except NotFound:
@@ -187,16 +187,16 @@ def write_edit(request: PersonRequest, approval_id: UUID) -> HttpResponse:
             approval_id=approval_id, editor=request.user, auth=auth(request), content=made
         )
     except AlreadyClosed:
-        return SeeOther(reverse("web:detail", args=[approval_id]))
-    except (Unreadable, Refused) as refusal:
+        return SeeOther(reverse("web:request", args=[approval_id]))
+    except (EditUnreadable, Refused) as refusal:
         return _editor_page(request, approval, base, str(refusal))
-    return SeeOther(reverse("web:change", args=[approval_id, kept.pk]))
+    return SeeOther(reverse("web:edit_shown", args=[approval_id, kept.pk]))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_readers
 def show_edit(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpResponse:
-    """Show a change beside what was asked, or record the answer to it."""
+    """Show an edit beside the request, or record the answer to it."""
     try:
         approval = queries.current(approval_id)
     except NotFound:
@@ -213,7 +213,7 @@ def show_edit(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpRe
         record(request, approval_id, AnswerForm(request.POST), edit_id)
     except Refused as refusal:
         return _edit_page(request, queries.current(approval_id), kept, refusal)
-    return SeeOther(reverse("web:detail", args=[approval_id]))
+    return SeeOther(reverse("web:request", args=[approval_id]))
 
 
 def _editor_page(
@@ -222,7 +222,7 @@ def _editor_page(
     sent = request.POST.get("text", "") if request.method == "POST" else None
     context = {
         "approval": approval,
-        "standing": state_of(approval, request.user, database_now()),
+        "state": state_of(approval, request.user, database_now()),
         "editor": editor(approval, base, sent),
         "listing": listing_of(request),
         "refusal": refusal,
@@ -240,7 +240,7 @@ def _edit_page(
     now, sent = database_now(), request.POST if refusal else None
     context = {
         "approval": approval,
-        "standing": state_of(approval, request.user, now),
+        "state": state_of(approval, request.user, now),
         "change": edit_view(
             approval,
             kept,

@@ -60,8 +60,8 @@ class Endings(Enum):
     MIXED = "both, or carriage returns alone"
 
 
-class Unreadable(ValueError):
-    """What was sent is no content."""
+class EditUnreadable(ValueError):
+    """The text that was sent is not a valid content."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,7 +122,7 @@ def content_of(approval: ApprovalRequest, sent: str) -> dict[str, Any]:
     """Return the content that a reviewer made, from what their browser sent.
 
     Raises:
-        Unreadable: It is none, or it changes nothing; the message says so.
+        EditUnreadable: It is not valid, or it changes nothing; the message says which.
     """
     kind = Kind(approval.kind)
     value: Any = from_field(sent, endings(text_of(approval)))
@@ -130,10 +130,10 @@ def content_of(approval: ApprovalRequest, sent: str) -> dict[str, Any]:
         try:
             value = parse_json(value)
         except JsonError as error:
-            raise Unreadable(_NOT_JSON.format(error)) from None
+            raise EditUnreadable(_NOT_JSON.format(error)) from None
     content: dict[str, Any] = {**parse_json(approval.content), EDITABLE[kind]: value}
     if wrong := why_not(approval, content):
-        raise Unreadable(wrong)
+        raise EditUnreadable(wrong)
     return content
 
 
@@ -159,7 +159,7 @@ def from_field(sent: str, how: Endings) -> str:
 
 
 def address_of(approval: ApprovalRequest, edit: Edit | None) -> str:
-    """Return the address of a request's page, or of what was made of it."""
+    """Return the address of a request, or of an edit of it."""
     if edit:
-        return reverse("web:change", args=[approval.pk, edit.pk])
-    return reverse("web:detail", args=[approval.pk])
+        return reverse("web:edit_shown", args=[approval.pk, edit.pk])
+    return reverse("web:request", args=[approval.pk])

@@ -75,13 +75,13 @@ def evidence_fields(
 ) -> list[EvidenceField]:
     """Arrange evidence for the page: what is known in our order, all else under "other".
 
-    ``secrets`` are masked wherever they stand in it.
+    ``secrets`` are redacted wherever they stand in it.
     """
     return list(_Said(KnownSecrets(secrets)).fields(evidence))
 
 
 class _Said:
-    """Draws evidence with ``known`` secrets masked, as much of it as a page holds."""
+    """Draws evidence with ``known`` secrets redacted, as much of it as a page holds."""
 
     def __init__(self, known: KnownSecrets) -> None:
         self._known, self._left = known, MOST_DRAWN
@@ -129,11 +129,11 @@ class _Said:
         text = value if isinstance(value, str) else pretty_json(value)
         named, end = self._room_for(caption), self._room_for(text)
         left_out = len(caption) - named + len(text) - end
-        drawn = self._known.said(caption, named)
+        drawn = self._known.draw(caption, named)
         if isinstance(value, str):
-            return EvidenceItem(drawn, self._known.said(text, end), left_out=left_out)
+            return EvidenceItem(drawn, self._known.draw(text, end), left_out=left_out)
         runs = clipped(self._known.occurrences(text), text[:end])
-        code = render_code(text[:end], masked=runs) if end else None
+        code = render_code(text[:end], redacted=runs) if end else None
         return EvidenceItem(drawn, code=code, left_out=left_out)
 
     def _room_for(self, text: str) -> int:

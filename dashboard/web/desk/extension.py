@@ -57,6 +57,6 @@ def extension_offer(
 
 
 def extend(request: PersonRequest, approval_id: UUID) -> None:
-    """Add time."""
+    """Move the deadline of the request."""
     ends = cleaned(ExtendForm(request.POST))["ends"]
     services.extend(approval_id=approval_id, person=request.user, auth=auth(request), ends=ends)

@@ -71,11 +71,11 @@ _HOW_OFTEN = (
 
 
 class GrantForm(forms.Form):
-    """For how much more a yes is to count.
+    """How much more an approval allows.
 
     Args:
         has_run: Whether the request belongs to a run.
-        pins: What the arguments are, each drawn; their positions are what is sent.
+        pins: The arguments, each drawn; the form sends their positions.
     """
 
     where = forms.ChoiceField(
@@ -103,7 +103,7 @@ class GrantForm(forms.Form):
             del self.fields["where"]
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a number that was left out: without limit has to be said."""
+        """Require a number, unless the form says that there is no limit."""
         chosen = self.cleaned_data
         self.errors.pop("most_uses", None)
         if not chosen.get("any_number") and chosen.get("most_uses") is None:
@@ -112,7 +112,7 @@ class GrantForm(forms.Form):
 
     @property
     def what_is_wrong(self) -> str:
-        """What the person can mend; everything else comes from our own page."""
+        """The errors that the person can correct; all other fields come from our own page."""
         return " ".join(map(str, self["most_uses"].errors))
 
     def terms(self, scope: Scope, names: Sequence[str]) -> Terms:
@@ -143,7 +143,7 @@ THIS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GrantOffer:
-    """A yes that can be remembered, and for how much more it may count.
+    """An approval that can be remembered, and how much more it may allow.
 
     Attributes:
         this: What it would be at the least, in our words.
@@ -175,12 +175,12 @@ def grant_offer(
     person: User,
     sent: Mapping[str, Any] | None = None,
 ) -> GrantOffer | None:
-    """Return what can be allowed from now on; None if a yes to this cannot be remembered.
+    """Return what can be allowed from now on; None if this approval cannot be remembered.
 
     Args:
         approval: What is asked, with its agent.
         judgement: What the policy says of it.
-        person: Whose yes it would be.
+        person: Who would approve.
         sent: The form, if it was sent.
     """
     required, report = demands_of(judgement), report_of(judgement.inspection)
@@ -204,7 +204,7 @@ def grant_offer(
 
 
 def drawn_argument(name: str, value: Any, longest: int = _LONGEST_VALUE) -> SafeString:
-    """Draw an argument with its value, cut to what fits and with all masked that looks secret."""
+    """Draw an argument with its value, cut to fit; what looks like a secret is redacted."""
     said = f"{_cut(name, _LONGEST_NAME)} = "
     if isinstance(value, str) and (0, len(value)) in secrets_in_text(value, words(name)):
         return untrusted(said) + REDACTED
@@ -239,7 +239,7 @@ _IDLE = "{} does not review any more, so this answers nothing. It would again wi
 
 @dataclass(frozen=True, slots=True)
 class CoveredFinding:
-    """A finding that the yes covered."""
+    """A finding that the approval covered."""
 
     severity: str
     word: str
@@ -256,13 +256,13 @@ class GrantUse:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GrantRow:
-    """One grant. ``run``, ``tool``, ``values`` and ``gist`` are the agent's voice, drawn.
+    """One grant. ``run``, ``tool``, ``values`` and ``summary`` are the agent's voice, drawn.
 
     Attributes:
         what: What exactly is allowed, in our words.
         uses: How often it was used, and of how many times.
-        idle: Why it answers nothing although it is in force; empty while it does.
-        over: Why it is in force no more; empty while it is.
+        idle: Why it is in force and still answers nothing; empty if it answers.
+        over: Why it is no longer in force; empty while it is.
     """
 
     number: int
@@ -271,7 +271,7 @@ class GrantRow:
     digest: str
     tool: SafeString
     values: list[SafeString]
-    gist: SafeString
+    summary: SafeString
     run_id: str
     run: SafeString
     findings: list[CoveredFinding]
@@ -323,7 +323,7 @@ def _row(grant: Grant, person: User, now: datetime) -> GrantRow:
         digest=grant.digest,
         tool=untrusted(grant.tool) if is_call else EMPTY,
         values=_values(grant),
-        gist=EMPTY if is_call else drawn,
+        summary=EMPTY if is_call else drawn,
         run_id=grant.run_id,
         run=untrusted(grant.run_id),
         findings=_findings(grant),
@@ -410,7 +410,7 @@ def grants(request: PersonRequest) -> HttpResponse:
 
 @any_role
 def end_grant(request: PersonRequest, grant_id: int) -> HttpResponse:
-    """End a grant at once. Who comes by its address only is led to the list."""
+    """End a grant at once; any method but POST is redirected to the list."""
     if request.method != "POST":
         return redirect("web:grants")
     try:

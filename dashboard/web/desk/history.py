@@ -114,7 +114,7 @@ class HistoryForm(forms.Form):
         return chosen
 
     def wanted(self) -> Wanted:
-        """Return what is chosen by, once the form is valid."""
+        """Return the filter, once the form is valid."""
         chosen = {name: value for name, value in self.cleaned_data.items() if name != "after"}
         return Wanted(**chosen)
 
@@ -129,10 +129,10 @@ class HistoryForm(forms.Form):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HistoryRow:
-    """One request. ``gist`` and ``run`` are the agent's voice, drawn.
+    """One request. ``summary`` and ``run`` are the agent's voice, drawn.
 
     Attributes:
-        closer: By whom it was answered, as far as the status does not say it.
+        closer: By whom it was answered, where the status does not say it already.
         waited: How long the agent had to wait for that.
         ran: What the agent reports; empty where nothing could run.
     """
@@ -142,7 +142,7 @@ class HistoryRow:
     kind_word: str
     status: str
     status_word: str
-    gist: SafeString
+    summary: SafeString
     agent: str
     run_id: str
     run: SafeString
@@ -168,7 +168,7 @@ def _row(approval: ApprovalRequest, person: User, now: datetime) -> HistoryRow:
         kind_word=words.KINDS[Kind(approval.kind)],
         status=approval.status,
         status_word=words.STATUSES[Status(approval.status)],
-        gist=summary(approval.kind, approval.head, approval.tail),  # type: ignore[attr-defined] # annotated
+        summary=summary(approval.kind, approval.head, approval.tail),  # type: ignore[attr-defined] # annotated
         agent=approval.agent.name,
         run_id=approval.run_id,
         run=untrusted(approval.run_id),
@@ -287,7 +287,7 @@ def history(request: PersonRequest) -> HttpResponse:
 @require_GET
 @for_readers
 def export(request: PersonRequest) -> HttpResponseBase:
-    """Stream all that the filter chooses, and record that somebody took it."""
+    """Stream every row that the filter matches, and record the export."""
     form, name = HistoryForm(request.GET), request.GET.get("format", "csv")
     if name not in FORMATS:
         return errors.not_found(request)

@@ -144,7 +144,7 @@ class Column:
         value: What a row is sorted by; None where there is nothing to say.
         write: Puts that into words.
         has_bar: Whether it is a share, drawn as a bar beside the words.
-        is_bad: Whether anything but nothing is worth a look.
+        is_bad: Whether any value but zero is worth a look.
     """
 
     key: str
@@ -228,10 +228,10 @@ class TableCell(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """A row; ``is_theirs`` where the agent chose the name."""
+    """A row; ``is_untrusted`` if the agent chose its name."""
 
     name: SafeString
-    is_theirs: bool
+    is_untrusted: bool
     note: str
     cells: list[TableCell]
 
@@ -483,7 +483,7 @@ class ToldAnswer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QuickApproval:
-    """A yes that came sooner than anybody reads; ``more`` such are not listed."""
+    """An approval that came sooner than anybody can read the content."""
 
     told: ToldAnswer
     after: str
@@ -491,7 +491,7 @@ class QuickApproval:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Notes:
+class InsightNotes:
     """What is listed; each list holds the newest ``MOST_LISTED`` at most."""
 
     quick: list[QuickApproval]
@@ -500,7 +500,9 @@ class Notes:
     more_disagreements: int
 
 
-def notes(asked: Sequence[Asked], yeses: Sequence[Yes], period: Period, person: User) -> Notes:
+def notes(
+    asked: Sequence[Asked], yeses: Sequence[Yes], period: Period, person: User
+) -> InsightNotes:
     """List what is worth a look; reviewers see only their own quick answers."""
     everybody = sees_everybody(person)
     quick = [
@@ -510,7 +512,7 @@ def notes(asked: Sequence[Asked], yeses: Sequence[Yes], period: Period, person: 
     ]
     digests = list(figures.disagreements(asked))
     listed = _disagreements(digests[:MOST_LISTED], period)
-    return Notes(
+    return InsightNotes(
         quick=_quick(quick[:MOST_LISTED]),
         more_quick=max(0, len(quick) - MOST_LISTED),
         disagreements=listed,
@@ -538,7 +540,7 @@ def _disagreements(digests: Sequence[str], period: Period) -> list[list[ToldAnsw
 
 
 def _both(given: Sequence[Decision]) -> list[ToldAnswer]:
-    """Take the newest yes and the newest no, and what else there is room for."""
+    """Take the newest approval and the newest rejection, and up to two others."""
     newest = {decision.status: decision for decision in reversed(given)}
     others = islice((d for d in given if d not in newest.values()), 2)
     few = sorted([*newest.values(), *others], key=lambda d: d.decided_at, reverse=True)

@@ -36,7 +36,7 @@ _PERSON = (Source.REVIEWER, Source.ADMIN)
 
 @dataclass(frozen=True, slots=True)
 class DiffSection:
-    """One part of the content that is not as it was. ``title`` is ours."""
+    """One part of the content that changed. ``title`` is ours."""
 
     title: str
     diff: Difference
@@ -73,11 +73,11 @@ class EarlierRequest:
 
 
 def earlier_request(
-    approval: ApprovalRequest, person: User, now: datetime, *, masks: bool = False
+    approval: ApprovalRequest, person: User, now: datetime, *, redacts: bool = False
 ) -> EarlierRequest | None:
-    """Say what ``approval`` resembles, or None if nothing that is known.
+    """Return the earlier request that ``approval`` resembles; None if there is none.
 
-    ``masks`` says whether secrets are masked in the difference.
+    ``redacts`` says whether secrets are redacted in the difference.
     """
     earlier = lineage.resembled(approval)
     if earlier is None:
@@ -95,14 +95,14 @@ def earlier_request(
         is_same=earlier.is_same,
         is_open=one.status == Status.REJECTED,
         names_run=bool(approval.run_id),
-        sections=list(diff_sections(lineage.text_of(one), approval.content, masks=masks)),
+        sections=list(diff_sections(lineage.text_of(one), approval.content, redacts=redacts)),
     )
 
 
-def diff_sections(old: str, new: str, *, masks: bool = False) -> Iterator[DiffSection]:
+def diff_sections(old: str, new: str, *, redacts: bool = False) -> Iterator[DiffSection]:
     """Show what is different between two canonical contents, part by part."""
     for title, before, after in _parts(old, new):
-        yield DiffSection(title, difference(before, after, masks=masks))
+        yield DiffSection(title, difference(before, after, redacts=redacts))
 
 
 def how_much_changed(old: str, new: str) -> str:
@@ -113,7 +113,7 @@ def how_much_changed(old: str, new: str) -> str:
 
 
 def _parts(old: str, new: str) -> Iterator[tuple[str, str, str]]:
-    """Yield title, old text and new text of each part of a content that is not as it was."""
+    """Yield title, old text and new text of each part of a content that changed."""
     if not old:  # too long to be compared
         return
     was, now = parse_json(old), parse_json(new)

@@ -87,13 +87,13 @@ def draw_cells(
 
 def _cell(cell: Cell, language: str, budget: ColourBudget, known: KnownSecrets) -> CellView:
     is_code, source = cell["kind"] == "code", cell["source"]
-    masked = known.occurrences(source) if is_code else ()
+    redacted = known.occurrences(source) if is_code else ()
     return CellView(
         number=cell["number"],
         title=_TITLES[cell["kind"]],
         count=cell["count"],
-        code=render_code(source, language, budget, masked) if is_code else None,
-        prose=None if is_code else known.said(source),
+        code=render_code(source, language, budget, redacted) if is_code else None,
+        prose=None if is_code else known.draw(source),
         left_out=cell["left_out"],
         outputs=[_output(output, known) for output in cell["outputs"]],
         outputs_left_out=cell["outputs_left_out"],
@@ -105,7 +105,7 @@ def _output(output: Output, known: KnownSecrets) -> OutputView:
     text = output["text"].removesuffix("\n")
     return OutputView(
         label=_OUTPUTS[output["kind"]],
-        code=render_code(text, masked=known.occurrences(text)) if text else None,
+        code=render_code(text, redacted=known.occurrences(text)) if text else None,
         left_out=output["left_out"],
         colours=output["colours"],
         picture=output["picture"],
@@ -255,7 +255,7 @@ def cell_page(
     views = draw_cells(read or [], outline["language"], secrets)
     last = first + len(views) - 1
     return CellPage(
-        cells=_rows(approval, notebook, views, masks=bool(secrets)),
+        cells=_rows(approval, notebook, views, redacts=bool(secrets)),
         first=first,
         last=last,
         total=total,
@@ -266,13 +266,15 @@ def cell_page(
 
 
 def _rows(
-    approval: ApprovalRequest, notebook: Notebook, views: list[CellView], *, masks: bool
+    approval: ApprovalRequest, notebook: Notebook, views: list[CellView], *, redacts: bool
 ) -> list[CellRow]:
     found = found_in(approval, notebook)
     before = notebooks.pinned_before(approval)
     since = changes_since(notebook, before)
     shown = [view.number - 1 for view in views if view.number - 1 in since.earlier]
-    diffs = _differences(notebook, before, since, shown, masks=masks) if before and shown else {}
+    diffs = (
+        _differences(notebook, before, since, shown, redacts=redacts) if before and shown else {}
+    )
     return [
         CellRow(
             view,
@@ -289,14 +291,14 @@ def _would_run(found: Match, view: CellView) -> bool:
 
 
 def _differences(
-    notebook: Notebook, before: Notebook, since: Changes, shown: list[int], *, masks: bool
+    notebook: Notebook, before: Notebook, since: Changes, shown: list[int], *, redacts: bool
 ) -> dict[int, Difference]:
     old = notebooks.sources_of(before, [since.earlier[number] for number in shown])
     new = notebooks.sources_of(notebook, shown)
     if old is None or new is None:
         return {}
     pairs = zip(shown, old, new, strict=True)
-    return {number: difference(one, other, masks=masks) for number, one, other in pairs}
+    return {number: difference(one, other, redacts=redacts) for number, one, other in pairs}
 
 
 _LONGEST_NUMBER = 6  # digits

@@ -206,16 +206,16 @@ _GRAVE = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueueRow:
-    """One request in the list. ``gist`` and ``run`` are the agent's voice, drawn.
+    """One request in the list. ``summary`` and ``run`` are the agent's voice, drawn.
 
     Attributes:
         risk: The highest severity of what was found, where that is no mere note.
         finding: Our sentence about the gravest finding, where that is of high severity.
         progress: How many approved, where several have to.
-        claim: Who is on it, in words; ``is_mine`` says whether that is the reader.
-        reading: Who else has it open, in words.
-        back_at: When it comes back that the reader put off.
-        may_join: Whether there are others on the list that seem alike, and nothing against that.
+        assigned: Who is assigned, in words; ``is_mine`` says whether that is the reader.
+        viewing: Who else has it open, in words.
+        snoozed_until: Until when the reader snoozed it.
+        may_join: Whether it may be answered together with similar requests on the list.
         together: The same for requests of one run; empty where the agent named none.
     """
 
@@ -227,15 +227,15 @@ class QueueRow:
     risk: str
     risk_word: str
     finding: SafeString
-    gist: SafeString
+    summary: SafeString
     agent: str
     run: SafeString
     together: tuple[int, str] | None
     progress: str
-    claim: str
+    assigned: str
     is_mine: bool
-    reading: str
-    back_at: str
+    viewing: str
+    snoozed_until: str
     may_join: bool
     asked: Moment
     left: TimeLeft | None
@@ -315,15 +315,15 @@ def _row(
         kind_word=words.KINDS[Kind(approval.kind)],
         status=approval.status,
         status_word=words.STATUSES[Status(approval.status)],
-        gist=_summary(approval),
+        summary=_summary(approval),
         agent=approval.agent.name,
         run=untrusted(approval.run_id),
         together=(approval.agent_id, approval.run_id) if approval.run_id else None,
         progress=_progress(approval, now) if is_open else "",
-        claim=_assigned(claim, is_mine=is_mine),
+        assigned=_assigned(claim, is_mine=is_mine),
         is_mine=is_mine,
-        reading=viewing_now(attended.looking.get(approval.pk, [])),
-        back_at=times.clock(back) if back else "",
+        viewing=viewing_now(attended.looking.get(approval.pk, [])),
+        snoozed_until=times.clock(back) if back else "",
         may_join=may_join,
         asked=times.moment(approval.submitted_at, now),
         left=left,
@@ -342,7 +342,7 @@ def _assigned(claim: Claim | None, *, is_mine: bool) -> str:
 def _likeness(
     approval: ApprovalRequest, found: Attention, person: User
 ) -> tuple[object, ...] | None:
-    """What requests share that may be answered together; the page of many looks closer."""
+    """Return what requests share that may be answered together; the bulk page compares more."""
     claim = found.claims.get(approval.pk)
     is_calm = approval.risk <= Severity.LOW.rank  # type: ignore[attr-defined] # annotated
     is_free = claim is None or claim.person_id == person.pk
@@ -374,7 +374,7 @@ def _grave_sentence(part: str) -> str:
 
 
 def _progress(approval: ApprovalRequest, now: datetime) -> str:
-    """Count those who said yes and still may; the votes come with the list."""
+    """Count the approvals that still count; the votes come with the list."""
     if _approvals(approval) == 1:
         return ""
     required = _required(approval.demands)  # type: ignore[attr-defined] # annotated
@@ -393,9 +393,9 @@ class Listing:
 
     Attributes:
         waiting: What waits, whichever tab is open and whatever is left out of it.
-        mine: How much of that needs the reader, or was claimed by them, and is not put off.
-        claimed: How much of that they are on.
-        later: How much of that they put off.
+        mine: How much of that needs the reader, or is assigned to them, and is not snoozed.
+        assigned: How much of that is assigned to the reader.
+        snoozed: How much of that the reader snoozed.
         found: How much the filters leave.
         more: How much of that has no row.
     """
@@ -404,8 +404,8 @@ class Listing:
     rows: list[QueueRow]
     waiting: int
     mine: int
-    claimed: int
-    later: int
+    assigned: int
+    snoozed: int
     found: int
 
     @property
@@ -415,8 +415,8 @@ class Listing:
 
     @property
     def here(self) -> int:
-        """How much of what waits the reader did not put off."""
-        return self.waiting - self.later
+        """How many waiting requests the reader did not snooze."""
+        return self.waiting - self.snoozed
 
     @property
     def more(self) -> int:
@@ -447,8 +447,8 @@ def listed(filters: Filters, person: User, now: datetime) -> Listing:
         rows=shown,
         waiting=waiting,
         mine=len(own.due),
-        claimed=len(own.claimed),
-        later=len(own.later),
+        assigned=len(own.claimed),
+        snoozed=len(own.later),
         found=found,
     )
 

@@ -99,14 +99,14 @@ class OutlineEntry(NamedTuple):
     name: str
 
 
-class Outline(NamedTuple):
+class CodeOutline(NamedTuple):
     """What a code defines, imports and runs; ``total`` is of all, also of what is not listed."""
 
     entries: list[OutlineEntry]
     total: int
 
 
-def outline_of(source: str, language: str) -> Outline | None:
+def outline_of(source: str, language: str) -> CodeOutline | None:
     """Return the outline of a code, or None where it cannot be read, or not in time."""
     alias = lexer_alias(language)
     if alias not in READ:
@@ -130,9 +130,9 @@ def _asked(payload: bytes) -> Any:
         return None
 
 
-def _checked(answer: Any) -> Outline:
+def _checked(answer: Any) -> CodeOutline:
     count, entries = answer
-    return Outline(
+    return CodeOutline(
         [OutlineEntry(int(line), _WHAT[what], str(name)) for line, what, name in entries],
         int(count),
     )
@@ -142,7 +142,7 @@ MOST_HITS = 50
 """More lines that hold what is searched are counted, not linked."""
 
 MOST_PLACES = 100
-"""More places where secrets are masked are counted, not named."""
+"""More places where secrets are redacted are counted, not named."""
 
 
 class ReaderLink(NamedTuple):
@@ -164,7 +164,7 @@ class Reader:
         hits: The lines that hold what is searched; ``hit_count`` is of all.
         served: What this page holds, as a part of the content.
         owed: What was not served to this person yet.
-        masked: How many places of the content are masked.
+        redacted: How many places of the content are redacted.
     """
 
     block: ContentBlock
@@ -177,7 +177,7 @@ class Reader:
     hit_count: int
     served: list[Part]
     owed: list[Unread]
-    masked: int
+    redacted: int
 
     @property
     def title(self) -> str:
@@ -187,8 +187,8 @@ class Reader:
 
     @property
     def unread(self) -> int:
-        """How much was not served yet or is masked."""
-        return len(self.owed) + self.masked
+        """How much was not served yet or is redacted."""
+        return len(self.owed) + self.redacted
 
     @property
     def owed_parts(self) -> int:
@@ -237,7 +237,7 @@ def read_window(approval: ApprovalRequest, person: User, wanted: WindowWanted) -
         hit_count=len(hits),
         served=served,
         owed=unread(content, left),
-        masked=content.masked,
+        redacted=content.redacted,
     )
 
 
@@ -250,12 +250,12 @@ def outlines_of(approval: ApprovalRequest, person: User) -> list[OutlineView]:
 def redacted_places(
     approval: ApprovalRequest, person: User, edit: Edit | None = None
 ) -> list[str]:
-    """Say where secrets are masked for a person, in our words; in an edit of it too."""
+    """Say where secrets are redacted for a person, in our words; in an edit of it too."""
     found = list(_redacted(_content(approval, person)))
     if edit is not None:
         seen = Judgement(inspection=Inspection(report=edit.report))
-        masks = redacts_for(approval, seen, person)
-        _, changed = drawn_content(edited(approval, edit.content), seen, masks=masks)
+        redacts = redacts_for(approval, seen, person)
+        _, changed = drawn_content(edited(approval, edit.content), seen, redacts=redacts)
         found += [f"change {edit.pk}, {place}" for place in _redacted(changed)]
     more = len(found) - MOST_PLACES
     return [*found[:MOST_PLACES], f"{more} more"] if more > 0 else found
@@ -268,7 +268,7 @@ def _redacted(content: Content) -> Iterator[str]:
     for block in content.blocks:
         line = 1
         at = 0
-        for run in () if block.is_raw else block.code.masked:
+        for run in () if block.is_raw else block.code.redacted:
             line += block.text.count(_BREAK, at, run.start)
             at = run.start
             yield f"text {block.number + 1}, line {line}"
@@ -276,10 +276,10 @@ def _redacted(content: Content) -> Iterator[str]:
 
 def _content(approval: ApprovalRequest, person: User) -> Content:
     judgement = last_judgement(approval)
-    masks = redacts_for(approval, judgement, person)
+    redacts = redacts_for(approval, judgement, person)
     before = queries.memory_approved_before(approval)
-    _, content = drawn_content(approval, judgement, before, masks=masks)
-    page = reverse("web:detail", args=[approval.pk])
+    _, content = drawn_content(approval, judgement, before, redacts=redacts)
+    page = reverse("web:request", args=[approval.pk])
     return replace(content, blocks=[replace(b, finding_page=page) for b in content.blocks])
 
 
@@ -298,9 +298,9 @@ def _hits(block: ContentBlock, find: str) -> Iterator[int]:
 
 
 def _without_secrets(block: ContentBlock) -> str:
-    """Leave gaps where secrets are masked, or a search could guess them letter by letter."""
+    """Leave gaps where secrets are redacted, or a search could guess them letter by letter."""
     pieces, at = list[str](), 0
-    for run in block.code.masked:
+    for run in block.code.redacted:
         pieces += (block.text[at : run.start], _GAP * (run.end - run.start))
         at = run.end
     return "".join([*pieces, block.text[at:]])

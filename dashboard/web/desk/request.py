@@ -33,7 +33,7 @@ from dashboard.web.access import for_readers, is_in_sight
 from dashboard.web.content import TOO_LONG, Content, fits, lines_of_json
 from dashboard.web.desk.answer import (
     RepeatOffer,
-    Result,
+    RequestResult,
     VoteProgress,
     repeat_offer,
     result_of,
@@ -82,7 +82,7 @@ class RequestContent:
         before: For memory: the request that was approved last for the same one.
         evidence_left_out: Whether the agent says more than can be drawn.
         is_whole: Whether every line can be read, here or window by window.
-        masks: Whether secrets are masked, if there are any.
+        redacts: Whether secrets are redacted, if there are any.
         served: The parts of long texts that this page holds.
         owed: What of long texts was not served to this person yet.
         found: What our inspection found in it.
@@ -94,7 +94,7 @@ class RequestContent:
     content: Content
     before: ApprovalRequest | None
     is_whole: bool
-    masks: bool
+    redacts: bool
     served: list[Part]
     owed: list[Unread]
     found: Found
@@ -112,13 +112,13 @@ class RequestContent:
 
     @property
     def unread(self) -> int:
-        """How much was not served yet or is masked; 0 if everything is on the page or was."""
-        return len(self.owed) + self.masked
+        """How much was not served yet or is redacted; 0 if everything is on the page or was."""
+        return len(self.owed) + self.redacted
 
     @property
-    def masked(self) -> int:
-        """How many places are masked."""
-        return self.content.masked
+    def redacted(self) -> int:
+        """How many places are redacted."""
+        return self.content.redacted
 
     @property
     def says_something(self) -> bool:
@@ -152,8 +152,10 @@ def request_content(
     """
     content = parse_json(approval.content)
     before = queries.memory_approved_before(approval)
-    masks = redacts_for(approval, judgement, person)
-    findings, drawn = drawn_content(approval, judgement, before, masks=masks, is_whole=bool(name))
+    redacts = redacts_for(approval, judgement, person)
+    findings, drawn = drawn_content(
+        approval, judgement, before, redacts=redacts, is_whole=bool(name)
+    )
     served = parts_on_page(drawn)
     missing = parts_missing(approval, drawn, served, person)
     evidence = parse_json(approval.evidence)
@@ -165,11 +167,11 @@ def request_content(
         content=drawn,
         before=before,
         is_whole=fits(approval),
-        masks=masks,
+        redacts=redacts,
         served=served,
         owed=unread(drawn, missing),
         found=findings,
-        objective=KnownSecrets(drawn.secrets).said(approval.objective),
+        objective=KnownSecrets(drawn.secrets).draw(approval.objective),
         fields=[] if left_out else evidence_fields(evidence, drawn.secrets),
         evidence_left_out=left_out,
         notebook_path=untrusted(path),
@@ -205,14 +207,14 @@ def _notebook(evidence: dict[str, Any]) -> tuple[str, str]:
 
 def _shown(drawn: Content, findings: Found, *, is_whole: bool) -> dict[str, Any]:
     warnings = drawn.warnings
-    views = "\n".join(f"{block.code.digest}{block.code.masked}" for block in drawn.blocks)
+    views = "\n".join(f"{block.code.digest}{block.code.redacted}" for block in drawn.blocks)
     return {
         "renderer": RENDERER_VERSION,
         "view": hashlib.sha256(views.encode()).hexdigest(),
         "lines": drawn.lines,
         "whole": is_whole,
         "texts": texts_in_parts(drawn),
-        "masked": drawn.masked,
+        "masked": drawn.redacted,
         "warnings": warnings[:_MOST_WARNINGS],
         "warning_count": len(warnings),
         "inspector": findings.inspector,
@@ -223,7 +225,7 @@ def _shown(drawn: Content, findings: Found, *, is_whole: bool) -> dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ProposedEdit:
-    """A change that somebody wrote and that waits for a yes."""
+    """An edit that waits for approval."""
 
     id: int
     by: str
@@ -252,7 +254,7 @@ class EditOffer:
 def edit_offer(
     approval: ApprovalRequest, judgement: Judgement, person: User, at: datetime
 ) -> EditOffer:
-    """Say what ``person``, who may decide about ``approval``, can make of it."""
+    """Return the edits that ``person``, a reviewer, can make and those that exist."""
     is_plan = approval.kind == Kind.PLAN
     report = report_of(judgement.inspection)
     return EditOffer(
@@ -288,12 +290,12 @@ class RequestState:
         why_not_approve: Why Approve is not offered; empty if it is.
         progress: Who approved so far, where several have to.
         required: What the policy asks of who approves.
-        changes: What can be made of the request; None for who may not decide.
-        remember: How much more a yes may count for; None if it cannot be remembered.
-        attending: Who is on it, while it is open.
-        same: The answer of a person to exactly this, that can be given again.
+        edit_offer: The edits that can be made; None for people who may not decide.
+        grant_offer: How this approval can be remembered; None if it cannot.
+        assignment: Who is assigned to it, while it is open.
+        repeat_offer: An earlier answer to the same content that can be given again.
         stamp: Changes whenever anything that is shown here does.
-        next_id: What to read after this, if anything waits.
+        next_id: The next request to read, if any.
     """
 
     status: str
@@ -301,23 +303,23 @@ class RequestState:
     asked: Moment
     left: TimeLeft | None
     nobody_waits: bool
-    why: JudgementView
+    judgement: JudgementView
     may_decide: bool
     why_not_approve: str
     progress: VoteProgress | None
     required: Required
-    changes: EditOffer | None
-    remember: GrantOffer | None
-    attending: AssignmentPanel | None
-    same: RepeatOffer | None
+    edit_offer: EditOffer | None
+    grant_offer: GrantOffer | None
+    assignment: AssignmentPanel | None
+    repeat_offer: RepeatOffer | None
     judgement_id: int
-    result: Result | None
+    result: RequestResult | None
     stamp: str
     next_id: UUID | None
 
     @property
     def asks_for_the_end(self) -> bool:
-        """Whether who approves has to say, where no script sees it, that they read to the end."""
+        """Whether the form has to ask, without script, if the reader read to the end."""
         has_voted = self.progress is not None and bool(self.progress.mine)
         return self.required.whole_content and not self.why_not_approve and not has_voted
 
@@ -348,19 +350,21 @@ def state_of(
         asked=times.moment(approval.submitted_at, now),
         left=_left(approval, now) if is_open else None,
         nobody_waits=nobody_waits,
-        why=judgement_view(approval, list(approval.judgements.all())),
+        judgement=judgement_view(approval, list(approval.judgements.all())),
         may_decide=may_decide,
         why_not_approve=why_not,
         progress=progress,
         required=required,
-        changes=edit_offer(approval, judgement, person, now) if may_decide else None,
-        remember=grant_offer(approval, judgement, person, sent) if may_yes else None,
-        attending=who or None,
-        same=_repeat_offer(approval, person, now, may_yes=may_yes) if may_decide else None,
+        edit_offer=edit_offer(approval, judgement, person, now) if may_decide else None,
+        grant_offer=grant_offer(approval, judgement, person, sent) if may_yes else None,
+        assignment=who or None,
+        repeat_offer=_repeat_offer(approval, person, now, may_yes=may_yes) if may_decide else None,
         judgement_id=judgement.pk,
         result=ended,
         stamp=_stamp(*stamp, who and who.stamp, ended and (ended.since, ended.grant)),
-        next_id=None if may_decide and not (who and who.back_at) else _next(approval, person, now),
+        next_id=None
+        if may_decide and not (who and who.snoozed_until)
+        else _next(approval, person, now),
     )
 
 
@@ -430,7 +434,7 @@ def request_page(
         services.note_served(approval_id=approval.pk, person=request.user, parts=reading.served)
     state = _context(request, approval, refusal)
     now = database_now()
-    before = earlier_request(approval, request.user, now, masks=reading.masks)
+    before = earlier_request(approval, request.user, now, redacts=reading.redacts)
     about = {"before": before, "pinned": pinned_notebook(approval, now)}
     context = {**state, **about, "reading": reading, "listing": listing_of(request)}
     return render(request, "desk/detail.html", context, status=status)
@@ -453,7 +457,7 @@ def _context(
     sent = request.POST if refusal else None
     return {
         "approval": approval,
-        "standing": state_of(approval, request.user, database_now(), sent),
+        "state": state_of(approval, request.user, database_now(), sent),
         "refusal": str(refusal or ""),
         "is_stale": isinstance(refusal, StaleBasis),
         "despite": refusal.name if isinstance(refusal, ClaimedByAnother) else "",
@@ -482,6 +486,6 @@ def then_show(act: Callable[[PersonRequest, UUID], str | None]) -> Callable[...,
             return answer(request, queries.current(approval_id), status, refusal)
         if request.htmx:
             return state_bar(request, queries.current(approval_id))
-        return SeeOther(address or reverse("web:detail", args=[approval_id]))
+        return SeeOther(address or reverse("web:request", args=[approval_id]))
 
     return view

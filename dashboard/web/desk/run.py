@@ -19,7 +19,7 @@ from dashboard.approvals.lineage import Earlier
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.web import errors, times, words
 from dashboard.web.access import for_readers
-from dashboard.web.desk.answer import Result, result_of
+from dashboard.web.desk.answer import RequestResult, result_of
 from dashboard.web.desk.likeness import how_much_changed
 from dashboard.web.desk.queue import nobody_is_waiting
 from dashboard.web.drawing.markup import untrusted
@@ -45,7 +45,7 @@ class StepLikeness:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunStep:
-    """One request in its place in the story. ``gist`` is the agent's voice, drawn.
+    """One request in its place in the story. ``summary`` is the agent's voice, drawn.
 
     Attributes:
         waited: How long the agent had to wait for the answer.
@@ -58,11 +58,11 @@ class RunStep:
     kind_word: str
     status: str
     status_word: str
-    gist: SafeString
+    summary: SafeString
     asked: Moment
     left: TimeLeft | None
     nobody_waits: bool
-    result: Result | None
+    result: RequestResult | None
     reason: str
     waited: str
     like: StepLikeness | None
@@ -141,7 +141,7 @@ def _step(
     approval: ApprovalRequest,
     number: int,
     like: StepLikeness | None,
-    result: Result | None,
+    result: RequestResult | None,
     now: datetime,
 ) -> RunStep:
     is_open = approval.status == Status.PENDING
@@ -155,7 +155,7 @@ def _step(
         kind_word=words.KINDS[Kind(approval.kind)],
         status=approval.status,
         status_word=words.STATUSES[Status(approval.status)],
-        gist=summary(approval.kind, approval.head, approval.tail),  # type: ignore[attr-defined] # annotated
+        summary=summary(approval.kind, approval.head, approval.tail),  # type: ignore[attr-defined] # annotated
         asked=times.moment(approval.submitted_at, now),
         left=left,
         nobody_waits=nobody_is_waiting(approval, now),
@@ -167,7 +167,7 @@ def _step(
 
 
 def _reason(decision: Decision | None) -> str:
-    """Give the words of a person or of the agent; the policy's are told on its own page."""
+    """Return the reason if a person or the agent gave it."""
     spoke = (Source.REVIEWER, Source.ADMIN, Source.AGENT)
     return decision.reason if decision and decision.source in spoke else ""
 
@@ -175,7 +175,7 @@ def _reason(decision: Decision | None) -> str:
 @require_safe
 @for_readers
 def run(request: PersonRequest, agent_name: str) -> HttpResponse:
-    """Tell the run that ``?run=`` names, by whatever characters; without it, what had no run."""
+    """Show the run that ``?run=`` names; without it, the requests that had no run."""
     run_id = request.GET.get("run", "")
     if "\x00" in agent_name + run_id:  # no database takes that, so no run has it
         return errors.not_found(request)

@@ -14,7 +14,7 @@ from dashboard.web.http import PersonRequest
 
 
 class SnoozeForm(forms.Form):
-    """Puts a request off."""
+    """Chooses until when a request is snoozed."""
 
     later = forms.ChoiceField(choices=[(str(later), "") for later in Later])
 
@@ -33,11 +33,11 @@ def choice_in_words(choice: Choice) -> str:
 
 
 def snooze(request: PersonRequest, approval_id: UUID) -> None:
-    """Take it out of the person's own queue for a while."""
+    """Take the request out of the person's own queue for a while."""
     later = Later(cleaned(SnoozeForm(request.POST))["later"])
     services.put_off(approval_id=approval_id, person=request.user, auth=auth(request), later=later)
 
 
 def unsnooze(request: PersonRequest, approval_id: UUID) -> None:
-    """Put it back there."""
+    """Put the request back into the person's queue."""
     services.bring_back(approval_id=approval_id, person=request.user, auth=auth(request))

@@ -1,4 +1,4 @@
-"""Answers to the single steps of a plan."""
+"""Answers to single steps of a plan."""
 
 from __future__ import annotations
 
@@ -57,24 +57,24 @@ _ANSWERS = {
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """What becomes of one step. ``gist`` is the agent's, ``note`` a reviewer's."""
+    """What becomes of one step. ``summary`` is the agent's, ``note`` a reviewer's."""
 
     number: int
     answer: str
     word: str
-    gist: SafeString
+    summary: SafeString
     note: str
 
 
-def step_rows(approval: ApprovalRequest, edit: Edit, *, masks: bool) -> Iterator[StepRow]:
+def step_rows(approval: ApprovalRequest, edit: Edit, *, redacts: bool) -> Iterator[StepRow]:
     """List the answers to the steps of a plan; of another kind there are none."""
     if approval.kind != Kind.PLAN:
         return
     steps = parse_json(approval.content)[EDITABLE[Kind.PLAN]]
     for said in steps_of(edit.steps):
         icon, word = _ANSWERS[said.answer]
-        gist = (redacted if masks else untrusted)(step_in_words(steps[said.index]))
-        yield StepRow(said.index + 1, icon, word, gist, said.note)
+        summary = (redacted if redacts else untrusted)(step_in_words(steps[said.index]))
+        yield StepRow(said.index + 1, icon, word, summary, said.note)
 
 
 @require_POST
@@ -98,8 +98,8 @@ def _steps(request: PersonRequest, approval: ApprovalRequest) -> HttpResponse:
     if request.POST.get("verdict") == "reject":
         services.mark_viewed(approval_id=approval.pk, person=request.user, auth=auth(request))
         record(request, approval.pk, AnswerForm(request.POST), steps=said)
-        return SeeOther(reverse("web:detail", args=[approval.pk]))
+        return SeeOther(reverse("web:request", args=[approval.pk]))
     kept = services.propose_part(
         approval_id=approval.pk, editor=request.user, auth=auth(request), steps=said
     )
-    return SeeOther(reverse("web:change", args=[approval.pk, kept.pk]))
+    return SeeOther(reverse("web:edit_shown", args=[approval.pk, kept.pk]))

@@ -48,7 +48,7 @@ class Unread:
 
 def laid_out(content: Content, approval_id: UUID) -> Content:
     """Say of each text how many of its windows the page begins with, and where the others are."""
-    reader = reverse("web:lines", args=[approval_id])
+    reader = reverse("web:reader", args=[approval_id])
     lines_left, left, blocks = AT_ONCE, CHARACTERS_AT_ONCE, []
     for block in content.blocks:
         drawn = 1 if min(lines_left, left) > 0 or is_small(block.text) or block.is_raw else 0
@@ -83,8 +83,8 @@ def parts_on_page(content: Content) -> list[Part]:
 
 
 def parts_served(block: ContentBlock, window: Window) -> list[Part]:
-    """Return the part that a window is, if it is all to be read there: what is masked is not."""
-    if any(run.start < window.end and window.start < run.end for run in block.code.masked):
+    """Return the part in a window; none if something in it is redacted and so cannot be read."""
+    if any(run.start < window.end and window.start < run.end for run in block.code.redacted):
         return []
     return [Part(block.code.digest, window.number)]
 
@@ -130,7 +130,7 @@ _SALT = "approvals.shown"
 
 
 def what_was_shown(name: str, signed: str) -> dict[str, Any] | None:
-    """Return what a page said it displayed, or None if no page of ours said so of ``name``."""
+    """Return what the page ``name`` displayed; None if the signature is not ours."""
     try:
         said = signing.loads(signed, salt=_SALT)
     except signing.BadSignature:
@@ -143,17 +143,17 @@ def drawn_content(
     judgement: Judgement,
     before: ApprovalRequest | None = None,
     *,
-    masks: bool = False,
+    redacts: bool = False,
     is_whole: bool = False,
 ) -> tuple[Found, Content]:
     """Draw the content, in parts or whole, with marks where findings are, and list those."""
-    drawn = _drawn(approval, before, masks=masks)
+    drawn = _drawn(approval, before, redacts=redacts)
     laid = laid_out_whole(drawn) if is_whole else laid_out(drawn, approval.pk)
     return found(report_of(judgement.inspection), laid)
 
 
 def redacts_for(approval: ApprovalRequest, judgement: Judgement, person: User | None) -> bool:
-    """Say whether secrets are masked: until ``person`` had them shown, and where that is safe."""
+    """Say whether secrets are redacted: until ``person`` reveals them, and where that is safe."""
     if not may_redact(report_of(judgement.inspection)):
         return False
     return person is None or not is_revealed(approval.pk, person.pk)
@@ -162,9 +162,9 @@ def redacts_for(approval: ApprovalRequest, judgement: Judgement, person: User | 
 def redacted_secrets(
     approval: ApprovalRequest, judgement: Judgement, person: User
 ) -> frozenset[str]:
-    """Return what of a content is masked for ``person``, to be masked where it stands again."""
-    masks = redacts_for(approval, judgement, person)
-    return drawn_content(approval, judgement, masks=True)[1].secrets if masks else frozenset()
+    """Return the secrets that are redacted for ``person``, to redact them elsewhere too."""
+    redacts = redacts_for(approval, judgement, person)
+    return drawn_content(approval, judgement, redacts=True)[1].secrets if redacts else frozenset()
 
 
 def parts_missing(
@@ -177,12 +177,12 @@ def parts_missing(
     return [part for part in missing(approval.pk, person.pk, texts) if part not in served]
 
 
-def _drawn(approval: ApprovalRequest, before: ApprovalRequest | None, *, masks: bool) -> Content:
+def _drawn(approval: ApprovalRequest, before: ApprovalRequest | None, *, redacts: bool) -> Content:
     if not fits(approval):
         return Content([])
     last = parse_json(before.content) if before else {}
     approved = ApprovedMemory(last.get("operation", ""), last.get("content"))
-    return render_content(approval.kind, approval.content, approved, masks=masks)
+    return render_content(approval.kind, approval.content, approved, redacts=redacts)
 
 
 def signed_view(name: str, shown: dict[str, Any]) -> str:
@@ -191,12 +191,12 @@ def signed_view(name: str, shown: dict[str, Any]) -> str:
 
 
 def viewers_of(approval_id: UUID, person: User, now: datetime) -> str:
-    """Say who else has a request open, and nothing more of it."""
+    """Say who else has a request open."""
     return viewing_now(attention([approval_id], person, now).looking.get(approval_id, []))
 
 
 def viewing_now(names: Sequence[str]) -> str:
-    """Say who else reads, of those who are named."""
+    """Say that these people are viewing the request."""
     if not names:
         return ""
     *others, last = names
@@ -206,7 +206,7 @@ def viewing_now(names: Sequence[str]) -> str:
 @require_POST
 @for_readers
 def seen(request: PersonRequest, approval_id: UUID) -> HttpResponse:
-    """Record that the person has the request in sight, and say who else has."""
+    """Record that the person sees the request, and show who else does."""
     try:
         services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
     except NotFound:

@@ -18,7 +18,7 @@ from dashboard.web.drawing.text import Span, apart
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What is said beside one line.
+    """The mark beside one line.
 
     Attributes:
         severity: The highest of what was found in the line.
@@ -62,7 +62,7 @@ class ContentBlock:
         place: Where among the arguments it stands, in the agent's words; perhaps empty.
         marks: Line -> what is said beside it.
         text: The text itself, as it was sent.
-        secrets: What is masked in it.
+        secrets: What is redacted in it.
         href: Where its windows are read one by one; empty where it is drawn whole.
         drawn: How many of its windows stand on the page.
         finding_page: Where the list of findings stands, if that is another page.
@@ -107,16 +107,16 @@ class BlockDraft(NamedTuple):
     named_value: str | None = None
 
 
-def rendered(drafts: Iterable[BlockDraft], *, masks: bool = False) -> list[ContentBlock]:
+def rendered(drafts: Iterable[BlockDraft], *, redacts: bool = False) -> list[ContentBlock]:
     """Render blocks, in their order; JSON comes last when the time for colours is spent.
 
-    ``masks`` says whether secrets are masked, in each text and then in the JSON of all of them.
+    ``redacts`` says whether secrets are redacted, in each text and in the JSON of all of them.
     """
     budget = ColourBudget()
     blocks: list[ContentBlock] = []
     secrets: set[str] = set()
     for number, draft in sorted(enumerate(drafts), key=lambda one: one[1].is_raw):
-        runs = _spans(draft, secrets) if masks else ()
+        runs = _spans(draft, secrets) if redacts else ()
         blocks.append(_rendered(number, draft, budget, runs))
         secrets |= blocks[-1].secrets
     return sorted(blocks, key=lambda block: block.number)

@@ -45,7 +45,7 @@ class RenderedCode:
         warnings: What is hidden in it, in our words, one sentence fragment each.
         digest: SHA-256 of renderer, language and source: it names this very view.
         windows: The parts that it is served in; one if it is short.
-        masked: Where secrets stand that are drawn as dots.
+        redacted: Where secrets stand that are drawn as dots.
     """
 
     lines: Sequence[SafeString]
@@ -54,7 +54,7 @@ class RenderedCode:
     warnings: list[str]
     digest: str
     windows: list[Window]
-    masked: tuple[Span, ...] = ()
+    redacted: tuple[Span, ...] = ()
 
     @property
     def line_count(self) -> int:
@@ -84,7 +84,7 @@ class _Source:
 
     text: str
     alias: str
-    masked: tuple[Span, ...] = ()
+    redacted: tuple[Span, ...] = ()
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -97,21 +97,21 @@ def render_code(
     source: str,
     language: str | None = None,
     budget: ColourBudget | None = None,
-    masked: tuple[Span, ...] = (),
+    redacted: tuple[Span, ...] = (),
 ) -> RenderedCode:
     """Render ``source``. Nothing in it is cut off, changed or taken as markup.
 
-    ``masked`` says from where to where dots stand for what it says.
+    ``redacted`` says from where to where dots stand for what it says.
     """
-    asked = _Source(source, lexer_alias(language), masked)
+    asked = _Source(source, lexer_alias(language), redacted)
     if asked.alias == TEXT and len(source) <= _SHORT:
         return _render(asked, ColourBudget())
     key = f"rendered-code:{asked.digest}"
-    known = None if masked else cache.get(key)
+    known = None if redacted else cache.get(key)
     if isinstance(known, RenderedCode):
         return known
     rendered = _render(asked, budget or ColourBudget())
-    if not rendered.is_long and not masked and _size(rendered) <= CACHED_CHARACTERS:
+    if not rendered.is_long and not redacted and _size(rendered) <= CACHED_CHARACTERS:
         settled = rendered.highlighted or not can_colour(source, asked.alias)
         cache.set(key, rendered, CACHED_S if settled else RETRY_COLOURS_S)
     return rendered
@@ -125,7 +125,7 @@ def _render(asked: _Source, budget: ColourBudget) -> RenderedCode:
     windows = cut(asked.text)
     is_long = len(windows) > 1
     tokens = _long(asked, windows, budget) if is_long else _short(asked, budget)
-    drawing = Drawing(asked.text, windows, tokens, asked.masked)
+    drawing = Drawing(asked.text, windows, tokens, asked.redacted)
     return RenderedCode(
         lines=drawing if is_long else drawing.within(windows[0]),
         language=asked.alias,
@@ -133,7 +133,7 @@ def _render(asked: _Source, budget: ColourBudget) -> RenderedCode:
         warnings=_warnings(asked.text),
         digest=asked.digest,
         windows=windows,
-        masked=asked.masked,
+        redacted=asked.redacted,
     )
 
 

@@ -132,16 +132,16 @@ class Difference:
     left_out: int
 
 
-def difference(before: str, after: str, *, masks: bool = False) -> Difference:
+def difference(before: str, after: str, *, redacts: bool = False) -> Difference:
     """Compare two texts. What is too much to compare is shown as replaced whole, as is true.
 
-    ``masks`` says whether what looks like a secret is masked.
+    ``redacts`` says whether what looks like a secret is redacted.
     """
     old, new = before.split("\n"), after.split("\n")
     steps = line_changes(before, after) or list(_replaced(old, new))
     folded = list(_folded(steps))
     return Difference(
-        lines=[_drawn(step, old, new, masks=masks) for step in folded[:MOST_LINES]],
+        lines=[_drawn(step, old, new, redacts=redacts) for step in folded[:MOST_LINES]],
         added=sum(step.change is LineChange.ADDED for step in steps),
         removed=sum(step.change is LineChange.REMOVED for step in steps),
         left_out=len(folded[MOST_LINES:]),
@@ -160,12 +160,12 @@ def _replaced(old: list[str], new: list[str]) -> Iterator[ChangedLine]:
 
 
 def _drawn(
-    step: ChangedLine | Gap, old: list[str], new: list[str], *, masks: bool
+    step: ChangedLine | Gap, old: list[str], new: list[str], *, redacts: bool
 ) -> DiffLine | Gap:
     if isinstance(step, Gap):
         return step
     side = old if step.change is LineChange.REMOVED else new
-    draw = redacted if masks else untrusted
+    draw = redacted if redacts else untrusted
     return DiffLine(step.change, draw(side[step.line - 1]))
 
 

@@ -23,7 +23,7 @@ def untrusted(text: str) -> SafeString:
 
 
 def size_drawn(text: str) -> int:
-    """Return how many characters of HTML ``theirs`` gives at most, in a fraction of its time."""
+    """Return the most characters of HTML that ``untrusted`` gives, in a fraction of its time."""
     boxes = sum(count.count for count in hidden_characters(text))
     boxes += sum(map(text.count, _LINE_ENDS)) + text.endswith((" ", "\t"))
     escaped = sum(text.count(mark) * (size - 1) for mark, size in _ESCAPED.items())

@@ -25,7 +25,7 @@ MOST_PLACES = 2_000
 """Places in one text in which they may stand."""
 
 SOUGHT_BY = 200
-"""Characters. What begins like a longer secret is masked for as long as that is."""
+"""Characters. What begins like a longer secret is redacted for as long as that is."""
 
 DEADLINE_S = 0.5
 
@@ -55,11 +55,11 @@ def secrets_in_code(source: str, language: str) -> tuple[Span, ...]:
 
 
 class KnownSecrets:
-    """Secrets that are masked wherever they stand again, as they are or as JSON writes them.
+    """Secrets that are redacted wherever they stand again, as they are or as JSON writes them.
 
     A secret is known by its first ``SOUGHT_BY`` characters. Where there are more than
     ``MOST_SOUGHT`` of them, or they stand in more than ``MOST_PLACES`` of a text, all of the text
-    is masked. So the work is linear in the text, and nothing is shown that was not looked through.
+    is redacted. So the work is linear in the text, and nothing unsearched is shown.
     """
 
     def __init__(self, secrets: Collection[str] = ()) -> None:
@@ -85,8 +85,8 @@ class KnownSecrets:
                 start = text.find(begin, start + 1)  # it may overlap itself
         return apart(found)
 
-    def said(self, text: str, end: int | None = None) -> SafeString:
-        """Draw what an agent wrote, as ``theirs`` does, with these secrets masked.
+    def draw(self, text: str, end: int | None = None) -> SafeString:
+        """Draw what an agent wrote, as ``untrusted`` does, with these secrets redacted.
 
         ``end`` says how much of it is drawn, in characters; None is all of it.
         """
@@ -98,7 +98,7 @@ class KnownSecrets:
 
 
 def redacted(text: str) -> SafeString:
-    """Draw a text with all masked that looks like a secret, wherever it stands in it.
+    """Draw a text with all redacted that looks like a secret, wherever it stands in it.
 
     Only for what nobody decides by: lists, and differences above a content that is whole.
     """

@@ -48,7 +48,7 @@ class Drawing(Sequence[SafeString]):
     """The lines of a text, drawn when they are asked for.
 
     ``tokens`` gives the colours up to the end of a window at least, or None if there are none.
-    ``masked`` is in order, each run apart.
+    ``redacted`` is in order, each run apart.
     """
 
     def __init__(
@@ -56,9 +56,14 @@ class Drawing(Sequence[SafeString]):
         source: str,
         windows: Sequence[Window],
         tokens: Callable[[Window], Tokens | None],
-        masked: Sequence[Span] = (),
+        redacted: Sequence[Span] = (),
     ) -> None:
-        self._source, self._windows, self._tokens, self._masked = source, windows, tokens, masked
+        self._source, self._windows, self._tokens, self._redacted = (
+            source,
+            windows,
+            tokens,
+            redacted,
+        )
         self._drawn = cache(self._draw)
 
     def __len__(self) -> int:
@@ -93,12 +98,12 @@ class Drawing(Sequence[SafeString]):
         return [trusted(line) for line in lines]
 
     def _html(self, text: str, start: int, tokens: Tokens | None) -> Iterator[str]:
-        masked = self._masked_in(start, start + len(text))
-        if tokens is None and not masked:
+        redacted = self._redacted_in(start, start + len(text))
+        if tokens is None and not redacted:
             yield untrusted(text)
             return
         colours = _Colours(tokens, start) if tokens is not None else None
-        for piece, html in pieces(text, start, masked):
+        for piece, html in pieces(text, start, redacted):
             if html is not None:
                 yield html
                 if colours:
@@ -108,9 +113,9 @@ class Drawing(Sequence[SafeString]):
             else:
                 yield from _coloured(piece, colours)
 
-    def _masked_in(self, start: int, end: int) -> Sequence[Span]:
-        first = bisect_right(self._masked, start, key=attrgetter("end"))
-        return self._masked[first : bisect_left(self._masked, end, key=attrgetter("start"))]
+    def _redacted_in(self, start: int, end: int) -> Sequence[Span]:
+        first = bisect_right(self._redacted, start, key=attrgetter("end"))
+        return self._redacted[first : bisect_left(self._redacted, end, key=attrgetter("start"))]
 
 
 class _Colours:
@@ -142,12 +147,13 @@ class Piece(NamedTuple):
     html: str | None = None
 
 
-def pieces(text: str, start: int, masked: Sequence[Span]) -> Iterator[Piece]:
-    """Split ``text``, which stands at ``start``, at hidden characters and at what is masked.
+def pieces(text: str, start: int, redacted: Sequence[Span]) -> Iterator[Piece]:
+    """Split ``text``, which stands at ``start``, at hidden characters and at what is redacted.
 
-    What is masked is one piece, whatever is hidden in it. ``masked`` is in order, each run apart.
+    What is redacted is one piece, whatever is hidden in it. ``redacted`` is in order, each run
+    apart.
     """
-    runs = iter(masked)
+    runs = iter(redacted)
     run = next(runs, None)
     at = done = 0
     for segment in segments(text):

@@ -57,7 +57,7 @@ class PasswordForm(forms.Form):
             del self.fields["present"]
 
     def clean_password(self) -> str:
-        """Hold the password against the rules."""
+        """Check the password against the password rules."""
         password: str = self.cleaned_data["password"]
         validate_password(password, self.person)
         return password

@@ -135,7 +135,7 @@ def revoke(request: PersonRequest, agent_id: int, token_id: int) -> HttpResponse
 @admins_only
 @action("web:agent")
 def retire(request: PersonRequest, agent_id: int) -> HttpResponse:
-    """Shut an agent out, once its name was typed."""
+    """Retire an agent, once its name was typed."""
     which = get_object_or_404(queries.agents(), pk=agent_id)
     form = ConfirmNameForm(which.name, request.POST)
     if not form.is_valid():
@@ -148,7 +148,7 @@ def retire(request: PersonRequest, agent_id: int) -> HttpResponse:
 @admins_only
 @action("web:agent")
 def restore(request: PersonRequest, agent_id: int) -> HttpResponse:
-    """Let a retired agent ask again."""
+    """Restore a retired agent."""
     which = get_object_or_404(Agent, pk=agent_id)
     services.restore(which, by=actor(request))
     messages.success(request, f"{which} may ask again, with the tokens that still work.")

@@ -17,7 +17,7 @@ from dashboard.web.http import PersonRequest
 
 
 class HoldForm(forms.Form):
-    """Why everything is stopped."""
+    """The reason for a hold."""
 
     reason = forms.CharField(
         label="Why",
@@ -31,7 +31,7 @@ class HoldForm(forms.Form):
 @admins_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def hold(request: PersonRequest) -> HttpResponse:
-    """Say whether everything is stopped, and stop it."""
+    """Show whether approvals are on hold, and put them on hold."""
     form = HoldForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
         status = HTTPStatus.UNPROCESSABLE_ENTITY if form.is_bound else HTTPStatus.OK
@@ -47,7 +47,7 @@ def hold(request: PersonRequest) -> HttpResponse:
 @admins_only
 @action("web:hold")
 def lift(request: PersonRequest) -> HttpResponse:
-    """Let approving go on."""
+    """Lift the hold."""
     try:
         lifted = lift_hold(by=request.user, auth=auth(request))
     except NotAllowed:
@@ -59,5 +59,5 @@ def lift(request: PersonRequest) -> HttpResponse:
 
 @require_safe
 def banner(request: HttpRequest) -> HttpResponse:
-    """Show the banner, or the empty place where it would be."""
+    """Show the banner of the hold, for open pages that heard of a change."""
     return render(request, "desk/_gate.html")

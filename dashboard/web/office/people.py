@@ -137,7 +137,7 @@ def new_link(request: PersonRequest, person_id: int) -> HttpResponse:
 @admins_only
 @action("web:person")
 def deactivate(request: PersonRequest, person_id: int) -> HttpResponse:
-    """Shut somebody out, once their name was typed."""
+    """Deactivate an account, once its name was typed."""
     who = get_object_or_404(User, pk=person_id)
     form = ConfirmNameForm(who.username, request.POST)
     if form.is_valid():
@@ -154,7 +154,7 @@ def deactivate(request: PersonRequest, person_id: int) -> HttpResponse:
 @admins_only
 @action("web:person")
 def reactivate(request: PersonRequest, person_id: int) -> HttpResponse:
-    """Let somebody in again."""
+    """Reactivate an account."""
     who = get_object_or_404(User, pk=person_id)
     services.set_active(who, active=True, by=actor(request))
     messages.success(request, f"{who} may sign in again, with the roles they had.")

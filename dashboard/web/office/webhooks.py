@@ -23,7 +23,7 @@ from dashboard.web.http import PersonRequest
 
 
 class WebhookForm(forms.Form):
-    """Where an agent's host is called back."""
+    """The address of an agent's webhook."""
 
     url = forms.CharField(
         label="Address of the host",
@@ -42,7 +42,7 @@ class WebhookForm(forms.Form):
 
 
 class NewSecretForm(forms.Form):
-    """Whether the secret before the new one is worth anything still."""
+    """Whether the previous secret stops working at once."""
 
     at_once = forms.BooleanField(
         label="The present secret is known to others: end it at once",

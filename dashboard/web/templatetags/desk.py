@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from django import template
 from django.conf import settings
 from django.template.context import Context
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -122,22 +122,21 @@ def public_url() -> str:
 
 
 @register.filter
-def theirs(text: str) -> SafeString:
+def untrusted(text: str) -> SafeString:
     """Draw what an agent wrote: escaped, hidden characters as glyphs."""
     return markup.untrusted(text)
 
 
 @register.filter
-def told(text: str) -> SafeString:
-    """Draw what was said of a request. With a replacement in it, it may hold a secret too."""
+def redacted(text: str) -> SafeString:
+    """Draw the reason of an answer: with a replacement in it, it may hold a secret too."""
     return redaction.redacted(text)
 
 
 @register.simple_tag
-def link_if_exists(name: str, words: str) -> SafeString:
-    """Link to one of our pages by its name, or write nothing if it is not built."""
-    url = _url(name)
-    return format_html('<a href="{}">{}</a>', url, words) if url else EMPTY
+def page_link(name: str, words: str) -> SafeString:
+    """Link to one of our pages by the name of its URL."""
+    return format_html('<a href="{}">{}</a>', reverse(name), words)
 
 
 @register.simple_tag
@@ -156,18 +155,11 @@ def history_url(agent: str, run_id: str = "") -> str:
 @register.inclusion_tag("desk/_nav_link.html", takes_context=True)
 def nav_link(context: Context, name: str, words: str) -> dict[str, Any]:
     """Link to one of our pages from the header, and mark it where it is open."""
-    url = _url(name)
+    url = reverse(name)
     return {"url": url, "words": words, "current": _is_open(context["request"].path, url)}
-
-
-def _url(name: str) -> str:
-    try:
-        return reverse(name)
-    except NoReverseMatch:
-        return ""
 
 
 def _is_open(path: str, url: str) -> bool:
     if url == reverse("web:queue"):
         return path == url or path.startswith("/approvals/")
-    return bool(url) and path.startswith(url)
+    return path.startswith(url)

@@ -34,7 +34,7 @@ def said(text, *secrets):
 
 
 def value(text, name="x"):
-    (block,) = rendered([BlockDraft("Text", text, named_value=name)], masks=True)
+    (block,) = rendered([BlockDraft("Text", text, named_value=name)], redacts=True)
     return "".join(block.code.lines)
 
 
@@ -77,13 +77,13 @@ def test_a_secret_that_is_known_by_its_beginning_is_masked_to_its_end():
 
 @given(words, st.sets(st.text(alphabet="ab", min_size=2, max_size=5), max_size=4))
 def test_no_character_of_a_known_secret_is_left(text, secrets):
-    masked = {
+    redacted = {
         at for run in KnownSecrets(secrets).occurrences(text) for at in range(run.start, run.end)
     }
 
     for secret in secrets:
         places = (at for at in range(len(text)) if text.startswith(secret, at))
-        assert masked.issuperset(at + n for at in places for n in range(len(secret)))
+        assert redacted.issuperset(at + n for at in places for n in range(len(secret)))
 
 
 @pytest.mark.parametrize("text", [f"{GLPAT} {AKIA}", f"{AKIA} {GLPAT}", f"sk-{'a' * 20}-{AKIA}"])

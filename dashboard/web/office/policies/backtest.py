@@ -94,13 +94,13 @@ class RuleRow(NamedTuple):
 
 
 class ExampleRow(NamedTuple):
-    """One request to look at. ``gist`` is the agent's voice, ``reason`` that of who decided."""
+    """One request to look at. ``summary`` is the agent's voice, ``reason`` that of who decided."""
 
     id: UUID
     kind: str
     kind_word: str
     agent: str
-    gist: SafeString
+    summary: SafeString
     what_they_did: str
     at: Moment
     reason: str
@@ -122,8 +122,8 @@ class Backtest:
         total: How many requests.
         remarks: What else to know of these numbers, one sentence each.
         by_people: How many of them people answered: the truth.
-        wrongly_approved: What would open by itself and a person rejected or edited.
-        wrongly_rejected: What would be refused by itself and a person approved.
+        wrongly_approved: Requests that the policy would approve and a person rejected or edited.
+        wrongly_rejected: Requests that the policy would reject and a person approved.
         answers_saved: How many of the prompts saved a person had answered.
         waiting_saved: How long agents waited for these answers, in words: all, and the median.
         waiting_usual: The median of all answers by people: what an added prompt may cost.
@@ -148,7 +148,7 @@ class Backtest:
 
 
 def replay(candidate: Candidate, since: datetime, person: User, now: datetime) -> Backtest:
-    """Try a policy on what was asked since then and has its answer."""
+    """Try a policy on the requests that were submitted since then and answered."""
     tally = _Tally()
     found = simulate(candidate.policy, tally.counted(history.cases(since, MOST_REQUESTS)))
     waits = [tally.answered_in_s[pk] for pk in found.saved if pk in tally.answered_in_s]
@@ -202,7 +202,7 @@ def _remarks(since: datetime, total: int, older_findings: int) -> Iterator[str]:
 
 @dataclass
 class _Tally:
-    """Counts what passes by on its way to the simulation."""
+    """Counts the cases on their way to the simulation."""
 
     then: Counter[Effect] = field(default_factory=Counter)
     group_of: dict[str, tuple[str, str]] = field(default_factory=dict)

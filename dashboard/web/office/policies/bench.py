@@ -369,7 +369,7 @@ def _drawn(question: Question) -> Content:
     text = canonical_json(question.content)
     if too_long(question.kind, text, _MOST_LINES):
         return Content([])
-    return render_content(question.kind, text, masks=may_redact(question.report))
+    return render_content(question.kind, text, redacts=may_redact(question.report))
 
 
 def _steps(rules: tuple[Rule, ...], answer: Evaluation) -> Iterator[TraceRow]:
@@ -426,7 +426,7 @@ def _pasted(request: PersonRequest) -> HttpResponse:
     if not form.is_valid():
         return _page(request, form)
     chosen = form.cleaned_data
-    return _page(request, form, trial=bench_result(chosen["policy"], _question(chosen)))
+    return _page(request, form, result=bench_result(chosen["policy"], _question(chosen)))
 
 
 def _past(request: PersonRequest) -> HttpResponse:
@@ -443,7 +443,7 @@ def _past(request: PersonRequest) -> HttpResponse:
         request,
         form,
         tab="past",
-        trial=bench_result(form.cleaned_data["policy"], found.question),
+        result=bench_result(form.cleaned_data["policy"], found.question),
         past=found,
         then=HEADLINES[found.effect],
         ended=_ended(found.approval, request.user),

@@ -297,7 +297,7 @@ def draft_page(
 @admins_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_yaml(request: PersonRequest) -> HttpResponse:
-    """Say what YAML means, and make it the draft once that was read."""
+    """Show what YAML means, and make it the draft once that was confirmed."""
     if request.method != "POST":
         return _import_page(request, ImportForm(), {})
     form = ImportForm(request.POST, request.FILES)

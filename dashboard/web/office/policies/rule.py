@@ -259,7 +259,7 @@ def _examples(label: str, help_text: str) -> forms.CharField:
 
 
 class RuleForm(WholeForm):
-    """A rule. What it means is for ``parse_rule`` to say; this only gives it a shape."""
+    """The shape of a rule; ``parse_rule`` says what it means."""
 
     name = forms.CharField(
         label="Name",
@@ -458,7 +458,7 @@ def document_of(
 
 
 def field_of(where: str) -> str:
-    """Name the field in which a part of a rule is typed; empty if there is none of its own."""
+    """Name the form field of a part of a rule; empty if it has none."""
     parts = where.split(".")
     for length in range(len(parts), 0, -1):
         path = ".".join(parts[:length])
@@ -548,7 +548,7 @@ class RuleSection:
 
 
 class RuleEditor:
-    """One rule on a page. What cannot be a rule is never stored, and what was typed is kept.
+    """One rule on a page. An invalid rule is never stored, and what was typed is kept.
 
     Attributes:
         rule: What was typed, once ``is_valid`` said that it is one.
