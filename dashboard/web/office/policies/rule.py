@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -23,7 +23,7 @@ from dashboard.policies.errors import DraftMoved, ExamplesFail
 from dashboard.policies.evaluate import PolicyError, parse_rule
 from dashboard.policies.importing import YamlError, dump, load
 from dashboard.policies.models import PolicyDraft
-from dashboard.policies.rules import Argument, Demands, Effect, Example, Hours, Rule, When
+from dashboard.policies.rules import Argument, Demands, Effect, Example, Rule, When
 from dashboard.policies.services import drafts
 from dashboard.policies.wording import rule_sentence
 from dashboard.web.access import action, admins_only
@@ -391,53 +391,64 @@ def _named(initial: dict[str, Any]) -> Sequence[str]:
     return list(dict.fromkeys(name for name in named if name))
 
 
-_YES = {True: "yes", False: "no", None: "policy"}
+_EXAMPLES = ("match", "not_match")
 
-_SAME = [  # conditions whose field has the same name
-    "agents",
-    "kinds",
-    "tools",
-    "languages",
-    "memory_operations",
-    "memory_users",
-    "content_matches",
-    "larger_than",
-    "smaller_than",
-    "no_findings_above",
-    "capabilities",
-    "execution_modes",
-    "runs",
-    "repeated",
-]
-
-_FIELD_OF = {
-    "when.findings.names": "finding_names",
-    "when.findings.at_least": "findings_at_least",
-    "when.findings": "finding_names",
-    "when.hours.from": "hours_from",
-    "when.hours.until": "hours_until",
-    "when.hours.timezone": "timezone",
-    "when.hours": "days",
-    "demands.time_limit_s": "time_limit",
-    "demands.owner_may_approve": "owner",
-    "demands.editor_may_approve": "editor",
+_OTHERWISE_NAMED = {
+    "finding_names": "when.findings.names",
+    "findings_at_least": "when.findings.at_least",
+    "days": "when.hours.days",
+    "hours_from": "when.hours.from",
+    "hours_until": "when.hours.until",
+    "timezone": "when.hours.timezone",
+    "time_limit": "demands.time_limit_s",
+    "owner": "demands.owner_may_approve",
+    "editor": "demands.editor_may_approve",
 }
+
+
+def _part_of(name: str) -> str:
+    above = [
+        group
+        for group, model in (("when", When), ("demands", Demands))
+        if name in model.model_fields
+    ]
+    return _OTHERWISE_NAMED.get(name) or ".".join([*above, name])
+
+
+PARTS = {name: _part_of(name) for name in RuleForm.base_fields if name not in {"end", *_EXAMPLES}}
+"""Field of the form -> where it stands in a rule."""
+
+_ONLY_FOR = {
+    "demands": Effect.REVIEW,
+    "reason": Effect.REJECT,
+    "also_if_not_followed": Effect.REJECT,
+}
+
+_CHOSEN = {"yes": True, "no": False, "policy": None}
+
+
+def _is_choice(name: str) -> bool:
+    return ("yes", "Yes") in getattr(RuleForm.base_fields[name], "choices", ())
 
 
 def initial_of(rule: Rule) -> dict[str, Any]:
     """Return what the form shows for ``rule``; its examples are written elsewhere."""
-    when = rule.when
+    written_elsewhere: Any = {"when": {"arguments"}, "match": True, "not_match": True}
+    document = rule.model_dump(mode="json", by_alias=True, exclude=written_elsewhere)
+    found = {name: _at(document, part) for name, part in PARTS.items()}
+    words = {value: word for word, value in _CHOSEN.items()}
     return {
-        "name": rule.name,
-        "effect": rule.effect.value,
-        "reason": rule.reason,
-        "also_if_not_followed": _YES[rule.also_if_not_followed],
-        **{name: getattr(when, name) for name in _SAME},
-        "kinds": [kind.value for kind in when.kinds],
-        **dict(_initial_findings(when)),
-        **(_initial_hours(when.hours) if when.hours else {}),
-        **_initial_demands(rule.demands),
+        name: words[value] if _is_choice(name) else value
+        for name, value in found.items()
+        if value is not None
     }
+
+
+def _at(document: Mapping[str, Any], part: str) -> Any:
+    found: Any = document
+    for step in part.split("."):
+        found = found.get(step) if found else None
+    return found
 
 
 def document_of(
@@ -446,87 +457,32 @@ def document_of(
     examples: Mapping[str, Sequence[Any]],
 ) -> dict[str, Any]:
     """Return what ``parse_rule`` reads: only what was filled in, and what fits the effect."""
-    when = {name: fields[name] for name in _SAME if fields[name] not in (None, "", (), [])}
-    when |= dict(_groups_of_conditions(fields, conditions))
-    found: dict[str, Any] = {"name": fields["name"], "effect": fields["effect"], "when": when}
-    if fields["effect"] == Effect.REJECT:
-        found["reason"] = fields["reason"]
-        found["also_if_not_followed"] = fields["also_if_not_followed"] == "yes"
-    if fields["effect"] == Effect.REVIEW:
-        found["demands"] = _demands(fields)
-    return found | {name: list(some) for name, some in examples.items() if some}
+    document: dict[str, Any] = {"when": {"arguments": list(conditions)}}
+    for name, part in PARTS.items():
+        *above, last = part.split(".")
+        value = _CHOSEN[fields[name]] if _is_choice(name) else fields[name]
+        is_for = _ONLY_FOR.get(part.split(".")[0], fields["effect"])
+        if value in (None, "", (), []) or is_for != fields["effect"]:
+            continue
+        holder = document
+        for step in above:
+            holder = holder.setdefault(step, {})
+        holder[last] = value
+    return document | {name: list(some) for name, some in examples.items() if some}
 
 
 def field_of(where: str) -> str:
     """Name the form field of a part of a rule; empty if it has none."""
     parts = where.split(".")
+    if parts[0] in _EXAMPLES:
+        return parts[0]
     for length in range(len(parts), 0, -1):
         path = ".".join(parts[:length])
-        if path in _FIELD_OF:
-            return _FIELD_OF[path]
-    return parts[1] if parts[0] in {"when", "demands"} and len(parts) > 1 else parts[0]
+        within = (n for n, part in PARTS.items() if part == path or part.startswith(f"{path}."))
+        if (length > 1 or path in PARTS) and (name := next(within, "")):
+            return name
+    return ""
 
-
-def _initial_findings(when: When) -> Iterator[tuple[str, Any]]:
-    if when.findings:
-        yield "finding_names", when.findings.names
-        yield "findings_at_least", when.findings.at_least.value
-    if when.no_findings_above:
-        yield "no_findings_above", when.no_findings_above.value
-
-
-def _initial_hours(hours: Hours) -> dict[str, Any]:
-    return {
-        "days": list(hours.days),
-        "hours_from": hours.from_.isoformat("minutes"),
-        "hours_until": hours.until.isoformat("minutes"),
-        "timezone": hours.timezone,
-    }
-
-
-def _initial_demands(demands: Demands) -> dict[str, Any]:
-    return {
-        "approvals": demands.approvals,
-        "groups": list(demands.groups),
-        "time_limit": demands.time_limit_s,
-        "escalate_to": demands.escalate_to or "",
-        "owner": _YES[demands.owner_may_approve],
-        "editor": _YES[demands.editor_may_approve],
-        "reason_required": _YES[demands.reason_required],
-        "grants_allowed": _YES[demands.grants_allowed],
-        "whole_content": _YES[demands.whole_content],
-    }
-
-
-def _groups_of_conditions(
-    fields: Mapping[str, Any], conditions: Sequence[Mapping[str, Any]]
-) -> Iterator[tuple[str, Any]]:
-    if conditions:
-        yield "arguments", list(conditions)
-    findings = {"names": fields["finding_names"], "at_least": fields["findings_at_least"]}
-    if any(findings.values()):
-        yield "findings", {name: value for name, value in findings.items() if value}
-    hours = {"days": fields["days"], "from": fields["hours_from"], "until": fields["hours_until"]}
-    if any(hours.values()) or fields["timezone"]:
-        given = hours | {"timezone": fields["timezone"]}
-        yield "hours", {name: value for name, value in given.items() if value}
-
-
-def _demands(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "approvals": fields["approvals"],
-        "groups": fields["groups"],
-        "time_limit_s": fields["time_limit"],
-        "escalate_to": fields["escalate_to"] or None,
-        "owner_may_approve": {"yes": True, "no": False}.get(fields["owner"]),
-        "editor_may_approve": fields["editor"] == "yes",
-        "reason_required": fields["reason_required"] == "yes",
-        "grants_allowed": fields["grants_allowed"] == "yes",
-        "whole_content": fields["whole_content"] == "yes",
-    }
-
-
-_EXAMPLES = ("match", "not_match")
 
 _ARGUMENTS = "when.arguments."
 

@@ -1,9 +1,14 @@
 """Rules as forms: every condition and demand can be typed, and what is wrong stands beside it."""
 
+from typing import get_args, get_origin
+
 import pytest
+from pydantic import BaseModel
 
 from dashboard.policies.evaluate import Policy, parse_rule
 from dashboard.policies.models import PolicyDraft
+from dashboard.policies.rules import Rule
+from dashboard.web.office.policies.rule import PARTS
 from tests import make
 from tests.web.office.drafting import NO_PLANS, begin, change_rule, filled, new_rule, stamp
 
@@ -282,3 +287,22 @@ def test_a_tab_that_is_older_than_the_draft_changes_no_rule(draft, read, what):
 @pytest.mark.parametrize("path", [NEW, "/policies/draft/rules/0", "/policies/draft/rules/7"])
 def test_without_a_draft_there_is_no_rule_to_write(admin, path):
     assert admin.get(path).url == "/policies/draft"
+
+
+def parts_of(model, above=""):
+    """Name everything that can be said in a rule, as its problems name it."""
+    for name, field in model.model_fields.items():
+        part, type_ = f"{above}{field.alias or name}", field.annotation
+        several = () if get_origin(type_) is tuple else get_args(type_)
+        inner = [one for one in (type_, *several) if is_model(one)]
+        yield from parts_of(inner[0], f"{part}.") if inner else [part]
+
+
+def is_model(one):
+    return isinstance(one, type) and issubclass(one, BaseModel)
+
+
+def test_every_part_of_a_rule_has_a_field():
+    elsewhere = {"when.arguments", "match", "not_match"}  # rows and texts of their own
+
+    assert {*parts_of(Rule)} - elsewhere == {*PARTS.values()}
