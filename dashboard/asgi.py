@@ -18,7 +18,7 @@ from dashboard.api.waiting import Waiting  # noqa: E402
 from dashboard.live.consumers import QueueConsumer  # noqa: E402
 from dashboard.live.origin import ExactOrigin  # noqa: E402
 from dashboard.web.handler import PooledHandler  # noqa: E402
-from dashboard.web.views.health import Alive  # noqa: E402
+from dashboard.web.health import Alive  # noqa: E402
 
 application = ProtocolTypeRouter(
     {

@@ -117,7 +117,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "dashboard.web.context.gate_state",
+                "dashboard.web.context.hold_state",
             ],
             "libraries": {"desk": "dashboard.web.templatetags.desk"},
         },
@@ -250,7 +250,7 @@ SESSION_COOKIE_NAME = "__Host-approvals" if _https else "approvals"
 CSRF_COOKIE_NAME = "__Host-approvals-csrf" if _https else "approvals-csrf"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
-CSRF_FAILURE_VIEW = "dashboard.web.views.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "dashboard.web.errors.csrf_failure"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"

@@ -8,7 +8,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from dashboard.api import problems
 from dashboard.api.views import api
-from dashboard.web.views import errors
+from dashboard.web import errors
 
 
 def _without_sign_in(patterns: list[URLPattern | URLResolver]) -> list[URLPattern | URLResolver]:

@@ -1,4 +1,4 @@
-"""What every page shows: the state of the gate."""
+"""What every page shows: whether approvals are on hold, and what this person may do."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from dashboard.policies.evaluate import Policy
 from dashboard.policies.services import current_revision
 
 
-def gate_state(request: HttpRequest) -> dict[str, Any]:
-    """Give templates the hold, whether the gate is off, and what this person may do."""
+def hold_state(request: HttpRequest) -> dict[str, Any]:
+    """Give templates the hold, whether the policy asks nobody, and what this person may do."""
     person = getattr(request, "user", None)
     if not isinstance(person, User):
         return {}

@@ -1,152 +1,85 @@
-"""What people send. Forms check shapes; what is allowed is for the services to say."""
+"""What forms share: widgets, limits, and how a refusal reaches the form that it is about."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any
 
 from django import forms
-from django.utils.safestring import SafeString
+from django.core.exceptions import ValidationError
+from django.forms import Form
 
-from approval_client.wire import Status
-from dashboard.approvals.granting import DEFAULT_FOR_S, MOST_USES, Scope, Terms
+from dashboard.approvals.errors import Refused
+
+
+def plain(**attrs: Any) -> forms.TextInput:
+    """An input that a browser neither corrects nor completes."""
+    return forms.TextInput(attrs=_as_typed(attrs))
+
+
+def area(rows: int = 2, **attrs: Any) -> forms.Textarea:
+    """A text area that a browser does not correct."""
+    return forms.Textarea(attrs=_as_typed({"rows": rows, "class": "mono", **attrs}))
+
+
+def _as_typed(attrs: dict[str, Any]) -> dict[str, Any]:
+    return {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false", **attrs}
+
+
+LONGEST_PASSWORD = 4096
+
+
+class ConfirmNameForm(forms.Form):
+    """Asks to type the name of what is about to be closed or deleted."""
+
+    name = forms.CharField(required=False, max_length=200, widget=plain())
+
+    def __init__(self, expected: str, data: Any = None) -> None:
+        super().__init__(data)
+        self.expected = expected
+        self.fields["name"].label = f"Type {expected} to confirm"
+
+    def clean_name(self) -> str:
+        """Compare with the name that is meant."""
+        name: str = self.cleaned_data["name"]
+        if name != self.expected:
+            raise ValidationError(f"This is not {self.expected!r}. Nothing was changed.")
+        return name
+
 
 LONGEST_REASON = 2000
-USES = 10
-"""How often a yes is used at most, unless its giver says otherwise."""
-
-_REMEMBER = {f"remember-{scope}": scope for scope in Scope}
-_VERDICTS = {
-    "approve": Status.APPROVED,
-    "reject": Status.REJECTED,
-    **dict.fromkeys(_REMEMBER, Status.APPROVED),
-    "same-approve": Status.APPROVED,
-    "same-reject": Status.REJECTED,
-}
-_HOUR, _DAY = 3600, 86_400
-_LENGTHS = [
-    (_HOUR, "1 hour"),
-    (DEFAULT_FOR_S, "8 hours"),
-    (_DAY, "1 day"),
-    (7 * _DAY, "7 days"),
-    (30 * _DAY, "30 days"),
-]
-_HOW_OFTEN = (
-    f"Say how often this yes may be used, between once and {MOST_USES} times, or tick that any "
-    "number is meant. Nothing was recorded."
-)
-_TOO_LONG = (
-    f"The reason is longer than {LONGEST_REASON} characters. Nothing was recorded; say it in "
-    "fewer words."
-)
 
 
-def _reason() -> forms.CharField:
-    return forms.CharField(
-        max_length=LONGEST_REASON, required=False, error_messages={"max_length": _TOO_LONG}
-    )
+def offer_choices(form: forms.Form, name: str, choices: list[tuple[Any, Any]]) -> None:
+    """Offer ``choices`` in the field ``name`` of one form."""
+    field = form.fields[name]
+    if not isinstance(field, forms.ChoiceField):
+        raise TypeError(f"{name} offers no choices.")
+    field.choices = choices
 
 
-class DecisionForm(forms.Form):
-    """An answer, with the basis that the page showed. Each answer has a reason of its own."""
-
-    verdict = forms.ChoiceField(choices=list(_VERDICTS.items()))
-    digest = forms.RegexField(r"\A[0-9a-f]{64}\Z")
-    judgement = forms.IntegerField(min_value=1)
-    shown = forms.CharField(max_length=10_000)
-    end_seen = forms.CharField(max_length=3, required=False)
-    same_as = forms.IntegerField(min_value=1, required=False)  # the decision to give again
-    despite = forms.CharField(max_length=100, required=False)  # who else is on it
-    allow_steps = forms.BooleanField(required=False)
-    approve_reason = _reason()
-    reason = _reason()
-
-    @property
-    def what_is_wrong_with_the_reason(self) -> str:
-        """What the person can mend; everything else comes from our own page."""
-        errors = [*self["approve_reason"].errors, *self["reason"].errors]
-        return " ".join(map(str, errors))
-
-    @property
-    def status(self) -> Status:
-        """The answer, in the words of the domain."""
-        return _VERDICTS[self.cleaned_data["verdict"]]
-
-    @property
-    def scope(self) -> Scope | None:
-        """What is to be allowed from now on; None if the answer is for this once."""
-        return _REMEMBER.get(self.cleaned_data["verdict"])
-
-    @property
-    def repeats(self) -> bool:
-        """Whether an earlier answer is given again."""
-        return str(self.cleaned_data["verdict"]).startswith("same-")
-
-    @property
-    def said(self) -> str:
-        """The reason that belongs to the answer; what was typed for the other one is dropped."""
-        name = "approve_reason" if self.status is Status.APPROVED else "reason"
-        return str(self.cleaned_data[name])
-
-    @property
-    def end_was_seen(self) -> str:
-        """``"yes"`` if the end of the content was in sight, else empty."""
-        return "yes" if self.cleaned_data["end_seen"] == "yes" else ""
+def status_of(*forms: Form) -> HTTPStatus:
+    """Return 422 if one of ``forms`` was sent and is wrong, else 200."""
+    wrong = any(form.is_bound and not form.is_valid() for form in forms)
+    return HTTPStatus.UNPROCESSABLE_ENTITY if wrong else HTTPStatus.OK
 
 
-class RememberForm(forms.Form):
-    """For how much more a yes is to count.
+def messages_of(error: Exception) -> list[str]:
+    """Return the sentences of a refusal."""
+    return error.messages if isinstance(error, ValidationError) else [str(error)]
 
-    Args:
-        has_run: Whether the request belongs to a run.
-        pins: What the arguments are, each drawn; their positions are what is sent.
+
+def cleaned(form: forms.Form) -> dict[str, Any]:
+    """Return what a form holds.
+
+    Raises:
+        Incomplete: It is not what our page offers; the message says so.
     """
+    if not form.is_valid():
+        said = " ".join(str(error) for field in form for error in field.errors)
+        raise Incomplete(f"{said} Nothing was changed.")
+    return form.cleaned_data
 
-    where = forms.ChoiceField(
-        choices=[("run", "Only in this run"), ("agent", "In any run of this agent")],
-        widget=forms.RadioSelect,
-    )
-    for_s = forms.TypedChoiceField(label="For how long", choices=_LENGTHS, coerce=int)
-    most_uses = forms.IntegerField(
-        label="How often at most",
-        required=False,
-        min_value=1,
-        max_value=MOST_USES,
-    )
-    any_number = forms.BooleanField(label="Any number of times", required=False)
-    pinned = forms.TypedMultipleChoiceField(
-        coerce=int, required=False, widget=forms.CheckboxSelectMultiple
-    )
 
-    def __init__(self, *, has_run: bool, pins: Sequence[SafeString], data: Any = None) -> None:
-        start = {"where": "run", "for_s": DEFAULT_FOR_S, "most_uses": USES}
-        every = list(range(len(pins)))
-        super().__init__(data, initial={**start, "pinned": every}, auto_id="remember-%s")
-        self.fields["pinned"].choices = list(enumerate(pins))  # type: ignore[attr-defined] # of its field
-        if not has_run:
-            del self.fields["where"]
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse a number that was left out: without limit has to be said."""
-        chosen = self.cleaned_data
-        self.errors.pop("most_uses", None)
-        if not chosen.get("any_number") and chosen.get("most_uses") is None:
-            self.add_error("most_uses", _HOW_OFTEN)
-        return chosen
-
-    @property
-    def what_is_wrong(self) -> str:
-        """What the person can mend; everything else comes from our own page."""
-        return " ".join(map(str, self["most_uses"].errors))
-
-    def terms(self, scope: Scope, names: Sequence[str]) -> Terms:
-        """Return what is to be allowed; ``names`` are those of the arguments, in their order."""
-        chosen = self.cleaned_data
-        pinned = tuple(names[index] for index in chosen["pinned"])
-        return Terms(
-            scope=scope,
-            this_run=chosen.get("where") == "run",
-            arguments=pinned if scope is Scope.ARGUMENTS else (),
-            for_s=chosen["for_s"],
-            most_uses=None if chosen["any_number"] else chosen["most_uses"],
-        )
+class Incomplete(Refused):
+    """The form does not hold what our page put into it."""

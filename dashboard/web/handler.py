@@ -26,7 +26,7 @@ from django.http.response import HttpResponseBase
 from dashboard.web.middleware import is_machine
 
 ANSWERING = 6
-LOOKING = 2
+VIEWING = 2
 """Threads of each pool. Two draw pages: each takes its share of the one interpreter from those who
 answer, and drawing hostile content may keep one busy for a second. With the hub's two threads they
 need ten database connections at once, of the twenty that PostgreSQL's pool lends.
@@ -34,7 +34,7 @@ need ten database connections at once, of the twenty that PostgreSQL's pool lend
 PATIENCE_S = 0.5
 """How long a page lets others go first."""
 
-_LOOKS = {"GET", "HEAD"}
+_SAFE = {"GET", "HEAD"}
 
 T = TypeVar("T")
 
@@ -45,10 +45,10 @@ class PooledHandler(ASGIHandler):
     def __init__(self) -> None:
         super().__init__()
         self._answering = ThreadPoolExecutor(ANSWERING, thread_name_prefix="answering")
-        self._looking = ThreadPoolExecutor(LOOKING, thread_name_prefix="looking")
+        self._viewing = ThreadPoolExecutor(VIEWING, thread_name_prefix="viewing")
         self._being_answered, self._nobody = 0, asyncio.Event()
         self._nobody.set()
-        self._drawing = asyncio.Semaphore(LOOKING)
+        self._drawing = asyncio.Semaphore(VIEWING)
 
     def load_middleware(self, is_async: bool = False) -> None:  # noqa: FBT001, FBT002 - Django's
         """Build the synchronous chain."""
@@ -83,7 +83,7 @@ class PooledHandler(ASGIHandler):
     async def _in_pool(self, scope: Any, work: Callable[[], T]) -> T:
         loop = asyncio.get_running_loop()
         if _is_page(scope):
-            return await loop.run_in_executor(self._looking, work)
+            return await loop.run_in_executor(self._viewing, work)
         self._being_answered += 1
         self._nobody.clear()
         try:
@@ -102,4 +102,4 @@ class PooledHandler(ASGIHandler):
 
 def _is_page(scope: Any) -> bool:
     """Say whether it is only looked at."""
-    return scope["method"] in _LOOKS and not is_machine(scope["path"])
+    return scope["method"] in _SAFE and not is_machine(scope["path"])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
-from dashboard.web.views.errors import wrong_origin
+from dashboard.web.errors import wrong_origin
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 

@@ -1,5 +1,5 @@
 // Counts time limits down and keeps "2 min ago" true, by the server's clock.
-// Says the same words as dashboard/web/presenting/times.py, which the page came with.
+// Says the same words as dashboard/web/times.py, which the page came with.
 
 const MINUTE = 60;
 const HOUR = 3600;

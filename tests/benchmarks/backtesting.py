@@ -14,8 +14,8 @@ from dashboard.inspection.findings import Finding, Report, Severity
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, parse_rule
 from dashboard.policies.services import current_revision
-from dashboard.web.presenting.backtest import replay
-from dashboard.web.presenting.candidates import Candidate
+from dashboard.web.office.policies.backtest import replay
+from dashboard.web.office.policies.bench import Candidate
 from approval_client.wire import canonical_json, digest
 
 chance = random.Random(7)

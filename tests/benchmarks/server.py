@@ -39,14 +39,14 @@ def decide(approval_id):
 
 def form_of(approval_id):
     from dashboard.approvals.models import ApprovalRequest  # noqa: PLC0415 - the same
-    from dashboard.web.presenting import reading  # noqa: PLC0415 - the same
+    from dashboard.web.desk import view  # noqa: PLC0415 - the same
 
     try:
         approval = ApprovalRequest.objects.get(pk=approval_id)
         fields = {
             "digest": approval.digest,
             "judgement": approval.judgements.latest("id").pk,
-            "shown": reading._sign(str(approval_id), {"whole": True}),
+            "shown": view.signed_view(str(approval_id), {"whole": True}),
         }
     finally:
         close_old_connections()

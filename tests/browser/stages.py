@@ -84,6 +84,4 @@ from dashboard.accounts.services.signing_in import make_link
 print("LINK", make_link(User.objects.get(username="bob"), by=make.BY))
 """
 )
-UNAVAILABLE = (
-    "from dashboard.web.views import errors\nprint(errors._unavailable().content.decode())"
-)
+UNAVAILABLE = "from dashboard.web import errors\nprint(errors._unavailable().content.decode())"

@@ -287,7 +287,7 @@ async def test_seen_is_recorded_after_a_second_in_sight(house, visit, path_of):
 
 
 async def test_the_browser_says_times_as_the_server_does(visit):
-    from dashboard.web.presenting import times  # noqa: PLC0415 - browser tests need no Django
+    from dashboard.web import times  # noqa: PLC0415 - browser tests need no Django
 
     page = await visit("/")
     seconds = [0, 1, 59, 60, 61, 3599, 3600, 7261, 86_399, 86_400, 200_000]

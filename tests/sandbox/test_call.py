@@ -47,7 +47,7 @@ def test_only_functions_of_this_package_are_called(name):
 
 
 def test_call_reaches_a_function_of_this_package():
-    assert sandbox.call("dashboard.web.rendering.tokens.classify", b'["python", "x"]', 5.0) == (
+    assert sandbox.call("dashboard.web.drawing.tokens.classify", b'["python", "x"]', 5.0) == (
         b'[["", 2]]'
     )
 

@@ -8,7 +8,7 @@ from django.conf import settings as django_settings
 from django.test import Client
 
 from dashboard.inspection.findings import Report
-from dashboard.web.presenting.reading import read as read_approval
+from dashboard.web.desk.request import request_content as read_approval
 from tests import make
 
 

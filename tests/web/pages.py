@@ -121,3 +121,20 @@ def _is_group(controls):
 
 def links(element):
     return [(a.text, a["href"]) for a in element.all("a")]
+
+
+def post(browser, approval, verb, **form):
+    """Send a form of a request's page."""
+    return browser.post(f"/approvals/{approval.pk}/{verb}", form)
+
+
+def tabs(browser, address="/"):
+    """Return the tabs of the queue: text, and whether each is open."""
+    nav = read(browser.get(address)).one(class_="tabs")
+    return {link.text: "aria-current" in link.attributes for link in nav.all("a")}
+
+
+def ids(browser, address):
+    """Return the ids of the listed requests."""
+    page = read(browser.get(address)).one(id="list")
+    return [item["data-id"] for item in page.all("li", class_="item")]

@@ -2,7 +2,7 @@ import pytest
 from django.db import InterfaceError, OperationalError
 from django.test import RequestFactory
 
-from dashboard.web.views import errors
+from dashboard.web import errors
 from tests.web.pages import read
 
 
@@ -47,7 +47,7 @@ def test_without_an_answer_of_the_database_a_page_says_so(browser, monkeypatch, 
     def nothing(*_args, **_options):
         raise error("canceling statement due to lock timeout")
 
-    monkeypatch.setattr("dashboard.web.presenting.listing.listing", nothing)
+    monkeypatch.setattr("dashboard.web.desk.queue.listed", nothing)
     browser.raise_request_exception = False
 
     response = browser.get("/")

@@ -4,7 +4,8 @@ import pytest
 
 from approval_client.wire import Kind
 from dashboard.inspection.findings import INSPECTOR_VERSION, Finding, Severity, in_doubt
-from dashboard.web.presenting import findings, reading
+from dashboard.web import findings
+from dashboard.web.desk import request, view
 from tests.web.pages import page_of
 
 CODE = {"code": "\n".join(f"line_{n} = {n}" for n in range(1, 10)), "language": "python"}
@@ -187,8 +188,8 @@ def test_what_is_shown_fits_into_the_form_however_much_is_found(browser, ask, in
     inspected(*many)
     approval = ask(content=CODE)
 
-    shown = reading.read(approval, approval.judgements.get(), "h").shown
+    shown = request.request_content(approval, approval.judgements.get(), "h").shown
 
-    kept = reading.what_was_shown(str(approval.pk), shown)
+    kept = view.what_was_shown(str(approval.pk), shown)
     assert (len(kept["findings"]), kept["finding_count"]) == (findings.MOST_SHOWN, 500)
     assert len(shown) < 10_000

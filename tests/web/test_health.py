@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from dashboard.web.handler import ANSWERING, LOOKING, PooledHandler
+from dashboard.web.handler import ANSWERING, VIEWING, PooledHandler
 
 WITHIN_S = 20  # only of a test that fails
 
@@ -62,7 +62,7 @@ def busy(monkeypatch):
 
 async def test_it_answers_while_every_thread_is_busy(busy):
     pages = [asyncio.create_task(ask("/", how)) for how in ("GET", "POST") for _ in range(20)]
-    for _ in range(ANSWERING + LOOKING):
+    for _ in range(ANSWERING + VIEWING):
         await asyncio.to_thread(busy.acquire)
 
     async with asyncio.timeout(WITHIN_S):

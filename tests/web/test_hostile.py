@@ -3,11 +3,11 @@
 import pytest
 
 from approval_client.wire import Kind, canonical_json
-from dashboard.web.rendering import evidence as said
-from dashboard.web.rendering.content import DENSE_BLOCKS, render_content
-from dashboard.web.rendering.evidence import BEGINNING, MOST_DRAWN, evidence_fields
-from dashboard.web.rendering.markup import size_drawn, theirs
-from dashboard.web.rendering.windows import CHARACTERS, CHARACTERS_DENSE, cut
+from dashboard.web.content import DENSE_BLOCKS, render_content
+from dashboard.web.desk import evidence as said
+from dashboard.web.desk.evidence import BEGINNING, MOST_DRAWN, evidence_fields
+from dashboard.web.drawing.markup import size_drawn, untrusted
+from dashboard.web.drawing.windows import CHARACTERS, CHARACTERS_DENSE, cut
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ def page_of(browser, token):
     "text", ["", "plain\n", "<&>'\"", HIDDEN, "\u202e", "a \r\n", "a\t\n", "a ", "\r", EACH]
 )
 def test_what_a_text_takes_is_never_estimated_too_low(text):
-    assert size_drawn(text * 20) >= len(theirs(text * 20))
+    assert size_drawn(text * 20) >= len(untrusted(text * 20))
 
 
 @pytest.mark.parametrize(

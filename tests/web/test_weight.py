@@ -6,7 +6,7 @@ from pathlib import Path
 import django_htmx
 from django.conf import settings
 
-from dashboard.web.presenting import rows
+from dashboard.web.desk import queue
 
 MOST = 60_000
 
@@ -19,4 +19,4 @@ def test_all_scripts_of_a_page_are_small_when_compressed():
 
 
 def test_a_list_has_at_most_200_rows():
-    assert rows.MOST <= 200
+    assert queue.MOST_ROWS <= 200

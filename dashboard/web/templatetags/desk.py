@@ -11,18 +11,18 @@ from urllib.parse import urlencode
 from django import template
 from django.conf import settings
 from django.template.context import Context
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from dashboard.web.presenting import lines, times, tree, words
-from dashboard.web.presenting.findings import Found
-from dashboard.web.presenting.times import Moment, TimeLeft
-from dashboard.web.presenting.tree import Drawn
-from dashboard.web.rendering import markup, masking
-from dashboard.web.rendering.blocks import ContentBlock
-from dashboard.web.rendering.content import Content
-from dashboard.web.rendering.members import Member
+from dashboard.web import times, words
+from dashboard.web.content import Content
+from dashboard.web.drawing import lines, markup, redaction, tree
+from dashboard.web.drawing.blocks import ContentBlock
+from dashboard.web.drawing.markup import EMPTY
+from dashboard.web.drawing.tree import DrawnTexts, Member
+from dashboard.web.findings import Found
+from dashboard.web.times import Moment, TimeLeft
 
 register = template.Library()
 
@@ -96,7 +96,7 @@ def block_of(content: Content, number: int) -> ContentBlock:
 @register.simple_tag
 def members(content: Content, inside: Sequence[Member], found: Found) -> SafeString:
     """Set members as nested lists; none folds where something was found but not where exactly."""
-    return tree.draw_members(inside, Drawn(content.blocks, found.has_placeless))
+    return tree.draw_members(inside, DrawnTexts(content.blocks, found.has_placeless))
 
 
 @register.simple_tag
@@ -104,7 +104,7 @@ def changes(content: Content) -> SafeString:
     """Set what becomes of a memory, line by line."""
     memory = content.memory
     if memory is None or memory.compared is None:
-        return SafeString("")
+        return EMPTY
     old = content.blocks[memory.existing] if memory.existing else None
     return lines.draw_changes(memory.compared, old, content.blocks[memory.content])
 
@@ -122,22 +122,21 @@ def public_url() -> str:
 
 
 @register.filter
-def theirs(text: str) -> SafeString:
+def untrusted(text: str) -> SafeString:
     """Draw what an agent wrote: escaped, hidden characters as glyphs."""
-    return markup.theirs(text)
+    return markup.untrusted(text)
 
 
 @register.filter
-def told(text: str) -> SafeString:
-    """Draw what was said of a request. With a replacement in it, it may hold a secret too."""
-    return masking.by_looks(text)
+def redacted(text: str) -> SafeString:
+    """Draw the reason of an answer: with a replacement in it, it may hold a secret too."""
+    return redaction.redacted(text)
 
 
 @register.simple_tag
-def link_if_exists(name: str, words: str) -> SafeString:
-    """Link to one of our pages by its name, or write nothing if it is not built."""
-    url = _url(name)
-    return format_html('<a href="{}">{}</a>', url, words) if url else SafeString("")
+def page_link(name: str, words: str) -> SafeString:
+    """Link to one of our pages by the name of its URL."""
+    return format_html('<a href="{}">{}</a>', reverse(name), words)
 
 
 @register.simple_tag
@@ -156,18 +155,11 @@ def history_url(agent: str, run_id: str = "") -> str:
 @register.inclusion_tag("desk/_nav_link.html", takes_context=True)
 def nav_link(context: Context, name: str, words: str) -> dict[str, Any]:
     """Link to one of our pages from the header, and mark it where it is open."""
-    url = _url(name)
+    url = reverse(name)
     return {"url": url, "words": words, "current": _is_open(context["request"].path, url)}
-
-
-def _url(name: str) -> str:
-    try:
-        return reverse(name)
-    except NoReverseMatch:
-        return ""
 
 
 def _is_open(path: str, url: str) -> bool:
     if url == reverse("web:queue"):
         return path == url or path.startswith("/approvals/")
-    return bool(url) and path.startswith(url)
+    return path.startswith(url)

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Report
 from dashboard.policies import inspecting
-from dashboard.web.actors import AUTH_KEY
+from dashboard.web.access import AUTH_KEY
 from tests import make
 
 

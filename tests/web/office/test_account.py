@@ -4,7 +4,7 @@ import pytest
 
 from dashboard.accounts.models import User
 from dashboard.accounts.services.signing_in import make_link
-from dashboard.web.views.office.signing_in import FRESH_S
+from dashboard.web.office.sign_in import FRESH_S
 from tests import make
 
 NEW = {"password": "correct horse battery", "again": "correct horse battery"}

@@ -1,0 +1,143 @@
+"""Who is acting, and who may open a page. Rights are read from the database at each request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from http import HTTPStatus
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+
+from dashboard.accounts import roles
+from dashboard.accounts.models import User
+from dashboard.accounts.services.people import ROLES
+from dashboard.audit.services import Actor
+from dashboard.web import errors
+from dashboard.web.http import PersonRequest
+
+AUTH_KEY = "auth"
+"""In the session: how its person signed in, ``"password"`` or ``"link"``."""
+
+
+def auth(request: HttpRequest) -> str:
+    """How the person behind ``request`` is known, such as ``"session:password"``."""
+    return f"session:{request.session.get(AUTH_KEY, 'unknown')}"
+
+
+def actor(request: PersonRequest) -> Actor:
+    """Return the person behind ``request`` as the audit log names them."""
+    return Actor(f"user:{request.user.username}", auth(request))
+
+
+def address(request: HttpRequest) -> str:
+    """Return the address that ``request`` came from.
+
+    Behind ``PROXY_COUNT`` trusted proxies it is the one that the outermost of them saw.
+    """
+    forwarded = request.headers.get("X-Forwarded-For", "").split(",")
+    if settings.PROXY_COUNT and len(forwarded) >= settings.PROXY_COUNT:
+        return str(forwarded[-settings.PROXY_COUNT]).strip()[:100]
+    return str(request.META.get("REMOTE_ADDR", ""))
+
+
+P = ParamSpec("P")
+
+View = Callable[Concatenate[PersonRequest, P], HttpResponseBase]
+
+
+def for_readers(view: View[P]) -> View[P]:
+    """Show a page to people who have a role; others are told what they lack."""
+
+    @wraps(view)
+    def guarded(request: PersonRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not roles.may_look(request.user):
+            return errors.no_role(request)
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
+def for_reviewers(view: View[P]) -> View[P]:
+    """Let reviewers in; the others are told what they lack."""
+
+    @for_readers
+    @wraps(view)
+    def guarded(request: PersonRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not roles.may_decide(request.user):
+            return errors.forbidden(request)
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
+def is_in_sight(request: HttpRequest) -> bool:
+    """Say whether a person sees the response, according to the headers of their browser.
+
+    A prefetch does not count, and neither does a request that a page from elsewhere makes with
+    the person's session, such as an agent's page on another port.
+    """
+    if "prefetch" in request.headers.get("Sec-Purpose", ""):
+        return False
+    is_ours = request.headers.get("Sec-Fetch-Site", "none") in {"same-origin", "none"}
+    return is_ours or request.headers.get("Sec-Fetch-Dest") == "document"
+
+
+AnyView = TypeVar("AnyView", bound=Callable[..., HttpResponse])
+
+
+def admins_only(view: AnyView) -> AnyView:
+    """Close a view to everybody but admins."""
+    return _closed(view, roles.may_administer, "admins")
+
+
+def auditors_only(view: AnyView) -> AnyView:
+    """Close a view to everybody but auditors and admins."""
+    return _closed(view, roles.may_audit, "auditors and admins")
+
+
+def any_role(view: AnyView) -> AnyView:
+    """Close a view to people without a role."""
+    return _closed(view, roles.may_look, "people with a role")
+
+
+def action(page: str) -> Callable[[AnyView], AnyView]:
+    """Let a view take POST only; any other method is redirected to ``page``.
+
+    That happens to people who had to sign in again before their form was accepted. The page gets
+    the view's first argument, if it has one.
+    """
+
+    def guard(view: AnyView) -> AnyView:
+        @wraps(view)
+        def guarded(request: PersonRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if request.method != "POST":
+                return redirect(page, *list(kwargs.values())[:1])
+            return view(request, *args, **kwargs)
+
+        return cast("AnyView", guarded)
+
+    return guard
+
+
+def refused(request: PersonRequest, who: str) -> HttpResponse:
+    """Say who a page is for, and that this person is not among them."""
+    held = [role for role in ROLES if getattr(request.user, f"is_{role}")]
+    text = f"This is for {who}. You are signed in as {request.user.username}, "
+    if held:
+        text += f"who is {' and '.join(held)}. Nothing was done; ask an admin for the role."
+    else:
+        text += "who has no role yet. Nothing was done; an admin has to give you one first."
+    context = {"title": "You may not do this", "text": text}
+    return render(request, "errors/problem.html", context, status=HTTPStatus.FORBIDDEN)
+
+
+def _closed(view: AnyView, right: Callable[[User], bool], who: str) -> AnyView:
+    @wraps(view)
+    def closed(request: PersonRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return view(request, *args, **kwargs) if right(request.user) else refused(request, who)
+
+    return cast("AnyView", closed)

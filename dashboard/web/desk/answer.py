@@ -1,0 +1,506 @@
+"""A reviewer's answer: the form, the votes so far, and how a request ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+from uuid import UUID
+
+from django import forms
+from django.urls import reverse
+
+from approval_client.wire import OutcomeState, Source, Status
+from dashboard.accounts.models import User
+from dashboard.approvals import errors as refusals
+from dashboard.approvals import queries, services
+from dashboard.approvals.granting import Scope, Terms
+from dashboard.approvals.models import (
+    ApprovalRequest,
+    Decision,
+    Edit,
+    Grant,
+    Judgement,
+    Outcome,
+    Vote,
+)
+from dashboard.approvals.partial import StepSaid
+from dashboard.approvals.permission import votes_that_count
+from dashboard.approvals.repeating import earlier_answer, saw_the_end
+from dashboard.approvals.services import Basis
+from dashboard.policies.demands import Required
+from dashboard.web import times
+from dashboard.web.access import auth
+from dashboard.web.desk.grant import grant_offer
+from dashboard.web.desk.judgement import count_of_people, last_judgement
+from dashboard.web.desk.queue import filters_of
+from dashboard.web.desk.view import what_was_shown
+from dashboard.web.forms import LONGEST_REASON, Incomplete
+from dashboard.web.http import PersonRequest
+from dashboard.web.times import Moment
+
+_REMEMBER = {f"remember-{scope}": scope for scope in Scope}
+
+_VERDICTS = {
+    "approve": Status.APPROVED,
+    "reject": Status.REJECTED,
+    **dict.fromkeys(_REMEMBER, Status.APPROVED),
+    "same-approve": Status.APPROVED,
+    "same-reject": Status.REJECTED,
+}
+
+_TOO_LONG = (
+    f"The reason is longer than {LONGEST_REASON} characters. Nothing was recorded; say it in "
+    "fewer words."
+)
+
+
+def _reason() -> forms.CharField:
+    return forms.CharField(
+        max_length=LONGEST_REASON, required=False, error_messages={"max_length": _TOO_LONG}
+    )
+
+
+class AnswerForm(forms.Form):
+    """An answer, with the basis that the page showed. Each answer has a reason of its own."""
+
+    verdict = forms.ChoiceField(choices=list(_VERDICTS.items()))
+    digest = forms.RegexField(r"\A[0-9a-f]{64}\Z")
+    judgement = forms.IntegerField(min_value=1)
+    shown = forms.CharField(max_length=10_000)
+    end_seen = forms.CharField(max_length=3, required=False)
+    same_as = forms.IntegerField(min_value=1, required=False)  # the decision to give again
+    despite = forms.CharField(max_length=100, required=False)  # who else is on it
+    allow_steps = forms.BooleanField(required=False)
+    approve_reason = _reason()
+    reason = _reason()
+
+    @property
+    def what_is_wrong_with_the_reason(self) -> str:
+        """The errors that the person can correct; all other fields come from our own page."""
+        errors = [*self["approve_reason"].errors, *self["reason"].errors]
+        return " ".join(map(str, errors))
+
+    @property
+    def status(self) -> Status:
+        """The status that the answer leads to."""
+        return _VERDICTS[self.cleaned_data["verdict"]]
+
+    @property
+    def scope(self) -> Scope | None:
+        """What to remember; None if the answer is for this request only."""
+        return _REMEMBER.get(self.cleaned_data["verdict"])
+
+    @property
+    def repeats(self) -> bool:
+        """Whether an earlier answer is given again."""
+        return str(self.cleaned_data["verdict"]).startswith("same-")
+
+    @property
+    def said(self) -> str:
+        """The reason for this answer; what was typed for the other one is dropped."""
+        name = "approve_reason" if self.status is Status.APPROVED else "reason"
+        return str(self.cleaned_data[name])
+
+    @property
+    def end_was_seen(self) -> str:
+        """``"yes"`` if the end of the content was in sight, else empty."""
+        return "yes" if self.cleaned_data["end_seen"] == "yes" else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Voter:
+    """One person who approved.
+
+    Attributes:
+        counts: Whether it counts; it does not after the person lost the right to approve.
+        reason: Why, in their own words.
+    """
+
+    name: str
+    at: datetime
+    reason: str
+    counts: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VoteProgress:
+    """Who approved so far.
+
+    Attributes:
+        mine: What became of the reader's own approval; empty if they gave none that counts.
+    """
+
+    counted: int
+    needed: int
+    mine: str
+    voters: list[Voter]
+
+    @property
+    def headline(self) -> str:
+        """Say how far it has come."""
+        return f"{self.counted} of {count_of_people(self.needed)} approved"
+
+    @property
+    def left(self) -> range:
+        """One for each approval that is missing."""
+        return range(self.needed - self.counted)
+
+
+def vote_progress(
+    approval: ApprovalRequest,
+    required: Required,
+    person: User,
+    now: datetime,
+    *,
+    edit: Edit | None = None,
+) -> VoteProgress | None:
+    """Say who approved a pending request, or an ``edit`` of it, so far.
+
+    None where one approval is enough and there is none yet. Approving the request does not
+    approve an edit, and the other way round.
+    """
+    about = edit.pk if edit else None
+    votes = [vote for vote in approval.votes.all() if vote.edit_id == about]
+    if required.approvals == 1 and not votes:
+        return None
+    counting = {vote.pk for vote in votes_that_count(approval, required, now, edit=edit)}
+    left = required.approvals - len(counting)
+    is_mine = any(vote.person_id == person.pk and vote.pk in counting for vote in votes)
+    return VoteProgress(
+        counted=len(counting),
+        needed=required.approvals,
+        mine=f"You approved; {left} more {_is_or_are(left)} needed."
+        if is_mine and left > 0
+        else "",
+        voters=voters(votes, person, counting),
+    )
+
+
+def voters(votes: Sequence[Vote], person: User, counting: set[int]) -> list[Voter]:
+    """List the voters, each once: the vote that counts, or else the last one."""
+    ordered = sorted(votes, key=lambda vote: vote.pk in counting)  # what counts comes last
+    return [
+        Voter(
+            "you" if vote.person_id == person.pk else vote.person.username,
+            vote.voted_at,
+            vote.reason,
+            vote.pk in counting,
+        )
+        for vote in {vote.person_id: vote for vote in ordered}.values()
+    ]
+
+
+def _is_or_are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+_ENDS = {
+    (Status.APPROVED, Source.POLICY): "Approved by the policy; nobody was asked",
+    (Status.REJECTED, Source.POLICY): "Rejected by the policy; nobody was asked",
+    (Status.APPROVED, Source.GRANT): "Approved by a remembered yes",
+    (Status.CANCELLED, Source.AGENT): "Withdrawn by the agent",
+    (Status.CANCELLED, Source.ADMIN): "Closed by an admin",
+    (Status.EXPIRED, Source.DEADLINE): "Expired: nobody decided in time",
+}
+
+_NOTHING_RAN = "Nothing was approved, so nothing may run."
+
+_FINAL = "A decision cannot be undone."
+
+_NO_MORE = "It cannot be started any more."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GrantNote:
+    """The remembered approval that answered a request, or that was made from it.
+
+    Attributes:
+        by: Who gave it.
+        made_from: The request that it was given to.
+        answered: Whether it answered this one.
+        others: How many more were made with it, one for each step of a plan.
+        is_replacement: Whether it allows, once, the replacement that came with a rejection.
+    """
+
+    number: int
+    by: str
+    at: datetime
+    made_from: UUID
+    answered: bool
+    others: int
+    is_replacement: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RequestResult:
+    """What stands where the buttons were.
+
+    Attributes:
+        headline: What happened and by whom.
+        at: When, exactly.
+        reason: Why, in the words of whoever closed it.
+        reason_is_untrusted: Whether the agent wrote the reason.
+        voters: Who else approved, or everybody who did where several had to.
+        grant: The remembered approval that it used or made.
+        edit_id: What was approved instead of what was asked; None if nothing was.
+        since: What happened after that, one sentence each.
+        error, output: What the agent reports about the end; its voice.
+    """
+
+    status: str
+    headline: str
+    at: datetime
+    reason: str
+    reason_is_untrusted: bool
+    voters: list[Voter]
+    grant: GrantNote | None
+    edit_id: int | None
+    since: list[str]
+    error: str
+    output: str
+
+
+def result_of(
+    approval: ApprovalRequest, person: User, now: datetime, *, held: bool
+) -> RequestResult | None:
+    """Say how a request ended, or None while it has not."""
+    decision: Decision | None = getattr(approval, "decision", None)
+    if decision is None:
+        return None
+    reported = {outcome.state: outcome for outcome in approval.outcomes.all()}
+    finished = reported.get(OutcomeState.FINISHED)
+    said_yes = _voters(approval, decision, person)
+    alone = not said_yes or decision.status != Status.APPROVED
+    return RequestResult(
+        status=decision.status,
+        headline=(_headline(decision, person) if alone else _approved_by(said_yes))
+        + (", with a change" if decision.edit_id else ""),
+        edit_id=decision.edit_id,
+        at=decision.decided_at,
+        voters=said_yes,
+        grant=_grant_note(approval, decision, person),
+        reason=decision.reason if alone and _has_own_reason(decision) else "",
+        reason_is_untrusted=decision.source == Source.AGENT,
+        since=_since(decision, reported, now, held=held),
+        error=finished.error if finished else "",
+        output=finished.output_head if finished else "",
+    )
+
+
+def _headline(decision: Decision, person: User) -> str:
+    if decision.decided_by:
+        by = "you" if decision.decided_by_id == person.pk else decision.decided_by.username
+        again = ", as before" if decision.repeats_id else ""
+        return f"{decision.status.capitalize()} by {by}{again}"
+    end = (Status(decision.status), Source(decision.source))
+    return _ENDS.get(end, decision.status.capitalize())
+
+
+def _voters(approval: ApprovalRequest, decision: Decision, person: User) -> list[Voter]:
+    """List everybody who approved, unless that is the one person whom the decision names."""
+    votes = [vote for vote in approval.votes.all() if vote.edit_id == decision.edit_id]
+    closed_it = [vote.person_id == decision.decided_by_id for vote in votes]
+    only_one = decision.status == Status.APPROVED and closed_it == [True]
+    names = json.loads(decision.counted)
+    counted = {vote.pk for vote in votes if vote.person.username in names}
+    return [] if only_one else voters(votes, person, counted)
+
+
+def _approved_by(said_yes: Sequence[Voter]) -> str:
+    *others, last = [voter.name for voter in said_yes if voter.counts]
+    return f"Approved by {', '.join(others)} and {last}" if others else f"Approved by {last}"
+
+
+def _grant_note(approval: ApprovalRequest, decision: Decision, person: User) -> GrantNote | None:
+    made: list[Grant] = list(approval.grants_made.all())
+    grant = decision.grant or (made[0] if made else None)
+    if grant is None:
+        return None
+    return GrantNote(
+        number=grant.pk,
+        by="you" if grant.made_by_id == person.pk else grant.made_by.username,
+        at=grant.made_at,
+        made_from=grant.made_from_id,
+        answered=decision.grant_id == grant.pk,
+        others=max(0, len(made) - 1),
+        is_replacement=grant.edit_id is not None,
+    )
+
+
+def _has_own_reason(decision: Decision) -> bool:
+    """Other reasons are on the page already, in our words."""
+    return decision.source not in (Source.POLICY, Source.GRANT, Source.DEADLINE)
+
+
+def _since(
+    decision: Decision, reported: dict[str, Outcome], now: datetime, *, held: bool
+) -> list[str]:
+    if decision.status != Status.APPROVED:
+        return [_NOTHING_RAN]
+    started = reported.get(OutcomeState.STARTED)
+    if started is None:
+        return [_not_started(decision, now, held=held)]
+    wait_s = (started.reported_at - decision.decided_at).total_seconds()
+    said = [f"The agent started it {times.length(max(0.0, wait_s))} later."]
+    finished = reported.get(OutcomeState.FINISHED)
+    return [*said, _finished(finished) if finished else "It has not reported the end yet."]
+
+
+def _not_started(decision: Decision, now: datetime, *, held: bool) -> str:
+    until = decision.valid_until
+    if until is None or until <= now:
+        at = f" at {times.clock(until)}" if until else ""
+        return f"The agent did not start it; the approval ran out{at}. {_NO_MORE}"
+    if held:
+        return "Everything is on hold, so the agent cannot start it now."
+    return f"The agent may start it once, until {times.clock(until)}. {_FINAL}"
+
+
+def _finished(outcome: Outcome) -> str:
+    how = f" after {times.length(outcome.duration_s)}" if outcome.duration_s is not None else ""
+    code = f", exit code {outcome.exit_code}" if outcome.exit_code is not None else ""
+    what = "It ended with an error" if outcome.error else "It finished"
+    return f"{what}{how}{code}, says the agent."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RepeatOffer:
+    """A person's earlier answer, in this run, to exactly the same content.
+
+    Attributes:
+        decision_id: Which answer, for the form.
+        by: ``"you"``, or a name.
+        reason: The reason that is given again with it.
+        end_seen: Whether the reader had the end of it in sight then.
+    """
+
+    decision_id: int
+    approval_id: UUID
+    verb: str
+    status: str
+    by: str
+    at: Moment
+    reason: str
+    end_seen: bool
+
+    @property
+    def is_yes(self) -> bool:
+        """Whether it approved."""
+        return self.status == Status.APPROVED
+
+
+def repeat_offer(
+    approval: ApprovalRequest, judgement: Judgement, person: User, now: datetime
+) -> RepeatOffer | None:
+    """Return the answer that can be given again, or None."""
+    earlier = earlier_answer(approval, judgement)
+    if earlier is None or earlier.decided_by is None:
+        return None
+    return RepeatOffer(
+        decision_id=earlier.pk,
+        approval_id=earlier.approval_id,
+        verb="approve" if earlier.status == Status.APPROVED else "reject",
+        status=earlier.status,
+        by="you" if earlier.decided_by == person else earlier.decided_by.username,
+        at=times.moment(earlier.decided_at, now),
+        reason=earlier.reason,
+        end_seen=saw_the_end(earlier, person),
+    )
+
+
+_INCOMPLETE = (
+    "Your browser did not send all that the page showed. Nothing was recorded; load the page "
+    "again and decide there."
+)
+
+_NOT_WHOLE = (
+    "This page did not show the whole content, so it cannot be approved from here. Nothing was "
+    "recorded."
+)
+
+_SENT_AGAIN = (
+    Incomplete,
+    refusals.ReasonMissing,
+    refusals.GrantRefused,
+    refusals.StepsRefused,
+)
+"""What a form that says more or otherwise would have got past."""
+
+
+def decide(request: PersonRequest, approval_id: UUID) -> str:
+    """Record an answer; return the address of the request, with the filters of the list."""
+    services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
+    record(request, approval_id, AnswerForm(request.POST))
+    page = reverse("web:request", args=[approval_id])
+    query = "" if request.htmx else filters_of(request.GET).query
+    return f"{page}?{query}" if query else page
+
+
+def record(
+    request: PersonRequest,
+    approval_id: UUID,
+    form: AnswerForm,
+    edit_id: int | None = None,
+    *,
+    steps: Sequence[StepSaid] = (),
+) -> None:
+    """Record what a form answers: to the request, perhaps step by step, or to an edit of it.
+
+    Raises:
+        Refused: Nothing was recorded.
+    """
+    if not form.is_valid():
+        raise Incomplete(form.what_is_wrong_with_the_reason or _INCOMPLETE)
+    data = form.cleaned_data
+    page = f"{approval_id}/edits/{edit_id}" if edit_id else str(approval_id)
+    shown = what_was_shown(page, data["shown"])
+    if shown is None:
+        raise refusals.StaleBasis
+    if form.status is Status.APPROVED and not shown["whole"]:
+        raise refusals.NotAllowed(_NOT_WHOLE)
+    services.decide(
+        approval_id=approval_id,
+        reviewer=request.user,
+        auth=auth(request),
+        status=form.status,
+        basis=Basis(data["digest"], data["judgement"], edit_id),
+        reason=form.said,
+        shown={**shown, "end_seen": form.end_was_seen},
+        allow_steps=form.status is Status.APPROVED and data["allow_steps"],
+        remember=_terms(request, approval_id, form.scope) if form.scope else None,
+        despite=data["despite"],
+        repeats=_earlier(approval_id, data["same_as"]) if form.repeats else None,
+        steps=steps,
+    )
+
+
+def _earlier(approval_id: UUID, decision_id: int | None) -> Decision:
+    """Find the answer to give again. The service decides whether that is allowed."""
+    approval = queries.current(approval_id)
+    earlier = earlier_answer(approval, last_judgement(approval))
+    if earlier is None or earlier.pk != decision_id:
+        raise refusals.StaleBasis
+    return earlier
+
+
+def _terms(request: PersonRequest, approval_id: UUID, scope: Scope) -> Terms:
+    """Read how much more is to be approved. The service decides whether that is allowed."""
+    approval = queries.current(approval_id)
+    offered = grant_offer(approval, last_judgement(approval), request.user, request.POST)
+    if offered is None:
+        raise refusals.StaleBasis
+    if not offered.form.is_valid():
+        raise Incomplete(offered.form.what_is_wrong or _INCOMPLETE)
+    return offered.terms(scope)
+
+
+def status_of_refusal(refusal: refusals.Refused) -> int:
+    """Return the HTTP status of a page that says why nothing was recorded."""
+    if isinstance(refusal, _SENT_AGAIN):
+        return HTTPStatus.UNPROCESSABLE_ENTITY
+    if isinstance(refusal, refusals.NotAllowed):
+        return HTTPStatus.FORBIDDEN
+    return HTTPStatus.CONFLICT

@@ -1,0 +1,150 @@
+"""Who is assigned to a request: shown, taken, released, handed over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django import forms
+
+from dashboard.accounts.models import User
+from dashboard.accounts.queries import reviewers
+from dashboard.approvals import putting_off, services
+from dashboard.approvals.attention import attention
+from dashboard.approvals.models import ApprovalRequest, Claim
+from dashboard.policies.demands import Required
+from dashboard.web import times
+from dashboard.web.access import auth
+from dashboard.web.desk.extension import ExtensionOffer, extension_offer
+from dashboard.web.desk.snooze import choice_in_words
+from dashboard.web.desk.view import viewing_now
+from dashboard.web.forms import cleaned
+from dashboard.web.http import PersonRequest
+from dashboard.web.times import Moment
+
+LONGEST_NOTE = 500
+
+
+class AssignForm(forms.Form):
+    """Takes a request, perhaps from another reviewer."""
+
+    over = forms.CharField(max_length=100, required=False)
+
+
+class HandOverForm(forms.Form):
+    """Gives a request to another reviewer."""
+
+    to = forms.ModelChoiceField(
+        queryset=reviewers(),
+        to_field_name="username",
+        error_messages={
+            "required": "Say who is to look at this.",
+            "invalid_choice": "There is no reviewer of that name.",
+        },
+    )
+    note = forms.CharField(
+        max_length=LONGEST_NOTE,
+        required=False,
+        error_messages={"max_length": f"A note has {LONGEST_NOTE} characters at the most."},
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Assigned:
+    """Who is assigned to a request.
+
+    Attributes:
+        name: Who; the form sends it back, so that nobody is replaced unseen.
+        said: The whole of it, in our words, without the time.
+        note: What the person who handed it over said.
+    """
+
+    name: str
+    is_mine: bool
+    said: str
+    since: Moment
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AssignmentPanel:
+    """Who is assigned to a pending request, who views it, and what the reader can do about it.
+
+    Attributes:
+        viewing: Who else has it open, in a sentence; empty if nobody has.
+        may_act: Whether the reader can change any of this.
+        snoozed_until: Until when the reader snoozed it; empty if they did not.
+        snooze_choices: Until when it can be snoozed: the form's value, and its label.
+        people: The names of those that it can be handed to.
+        stamp: Changes whenever something does that open pages have to show at once.
+    """
+
+    assigned: Assigned | None
+    viewing: str
+    may_act: bool
+    snoozed_until: str
+    snooze_choices: list[tuple[str, str]]
+    people: list[str]
+    extension: ExtensionOffer | None
+    stamp: tuple[object, ...]
+
+
+def assignment_panel(
+    approval: ApprovalRequest, required: Required, person: User, now: datetime, *, may_act: bool
+) -> AssignmentPanel:
+    """Describe the assignment of a pending request for ``person``."""
+    found = attention([approval.pk], person, now)
+    claim, back = found.claims.get(approval.pk), found.back_at.get(approval.pk)
+    offered = putting_off.choices(now, approval.expires_at) if may_act else []
+    extra = extension_offer(approval, required, now) if may_act else None
+    names = [other.username for other in reviewers() if other != person] if may_act else []
+    whose = (claim.person_id, claim.claimed_at) if claim else None
+    return AssignmentPanel(
+        assigned=_assigned(claim, person, now) if claim else None,
+        viewing=viewing_now(found.looking.get(approval.pk, [])),
+        may_act=may_act,
+        snoozed_until=times.clock(back) if back else "",
+        snooze_choices=[(str(choice.later), choice_in_words(choice)) for choice in offered],
+        people=[name for name in names if claim is None or name != claim.person.username],
+        extension=extra,
+        stamp=(whose, back, extra and extra.ends),
+    )
+
+
+def _assigned(claim: Claim, person: User, now: datetime) -> Assigned:
+    return Assigned(
+        name=claim.person.username,
+        is_mine=claim.person_id == person.pk,
+        said=_said(claim, person),
+        since=times.moment(claim.claimed_at, now),
+        note=claim.note,
+    )
+
+
+def _said(claim: Claim, person: User) -> str:
+    after, name = claim.after, claim.person.username
+    is_mine, was_mine = claim.person_id == person.pk, after == person
+    if claim.is_handed and after:
+        giver = "You" if was_mine else after.username
+        return f"{giver} handed this to {'you' if is_mine else name}"
+    if was_mine:
+        return f"{name} took this over from you"
+    return "You are on this, claimed" if is_mine else f"{name} is on this, claimed"
+
+
+def assign(request: PersonRequest, approval_id: UUID) -> None:
+    """Assign the request to the person who asks."""
+    over = cleaned(AssignForm(request.POST))["over"]
+    services.claim(approval_id=approval_id, person=request.user, auth=auth(request), over=over)
+
+
+def release(request: PersonRequest, approval_id: UUID) -> None:
+    """Make the request unassigned."""
+    services.release(approval_id=approval_id, person=request.user, auth=auth(request))
+
+
+def hand_over(request: PersonRequest, approval_id: UUID) -> None:
+    """Assign the request to another reviewer."""
+    asked = cleaned(HandOverForm(request.POST))
+    services.hand_over(approval_id=approval_id, person=request.user, auth=auth(request), **asked)

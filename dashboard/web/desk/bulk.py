@@ -1,0 +1,275 @@
+"""Similar requests on one page: one in full, and what is different in the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django import forms
+from django.core import signing
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import render
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST, require_safe
+
+from approval_client.wire import Status, parse_json
+from dashboard.accounts.models import User
+from dashboard.approvals import alike, services
+from dashboard.approvals.alike import MOST, Alone, One
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.errors import Refused
+from dashboard.approvals.judging import demands_of
+from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.services import Basis
+from dashboard.web import times
+from dashboard.web.access import auth, for_reviewers
+from dashboard.web.desk.likeness import DiffSection, diff_sections
+from dashboard.web.desk.request import RequestContent, request_content
+from dashboard.web.desk.view import what_was_shown
+from dashboard.web.drawing.diff import difference
+from dashboard.web.drawing.markup import EMPTY
+from dashboard.web.drawing.prettyjson import pretty_json
+from dashboard.web.forms import LONGEST_REASON
+from dashboard.web.http import PersonRequest
+from dashboard.web.times import Moment, TimeLeft
+
+_VERDICTS = {"approve": Status.APPROVED, "reject": Status.REJECTED}
+
+
+class BulkForm(forms.Form):
+    """One answer to many, with one reason."""
+
+    verdict = forms.ChoiceField(choices=list(_VERDICTS.items()))
+    reason = forms.CharField(max_length=LONGEST_REASON, required=False)
+    end_seen = forms.CharField(max_length=3, required=False)
+
+    @property
+    def status(self) -> Status:
+        """The status that the answer leads to."""
+        return _VERDICTS[self.cleaned_data["verdict"]]
+
+    @property
+    def end_was_seen(self) -> str:
+        """``"yes"`` if the end of the page was in sight, else empty."""
+        return "yes" if self.cleaned_data["end_seen"] == "yes" else ""
+
+
+def ids_in(address: QueryDict) -> list[UUID]:
+    """Read the ids in an address; what is not an id is ignored."""
+    field, found = forms.UUIDField(required=False), list[UUID]()
+    for text in address.getlist("id")[:MOST]:
+        try:
+            found.append(field.clean(text))
+        except forms.ValidationError:
+            continue
+    return [one for one in found if one]
+
+
+_SALT = "approvals.bulk"
+
+_HIDDEN = "Characters in it are hidden or look like others."
+
+_MASKED = "Secrets in it are masked."
+
+_MUCH = "Too much of it is different to be shown here."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BulkItem:
+    """One request among others that are like it.
+
+    Attributes:
+        sections: What is different from the first; empty for the first itself.
+        objective: Drawn, where it is not that of the first; the agent's voice.
+        said: Where the rest of the evidence differs from the first.
+        signed: What this page shows of it, signed, for the answer to bring along.
+    """
+
+    id: UUID
+    number: int
+    asked: Moment
+    left: TimeLeft
+    sections: list[DiffSection]
+    is_same: bool
+    objective: SafeString
+    said: list[DiffSection]
+    signed: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bulk:
+    """Everything there is to read before answering many.
+
+    Attributes:
+        reading: The first of them in full, if there is any.
+        reason_required: Whether the policy asks why they are approved.
+    """
+
+    first: One | None
+    reading: RequestContent | None
+    items: list[BulkItem]
+    alone: list[Alone]
+    reason_required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SignedItem:
+    """A request as our page showed it among others."""
+
+    id: UUID
+    basis: Basis
+    shown: dict[str, Any]
+
+
+class _Page(NamedTuple):
+    """What all items of a page share."""
+
+    first: One
+    whole: RequestContent
+    person: User
+    now: datetime
+
+
+def bulk_of(ids: Sequence[UUID], person: User, now: datetime, own_host: str) -> Bulk:
+    """Draw requests to be answered together; those unlike the first are left out."""
+    found = alike.sort_out(ids, person, now)
+    alone, items = list(found.alone), list[BulkItem]()
+    page: _Page | None = None
+    for one in found.alike:
+        reading = request_content(one.approval, one.judgement, own_host)
+        parts = _parts(page.first, one) if page else []
+        said = _said(page.first.approval, one.approval) if page else []
+        if why := _why_alone(reading, parts + said):
+            alone.append(Alone(one.approval.pk, why))
+            continue
+        page = page or _Page(one, reading, person, now)
+        items.append(_bulk_item(one, reading, parts, page, len(items) + 1))
+    return Bulk(
+        first=page.first if page else None,
+        reading=page.whole if page else None,
+        items=items,
+        alone=alone,
+        reason_required=bool(page and demands_of(page.first.judgement).reason_required),
+    )
+
+
+def read_back(signed: str, person: User) -> SignedItem | None:
+    """Read what our page said of one request to this person; None if it did not."""
+    try:
+        said = signing.loads(signed, salt=_SALT)
+    except signing.BadSignature:
+        return None
+    if said["person"] != person.pk:
+        return None
+    return SignedItem(UUID(said["id"]), Basis(said["digest"], said["judgement"]), said["shown"])
+
+
+def _why_alone(reading: RequestContent, parts: Sequence[DiffSection]) -> str:
+    if reading.content.warnings:
+        return _HIDDEN
+    if reading.redacted:
+        return _MASKED
+    is_cut = reading.leaves_out or any(section.diff.left_out for section in parts)
+    return _MUCH if is_cut or reading.is_long or not reading.is_whole else ""
+
+
+def _parts(first: One, one: One) -> list[DiffSection]:
+    return list(diff_sections(first.approval.content, one.approval.content))
+
+
+def _bulk_item(
+    one: One, reading: RequestContent, parts: list[DiffSection], page: _Page, number: int
+) -> BulkItem:
+    approval = one.approval
+    is_first = number == 1
+    return BulkItem(
+        id=approval.pk,
+        number=number,
+        asked=times.moment(approval.submitted_at, page.now),
+        left=times.time_left(approval.submitted_at, approval.expires_at, page.now),
+        sections=parts,
+        is_same=not parts,
+        objective=EMPTY if reading.objective == page.whole.objective else reading.objective,
+        said=[] if is_first else _said(page.first.approval, approval),
+        signed=_sign(one, reading, page.person, number),
+    )
+
+
+def _said(first: ApprovalRequest, other: ApprovalRequest) -> list[DiffSection]:
+    """Show what else the agent says differently, and what it does not say of this one."""
+    if first.evidence == other.evidence:
+        return []
+    old, new = (pretty_json(parse_json(one.evidence)) for one in (first, other))
+    return [DiffSection("What else it says", difference(old, new))]
+
+
+def _sign(one: One, reading: RequestContent, person: User, number: int) -> str:
+    approval = one.approval
+    shown = what_was_shown(str(approval.pk), reading.shown) or {}
+    said = {
+        "person": person.pk,
+        "id": str(approval.pk),
+        "digest": approval.digest,
+        "judgement": one.judgement.pk,
+        "shown": {**shown, "together": number, "as": "difference" if number > 1 else "whole"},
+    }
+    return signing.dumps(said, salt=_SALT, compress=True)
+
+
+_INCOMPLETE = (
+    "Your browser did not send all that the page showed, or the reason is too long. Nothing was "
+    "recorded; go back, load the page again and decide there."
+)
+
+
+class BulkOutcome(NamedTuple):
+    """The result for one request: its status, or why nothing was recorded."""
+
+    id: UUID
+    status: str
+    refusal: str
+
+
+@require_safe
+@for_reviewers
+def bulk(request: PersonRequest) -> HttpResponse:
+    """Show one in full, and what is different in the others."""
+    asked = bulk_of(ids_in(request.GET), request.user, database_now(), request.get_host())
+    return render(request, "desk/bulk.html", {"bulk": asked})
+
+
+@require_POST
+@for_reviewers
+def decide_all(request: PersonRequest) -> HttpResponse:
+    """Answer the chosen requests one by one, and show the result of each."""
+    form = BulkForm(request.POST)
+    given = request.POST.getlist("item")
+    asked = [read_back(signed, request.user) for signed in given[:MOST]]
+    if not form.is_valid() or len(given) > MOST or not all(asked):
+        context = {"done": [], "problem": _INCOMPLETE}
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
+        return render(request, "desk/bulk_done.html", context, status=status)
+    done = [_decide(request, form, one) for one in asked if one]
+    return render(request, "desk/bulk_done.html", {"done": done, "word": form.status})
+
+
+def _decide(request: PersonRequest, form: BulkForm, one: SignedItem) -> BulkOutcome:
+    known = auth(request)
+    try:
+        services.mark_viewed(approval_id=one.id, person=request.user, auth=known)
+        services.decide(
+            approval_id=one.id,
+            auth=known,
+            reviewer=request.user,
+            status=form.status,
+            basis=one.basis,
+            reason=form.cleaned_data["reason"],
+            shown={**one.shown, "end_seen": form.end_was_seen},
+        )
+    except Refused as refusal:
+        return BulkOutcome(one.id, "", str(refusal))
+    return BulkOutcome(one.id, form.status, "")

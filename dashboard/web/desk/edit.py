@@ -1,0 +1,258 @@
+"""A reviewer's edit beside the request: written, shown, and answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from approval_client.wire import Kind, Status
+from dashboard.accounts import roles
+from dashboard.accounts.models import User
+from dashboard.approvals import queries, services
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.editing import edited, judged_now, report_of_edit
+from dashboard.approvals.errors import AlreadyClosed, NotFound, Refused
+from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
+from dashboard.approvals.permission import why_not_count
+from dashboard.approvals.replacing import ALLOWED_FOR
+from dashboard.policies.demands import Required
+from dashboard.policies.evaluate import Effect
+from dashboard.web import errors, times
+from dashboard.web.access import auth, for_readers, for_reviewers
+from dashboard.web.content import TOO_LONG, too_long
+from dashboard.web.desk.answer import (
+    AnswerForm,
+    VoteProgress,
+    record,
+    status_of_refusal,
+    vote_progress,
+)
+from dashboard.web.desk.editor import (
+    SECRETS_INSIDE,
+    EditUnreadable,
+    address_of,
+    content_of,
+    edit_named,
+    editor,
+    why_no_editor,
+)
+from dashboard.web.desk.grant import runnable_steps
+from dashboard.web.desk.judgement import demands_in_words, last_judgement
+from dashboard.web.desk.likeness import DiffSection, diff_sections
+from dashboard.web.desk.queue import listing_of
+from dashboard.web.desk.reader import redacted_places
+from dashboard.web.desk.request import RequestContent, request_content, state_of
+from dashboard.web.desk.step import StepRow, step_rows
+from dashboard.web.http import PersonRequest, SeeOther
+from dashboard.web.times import Moment
+
+_HELD = "Everything is on hold: nothing can be approved until an admin lifts it."
+
+_ONCE = (
+    f"The agent may come back with exactly this, once, in this run and within "
+    f"{times.length(ALLOWED_FOR.total_seconds())}, and nobody is asked again."
+)
+
+_WORDS = "The agent gets it as words, and a person is asked again when it comes back with it. {}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EditView:
+    """A change, ready for the page.
+
+    Attributes:
+        sentences: What the policy says of it; ``demands`` is what its approval takes.
+        is_replacement: Whether it can only be sent with a rejection.
+        once: What happens when it is sent with a rejection.
+        why_not: Why it cannot be approved by this person; empty if it can.
+        runs: Which steps may be allowed to run, in words.
+    """
+
+    id: int
+    by: str
+    is_mine: bool
+    at: Moment
+    digest: str
+    sections: list[DiffSection]
+    steps: list[StepRow]
+    reading: RequestContent
+    sentences: list[str]
+    demands: list[str]
+    required: Required
+    is_replacement: bool
+    once: str
+    why_not: str
+    progress: VoteProgress | None
+    runs: str
+
+
+def edit_view(
+    approval: ApprovalRequest,
+    edit: Edit,
+    judgement: Judgement,
+    person: User,
+    *,
+    now: datetime,
+    host: str,
+) -> EditView:
+    """Show ``edit`` to ``person``, on a page that ``host`` serves."""
+    evaluation = judged_now(edit, approval, judgement)
+    required, is_mine = evaluation.demands, edit.edited_by_id == person.pk
+    why_not = _why_not(approval, edit, required, person, now)
+    rejected = f"The policy rejects this now. {evaluation.reason}"
+    reading = _edited_content(approval, edit, person, host)
+    edit.approval = approval
+    return EditView(
+        id=edit.pk,
+        by="you" if is_mine else edit.edited_by.username,
+        is_mine=is_mine,
+        at=times.moment(edit.edited_at, now),
+        digest=edit.digest,
+        sections=_sections(approval, edit, redacts=reading.redacts),
+        steps=list(step_rows(approval, edit, redacts=reading.redacts)),
+        reading=reading,
+        sentences=list(evaluation.trace),
+        demands=demands_in_words(required, approval),
+        required=required,
+        is_replacement=not approval.accepts_edits,
+        once=_once(edit, judgement, person, now),
+        why_not=rejected if evaluation.effect is Effect.REJECT else why_not,
+        progress=vote_progress(approval, required, person, now, edit=edit),
+        runs=runnable_steps(approval, edit.content, required, report_of_edit(edit), person=person),
+    )
+
+
+def edit_page_name(approval: ApprovalRequest, edit: Edit) -> str:
+    """Name what the page of an edit shows, for its signature: not what the request's page does."""
+    return f"{approval.pk}/edits/{edit.pk}"
+
+
+def _why_not(
+    approval: ApprovalRequest, edit: Edit, required: Required, person: User, now: datetime
+) -> str:
+    if why_not := why_not_count(approval, required, person, now, edit=edit):
+        return why_not
+    if too_long(Kind(approval.kind), edit.content):
+        return TOO_LONG
+    return _HELD if queries.active_hold() else ""
+
+
+def _once(edit: Edit, judgement: Judgement, person: User, now: datetime) -> str:
+    why_not = services.why_not_allowed(edit, judgement, person, now)
+    return _WORDS.format(why_not) if why_not else _ONCE
+
+
+def _edited_content(
+    approval: ApprovalRequest, edit: Edit, person: User, host: str
+) -> RequestContent:
+    """Draw the edited content as if it had been asked."""
+    seen = Judgement(inspection=Inspection(report=edit.report))
+    name = edit_page_name(approval, edit)
+    return request_content(edited(approval, edit.content), seen, host, person, name=name)
+
+
+def _sections(approval: ApprovalRequest, edit: Edit, *, redacts: bool) -> list[DiffSection]:
+    is_plan = approval.kind == Kind.PLAN
+    return [] if is_plan else list(diff_sections(approval.content, edit.content, redacts=redacts))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_reviewers
+def write_edit(request: PersonRequest, approval_id: UUID) -> HttpResponse:
+    """Show the content in a text field, or save the edit and show it."""
+    try:
+        approval = queries.current(approval_id)
+    except NotFound:
+        return errors.not_found(request)
+    may_edit = approval.status == Status.PENDING and not why_no_editor(approval)
+    base = edit_named(approval, request.GET.get("from", ""))
+    if may_edit and redacted_places(approval, request.user, base):
+        messages.error(request, SECRETS_INSIDE)
+        may_edit = False
+    if not may_edit:
+        return SeeOther(address_of(approval, base))
+    if request.method != "POST":
+        return _editor_page(request, approval, base)
+    try:
+        made = content_of(approval, request.POST.get("text", ""))
+        kept = services.propose_edit(
+            approval_id=approval_id, editor=request.user, auth=auth(request), content=made
+        )
+    except AlreadyClosed:
+        return SeeOther(reverse("web:request", args=[approval_id]))
+    except (EditUnreadable, Refused) as refusal:
+        return _editor_page(request, approval, base, str(refusal))
+    return SeeOther(reverse("web:edit_shown", args=[approval_id, kept.pk]))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_readers
+def show_edit(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpResponse:
+    """Show an edit beside the request, or record the answer to it."""
+    try:
+        approval = queries.current(approval_id)
+    except NotFound:
+        return errors.not_found(request)
+    kept = edit_named(approval, str(edit_id))
+    if kept is None:
+        return errors.not_found(request)
+    if request.method != "POST":
+        return _edit_page(request, approval, kept)
+    if not roles.may_decide(request.user):
+        return errors.forbidden(request)
+    try:
+        services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
+        record(request, approval_id, AnswerForm(request.POST), edit_id)
+    except Refused as refusal:
+        return _edit_page(request, queries.current(approval_id), kept, refusal)
+    return SeeOther(reverse("web:request", args=[approval_id]))
+
+
+def _editor_page(
+    request: PersonRequest, approval: ApprovalRequest, base: Edit | None, refusal: str = ""
+) -> HttpResponse:
+    sent = request.POST.get("text", "") if request.method == "POST" else None
+    context = {
+        "approval": approval,
+        "state": state_of(approval, request.user, database_now()),
+        "editor": editor(approval, base, sent),
+        "listing": listing_of(request),
+        "refusal": refusal,
+    }
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
+    return render(request, "desk/edit.html", context, status=status)
+
+
+def _edit_page(
+    request: PersonRequest,
+    approval: ApprovalRequest,
+    kept: Edit,
+    refusal: Refused | None = None,
+) -> HttpResponse:
+    now, sent = database_now(), request.POST if refusal else None
+    context = {
+        "approval": approval,
+        "state": state_of(approval, request.user, now),
+        "change": edit_view(
+            approval,
+            kept,
+            last_judgement(approval),
+            request.user,
+            now=now,
+            host=request.get_host(),
+        ),
+        "listing": listing_of(request),
+        "refusal": str(refusal or ""),
+        "reason": sent.get("reason", "") if sent else "",
+        "approve_reason": sent.get("approve_reason", "") if sent else "",
+    }
+    status = status_of_refusal(refusal) if refusal else HTTPStatus.OK
+    return render(request, "desk/change.html", context, status=status)

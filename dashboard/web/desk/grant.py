@@ -1,0 +1,425 @@
+"""Remembered approvals: offered with an answer, listed, and ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Case, When
+from django.db.models.functions import Left, Right
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+
+from approval_client.wire import Kind, canonical_json, parse_json
+from dashboard.accounts import roles
+from dashboard.accounts.models import User
+from dashboard.approvals import queries
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.errors import NotAllowed, NotFound
+from dashboard.approvals.granting import (
+    DEFAULT_FOR_S,
+    MOST_USES,
+    Scope,
+    Terms,
+    scopes,
+    why_not_by,
+    why_not_grantable,
+)
+from dashboard.approvals.judging import demands_of, report_of
+from dashboard.approvals.models import ApprovalRequest, Grant, GrantQuerySet, Judgement
+from dashboard.approvals.services import revoke_grant
+from dashboard.approvals.stepping import exact_steps
+from dashboard.inspection.findings import Report, Severity
+from dashboard.inspection.parts import words
+from dashboard.inspection.redaction import candidates, secrets_in_text
+from dashboard.policies.demands import Required
+from dashboard.web import errors, times
+from dashboard.web.access import any_role, auth, refused
+from dashboard.web.drawing.markup import EMPTY, REDACTED, untrusted
+from dashboard.web.drawing.redaction import redacted
+from dashboard.web.drawing.summary import HEAD, TAIL, summary
+from dashboard.web.findings import SEVERITIES
+from dashboard.web.forms import offer_choices
+from dashboard.web.http import PersonRequest
+from dashboard.web.times import Moment, TimeLeft
+
+USES = 10
+"""How often a yes is used at most, unless its giver says otherwise."""
+
+_HOUR, _DAY = 3600, 86_400
+
+_LENGTHS = [
+    (_HOUR, "1 hour"),
+    (DEFAULT_FOR_S, "8 hours"),
+    (_DAY, "1 day"),
+    (7 * _DAY, "7 days"),
+    (30 * _DAY, "30 days"),
+]
+
+_HOW_OFTEN = (
+    f"Say how often this yes may be used, between once and {MOST_USES} times, or tick that any "
+    "number is meant. Nothing was recorded."
+)
+
+
+class GrantForm(forms.Form):
+    """How much more an approval allows.
+
+    Args:
+        has_run: Whether the request belongs to a run.
+        pins: The arguments, each drawn; the form sends their positions.
+    """
+
+    where = forms.ChoiceField(
+        choices=[("run", "Only in this run"), ("agent", "In any run of this agent")],
+        widget=forms.RadioSelect,
+    )
+    for_s = forms.TypedChoiceField(label="For how long", choices=_LENGTHS, coerce=int)
+    most_uses = forms.IntegerField(
+        label="How often at most",
+        required=False,
+        min_value=1,
+        max_value=MOST_USES,
+    )
+    any_number = forms.BooleanField(label="Any number of times", required=False)
+    pinned = forms.TypedMultipleChoiceField(
+        coerce=int, required=False, widget=forms.CheckboxSelectMultiple
+    )
+
+    def __init__(self, *, has_run: bool, pins: Sequence[SafeString], data: Any = None) -> None:
+        start = {"where": "run", "for_s": DEFAULT_FOR_S, "most_uses": USES}
+        every = list(range(len(pins)))
+        super().__init__(data, initial={**start, "pinned": every}, auto_id="remember-%s")
+        offer_choices(self, "pinned", list(enumerate(pins)))
+        if not has_run:
+            del self.fields["where"]
+
+    def clean(self) -> dict[str, Any]:
+        """Require a number, unless the form says that there is no limit."""
+        chosen = self.cleaned_data
+        self.errors.pop("most_uses", None)
+        if not chosen.get("any_number") and chosen.get("most_uses") is None:
+            self.add_error("most_uses", _HOW_OFTEN)
+        return chosen
+
+    @property
+    def what_is_wrong(self) -> str:
+        """The errors that the person can correct; all other fields come from our own page."""
+        return " ".join(map(str, self["most_uses"].errors))
+
+    def terms(self, scope: Scope, names: Sequence[str]) -> Terms:
+        """Return what is to be allowed; ``names`` are those of the arguments, in their order."""
+        chosen = self.cleaned_data
+        pinned = tuple(names[index] for index in chosen["pinned"])
+        return Terms(
+            scope=scope,
+            this_run=chosen.get("where") == "run",
+            arguments=pinned if scope is Scope.ARGUMENTS else (),
+            for_s=chosen["for_s"],
+            most_uses=None if chosen["any_number"] else chosen["most_uses"],
+        )
+
+
+MOST_PINS = 20
+"""A call with more arguments offers the first ones; the others may then have any value."""
+
+_LONGEST_NAME, _LONGEST_VALUE = 60, 100
+
+THIS = {
+    Kind.CODE: "exactly this code",
+    Kind.TOOL_CALL: "exactly this call",
+    Kind.PLAN: "exactly this plan",
+    Kind.MEMORY: "exactly this change",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GrantOffer:
+    """An approval that can be remembered, and how much more it may allow.
+
+    Attributes:
+        this: What it would be at the least, in our words.
+        tool: The tool's name, drawn; empty unless it is a tool call.
+        pins: Arguments with their values, drawn, whose values may have to be the same.
+        is_cut: Whether the call has more arguments than are offered.
+        scope: What was chosen by a form that came back; else the least.
+        is_back: Whether the form was sent for this, and something in it has to be mended.
+    """
+
+    this: str
+    agent: str
+    tool: SafeString
+    names: list[str]
+    pins: list[SafeString]
+    is_cut: bool
+    form: GrantForm
+    scope: str
+    is_back: bool
+
+    def terms(self, scope: Scope) -> Terms:
+        """Return what was chosen, once the form is valid."""
+        return self.form.terms(scope, self.names)
+
+
+def grant_offer(
+    approval: ApprovalRequest,
+    judgement: Judgement,
+    person: User,
+    sent: Mapping[str, Any] | None = None,
+) -> GrantOffer | None:
+    """Return what can be allowed from now on; None if this approval cannot be remembered.
+
+    Args:
+        approval: What is asked, with its agent.
+        judgement: What the policy says of it.
+        person: Who would approve.
+        sent: The form, if it was sent.
+    """
+    required, report = demands_of(judgement), report_of(judgement.inspection)
+    if why_not_grantable(approval, required, report) or why_not_by(person, required):
+        return None
+    content = parse_json(approval.content) if Scope.TOOL in scopes(approval) else {}
+    arguments: dict[str, Any] = content.get("arguments", {})
+    names = sorted(arguments)[:MOST_PINS]
+    pins = [drawn_argument(name, arguments[name]) for name in names]
+    return GrantOffer(
+        this=THIS[Kind(approval.kind)],
+        agent=approval.agent.name,
+        tool=untrusted(content.get("tool", "")),
+        names=names,
+        pins=pins,
+        is_cut=len(arguments) > len(names),
+        form=GrantForm(has_run=bool(approval.run_id), pins=pins, data=_sent(sent)),
+        scope=_chosen(sent) or str(Scope.CONTENT),
+        is_back=bool(_chosen(sent)),
+    )
+
+
+def drawn_argument(name: str, value: Any, longest: int = _LONGEST_VALUE) -> SafeString:
+    """Draw an argument with its value, cut to fit; what looks like a secret is redacted."""
+    said = f"{_cut(name, _LONGEST_NAME)} = "
+    if isinstance(value, str) and (0, len(value)) in secrets_in_text(value, words(name)):
+        return untrusted(said) + REDACTED
+    text, end = said + canonical_json(value), len(said) + longest
+    if len(text) <= end:
+        return redacted(text)
+    # What is cut in two would not look like what it is.
+    inside = (start for start, stop in candidates(text) if start < end < stop)
+    return redacted(f"{text[: next(inside, end)]}…")
+
+
+def _cut(text: str, longest: int) -> str:
+    return f"{text[:longest]}…" if len(text) > longest else text
+
+
+def _sent(sent: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    # Perhaps this was not offered when the page was made.
+    return sent if sent and "for_s" in sent else None
+
+
+def _chosen(sent: Mapping[str, Any] | None) -> str:
+    verdict = str(sent.get("verdict", "")) if sent else ""
+    return next((str(scope) for scope in Scope if verdict == f"remember-{scope}"), "")
+
+
+MOST_OVER = 50
+
+_LONGEST_VALUE_LISTED = 400
+
+_IDLE = "{} does not review any more, so this answers nothing. It would again with the role."
+
+
+@dataclass(frozen=True, slots=True)
+class CoveredFinding:
+    """A finding that the approval covered."""
+
+    severity: str
+    word: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class GrantUse:
+    """One of the last requests that a grant answered."""
+
+    approval_id: UUID
+    at: Moment
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GrantRow:
+    """One grant. ``run``, ``tool``, ``values`` and ``summary`` are the agent's voice, drawn.
+
+    Attributes:
+        what: What exactly is allowed, in our words.
+        uses: How often it was used, and of how many times.
+        idle: Why it is in force and still answers nothing; empty if it answers.
+        over: Why it is no longer in force; empty while it is.
+    """
+
+    number: int
+    agent: str
+    what: str
+    digest: str
+    tool: SafeString
+    values: list[SafeString]
+    summary: SafeString
+    run_id: str
+    run: SafeString
+    findings: list[CoveredFinding]
+    by: str
+    made: Moment
+    made_from: UUID
+    left: TimeLeft
+    uses: str
+    answered: list[GrantUse]
+    idle: str
+    over: str
+    over_at: datetime | None
+    may_end: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GrantListing:
+    """All grants in force, the newest first, and the last that are over."""
+
+    in_force: list[GrantRow]
+    over: list[GrantRow]
+    more: bool
+
+
+def grant_listing(person: User, now: datetime) -> GrantListing:
+    """List grants for a person who looks."""
+    over = list(_light(queries.grants_over(now, MOST_OVER + 1)))
+    return GrantListing(
+        [_row(grant, person, now) for grant in _light(queries.grants_in_force(now))],
+        [_row(grant, person, now) for grant in over[:MOST_OVER]],
+        len(over) > MOST_OVER,
+    )
+
+
+def _light(grants: GrantQuerySet) -> GrantQuerySet:
+    """Read only the ends of what is allowed: of its own content, or of what was asked."""
+    content = Case(When(content="", then="made_from__content"), default="content")
+    return grants.annotate(head=Left(content, HEAD), tail=Right(content, TAIL))
+
+
+def _row(grant: Grant, person: User, now: datetime) -> GrantRow:
+    over, over_at = _over(grant, now)
+    is_call = grant.scope != Scope.CONTENT
+    drawn = summary(grant.kind, grant.head, grant.tail)  # type: ignore[attr-defined] # annotated
+    return GrantRow(
+        number=grant.pk,
+        agent=grant.agent.name,
+        what=_what(grant),
+        digest=grant.digest,
+        tool=untrusted(grant.tool) if is_call else EMPTY,
+        values=_values(grant),
+        summary=EMPTY if is_call else drawn,
+        run_id=grant.run_id,
+        run=untrusted(grant.run_id),
+        findings=_findings(grant),
+        by="you" if grant.made_by_id == person.pk else grant.made_by.username,
+        made=times.moment(grant.made_at, now),
+        made_from=grant.made_from_id,
+        left=times.time_left(grant.made_at, grant.expires_at, now),
+        uses=_uses(grant),
+        answered=_answered(grant, now),
+        idle="" if roles.may_decide(grant.made_by) else _IDLE.format(grant.made_by.username),
+        over=over,
+        over_at=over_at,
+        may_end=not over and _may_end(grant, person),
+    )
+
+
+def _may_end(grant: Grant, person: User) -> bool:
+    made_it = grant.made_by_id == person.pk and roles.may_decide(person)
+    return made_it or roles.may_administer(person)
+
+
+def _what(grant: Grant) -> str:
+    match grant.scope:
+        case Scope.TOOL:
+            return "with any values"
+        case Scope.ARGUMENTS:
+            return "with these values, whatever its other arguments are"
+    return THIS[Kind(grant.kind)]
+
+
+def _values(grant: Grant) -> list[SafeString]:
+    values = parse_json(grant.arguments)
+    return [drawn_argument(name, value, _LONGEST_VALUE_LISTED) for name, value in values.items()]
+
+
+def _findings(grant: Grant) -> list[CoveredFinding]:
+    found = [(Severity(severity), name) for name, severity in json.loads(grant.findings).items()]
+    found.sort(key=lambda covered: (-covered[0].rank, covered[1]))
+    return [CoveredFinding(str(severity), SEVERITIES[severity], name) for severity, name in found]
+
+
+def _uses(grant: Grant) -> str:
+    if grant.most_uses is None:
+        return "once, of any number" if grant.uses == 1 else f"{grant.uses} times, of any number"
+    return f"{grant.uses} of {grant.most_uses} times"
+
+
+def _answered(grant: Grant, now: datetime) -> list[GrantUse]:
+    latest = grant.latest  # type: ignore[attr-defined] # prefetched under this name
+    return [GrantUse(d.approval_id, times.moment(d.decided_at, now)) for d in latest]
+
+
+def _over(grant: Grant, now: datetime) -> tuple[str, datetime | None]:
+    if grant.ended_at:
+        by = f" by {grant.ended_by.username}" if grant.ended_by else f": {grant.ended_because}"
+        return f"Ended{by}", grant.ended_at
+    if grant.expires_at <= now:
+        return "Its time is over", grant.expires_at
+    if grant.most_uses is not None and grant.uses >= grant.most_uses:
+        return "Used up", None
+    return "", None
+
+
+def runnable_steps(
+    approval: ApprovalRequest, content: str, required: Required, report: Report, *, person: User
+) -> str:
+    """Name the steps of a plan that may be allowed to run; empty if none may."""
+    if approval.kind != Kind.PLAN or not approval.run_id:
+        return ""
+    if why_not_grantable(approval, required, report) or why_not_by(person, required):
+        return ""
+    numbers = [str(step.index + 1) for step in exact_steps(content)]
+    *others, last = numbers or [""]
+    return f"steps {', '.join(others)} and {last}" if others else last and f"step {last}"
+
+
+@any_role
+@require_safe
+def grants(request: PersonRequest) -> HttpResponse:
+    """Show every grant in force, and those that are over."""
+    context = {"listing": grant_listing(request.user, database_now())}
+    return render(request, "office/grants.html", context)
+
+
+@any_role
+def end_grant(request: PersonRequest, grant_id: int) -> HttpResponse:
+    """End a grant at once; any method but POST is redirected to the list."""
+    if request.method != "POST":
+        return redirect("web:grants")
+    try:
+        revoke_grant(grant_id, by=request.user, auth=auth(request))
+    except NotFound:
+        return errors.not_found(request)
+    except NotAllowed:
+        return refused(request, "who gave that yes, and for admins")
+    messages.success(
+        request, f"Grant {grant_id} is ended. What it covered waits for a person from now on."
+    )
+    return redirect("web:grants")

@@ -1,0 +1,610 @@
+"""The insight: figures of a period, a chart of its days, one table at a time, and notes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from http import HTTPStatus
+from itertools import islice
+from math import ceil
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django import forms
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+
+from approval_client.wire import Kind, Source, Status
+from dashboard.accounts import roles
+from dashboard.accounts.models import User
+from dashboard.approvals import figures
+from dashboard.approvals import insight as reads
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.figures import NO_RULE, Answers, Asked, Tally, Yes, percentile, share
+from dashboard.approvals.insight import MOST_LISTED, Period
+from dashboard.approvals.models import ApprovalRequest, Decision
+from dashboard.web import times, words
+from dashboard.web.access import for_readers
+from dashboard.web.drawing.markup import untrusted
+from dashboard.web.http import PersonRequest
+
+LAST_DAYS = (7, 30, 90)
+
+USUAL_DAYS = 30
+
+MOST_DAYS = 366
+
+TABLES = {
+    "agent": "Agents",
+    "capability": "Capabilities",
+    "rule": "Rules",
+    "person": "Reviewers",
+    "day": "Days",
+}
+
+_NO_DAY = "This is no day. Write it as 2026-03-31."
+
+
+def _day_field(label: str) -> forms.DateField:
+    return forms.DateField(
+        label=label,
+        required=False,
+        input_formats=["%Y-%m-%d"],
+        error_messages={"invalid": _NO_DAY},
+        widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
+    )
+
+
+class InsightForm(forms.Form):
+    """A period, by days back or by its first and last day, and a table with its order."""
+
+    since = _day_field("Asked from")
+    until = _day_field("Asked until")
+    days = forms.TypedChoiceField(
+        choices=[(days, days) for days in LAST_DAYS],
+        coerce=int,
+        required=False,
+        widget=forms.HiddenInput,
+        error_messages={"invalid_choice": "Choose 7, 30 or 90 days, or name the first one."},
+    )
+    by = forms.ChoiceField(
+        choices=list(TABLES.items()),
+        required=False,
+        widget=forms.HiddenInput,
+        error_messages={"invalid_choice": "There is no such table. Choose one of them."},
+    )
+    sort = forms.CharField(max_length=20, required=False, widget=forms.HiddenInput)
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse days that are in the wrong order, or too many of them."""
+        chosen: dict[str, Any] = super().clean() or {}
+        since, until = chosen.get("since"), chosen.get("until")
+        if until and not since and "since" not in self.errors:
+            self.add_error("since", "Name the first day too.")
+        elif since and until and until < since:
+            self.add_error("until", "This is before the first day, so no day is left.")
+        elif since and until and (until - since).days >= MOST_DAYS:
+            self.add_error("since", f"These are more than {MOST_DAYS} days. Choose fewer.")
+        return chosen
+
+    @property
+    def table(self) -> str:
+        """Which table is open."""
+        return str(self.cleaned_data.get("by") or "agent")
+
+    @property
+    def is_own_days(self) -> bool:
+        """Whether days were named."""
+        return bool(self.cleaned_data.get("since"))
+
+    @property
+    def days_back(self) -> int:
+        """How many days back, where none were named."""
+        return int(self.cleaned_data.get("days") or USUAL_DAYS)
+
+    def period(self, now: datetime) -> Period:
+        """Return what is asked for; a day begins at midnight UTC, and today belongs to it."""
+        today = now.astimezone(UTC).date()
+        since: date | None = self.cleaned_data["since"]
+        if since is None:
+            since, last = today - timedelta(days=self.days_back - 1), today
+        else:
+            usual = min(max(today, since), _days_after(since, MOST_DAYS - 1))
+            last = self.cleaned_data["until"] or usual
+        return Period(_midnight(since), _midnight(_days_after(last, 1)))
+
+    def address(self, **changes: object) -> dict[str, str]:
+        """Return what the address says, with some of it changed; ``None`` leaves something out."""
+        said = {name: value for name, value in self.cleaned_data.items() if value}
+        return {name: str(value) for name, value in (said | changes).items() if value}
+
+
+def _days_after(day: date, days: int) -> date:
+    return min(day, date.max - timedelta(days=days)) + timedelta(days=days)
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+Number = float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column.
+
+    Attributes:
+        key: How an address names it.
+        value: What a row is sorted by; None where there is nothing to say.
+        write: Puts that into words.
+        has_bar: Whether it is a share, drawn as a bar beside the words.
+        is_bad: Whether any value but zero is worth a look.
+    """
+
+    key: str
+    words: str
+    value: Callable[[Any], Number]
+    write: Callable[[float], str]
+    has_bar: bool = False
+    is_bad: bool = False
+
+
+def count(number: float) -> str:
+    """Write how many."""
+    return f"{number:,.0f}"
+
+
+def percent(part: float) -> str:
+    """Write a share."""
+    return f"{part * 100:.0f} %"
+
+
+def _half(values: list[float]) -> Number:
+    return percentile(values, 50)
+
+
+def _most(values: list[float]) -> Number:
+    return percentile(values, 90)
+
+
+GROUPS: tuple[Column, ...] = (
+    Column("asked", "Requests", lambda t: t.asked, count),
+    Column("people", "Asked people", lambda t: t.of_people, count),
+    Column("rate", "Approved by them", lambda t: t.rate, percent, has_bar=True),
+    Column("viewed", "First view, median", lambda t: _half(t.viewed_s), times.length),
+    Column("viewed90", "90 % within", lambda t: _most(t.viewed_s), times.length),
+    Column("decided", "Decision, median", lambda t: _half(t.decided_s), times.length),
+    Column("decided90", "90 % within", lambda t: _most(t.decided_s), times.length),
+    Column("unseen", "Expired unseen", lambda t: t.unseen, count, is_bad=True),
+)
+
+PEOPLE: tuple[Column, ...] = (
+    Column("answers", "Answers", lambda a: a.yeses + a.noes, count),
+    Column("rate", "Approved", lambda a: a.rate, percent, has_bar=True),
+    Column("waited", "Answered after, median", lambda a: _half(a.waited_s), times.length),
+    Column("looked", "From sight to yes, median", lambda a: _half(a.after_s), times.length),
+    Column("quick", "Yes in under 1 s", lambda a: a.quick, count, is_bad=True),
+    Column("unread", "Faster than reading", lambda a: a.unread, count, is_bad=True),
+    Column("overruled", "Yes, then rejected", lambda a: a.overruled, count, is_bad=True),
+    Column("reasons", "With a reason", lambda a: share(a.reasons, a.yeses + a.noes), percent),
+)
+
+MOST_ROWS = 100
+
+_FIRST = {"person": "-answers", "day": "-name"}
+
+_NAMES = {
+    "agent": "Agent",
+    "capability": "Capability it names",
+    "rule": "Rule that decided",
+    "person": "Reviewer",
+    "day": "Day (UTC)",
+}
+
+NO_RULE_WORDS = untrusted("no rule: the modes")
+
+
+class TableHead(NamedTuple):
+    """The head of a column. ``order`` is how the table is sorted by it now, as ARIA says it."""
+
+    words: str
+    href: str
+    order: str
+
+
+class TableCell(NamedTuple):
+    """A value in words, what its column is called, and a share of 100 for a bar, or -1."""
+
+    text: str
+    label: str
+    tone: str
+    bar: int
+
+
+class TableRow(NamedTuple):
+    """A row; ``is_untrusted`` if the agent chose its name."""
+
+    name: SafeString
+    is_untrusted: bool
+    note: str
+    cells: list[TableCell]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Table:
+    """One table, sorted. ``more`` rows are left out."""
+
+    title: str
+    heads: list[TableHead]
+    rows: list[TableRow]
+    more: int
+
+
+class Figure(NamedTuple):
+    """One number that says how it goes, with a sentence beside it."""
+
+    words: str
+    value: str
+    note: str
+
+
+def overview(asked: Sequence[Asked], yeses: Sequence[Yes]) -> list[Figure]:
+    """Sum up the period."""
+    total = figures.tally(asked)
+    alone = Counter(one.source for one in asked)
+    reasons = [one.reason for one in asked if one.source == Source.REVIEWER]
+    given = figures.share(sum(bool((r or "").strip()) for r in reasons), len(reasons))
+    answered = total.approved + total.rejected
+    return [
+        Figure(
+            "Requests",
+            f"{total.asked:,}",
+            f"{alone[Source.POLICY]:,} answered by the policy, {alone[Source.GRANT]:,} by a "
+            f"remembered yes, {total.of_people:,} asked people",
+        ),
+        Figure(
+            "Approved by people",
+            _or_none(total.rate, percent),
+            f"{total.approved:,} of {answered:,} answers; {_or_none(given, percent)} of them "
+            "with a reason",
+        ),
+        _time("Until somebody looks", total.viewed_s),
+        _time("Until somebody decides", total.decided_s),
+        Figure(
+            "Expired unseen", f"{total.unseen:,}", f"of {total.expired:,} that nobody answered"
+        ),
+        Figure(
+            "Yes in under a second",
+            f"{sum(yes.is_quick for yes in yeses):,}",
+            f"of {len(yeses):,}; {sum(yes.is_unread for yes in yeses):,} came faster than "
+            "anybody reads",
+        ),
+    ]
+
+
+def table(
+    form: InsightForm, asked: Sequence[Asked], yeses: Sequence[Yes], period: Period, person: User
+) -> Table:
+    """Return the table that the address asks for; reviewers see only their own row of people."""
+    by = form.table
+    columns = PEOPLE if by == "person" else GROUPS
+    found = _people(asked, yeses, person) if by == "person" else _groups(by, asked, period)
+    sort = _known(form.cleaned_data.get("sort") or "", columns) or _FIRST.get(by, "-asked")
+    ordered = _sorted(found, columns, sort)
+    return Table(
+        title=TABLES[by],
+        heads=_heads(form, by, columns, sort),
+        rows=[_row(by, name, sums, columns) for name, sums in ordered[:MOST_ROWS]],
+        more=max(0, len(ordered) - MOST_ROWS),
+    )
+
+
+def sees_everybody(person: User) -> bool:
+    """Say whether somebody may compare people with each other: admins and auditors may."""
+    return roles.may_audit(person)
+
+
+Sums = Mapping[str, Tally | Answers]
+
+
+def _people(asked: Sequence[Asked], yeses: Sequence[Yes], person: User) -> Sums:
+    found = figures.by_person(asked, yeses)
+    if sees_everybody(person):
+        return found
+    return {name: sums for name, sums in found.items() if name == person.username}
+
+
+def _groups(by: str, asked: Sequence[Asked], period: Period) -> Sums:
+    if by == "day":
+        begin = period.since
+        return figures.by(lambda one: _day(begin + timedelta(seconds=one.since_s)), asked)
+    if by == "rule":
+        return figures.by(lambda one: figures.deciding_rule(one.trace), asked)
+    return figures.by(lambda one: str(getattr(one, by)), asked)
+
+
+def _day(at: datetime) -> str:
+    return f"{at:%Y-%m-%d}"
+
+
+def _known(sort: str, columns: Sequence[Column]) -> str:
+    return sort if sort.removeprefix("-") in {"name", *(c.key for c in columns)} else ""
+
+
+def _sorted(
+    found: Sums, columns: Sequence[Column], sort: str
+) -> list[tuple[str, Tally | Answers]]:
+    key, falls = sort.removeprefix("-"), sort.startswith("-")
+    rows = sorted(found.items(), key=lambda row: row[0].lower(), reverse=falls and key == "name")
+    if key == "name":
+        return rows
+    value = next(column.value for column in columns if column.key == key)
+    # What has no value comes last, whichever way it goes.
+    rows.sort(key=lambda row: _place(value(row[1]), falls=falls))
+    return rows
+
+
+def _place(value: float | None, *, falls: bool) -> tuple[bool, float]:
+    return (True, 0.0) if value is None else (False, -value if falls else value)
+
+
+def _heads(form: InsightForm, by: str, columns: Sequence[Column], sort: str) -> list[TableHead]:
+    named = [("name", _NAMES[by]), *((column.key, column.words) for column in columns)]
+    return [_head(form, key, words, sort) for key, words in named]
+
+
+def _head(form: InsightForm, key: str, words: str, sort: str) -> TableHead:
+    # Numbers fall first: what is most is what somebody looks for.
+    usual, other = (key, f"-{key}") if key == "name" else (f"-{key}", key)
+    href = f"?{urlencode(form.address(sort=other if sort == usual else usual))}#table"
+    order = {key: "ascending", f"-{key}": "descending"}.get(sort, "")
+    return TableHead(words, href, order)
+
+
+def _row(by: str, name: str, sums: Tally | Answers, columns: Sequence[Column]) -> TableRow:
+    drawn = NO_RULE_WORDS if by == "rule" and name == NO_RULE else untrusted(name)
+    note = _revisions(sums) if by == "rule" and isinstance(sums, Tally) else ""
+    cells = [_cell(column, column.value(sums)) for column in columns]
+    return TableRow(drawn, by == "capability", note, cells)
+
+
+def _revisions(sums: Tally) -> str:
+    first, last = min(sums.revisions, default=0), max(sums.revisions, default=0)
+    return f"revision {first}" if first == last else f"revisions {first} to {last}"
+
+
+def _cell(column: Column, value: float | None) -> TableCell:
+    tone = "none" if not value else "figure--bad" if column.is_bad else ""
+    bar = round(value * 100) if column.has_bar and value is not None else -1
+    return TableCell(_or_none(value, column.write), column.words, tone, bar)
+
+
+def _time(words: str, values: Sequence[float]) -> Figure:
+    most = percentile(values, 90)
+    note = (
+        f"at the median; 90 % within {times.length(most)}" if most is not None else "nothing yet"
+    )
+    return Figure(words, _or_none(percentile(values, 50), times.length), note)
+
+
+def _or_none(value: float | None, write: Callable[[float], str]) -> str:
+    return "—" if value is None else write(value)
+
+
+HEIGHT, WIDTH, GAP = 100, 10, 2
+
+MOST_BARS = 92
+
+_DAY = timedelta(days=1)
+
+_ORDER = ("approved", "rejected", "expired", "alone", "other")
+
+
+class BarPart(NamedTuple):
+    """A piece of a bar, in units of the drawing."""
+
+    name: str
+    x: int
+    y: float
+    height: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chart:
+    """Bars from the first day to the last one; ``days`` of them in each.
+
+    Attributes:
+        most: How many requests the highest bar stands for.
+    """
+
+    parts: list[BarPart]
+    width: int
+    days: int
+    most: int
+    first: str
+    last: str
+
+
+def chart(asked: Iterable[Asked], period: Period) -> Chart:
+    """Draw what was asked on each day, by what became of it."""
+    length = (period.until - period.since) // _DAY
+    days = max(1, ceil(length / MOST_BARS))
+    bars = [dict.fromkeys(_ORDER, 0) for _ in range(ceil(length / days))]
+    for one in asked:
+        bars[min(len(bars) - 1, int(one.since_s // (86_400 * days)))][_became(one)] += 1
+    most = max((sum(bar.values()) for bar in bars), default=0)
+    return Chart(
+        parts=[part for x, bar in enumerate(bars) for part in _stacked(x, bar, most)],
+        width=len(bars) * WIDTH,
+        days=days,
+        most=most,
+        first=f"{period.since:%Y-%m-%d}",
+        last=f"{period.until - _DAY:%Y-%m-%d}",
+    )
+
+
+def _became(one: Asked) -> str:
+    if one.source in (Source.POLICY, Source.GRANT):
+        return "alone"
+    if one.source == Source.REVIEWER:
+        return "approved" if one.status == Status.APPROVED else "rejected"
+    return "expired" if one.status == Status.EXPIRED else "other"
+
+
+def _stacked(number: int, bar: dict[str, int], most: int) -> Iterable[BarPart]:
+    y = float(HEIGHT)
+    for name in _ORDER:
+        if bar[name]:
+            height = round(bar[name] / most * HEIGHT, 2)
+            y = round(y - height, 2)
+            yield BarPart(name, number * WIDTH + GAP // 2, y, height)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToldAnswer:
+    """One answer to one request."""
+
+    id: UUID
+    kind: str
+    kind_word: str
+    agent: str
+    person: str
+    said: str
+    status: str
+    at: datetime
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QuickApproval:
+    """An approval that came sooner than anybody can read the content."""
+
+    told: ToldAnswer
+    after: str
+    lines: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InsightNotes:
+    """What is listed; each list holds the newest ``MOST_LISTED`` at most."""
+
+    quick: list[QuickApproval]
+    more_quick: int
+    disagreements: list[list[ToldAnswer]]
+    more_disagreements: int
+
+
+def notes(
+    asked: Sequence[Asked], yeses: Sequence[Yes], period: Period, person: User
+) -> InsightNotes:
+    """List what is worth a look; reviewers see only their own quick answers."""
+    everybody = sees_everybody(person)
+    quick = [
+        yes
+        for yes in yeses
+        if (yes.is_quick or yes.is_unread) and (everybody or yes.person == person.username)
+    ]
+    digests = list(figures.disagreements(asked))
+    listed = _disagreements(digests[:MOST_LISTED], period)
+    return InsightNotes(
+        quick=_quick(quick[:MOST_LISTED]),
+        more_quick=max(0, len(quick) - MOST_LISTED),
+        disagreements=listed,
+        more_disagreements=len(digests) - len(listed),
+    )
+
+
+def _quick(few: Sequence[Yes]) -> list[QuickApproval]:
+    found = reads.votes(yes.id for yes in few)
+    listed = []
+    for yes in few:
+        vote = found[yes.id]
+        status, at = Status.APPROVED, vote.voted_at
+        told = _told(vote.approval, vote.person.username, status, at, vote.reason)
+        after = times.length(max(0.0, yes.after_s or 0.0))
+        listed.append(QuickApproval(told=told, after=after, lines=yes.lines or 0))
+    return listed
+
+
+def _disagreements(digests: Sequence[str], period: Period) -> list[list[ToldAnswer]]:
+    answers: dict[str, list[Decision]] = {digest: [] for digest in digests}
+    for decision in reads.answers_to(digests, period):
+        answers[decision.approval.digest].append(decision)
+    return [_both(given) for given in answers.values() if given]
+
+
+def _both(given: Sequence[Decision]) -> list[ToldAnswer]:
+    """Take the newest approval and the newest rejection, and up to two others."""
+    newest = {decision.status: decision for decision in reversed(given)}
+    others = islice((d for d in given if d not in newest.values()), 2)
+    few = sorted([*newest.values(), *others], key=lambda d: d.decided_at, reverse=True)
+    return [_of(decision) for decision in few]
+
+
+def _of(decision: Decision) -> ToldAnswer:
+    person = decision.decided_by.username if decision.decided_by else ""
+    status, at = Status(decision.status), decision.decided_at
+    return _told(decision.approval, person, status, at, decision.reason)
+
+
+def _told(
+    approval: ApprovalRequest, person: str, status: Status, at: datetime, reason: str
+) -> ToldAnswer:
+    return ToldAnswer(
+        id=approval.pk,
+        kind=approval.kind,
+        kind_word=words.KINDS[Kind(approval.kind)],
+        agent=approval.agent.name,
+        person=person,
+        said=words.STATUSES[status],
+        status=status,
+        at=at,
+        reason=reason,
+    )
+
+
+@require_safe
+@for_readers
+def insight(request: PersonRequest) -> HttpResponse:
+    """Show the figures of a period, and one table of them."""
+    form = InsightForm(request.GET)
+    if not form.is_valid():
+        context = {"form": form}
+        return render(request, "desk/insight.html", context, status=HTTPStatus.BAD_REQUEST)
+    return render(request, "desk/insight.html", {"form": form, **_found(form, request)})
+
+
+def _found(form: InsightForm, request: PersonRequest) -> dict[str, Any]:
+    person, period = request.user, form.period(database_now())
+    asked = reads.asked(period, with_rules=form.table == "rule")
+    yeses = reads.yeses(period)
+    return {
+        "asked": len(asked),
+        "is_cut": len(asked) == reads.MOST,
+        "figures": overview(asked, yeses),
+        "chart": chart(asked, period),
+        "table": table(form, asked, yeses, period, person),
+        "notes": notes(asked, yeses, period, person),
+        "sees_everybody": sees_everybody(person),
+        "first": period.since.date(),
+        "periods": [(days, _period(form, days), _is_open(form, days)) for days in LAST_DAYS],
+        "tables": [(words, _table(form, by), by == form.table) for by, words in TABLES.items()],
+    }
+
+
+def _period(form: InsightForm, days: int) -> str:
+    return urlencode(form.address(days=days, since=None, until=None))
+
+
+def _is_open(form: InsightForm, days: int) -> bool:
+    return not form.is_own_days and form.days_back == days
+
+
+def _table(form: InsightForm, by: str) -> str:
+    return urlencode(form.address(by=by, sort=None))

@@ -1,0 +1,167 @@
+"""Which earlier request this one resembles, and what changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from approval_client.wire import Source, Status, canonical_json, parse_json
+from dashboard.accounts.models import User
+from dashboard.approvals import lineage
+from dashboard.approvals.models import ApprovalRequest, Decision
+from dashboard.web import times, words
+from dashboard.web.drawing.diff import Difference, difference, tally
+from dashboard.web.drawing.prettyjson import pretty_json
+from dashboard.web.times import Moment
+
+_TITLES = {
+    "code": "Code",
+    "language": "Language that the agent names",
+    "tool": "Tool",
+    "arguments": "Arguments",
+    "steps": "Steps",
+    "operation": "Operation",
+    "user_id": "Whose memory",
+    "content": "New content",
+    "existing": "Content that it says exists now",
+}
+
+_OTHER = "Also part of the content"
+
+_PERSON = (Source.REVIEWER, Source.ADMIN)
+
+
+@dataclass(frozen=True, slots=True)
+class DiffSection:
+    """One part of the content that changed. ``title`` is ours."""
+
+    title: str
+    diff: Difference
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EarlierRequest:
+    """An earlier request beside the one that is read.
+
+    Attributes:
+        lead: ``"Resembles what was rejected"``: everything before the time.
+        tail: ``"by alice"``, what stands after it; perhaps empty.
+        reason: The words of the person who decided; perhaps none.
+        is_open: Whether what changed is shown without a click.
+    """
+
+    id: UUID
+    status: str
+    lead: str
+    at: Moment
+    tail: str
+    reason: str
+    is_same: bool
+    is_open: bool
+    names_run: bool
+    sections: list[DiffSection]
+
+    @property
+    def changed(self) -> str:
+        """Say how much is different."""
+        added = sum(section.diff.added for section in self.sections)
+        removed = sum(section.diff.removed for section in self.sections)
+        return lines_counted(added=added, removed=removed)
+
+
+def earlier_request(
+    approval: ApprovalRequest, person: User, now: datetime, *, redacts: bool = False
+) -> EarlierRequest | None:
+    """Return the earlier request that ``approval`` resembles; None if there is none.
+
+    ``redacts`` says whether secrets are redacted in the difference.
+    """
+    earlier = lineage.resembled(approval)
+    if earlier is None:
+        return None
+    one = earlier.approval
+    what, at, tail = _what_became(one, person, now)
+    lead = "Exactly the same as" if earlier.is_same else "Resembles"
+    return EarlierRequest(
+        id=one.pk,
+        status=one.status,
+        lead=f"{lead} {what}",
+        at=times.moment(at, now),
+        tail=tail,
+        reason=_reason(one),
+        is_same=earlier.is_same,
+        is_open=one.status == Status.REJECTED,
+        names_run=bool(approval.run_id),
+        sections=list(diff_sections(lineage.text_of(one), approval.content, redacts=redacts)),
+    )
+
+
+def diff_sections(old: str, new: str, *, redacts: bool = False) -> Iterator[DiffSection]:
+    """Show what is different between two canonical contents, part by part."""
+    for title, before, after in _parts(old, new):
+        yield DiffSection(title, difference(before, after, redacts=redacts))
+
+
+def how_much_changed(old: str, new: str) -> str:
+    """Say how much is different between two canonical contents, without drawing it."""
+    tallies = [tally(before, after) for _, before, after in _parts(old, new)]
+    added, removed = (sum(side) for side in zip((0, 0), *tallies, strict=True))
+    return lines_counted(added=added, removed=removed) or "the same lines in another order"
+
+
+def _parts(old: str, new: str) -> Iterator[tuple[str, str, str]]:
+    """Yield title, old text and new text of each part of a content that changed."""
+    if not old:  # too long to be compared
+        return
+    was, now = parse_json(old), parse_json(new)
+    for name in [*_TITLES, *sorted({*was, *now} - {*_TITLES})]:
+        if _written(was, name) != _written(now, name):
+            yield (_TITLES.get(name, _OTHER), *_texts(name, was, now))
+
+
+def lines_counted(*, added: int, removed: int) -> str:
+    """Say how many lines a difference has."""
+    said = [(removed, "removed"), (added, "added")]
+    return " and ".join(f"{n} line{'' if n == 1 else 's'} {what}" for n, what in said if n)
+
+
+def _texts(name: str, old: dict[str, Any], new: dict[str, Any]) -> tuple[str, str]:
+    """Write a part as it reads where it is a text on both sides, and as JSON elsewhere."""
+    both = [side[name] for side in (old, new) if name in side]
+    if all(isinstance(value, str) for value in both):
+        return old.get(name, ""), new.get(name, "")
+    before, after = (pretty_json(side[name]) if name in side else "" for side in (old, new))
+    return before, after
+
+
+def _written(side: dict[str, Any], name: str) -> str:
+    """Write a part so that 1, 1.0 and true stay three things."""
+    return canonical_json(side[name]) if name in side else ""
+
+
+def _what_became(one: ApprovalRequest, person: User, now: datetime) -> tuple[str, datetime, str]:
+    """Say what became of an earlier request, when, and by whom."""
+    decision: Decision | None = getattr(one, "decision", None)
+    if decision is None:
+        overdue = one.expires_at <= now
+        return "what was asked", one.submitted_at, "" if overdue else "and still waits"
+    by = words.decided_by(decision, person)
+    match Status(decision.status), Source(decision.source):
+        case Status.EXPIRED, _:
+            return "what nobody decided in time,", decision.decided_at, ""
+        case Status.CANCELLED, Source.AGENT:
+            return "what the agent withdrew", decision.decided_at, ""
+        case Status.CANCELLED, _:
+            return "what was closed", decision.decided_at, by
+        case Status.APPROVED, _ if decision.edit_id:
+            return "what was approved only with a change,", decision.decided_at, by
+        case status, _:
+            return f"what was {status}", decision.decided_at, by
+
+
+def _reason(one: ApprovalRequest) -> str:
+    decision: Decision | None = getattr(one, "decision", None)
+    return decision.reason if decision and decision.source in _PERSON else ""

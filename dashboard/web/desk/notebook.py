@@ -1,0 +1,342 @@
+"""The pinned notebook of a request: what we say of it, its cells, and its pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+
+from approval_client.wire import Kind, parse_json
+from dashboard.approvals import notebooks, queries
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.errors import NotFound
+from dashboard.approvals.models import ApprovalRequest, Notebook
+from dashboard.inspection.notebooks import Cell, Changes, Match, Output, Picture, changes, match
+from dashboard.web import errors, times
+from dashboard.web.access import for_readers
+from dashboard.web.desk.judgement import last_judgement
+from dashboard.web.desk.view import redacted_secrets
+from dashboard.web.drawing.code import ColourBudget, RenderedCode, render_code
+from dashboard.web.drawing.diff import Difference, difference
+from dashboard.web.drawing.pictures import drawn_anew
+from dashboard.web.drawing.redaction import KnownSecrets
+from dashboard.web.http import PersonRequest
+from dashboard.web.times import Moment
+
+_TITLES = {"code": "Code", "markdown": "Text", "raw": "Text that is not run"}
+
+_OUTPUTS = {
+    "stdout": "Printed",
+    "stderr": "Printed as an error",
+    "result": "Result",
+    "display": "Displayed",
+    "error": "Error",
+    "unknown": "An output of a kind that we do not know",
+}
+
+_LONG = 12  # lines; a longer output is folded
+
+
+@dataclass(frozen=True, slots=True)
+class OutputView:
+    """One output. ``label`` and ``not_shown`` are ours."""
+
+    label: str
+    code: RenderedCode | None
+    left_out: int
+    colours: int
+    picture: Picture | None
+    not_shown: str
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is folded at first."""
+        return self.code is not None and self.code.line_count > _LONG
+
+
+@dataclass(frozen=True, slots=True)
+class CellView:
+    """One cell: code, or a text that is shown as it was written and never as markup."""
+
+    number: int
+    title: str
+    count: int | None
+    code: RenderedCode | None
+    prose: SafeString | None
+    left_out: int
+    outputs: list[OutputView]
+    outputs_left_out: int
+    attachments: int
+
+
+def draw_cells(
+    cells: Iterable[Cell], language: str, secrets: Collection[str] = ()
+) -> list[CellView]:
+    """Draw cells, in their order, while the time for colours lasts, with ``secrets`` masked."""
+    budget, known = ColourBudget(1.0), KnownSecrets(secrets)
+    return [_cell(cell, language, budget, known) for cell in cells]
+
+
+def _cell(cell: Cell, language: str, budget: ColourBudget, known: KnownSecrets) -> CellView:
+    is_code, source = cell["kind"] == "code", cell["source"]
+    redacted = known.occurrences(source) if is_code else ()
+    return CellView(
+        number=cell["number"],
+        title=_TITLES[cell["kind"]],
+        count=cell["count"],
+        code=render_code(source, language, budget, redacted) if is_code else None,
+        prose=None if is_code else known.draw(source),
+        left_out=cell["left_out"],
+        outputs=[_output(output, known) for output in cell["outputs"]],
+        outputs_left_out=cell["outputs_left_out"],
+        attachments=cell["attachments"],
+    )
+
+
+def _output(output: Output, known: KnownSecrets) -> OutputView:
+    text = output["text"].removesuffix("\n")
+    return OutputView(
+        label=_OUTPUTS[output["kind"]],
+        code=render_code(text, redacted=known.occurrences(text)) if text else None,
+        left_out=output["left_out"],
+        colours=output["colours"],
+        picture=output["picture"],
+        not_shown=", ".join(output["not_shown"]),
+    )
+
+
+EVERYTHING = "The code that would run is all code cells of this notebook, one after the other."
+
+NOTHING = "The code that would run is not in this notebook."
+
+THE_SAME = "The very notebook that the request before it in this run named."
+
+NO_CELL = "No cell changed since the request before it in this run; outputs or settings did."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PinnedNotebook:
+    """A notebook beside a request. Every word is ours.
+
+    Attributes:
+        digest: SHA-256 of its bytes, as the request names it.
+        sent: When it came; None if the agent had not sent it when it asked.
+        cells: How many there are.
+        compared: Whether what would run is in it; empty where that is no code.
+        is_in_it: Whether it is.
+        since: What changed since the notebook before; empty if there was none.
+    """
+
+    digest: str
+    sent: Moment | None = None
+    cells: int = 0
+    compared: str = ""
+    is_in_it: bool = False
+    since: str = ""
+
+
+def pinned_notebook(approval: ApprovalRequest, now: datetime) -> PinnedNotebook | None:
+    """Describe the notebook that a request names, or return None if it names none."""
+    digest = parse_json(approval.evidence).get("notebook")
+    if not notebooks.is_digest(digest):
+        return None
+    notebook = notebooks.pinned_to(approval.pk)
+    if notebook is None:
+        return PinnedNotebook(digest=digest)
+    found = found_in(approval, notebook)
+    return PinnedNotebook(
+        digest=digest,
+        sent=times.moment(notebook.sent_at, now),
+        cells=len(notebooks.outline_of(notebook)["cells"]),
+        compared="" if found is None else _compared(found),
+        is_in_it=bool(found),
+        since=_since(approval, notebook),
+    )
+
+
+def found_in(approval: ApprovalRequest, notebook: Notebook) -> Match | None:
+    """Say where the code of a request stands in a notebook; None if it asks for no code."""
+    if approval.kind != Kind.CODE:
+        return None
+    content = parse_json(approval.content)
+    return match(content["code"], content.get("language"), notebooks.outline_of(notebook))
+
+
+def changes_since(notebook: Notebook, before: Notebook | None) -> Changes:
+    """Say how a notebook differs from the one before."""
+    if before is None or before.digest == notebook.digest:
+        return Changes()
+    return changes(notebooks.outline_of(before), notebooks.outline_of(notebook))
+
+
+def _compared(found: Match) -> str:
+    if found.is_everything:
+        return EVERYTHING
+    numbers = ", ".join(map(str, found.cells))
+    match len(found.cells):
+        case 0:
+            return NOTHING
+        case 1:
+            return f"The code that would run is cell {numbers} of this notebook."
+    return f"Each block that would run is a cell of this notebook: {numbers}."
+
+
+def _since(approval: ApprovalRequest, notebook: Notebook) -> str:
+    before = notebooks.pinned_before(approval)
+    if before is None:
+        return ""
+    if before.digest == notebook.digest:
+        return THE_SAME
+    found = changes_since(notebook, before)
+    if not found:
+        return NO_CELL
+    counts = [(len(found.earlier), "changed"), (len(found.new), "new"), (found.gone, "gone")]
+    said = [f"{count} {word}" for count, word in counts if count]
+    first, _, word = said[0].partition(" ")
+    said[0] = f"{first} cell{'' if first == '1' else 's'} {word}"
+    return f"{', '.join(said)} since the request before it in this run."
+
+
+MOST_CELLS = 50
+"""Cells on one page."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellRow:
+    """A cell, and what we say of it.
+
+    Attributes:
+        is_run: It is what would run.
+        is_new: The notebook before had no such cell.
+        diff: What changed in it since; None if nothing.
+    """
+
+    cell: CellView
+    is_run: bool
+    is_new: bool
+    diff: Difference | None
+
+
+@dataclass(frozen=True, slots=True)
+class CellPage:
+    """Some cells of a notebook.
+
+    Attributes:
+        first, last: Their numbers, from 1.
+        before, after: The numbers with which other pages begin; 0 if there is none.
+        is_unreadable: They could not be read.
+    """
+
+    cells: list[CellRow]
+    first: int
+    last: int
+    total: int
+    before: int
+    after: int
+    is_unreadable: bool
+
+
+def cell_page(
+    approval: ApprovalRequest, notebook: Notebook, first: int, secrets: Collection[str] = ()
+) -> CellPage:
+    """Draw the cells from number ``first`` on, as many as fit on a page, ``secrets`` masked."""
+    outline = notebooks.outline_of(notebook)
+    total = len(outline["cells"])
+    first = min(max(first, 1), max(total, 1))
+    read = notebooks.cells_of(notebook, first - 1, MOST_CELLS)
+    views = draw_cells(read or [], outline["language"], secrets)
+    last = first + len(views) - 1
+    return CellPage(
+        cells=_rows(approval, notebook, views, redacts=bool(secrets)),
+        first=first,
+        last=last,
+        total=total,
+        before=max(first - MOST_CELLS, 1) if first > 1 else 0,
+        after=last + 1 if views and last < total else 0,
+        is_unreadable=read is None,
+    )
+
+
+def _rows(
+    approval: ApprovalRequest, notebook: Notebook, views: list[CellView], *, redacts: bool
+) -> list[CellRow]:
+    found = found_in(approval, notebook)
+    before = notebooks.pinned_before(approval)
+    since = changes_since(notebook, before)
+    shown = [view.number - 1 for view in views if view.number - 1 in since.earlier]
+    diffs = (
+        _differences(notebook, before, since, shown, redacts=redacts) if before and shown else {}
+    )
+    return [
+        CellRow(
+            view,
+            is_run=found is not None and _would_run(found, view),
+            is_new=view.number - 1 in since.new,
+            diff=diffs.get(view.number - 1),
+        )
+        for view in views
+    ]
+
+
+def _would_run(found: Match, view: CellView) -> bool:
+    return view.number in found.cells or (found.is_everything and view.code is not None)
+
+
+def _differences(
+    notebook: Notebook, before: Notebook, since: Changes, shown: list[int], *, redacts: bool
+) -> dict[int, Difference]:
+    old = notebooks.sources_of(before, [since.earlier[number] for number in shown])
+    new = notebooks.sources_of(notebook, shown)
+    if old is None or new is None:
+        return {}
+    pairs = zip(shown, old, new, strict=True)
+    return {number: difference(one, other, redacts=redacts) for number, one, other in pairs}
+
+
+_LONGEST_NUMBER = 6  # digits
+
+_PICTURE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
+
+
+@require_safe
+@for_readers
+def notebook(request: PersonRequest, approval_id: UUID) -> HttpResponse:
+    """Show the cells of the notebook that was pinned; to htmx, the cells alone."""
+    try:
+        approval = queries.current(approval_id)
+    except NotFound:
+        return errors.not_found(request)
+    kept = notebooks.pinned_to(approval_id)
+    if kept is None:
+        return errors.not_found(request)
+    secrets = redacted_secrets(approval, last_judgement(approval), request.user)
+    context = {
+        "approval": approval,
+        "pinned": pinned_notebook(approval, database_now()),
+        "page": cell_page(approval, kept, _number(request.GET.get("from", "")), secrets),
+    }
+    return render(request, "desk/_cells.html" if request.htmx else "desk/notebook.html", context)
+
+
+@require_safe
+@for_readers
+def picture(request: PersonRequest, approval_id: UUID, cell: int, output: int) -> HttpResponse:
+    """Show a picture of a pinned notebook, drawn anew."""
+    pin = notebooks.pinned_to(approval_id)
+    given = notebooks.picture_of(pin, cell - 1, output) if pin and cell else None
+    drawn = drawn_anew(given) if given else None
+    if drawn is None:
+        return errors.not_found(request)
+    headers = {"Content-Security-Policy": _PICTURE_POLICY, "Content-Disposition": "inline"}
+    return HttpResponse(drawn, content_type="image/png", headers=headers)
+
+
+def _number(text: str) -> int:
+    is_number = text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER
+    return int(text) if is_number else 1

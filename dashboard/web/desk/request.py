@@ -1,0 +1,491 @@
+"""The page of a request: its content, which never changes, and its state, which follows events."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import wraps
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST, require_safe
+
+from approval_client.wire import Kind, Status, parse_json
+from dashboard.accounts import roles
+from dashboard.accounts.models import User
+from dashboard.approvals import notebooks, queries, services
+from dashboard.approvals.attention import put_off_by
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.coverage import Part
+from dashboard.approvals.errors import ClaimedByAnother, NotFound, Refused, StaleBasis
+from dashboard.approvals.judging import demands_of, report_of
+from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
+from dashboard.approvals.permission import why_not_count
+from dashboard.policies.demands import Required
+from dashboard.web import errors, times, words
+from dashboard.web.access import for_readers, is_in_sight
+from dashboard.web.content import TOO_LONG, Content, fits, lines_of_json
+from dashboard.web.desk.answer import (
+    RepeatOffer,
+    RequestResult,
+    VoteProgress,
+    repeat_offer,
+    result_of,
+    status_of_refusal,
+    vote_progress,
+)
+from dashboard.web.desk.assignment import AssignmentPanel, assignment_panel
+from dashboard.web.desk.editor import why_no_editor
+from dashboard.web.desk.evidence import EvidenceField, evidence_fields
+from dashboard.web.desk.grant import GrantOffer, grant_offer, runnable_steps
+from dashboard.web.desk.judgement import JudgementView, judgement_view, last_judgement
+from dashboard.web.desk.likeness import earlier_request
+from dashboard.web.desk.notebook import pinned_notebook
+from dashboard.web.desk.queue import listing_of, nobody_is_waiting
+from dashboard.web.desk.view import (
+    Unread,
+    drawn_content,
+    parts_missing,
+    parts_on_page,
+    redacts_for,
+    signed_view,
+    texts_in_parts,
+    unread,
+)
+from dashboard.web.drawing.code import RENDERER_VERSION
+from dashboard.web.drawing.links import NotebookLink, notebook_link
+from dashboard.web.drawing.markup import untrusted
+from dashboard.web.drawing.redaction import KnownSecrets
+from dashboard.web.findings import Found
+from dashboard.web.http import PersonRequest, SeeOther
+from dashboard.web.times import Moment, TimeLeft
+
+MOST_LINES_SAID = 5_000
+"""Evidence that is longer is left out, and that is said."""
+
+_MOST_WARNINGS = 20  # kept by name; so what a form brings along stays small
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RequestContent:
+    """Everything there is to read before deciding.
+
+    Attributes:
+        wish: One sentence of ours about what the agent wants.
+        before: For memory: the request that was approved last for the same one.
+        evidence_left_out: Whether the agent says more than can be drawn.
+        is_whole: Whether every line can be read, here or window by window.
+        redacts: Whether secrets are redacted, if there are any.
+        served: The parts of long texts that this page holds.
+        owed: What of long texts was not served to this person yet.
+        found: What our inspection found in it.
+        shown: What this page displays, signed, for the decision to bring along.
+    """
+
+    wish: str
+    heading: str
+    content: Content
+    before: ApprovalRequest | None
+    is_whole: bool
+    redacts: bool
+    served: list[Part]
+    owed: list[Unread]
+    found: Found
+    objective: SafeString
+    fields: list[EvidenceField]
+    evidence_left_out: bool
+    notebook_path: SafeString
+    notebook: NotebookLink | None
+    shown: str
+
+    @property
+    def is_long(self) -> bool:
+        """Whether there is more than the page begins with."""
+        return any(block.drawn < len(block.code.windows) for block in self.content.to_be_read)
+
+    @property
+    def unread(self) -> int:
+        """How much was not served yet or is redacted; 0 if everything is on the page or was."""
+        return len(self.owed) + self.redacted
+
+    @property
+    def redacted(self) -> int:
+        """How many places are redacted."""
+        return self.content.redacted
+
+    @property
+    def says_something(self) -> bool:
+        """Whether the agent gave any reason at all."""
+        return self.says_more or bool(self.notebook_path or self.notebook)
+
+    @property
+    def says_more(self) -> bool:
+        """Whether it says anything besides where its notebook is."""
+        return bool(self.objective or self.fields) or self.evidence_left_out
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether some of what the agent says is not drawn."""
+        items = (item for field in self.fields for item in field.items)
+        return self.evidence_left_out or any(item.left_out for item in items)
+
+
+def request_content(
+    approval: ApprovalRequest,
+    judgement: Judgement,
+    own_host: str,
+    person: User | None = None,
+    *,
+    name: str = "",
+) -> RequestContent:
+    """Draw what an approval request says, for a page that ``own_host`` serves to a person.
+
+    ``name`` is what the page is of, for its signature: the request, unless it says otherwise.
+    What is not the request itself is drawn whole, for only the request is served in parts.
+    """
+    content = parse_json(approval.content)
+    before = queries.memory_approved_before(approval)
+    redacts = redacts_for(approval, judgement, person)
+    findings, drawn = drawn_content(
+        approval, judgement, before, redacts=redacts, is_whole=bool(name)
+    )
+    served = parts_on_page(drawn)
+    missing = parts_missing(approval, drawn, served, person)
+    evidence = parse_json(approval.evidence)
+    path, link = _notebook(evidence)
+    left_out = lines_of_json(approval.evidence) >= MOST_LINES_SAID
+    return RequestContent(
+        wish=_wish(approval, content, drawn),
+        heading=_heading(approval, drawn),
+        content=drawn,
+        before=before,
+        is_whole=fits(approval),
+        redacts=redacts,
+        served=served,
+        owed=unread(drawn, missing),
+        found=findings,
+        objective=KnownSecrets(drawn.secrets).draw(approval.objective),
+        fields=[] if left_out else evidence_fields(evidence, drawn.secrets),
+        evidence_left_out=left_out,
+        notebook_path=untrusted(path),
+        notebook=notebook_link(link, own_host) if link else None,
+        shown=signed_view(
+            name or str(approval.pk), _shown(drawn, findings, is_whole=fits(approval))
+        ),
+    )
+
+
+def _wish(approval: ApprovalRequest, content: Any, drawn: Content) -> str:
+    operation = content.get("operation") if approval.kind == Kind.MEMORY else ""
+    languages = [block.language for block in drawn.blocks]
+    return words.wish(Kind(approval.kind), languages=languages, operation=str(operation))
+
+
+def _heading(approval: ApprovalRequest, drawn: Content) -> str:
+    is_deletion = drawn.memory is not None and drawn.memory.is_deletion
+    return words.FORGOTTEN if is_deletion else words.HEADINGS[Kind(approval.kind)]
+
+
+def _notebook(evidence: dict[str, Any]) -> tuple[str, str]:
+    """Take the path and the link of the notebook out of the evidence, where they are texts."""
+    path, link = (evidence.get(name) for name in ("notebook_path", "notebook_link"))
+    if isinstance(path, str):
+        del evidence["notebook_path"]
+    if isinstance(link, str):
+        del evidence["notebook_link"]
+    if notebooks.is_digest(evidence.get("notebook")):
+        del evidence["notebook"]  # desk.notebook says what became of it
+    return path if isinstance(path, str) else "", link if isinstance(link, str) else ""
+
+
+def _shown(drawn: Content, findings: Found, *, is_whole: bool) -> dict[str, Any]:
+    warnings = drawn.warnings
+    views = "\n".join(f"{block.code.digest}{block.code.redacted}" for block in drawn.blocks)
+    return {
+        "renderer": RENDERER_VERSION,
+        "view": hashlib.sha256(views.encode()).hexdigest(),
+        "lines": drawn.lines,
+        "whole": is_whole,
+        "texts": texts_in_parts(drawn),
+        "masked": drawn.redacted,
+        "warnings": warnings[:_MOST_WARNINGS],
+        "warning_count": len(warnings),
+        "inspector": findings.inspector,
+        "findings": findings.shown,
+        "finding_count": len(findings.shown) + findings.more,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedEdit:
+    """An edit that waits for approval."""
+
+    id: int
+    by: str
+    at: Moment
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EditOffer:
+    """What is offered beside Approve and Reject.
+
+    Attributes:
+        word: What the way to the editor is called; empty if there is none.
+        proposed: What was written already, the newest first.
+        has_steps: Whether each step can be answered on its own.
+        accepts: Whether the agent takes a changed content.
+        runs: Which steps may be allowed to run when they are asked exactly so, in words.
+    """
+
+    word: str
+    proposed: list[ProposedEdit]
+    has_steps: bool
+    accepts: bool
+    runs: str
+
+
+def edit_offer(
+    approval: ApprovalRequest, judgement: Judgement, person: User, at: datetime
+) -> EditOffer:
+    """Return the edits that ``person``, a reviewer, can make and those that exist."""
+    is_plan = approval.kind == Kind.PLAN
+    report = report_of(judgement.inspection)
+    return EditOffer(
+        word="" if why_no_editor(approval) else _word(approval),
+        proposed=[_proposed(edit, person, at) for edit in list(approval.edits.all())[::-1]],
+        has_steps=is_plan and fits(approval),
+        accepts=approval.accepts_edits,
+        runs=runnable_steps(
+            approval, approval.content, demands_of(judgement), report, person=person
+        ),
+    )
+
+
+def _word(approval: ApprovalRequest) -> str:
+    return "Edit…" if approval.accepts_edits else "Write a replacement…"
+
+
+def _proposed(edit: Edit, person: User, at: datetime) -> ProposedEdit:
+    by = "you" if edit.edited_by_id == person.pk else edit.edited_by.username
+    return ProposedEdit(edit.pk, by, times.moment(edit.edited_at, at))
+
+
+_HELD = "Everything is on hold: nothing can be approved until an admin lifts it. You can reject."
+
+_READER = "You can read this. Only reviewers decide; an admin can make you one."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RequestState:
+    """Whether the request is open, what the person may do, and how it ended.
+
+    Attributes:
+        why_not_approve: Why Approve is not offered; empty if it is.
+        progress: Who approved so far, where several have to.
+        required: What the policy asks of who approves.
+        edit_offer: The edits that can be made; None for people who may not decide.
+        grant_offer: How this approval can be remembered; None if it cannot.
+        assignment: Who is assigned to it, while it is open.
+        repeat_offer: An earlier answer to the same content that can be given again.
+        stamp: Changes whenever anything that is shown here does.
+        next_id: The next request to read, if any.
+    """
+
+    status: str
+    status_word: str
+    asked: Moment
+    left: TimeLeft | None
+    nobody_waits: bool
+    judgement: JudgementView
+    may_decide: bool
+    why_not_approve: str
+    progress: VoteProgress | None
+    required: Required
+    edit_offer: EditOffer | None
+    grant_offer: GrantOffer | None
+    assignment: AssignmentPanel | None
+    repeat_offer: RepeatOffer | None
+    judgement_id: int
+    result: RequestResult | None
+    stamp: str
+    next_id: UUID | None
+
+    @property
+    def asks_for_the_end(self) -> bool:
+        """Whether the form has to ask, without script, if the reader read to the end."""
+        has_voted = self.progress is not None and bool(self.progress.mine)
+        return self.required.whole_content and not self.why_not_approve and not has_voted
+
+
+def state_of(
+    approval: ApprovalRequest,
+    person: User,
+    now: datetime,
+    sent: Mapping[str, Any] | None = None,
+) -> RequestState:
+    """Say where ``approval``, read with ``queries.whole()``, stands for ``person``.
+
+    ``sent`` is the form that they sent, if it was refused: what they chose stays.
+    """
+    judgement, is_open = last_judgement(approval), approval.status == Status.PENDING
+    required, held = demands_of(judgement), queries.active_hold() is not None
+    may_decide = is_open and roles.may_decide(person)
+    why_not = _why_not(approval, required, person, now, held=held) if is_open else ""
+    nobody_waits = nobody_is_waiting(approval, now)
+    ended = result_of(approval, person, now, held=held)
+    progress = vote_progress(approval, required, person, now) if is_open else None
+    may_yes = may_decide and not why_not
+    who = is_open and assignment_panel(approval, required, person, now, may_act=may_decide)
+    stamp = (approval.version, judgement.pk, held, may_decide, why_not, progress, nobody_waits)
+    return RequestState(
+        status=approval.status,
+        status_word=words.STATUSES[Status(approval.status)],
+        asked=times.moment(approval.submitted_at, now),
+        left=_left(approval, now) if is_open else None,
+        nobody_waits=nobody_waits,
+        judgement=judgement_view(approval, list(approval.judgements.all())),
+        may_decide=may_decide,
+        why_not_approve=why_not,
+        progress=progress,
+        required=required,
+        edit_offer=edit_offer(approval, judgement, person, now) if may_decide else None,
+        grant_offer=grant_offer(approval, judgement, person, sent) if may_yes else None,
+        assignment=who or None,
+        repeat_offer=_repeat_offer(approval, person, now, may_yes=may_yes) if may_decide else None,
+        judgement_id=judgement.pk,
+        result=ended,
+        stamp=_stamp(*stamp, who and who.stamp, ended and (ended.since, ended.grant)),
+        next_id=None
+        if may_decide and not (who and who.snoozed_until)
+        else _next(approval, person, now),
+    )
+
+
+def _left(approval: ApprovalRequest, now: datetime) -> TimeLeft:
+    return times.time_left(approval.submitted_at, approval.expires_at, now)
+
+
+def _repeat_offer(
+    approval: ApprovalRequest, person: User, now: datetime, *, may_yes: bool
+) -> RepeatOffer | None:
+    again = repeat_offer(approval, last_judgement(approval), person, now)
+    return again if again and (may_yes or not again.is_yes) else None
+
+
+def _why_not(
+    approval: ApprovalRequest, required: Required, person: User, now: datetime, *, held: bool
+) -> str:
+    if not roles.may_decide(person):
+        return _READER
+    if why_not := why_not_count(approval, required, person, now):
+        return f"{why_not} You can still reject it."
+    if not fits(approval):
+        return TOO_LONG
+    return _HELD if held else ""
+
+
+def _stamp(*shown: object) -> str:
+    return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
+
+
+def _next(approval: ApprovalRequest, person: User, now: datetime) -> UUID | None:
+    left = queries.queue(now).exclude(pk=approval.pk).exclude(pk__in=put_off_by(person, now))
+    return left.values_list("pk", flat=True).first()
+
+
+@require_safe
+@for_readers
+def show(request: PersonRequest, approval_id: UUID) -> HttpResponse:
+    """Show a request in full."""
+    try:
+        approval = queries.current(approval_id)
+    except NotFound:
+        return errors.not_found(request)
+    return request_page(request, approval)
+
+
+@require_safe
+@for_readers
+def show_state(request: PersonRequest, approval_id: UUID) -> HttpResponse:
+    """Show what of a request may have changed: its status line and the decision bar."""
+    try:
+        approval = queries.current(approval_id)
+    except NotFound:
+        return errors.not_found(request)
+    return state_bar(request, approval)
+
+
+def request_page(
+    request: PersonRequest,
+    approval: ApprovalRequest,
+    status: int = 200,
+    refusal: Refused | None = None,
+) -> HttpResponse:
+    """Answer with the whole page of a request, and why an answer to it was refused."""
+    reading = request_content(approval, last_judgement(approval), request.get_host(), request.user)
+    if reading.served and is_in_sight(request):
+        services.note_served(approval_id=approval.pk, person=request.user, parts=reading.served)
+    state = _context(request, approval, refusal)
+    now = database_now()
+    before = earlier_request(approval, request.user, now, redacts=reading.redacts)
+    about = {"before": before, "pinned": pinned_notebook(approval, now)}
+    context = {**state, **about, "reading": reading, "listing": listing_of(request)}
+    return render(request, "desk/detail.html", context, status=status)
+
+
+def state_bar(
+    request: PersonRequest,
+    approval: ApprovalRequest,
+    status: int = 200,
+    refusal: Refused | None = None,
+) -> HttpResponse:
+    """Answer with the part of the page that follows events."""
+    state = _context(request, approval, refusal)
+    return render(request, "desk/_state.html", state, status=status)
+
+
+def _context(
+    request: PersonRequest, approval: ApprovalRequest, refusal: Refused | None
+) -> dict[str, Any]:
+    sent = request.POST if refusal else None
+    return {
+        "approval": approval,
+        "state": state_of(approval, request.user, database_now(), sent),
+        "refusal": str(refusal or ""),
+        "is_stale": isinstance(refusal, StaleBasis),
+        "despite": refusal.name if isinstance(refusal, ClaimedByAnother) else "",
+        "reason": sent.get("reason", "") if sent else "",
+        "approve_reason": sent.get("approve_reason", "") if sent else "",
+    }
+
+
+def then_show(act: Callable[[PersonRequest, UUID], str | None]) -> Callable[..., HttpResponseBase]:
+    """Make a view of what a form asks for: do it, then show the request as it stands.
+
+    A refusal is shown on the same page. ``act`` may return the address to go on to.
+    """
+
+    @require_POST
+    @for_readers
+    @wraps(act)
+    def view(request: PersonRequest, /, approval_id: UUID) -> HttpResponse:
+        try:
+            address = act(request, approval_id)
+        except NotFound:
+            return errors.not_found(request)
+        except Refused as refusal:
+            answer = state_bar if request.htmx else request_page
+            status = status_of_refusal(refusal)
+            return answer(request, queries.current(approval_id), status, refusal)
+        if request.htmx:
+            return state_bar(request, queries.current(approval_id))
+        return SeeOther(address or reverse("web:request", args=[approval_id]))
+
+    return view

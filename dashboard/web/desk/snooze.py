@@ -1,0 +1,43 @@
+"""Snooze: take a request out of one person's queue for a while."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django import forms
+
+from dashboard.approvals import services
+from dashboard.approvals.putting_off import Choice, Later
+from dashboard.web.access import auth
+from dashboard.web.forms import cleaned
+from dashboard.web.http import PersonRequest
+
+
+class SnoozeForm(forms.Form):
+    """Chooses until when a request is snoozed."""
+
+    later = forms.ChoiceField(choices=[(str(later), "") for later in Later])
+
+
+_LATER = {
+    Later.QUARTER: "For 15 minutes",
+    Later.HOUR: "For an hour",
+    Later.MORNING: "Until tomorrow, {until}",
+    Later.LONGEST: "Until {until}, when half of the time left is over",
+}
+
+
+def choice_in_words(choice: Choice) -> str:
+    """Say until when a request would be snoozed."""
+    return _LATER[choice.later].format(until=choice.until.strftime("%H:%M UTC"))
+
+
+def snooze(request: PersonRequest, approval_id: UUID) -> None:
+    """Take the request out of the person's own queue for a while."""
+    later = Later(cleaned(SnoozeForm(request.POST))["later"])
+    services.put_off(approval_id=approval_id, person=request.user, auth=auth(request), later=later)
+
+
+def unsnooze(request: PersonRequest, approval_id: UUID) -> None:
+    """Put the request back into the person's queue."""
+    services.bring_back(approval_id=approval_id, person=request.user, auth=auth(request))

@@ -1,0 +1,216 @@
+"""What a person is shown of a request, what they have seen of it, and who is viewing it now."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+from uuid import UUID
+
+from django.core import signing
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from approval_client.wire import parse_json
+from dashboard.accounts.models import User
+from dashboard.approvals import services
+from dashboard.approvals.attention import attention
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.coverage import Part, Text, is_revealed, missing
+from dashboard.approvals.errors import NotFound
+from dashboard.approvals.judging import report_of
+from dashboard.approvals.models import ApprovalRequest, Judgement
+from dashboard.web import errors
+from dashboard.web.access import auth, for_readers
+from dashboard.web.content import ApprovedMemory, Content, fits, may_redact, render_content
+from dashboard.web.drawing.blocks import ContentBlock
+from dashboard.web.drawing.windows import CHARACTERS, LINES, Window, is_small
+from dashboard.web.findings import Found, found
+from dashboard.web.http import PersonRequest
+
+AT_ONCE, CHARACTERS_AT_ONCE = 2 * LINES, 2 * CHARACTERS
+"""How many lines and characters a page begins with, however many texts there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Parts of one text that were not served yet, one after the other. ``words`` are ours."""
+
+    words: str
+    href: str
+    parts: int
+
+
+def laid_out(content: Content, approval_id: UUID) -> Content:
+    """Say of each text how many of its windows the page begins with, and where the others are."""
+    reader = reverse("web:reader", args=[approval_id])
+    lines_left, left, blocks = AT_ONCE, CHARACTERS_AT_ONCE, []
+    for block in content.blocks:
+        drawn = 1 if min(lines_left, left) > 0 or is_small(block.text) or block.is_raw else 0
+        first = block.code.windows[0]
+        if drawn and not block.is_raw:
+            lines_left -= first.last - first.first + 1
+            left -= first.end - first.start
+        drawn = len(block.code.windows) if _is_compared(content, block) else drawn
+        blocks.append(replace(block, href=reader, drawn=drawn))
+    return replace(content, blocks=blocks)
+
+
+def laid_out_whole(content: Content) -> Content:
+    """Have the page begin with every window of every text."""
+    blocks = [replace(block, drawn=len(block.code.windows)) for block in content.blocks]
+    return replace(content, blocks=blocks)
+
+
+def texts_in_parts(content: Content) -> list[Text]:
+    """Return the texts that the page does not hold whole: each is served in parts."""
+    return [Text(block.code.digest, len(block.code.windows)) for block in _in_parts(content)]
+
+
+def parts_on_page(content: Content) -> list[Part]:
+    """Return the parts that the page begins with, of texts that it does not hold whole."""
+    return [
+        part
+        for block in _in_parts(content)
+        for window in block.code.windows[: block.drawn]
+        for part in parts_served(block, window)
+    ]
+
+
+def parts_served(block: ContentBlock, window: Window) -> list[Part]:
+    """Return the part in a window; none if something in it is redacted and so cannot be read."""
+    if any(run.start < window.end and window.start < run.end for run in block.code.redacted):
+        return []
+    return [Part(block.code.digest, window.number)]
+
+
+def unread(content: Content, missing: Collection[Part]) -> list[Unread]:
+    """Say what is unread in words, neighbours together."""
+    parts, is_one = frozenset(missing), len(content.to_be_read) == 1
+    return [one for block in _in_parts(content) for one in _unread_of(block, parts, is_one=is_one)]
+
+
+def _in_parts(content: Content) -> list[ContentBlock]:
+    return [block for block in content.to_be_read if block.drawn < len(block.code.windows)]
+
+
+def _is_compared(content: Content, block: ContentBlock) -> bool:
+    """Whether a comparison of memories draws all of its lines."""
+    memory = content.memory
+    if memory is None or memory.compared is None:
+        return False
+    return block.number in (memory.content, memory.existing or memory.content)
+
+
+def _unread_of(
+    block: ContentBlock, missing: Collection[Part], *, is_one: bool
+) -> Iterator[Unread]:
+    windows = [w for w in block.code.windows if Part(block.code.digest, w.number) in missing]
+    # Consecutive numbers keep their distance to their position.
+    for _, group in groupby(enumerate(windows), lambda one: one[1].number - one[0]):
+        together = list(map(itemgetter(1), group))
+        first, last = together[0], together[-1]
+        text = "" if is_one else f"Text {block.number + 1}, "
+        words = f"{text}{line_range(first.first, last.last)}"
+        href = f"{block.href}?block={block.number}&part={first.number}"
+        yield Unread(words, href, len(together))
+
+
+def line_range(first: int, last: int) -> str:
+    """Name lines."""
+    return f"line {first:,}" if first == last else f"lines {first:,} to {last:,}"
+
+
+_SALT = "approvals.shown"
+
+
+def what_was_shown(name: str, signed: str) -> dict[str, Any] | None:
+    """Return what the page ``name`` displayed; None if the signature is not ours."""
+    try:
+        said = signing.loads(signed, salt=_SALT)
+    except signing.BadSignature:
+        return None
+    return said["shown"] if said["id"] == name else None
+
+
+def drawn_content(
+    approval: ApprovalRequest,
+    judgement: Judgement,
+    before: ApprovalRequest | None = None,
+    *,
+    redacts: bool = False,
+    is_whole: bool = False,
+) -> tuple[Found, Content]:
+    """Draw the content, in parts or whole, with marks where findings are, and list those."""
+    drawn = _drawn(approval, before, redacts=redacts)
+    laid = laid_out_whole(drawn) if is_whole else laid_out(drawn, approval.pk)
+    return found(report_of(judgement.inspection), laid)
+
+
+def redacts_for(approval: ApprovalRequest, judgement: Judgement, person: User | None) -> bool:
+    """Say whether secrets are redacted: until ``person`` reveals them, and where that is safe."""
+    if not may_redact(report_of(judgement.inspection)):
+        return False
+    return person is None or not is_revealed(approval.pk, person.pk)
+
+
+def redacted_secrets(
+    approval: ApprovalRequest, judgement: Judgement, person: User
+) -> frozenset[str]:
+    """Return the secrets that are redacted for ``person``, to redact them elsewhere too."""
+    redacts = redacts_for(approval, judgement, person)
+    return drawn_content(approval, judgement, redacts=True)[1].secrets if redacts else frozenset()
+
+
+def parts_missing(
+    approval: ApprovalRequest, drawn: Content, served: list[Part], person: User | None
+) -> list[Part]:
+    """Return the parts that were not served to ``person``, neither before nor in ``served``."""
+    texts = texts_in_parts(drawn)
+    if person is None or not texts:
+        return []
+    return [part for part in missing(approval.pk, person.pk, texts) if part not in served]
+
+
+def _drawn(approval: ApprovalRequest, before: ApprovalRequest | None, *, redacts: bool) -> Content:
+    if not fits(approval):
+        return Content([])
+    last = parse_json(before.content) if before else {}
+    approved = ApprovedMemory(last.get("operation", ""), last.get("content"))
+    return render_content(approval.kind, approval.content, approved, redacts=redacts)
+
+
+def signed_view(name: str, shown: dict[str, Any]) -> str:
+    """Sign what the page called ``name`` displays; ``what_was_shown`` reads it back."""
+    return signing.dumps({"id": name, "shown": shown}, salt=_SALT, compress=True)
+
+
+def viewers_of(approval_id: UUID, person: User, now: datetime) -> str:
+    """Say who else has a request open."""
+    return viewing_now(attention([approval_id], person, now).looking.get(approval_id, []))
+
+
+def viewing_now(names: Sequence[str]) -> str:
+    """Say that these people are viewing the request."""
+    if not names:
+        return ""
+    *others, last = names
+    return f"{', '.join(others)} and {last} are reading" if others else f"{last} is reading"
+
+
+@require_POST
+@for_readers
+def seen(request: PersonRequest, approval_id: UUID) -> HttpResponse:
+    """Record that the person sees the request, and show who else does."""
+    try:
+        services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
+    except NotFound:
+        return errors.not_found(request)
+    services.note_looking(approval_id=approval_id, person=request.user)
+    reading = viewers_of(approval_id, request.user, database_now())
+    return render(request, "desk/_reading.html", {"reading": reading})

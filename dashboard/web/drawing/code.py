@@ -1,0 +1,188 @@
+"""Code as the page shows it: numbered lines of escaped text, coloured where that is certain."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import pygments
+from django.core.cache import cache
+from django.utils.safestring import SafeString
+
+from dashboard.inspection.hidden import GlyphKind, hidden_characters
+from dashboard.inspection.languages import TEXT, lexer_alias
+from dashboard.web.drawing.text import Drawing, Span, Tokens
+from dashboard.web.drawing.tokens import DEADLINE_S, can_colour, tokenize
+from dashboard.web.drawing.windows import Window, cut
+
+RENDERER_VERSION = f"4 pygments-{pygments.__version__} unicode-{unicodedata.unidata_version}"
+
+CACHED_CHARACTERS = 300_000  # of HTML; what is longer is rendered each time
+
+CACHED_S = 3600
+
+RETRY_COLOURS_S = 60  # what hangs a lexer costs a second a minute, not a second a view
+
+_WARNINGS = 10
+
+_AHEAD = 10_000  # characters beyond the first window, for what has its end there
+
+_SHORT = 2_000  # characters; what is not coloured is drawn faster than a cache answers
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedCode:
+    r"""One text, ready for the page, complete.
+
+    Attributes:
+        lines: One HTML fragment a line, split at ``\n`` only, without the line break. Those of a
+            text of several windows are drawn when they are asked for.
+        language: The lexer's name, ``"text"`` if there is none for it.
+        highlighted: Whether it is coloured.
+        warnings: What is hidden in it, in our words, one sentence fragment each.
+        digest: SHA-256 of renderer, language and source: it names this very view.
+        windows: The parts that it is served in; one if it is short.
+        redacted: Where secrets stand that are drawn as dots.
+    """
+
+    lines: Sequence[SafeString]
+    language: str
+    highlighted: bool
+    warnings: list[str]
+    digest: str
+    windows: list[Window]
+    redacted: tuple[Span, ...] = ()
+
+    @property
+    def line_count(self) -> int:
+        """How many lines there are. A text that ends with a line break has an empty last one."""
+        return self.windows[-1].last
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it takes more than one window."""
+        return len(self.windows) > 1
+
+    def lines_in(self, window: Window) -> Sequence[SafeString]:
+        """Return the lines of one window, or the parts of lines that stand in it."""
+        return self.lines.within(window) if isinstance(self.lines, Drawing) else self.lines
+
+
+@dataclass(slots=True)
+class ColourBudget:
+    """What all colouring of one page may cost. When it is spent the rest stays uncoloured."""
+
+    left_s: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What is to be rendered."""
+
+    text: str
+    alias: str
+    redacted: tuple[Span, ...] = ()
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        identity = f"{RENDERER_VERSION}\n{self.alias}\n{self.text}"
+        digest = hashlib.sha256(identity.encode(errors="surrogatepass")).hexdigest()
+        object.__setattr__(self, "digest", digest)
+
+
+def render_code(
+    source: str,
+    language: str | None = None,
+    budget: ColourBudget | None = None,
+    redacted: tuple[Span, ...] = (),
+) -> RenderedCode:
+    """Render ``source``. Nothing in it is cut off, changed or taken as markup.
+
+    ``redacted`` says from where to where dots stand for what it says.
+    """
+    asked = _Source(source, lexer_alias(language), redacted)
+    if asked.alias == TEXT and len(source) <= _SHORT:
+        return _render(asked, ColourBudget())
+    key = f"rendered-code:{asked.digest}"
+    known = None if redacted else cache.get(key)
+    if isinstance(known, RenderedCode):
+        return known
+    rendered = _render(asked, budget or ColourBudget())
+    if not rendered.is_long and not redacted and _size(rendered) <= CACHED_CHARACTERS:
+        settled = rendered.highlighted or not can_colour(source, asked.alias)
+        cache.set(key, rendered, CACHED_S if settled else RETRY_COLOURS_S)
+    return rendered
+
+
+def _size(rendered: RenderedCode) -> int:
+    return sum(map(len, rendered.lines))
+
+
+def _render(asked: _Source, budget: ColourBudget) -> RenderedCode:
+    windows = cut(asked.text)
+    is_long = len(windows) > 1
+    tokens = _long(asked, windows, budget) if is_long else _short(asked, budget)
+    drawing = Drawing(asked.text, windows, tokens, asked.redacted)
+    return RenderedCode(
+        lines=drawing if is_long else drawing.within(windows[0]),
+        language=asked.alias,
+        highlighted=tokens(windows[0]) is not None,
+        warnings=_warnings(asked.text),
+        digest=asked.digest,
+        windows=windows,
+        redacted=asked.redacted,
+    )
+
+
+_TokensOf = Callable[[Window], Tokens | None]
+
+
+def _short(asked: _Source, budget: ColourBudget) -> _TokensOf:
+    tokens = _tokens(asked.text, asked.alias, budget)
+    return lambda _: tokens
+
+
+def _long(asked: _Source, windows: Sequence[Window], budget: ColourBudget) -> _TokensOf:
+    """Read the beginning for the first window, and all of it once for every other.
+
+    A window alone would be misread; so the beginning goes on further than is shown, for what a
+    lexer takes as one only when it sees its end.
+    """
+    if not can_colour(asked.text, asked.alias):
+        return lambda _: None
+    beginning = asked.text[: windows[0].end + _AHEAD]
+
+    def tokens(window: Window) -> Tokens | None:
+        text = beginning if window.number == 1 else asked.text
+        return _kept(f"tokens:{asked.digest}:{len(text)}", text, asked.alias, budget)
+
+    return tokens
+
+
+def _kept(key: str, text: str, alias: str, budget: ColourBudget) -> Tokens | None:
+    known = cache.get(key)
+    if known is None:
+        tokens = _tokens(text, alias, budget)
+        known = {"tokens": tokens}
+        cache.set(key, known, RETRY_COLOURS_S if tokens is None else CACHED_S)
+    tokens_of: Tokens | None = known["tokens"]
+    return tokens_of
+
+
+def _tokens(text: str, alias: str, budget: ColourBudget) -> Tokens | None:
+    if budget.left_s <= 0:
+        return None
+    started_at = time.monotonic()
+    tokens = tokenize(text, alias, min(DEADLINE_S, budget.left_s))
+    budget.left_s -= time.monotonic() - started_at
+    return None if tokens is None else [(css_class, len(piece)) for css_class, piece in tokens]
+
+
+def _warnings(source: str) -> list[str]:
+    counts = [c for c in hidden_characters(source) if c.kind is not GlyphKind.LINE_END]
+    found = [f"{count.name}: {count.count}" for count in counts[:_WARNINGS]]
+    rest = sum(count.count for count in counts[_WARNINGS:])
+    return [*found, f"other hidden characters: {rest}"] if rest else found

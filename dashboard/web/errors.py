@@ -1,0 +1,102 @@
+"""Pages for what went wrong: what happened, what was not done, what to do."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+
+
+def wrong_origin(request: HttpRequest) -> HttpResponse:
+    """Refuse a form that did not come from one of our own pages."""
+    return _page(
+        request,
+        403,
+        "This did not come from this dashboard",
+        f"Your browser did not say that the form is a page of {settings.PUBLIC_URL}. Nothing was "
+        f"recorded. Open {settings.PUBLIC_URL} and try there.",
+    )
+
+
+@login_not_required
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Refuse a form whose token is missing or old."""
+    del reason
+    return _page(
+        request,
+        403,
+        "This page was too old to act from",
+        "You signed in or out since the page was shown, or cookies are blocked. Nothing was "
+        "recorded. Load the page again and decide there.",
+    )
+
+
+@login_not_required
+def not_found(request: HttpRequest, exception: Any = None) -> HttpResponse:
+    """Say that there is nothing here."""
+    del exception
+    text = "The address is wrong, or what stood here was never yours to see."
+    return _page(request, 404, "There is nothing here", text)
+
+
+def no_role(request: HttpRequest) -> HttpResponse:
+    """Tell somebody without any role what they lack."""
+    # A way back would only lead here again.
+    text = (
+        "You are signed in, but nobody has given you a role yet. Ask an admin to make you a "
+        "reviewer, an auditor or an admin; then load this page again."
+    )
+    return _page(request, 403, "You may not read this yet", text, way_back=False)
+
+
+@login_not_required
+def forbidden(request: HttpRequest, exception: Any = None) -> HttpResponse:
+    """Say that a page is for others."""
+    del exception
+    text = "This page is for people with another role. Nothing was done; an admin can help."
+    return _page(request, 403, "This is not for your role", text)
+
+
+@login_not_required
+def broken(request: HttpRequest) -> HttpResponse:
+    """Say that our program or its database failed, using nothing that could fail again.
+
+    Called while the exception is being handled.
+    """
+    del request
+    if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+        return _unavailable()
+    text = (
+        "The server failed while it made this page. If you were deciding, your decision may not "
+        "have been recorded: open the request again, it says what is true. What was not approved "
+        "does not run."
+    )
+    return _alone(500, "Something broke on our side", text)
+
+
+def _unavailable() -> HttpResponse:
+    text = (
+        "The database is busy, or cannot be reached. If you were deciding, open the request "
+        "again: it says whether your decision was recorded. What was not approved does not run."
+    )
+    response = _alone(503, "The database did not answer", text)
+    response.headers["Retry-After"] = "2"
+    return response
+
+
+def _alone(status: int, title: str, text: str) -> HttpResponse:
+    page = render_to_string("errors/alone.html", {"title": title, "text": text})
+    return HttpResponse(page, status=status)
+
+
+def _page(
+    request: HttpRequest, status: int, title: str, text: str, *, way_back: bool = True
+) -> HttpResponse:
+    context = {"title": title, "text": text, "way_back": way_back}
+    return render(request, "errors/problem.html", context, status=status)

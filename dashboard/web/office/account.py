@@ -1,0 +1,128 @@
+"""A person's own page, and their password."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.password_validation import (
+    password_validators_help_texts,
+    validate_password,
+)
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from dashboard.accounts.errors import NotPermitted, TooManyAttempts
+from dashboard.accounts.models import User
+from dashboard.accounts.services import people, signing_in
+from dashboard.web.access import actor, address
+from dashboard.web.forms import LONGEST_PASSWORD
+from dashboard.web.http import PersonRequest
+from dashboard.web.office.sign_in import LINK_AT_KEY, came_by_link_just_now, landing, slowed
+
+
+def _new_password() -> forms.Widget:
+    return forms.PasswordInput(attrs={"autocomplete": "new-password"})
+
+
+class PasswordForm(forms.Form):
+    """A new password, and the present one where that is asked for."""
+
+    present = forms.CharField(
+        label="Present password",
+        strip=False,
+        max_length=LONGEST_PASSWORD,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+    password = forms.CharField(
+        label="New password", strip=False, max_length=LONGEST_PASSWORD, widget=_new_password()
+    )
+    again = forms.CharField(
+        label="New password, again",
+        strip=False,
+        max_length=LONGEST_PASSWORD,
+        widget=_new_password(),
+    )
+
+    def __init__(self, person: User, *, needs_present: bool, data: Any = None) -> None:
+        super().__init__(data)
+        self.person = person
+        self.fields["password"].help_text = " ".join(password_validators_help_texts())
+        if not needs_present:
+            del self.fields["present"]
+
+    def clean_password(self) -> str:
+        """Check the password against the password rules."""
+        password: str = self.cleaned_data["password"]
+        validate_password(password, self.person)
+        return password
+
+    def clean(self) -> None:
+        """Compare the two."""
+        password, again = (self.cleaned_data.get(name) for name in ("password", "again"))
+        if password and again and password != again:
+            self.add_error("again", "The two differ. Nothing was changed.")
+
+
+_CHANGED = (
+    "Your password is changed. Other browsers that were signed in as you are not any more, and "
+    "open sign-in links stopped working."
+)
+
+
+@sensitive_post_parameters("present", "password", "again")
+@require_http_methods(["GET", "HEAD", "POST"])
+def account(request: PersonRequest) -> HttpResponse:
+    """Show a person their roles, and let them change their password."""
+    return _password_page(request, "office/account.html")
+
+
+@sensitive_post_parameters("present", "password", "again")
+@require_http_methods(["GET", "HEAD", "POST"])
+def choose_password(request: PersonRequest) -> HttpResponse:
+    """Offer whoever came by a link to choose a password; they may leave that for later."""
+    return _password_page(request, "office/choose_password.html")
+
+
+def _password_page(request: PersonRequest, template: str) -> HttpResponse:
+    data = request.POST if request.method == "POST" else None
+    form = PasswordForm(request.user, needs_present=_needs_present(request), data=data)
+    if not form.is_valid():
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if form.is_bound else HTTPStatus.OK
+        return _show(request, template, form, status)
+    try:
+        _confirm(request, form)
+    except NotPermitted as error:
+        form.add_error("present", str(error))
+        return _show(request, template, form, HTTPStatus.UNPROCESSABLE_ENTITY)
+    except TooManyAttempts as error:
+        form.add_error("present", str(error))
+        return slowed(_show(request, template, form, HTTPStatus.TOO_MANY_REQUESTS), error)
+    people.set_password(request.user, password=form.cleaned_data["password"], by=actor(request))
+    update_session_auth_hash(request, request.user)  # the others end, this one stays
+    request.session.pop(LINK_AT_KEY, None)
+    messages.success(request, _CHANGED)
+    return redirect(landing(request.user))
+
+
+def _needs_present(request: PersonRequest) -> bool:
+    return request.user.has_usable_password() and not came_by_link_just_now(request)
+
+
+def _confirm(request: PersonRequest, form: PasswordForm) -> None:
+    if present := form.cleaned_data.get("present"):
+        signing_in.confirm_password(
+            request.user, present, by=actor(request), address=address(request)
+        )
+
+
+def _show(
+    request: PersonRequest, template: str, form: PasswordForm, status: HTTPStatus
+) -> HttpResponse:
+    context = {"form": form, "later": landing(request.user)}
+    return render(request, template, context, status=status)

@@ -1,0 +1,184 @@
+"""Admins manage people."""
+
+from __future__ import annotations
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from dashboard.accounts import queries
+from dashboard.accounts.errors import LastAdmin, NameTaken
+from dashboard.accounts.models import User
+from dashboard.accounts.services import people as services
+from dashboard.accounts.services.people import ROLES
+from dashboard.accounts.services.signing_in import make_link
+from dashboard.web.access import action, actor, admins_only
+from dashboard.web.forms import ConfirmNameForm, messages_of, plain, status_of
+from dashboard.web.http import PersonRequest
+
+
+class RolesForm(forms.Form):
+    """What a person may do. A box that is missing takes a right away and never gives one."""
+
+    roles = forms.MultipleChoiceField(
+        label="What this person may do",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        choices=[
+            ("reviewer", "Reviewer: reads requests and decides them"),
+            ("admin", "Admin: people, agents, policies and the hold; does not decide"),
+            ("auditor", "Auditor: reads the audit log"),
+        ],
+    )
+
+    def flags(self) -> dict[str, bool]:
+        """Return each role with whether the person is to have it."""
+        return {role: role in self.cleaned_data["roles"] for role in ROLES}
+
+
+class InviteForm(RolesForm):
+    """Somebody new."""
+
+    username = forms.CharField(
+        label="Name",
+        max_length=100,
+        help_text="Letters, digits and . _ @ + -, the way it will stand in the record.",
+        widget=plain(),
+    )
+    field_order = ["username", "roles"]
+
+
+class GroupForm(forms.Form):
+    """A new group."""
+
+    name = forms.CharField(
+        max_length=100,
+        help_text="Letters, digits and . _ @ + -, the way policies will name it.",
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+        ),
+    )
+
+
+_CLOSED = "This account is closed, so no link was made. Let the person in again first."
+
+
+@admins_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def people(request: PersonRequest) -> HttpResponse:
+    """List everybody, and invite somebody new."""
+    form = InviteForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            person = services.create_person(
+                username=form.cleaned_data["username"], roles=form.flags(), by=actor(request)
+            )
+        except (NameTaken, ValidationError) as error:
+            form.add_error("username", messages_of(error))
+        else:
+            return _link_page(request, person)
+    return people_page(request, form=form)
+
+
+def people_page(
+    request: PersonRequest, *, form: InviteForm | None = None, group_form: GroupForm | None = None
+) -> HttpResponse:
+    """Show everybody and every group, with forms that were perhaps refused."""
+    form, group_form = form or InviteForm(), group_form or GroupForm(auto_id="group_%s")
+    context = {
+        "people": queries.people(),
+        "groups": queries.groups(),
+        "form": form,
+        "group_form": group_form,
+    }
+    return render(request, "office/people.html", context, status=status_of(form, group_form))
+
+
+@admins_only
+@require_http_methods(["GET", "HEAD"])
+def person(request: PersonRequest, person_id: int) -> HttpResponse:
+    """Show one person, and what can be changed about them."""
+    return _person_page(request, get_object_or_404(User, pk=person_id))
+
+
+@admins_only
+@action("web:person")
+def change_roles(request: PersonRequest, person_id: int) -> HttpResponse:
+    """Give and take roles."""
+    who = get_object_or_404(User, pk=person_id)
+    form = RolesForm(request.POST)
+    if not form.is_valid():
+        return _person_page(request, who, roles_form=form)
+    try:
+        services.change_roles(who, roles=form.flags(), by=actor(request))
+    except LastAdmin as error:
+        form.add_error("roles", str(error))
+        return _person_page(request, who, roles_form=form)
+    messages.success(request, f"The roles of {who} are changed. Pages they have open follow.")
+    return redirect("web:person", person_id)
+
+
+@admins_only
+@action("web:person")
+def new_link(request: PersonRequest, person_id: int) -> HttpResponse:
+    """Make a sign-in link and show it, once."""
+    who = get_object_or_404(User, pk=person_id)
+    if not who.is_active:
+        messages.warning(request, _CLOSED)
+        return redirect("web:person", person_id)
+    return _link_page(request, who)
+
+
+@admins_only
+@action("web:person")
+def deactivate(request: PersonRequest, person_id: int) -> HttpResponse:
+    """Deactivate an account, once its name was typed."""
+    who = get_object_or_404(User, pk=person_id)
+    form = ConfirmNameForm(who.username, request.POST)
+    if form.is_valid():
+        try:
+            services.set_active(who, active=False, by=actor(request))
+        except LastAdmin as error:
+            form.add_error("name", str(error))
+    if not form.is_valid():
+        return _person_page(request, who, confirm_form=form)
+    messages.success(request, f"{who} is shut out. Their sessions and sign-in links ended.")
+    return redirect("web:people")
+
+
+@admins_only
+@action("web:person")
+def reactivate(request: PersonRequest, person_id: int) -> HttpResponse:
+    """Reactivate an account."""
+    who = get_object_or_404(User, pk=person_id)
+    services.set_active(who, active=True, by=actor(request))
+    messages.success(request, f"{who} may sign in again, with the roles they had.")
+    return redirect("web:person", person_id)
+
+
+def _person_page(
+    request: PersonRequest,
+    person: User,
+    *,
+    roles_form: RolesForm | None = None,
+    confirm_form: ConfirmNameForm | None = None,
+) -> HttpResponse:
+    held = [role for role in services.ROLES if getattr(person, f"is_{role}")]
+    roles_form = roles_form or RolesForm(initial={"roles": held})
+    confirm_form = confirm_form or ConfirmNameForm(person.username)
+    context = {"person": person, "roles_form": roles_form, "confirm_form": confirm_form}
+    status = status_of(roles_form, confirm_form)
+    return render(request, "office/person.html", context, status=status)
+
+
+def _link_page(request: PersonRequest, person: User) -> HttpResponse:
+    # Shown in the answer to the form itself: to show it on a page of its own it would have to be
+    # stored in clear in between.
+    secret = make_link(person, by=actor(request))
+    url = settings.PUBLIC_URL + reverse("web:sign_in_link", args=[secret])
+    return render(request, "office/new_link.html", {"person": person, "url": url})

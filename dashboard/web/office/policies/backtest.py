@@ -1,0 +1,299 @@
+"""Try a policy on past requests, and compare it with what people decided."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from statistics import median
+from typing import NamedTuple
+from uuid import UUID
+
+from django import forms
+from django.db.models.functions import Left, Right
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_http_methods
+
+from approval_client.wire import Kind, Status
+from dashboard.accounts.models import User
+from dashboard.approvals import history
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.models import ApprovalRequest
+from dashboard.inspection.findings import INSPECTOR_VERSION
+from dashboard.policies.evaluate import Effect
+from dashboard.policies.simulating import Case, Simulation, simulate
+from dashboard.web import times, words
+from dashboard.web.access import any_role
+from dashboard.web.drawing.markup import untrusted
+from dashboard.web.drawing.summary import HEAD, TAIL, summary
+from dashboard.web.forms import status_of
+from dashboard.web.http import PersonRequest
+from dashboard.web.office.policies.bench import DOES, IN_FORCE, STATUS_OF, Candidate, CandidateForm
+from dashboard.web.times import Moment
+from dashboard.web.words import decided_by
+
+LONGEST_DAYS, USUAL_DAYS = 365, 30
+
+
+class BacktestForm(CandidateForm):
+    """Which policy, and how far back."""
+
+    days = forms.IntegerField(
+        label="Days back",
+        min_value=1,
+        max_value=LONGEST_DAYS,
+        initial=USUAL_DAYS,
+        widget=forms.NumberInput(attrs={"inputmode": "numeric"}),
+    )
+
+
+MOST_REQUESTS = 10_000
+
+MOST_LISTED = 50
+
+MOST_GROUPS = 20
+
+_EFFECTS = {
+    Effect.APPROVE: "Approved, nobody asked",
+    Effect.REVIEW: "A person asked",
+    Effect.REJECT: "Rejected, nobody asked",
+}
+
+
+class EffectRow(NamedTuple):
+    """How often something was the answer: then, and with the policy that is tried."""
+
+    words: str
+    status: str
+    then: int
+    now: int
+
+
+class GroupRow(NamedTuple):
+    """What would change for one agent and one capability."""
+
+    agent: str
+    capability: SafeString
+    total: int
+    asked: int
+    saved: int
+    added: int
+    wrong: int
+
+
+class RuleRow(NamedTuple):
+    """How often a rule matched."""
+
+    name: str
+    does: str
+    status: str
+    matched: int
+
+
+class ExampleRow(NamedTuple):
+    """One request to look at. ``summary`` is the agent's voice, ``reason`` that of who decided."""
+
+    id: UUID
+    kind: str
+    kind_word: str
+    agent: str
+    summary: SafeString
+    what_they_did: str
+    at: Moment
+    reason: str
+
+
+class Listed(NamedTuple):
+    """Requests to look at, and how many more there are."""
+
+    rows: list[ExampleRow]
+    total: int
+    more: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Backtest:
+    """One policy on what was asked lately.
+
+    Attributes:
+        total: How many requests.
+        remarks: What else to know of these numbers, one sentence each.
+        by_people: How many of them people answered: the truth.
+        wrongly_approved: Requests that the policy would approve and a person rejected or edited.
+        wrongly_rejected: Requests that the policy would reject and a person approved.
+        answers_saved: How many of the prompts saved a person had answered.
+        waiting_saved: How long agents waited for these answers, in words: all, and the median.
+        waiting_usual: The median of all answers by people: what an added prompt may cost.
+    """
+
+    policy: str
+    total: int
+    remarks: list[str]
+    by_people: int
+    effects: list[EffectRow]
+    saved: int
+    added: int
+    wrongly_approved: Listed
+    wrongly_rejected: Listed
+    answers_saved: int
+    waiting_saved: str
+    waiting_median: str
+    waiting_usual: str
+    groups: list[GroupRow]
+    more_groups: int
+    rules: list[RuleRow]
+
+
+def replay(candidate: Candidate, since: datetime, person: User, now: datetime) -> Backtest:
+    """Try a policy on the requests that were submitted since then and answered."""
+    tally = _Tally()
+    found = simulate(candidate.policy, tally.counted(history.cases(since, MOST_REQUESTS)))
+    waits = [tally.answered_in_s[pk] for pk in found.saved if pk in tally.answered_in_s]
+    groups = list(_groups(tally, found))
+    return Backtest(
+        policy=candidate.name,
+        total=found.cases,
+        remarks=list(_remarks(since, found.cases, tally.older_findings)),
+        by_people=len(tally.answered_in_s),
+        effects=[
+            EffectRow(said, STATUS_OF[effect], tally.then[effect], found.by_effect[effect])
+            for effect, said in _EFFECTS.items()
+        ],
+        saved=len(found.saved),
+        added=len(found.added),
+        wrongly_approved=_listed(found.wrongly_approved, person, now),
+        wrongly_rejected=_listed(found.wrongly_rejected, person, now),
+        answers_saved=len(waits),
+        waiting_saved=times.length(sum(waits)),
+        waiting_median=_median(waits),
+        waiting_usual=_median(tally.answered_in_s.values()),
+        groups=groups[:MOST_GROUPS],
+        more_groups=max(0, len(groups) - MOST_GROUPS),
+        rules=[
+            RuleRow(rule.name, DOES[rule.effect], STATUS_OF[rule.effect], found.by_rule[rule.name])
+            for rule in candidate.policy.rules
+        ],
+    )
+
+
+def _median(waits: Collection[float]) -> str:
+    return times.length(median(waits)) if waits else ""
+
+
+def _remarks(since: datetime, total: int, older_findings: int) -> Iterator[str]:
+    waiting = ApprovalRequest.objects.pending().filter(submitted_at__gte=since).count()
+    left_out = history.answered(since).count() - total
+    for count, one, many in (
+        (waiting, "still waits for an answer and is", "still wait for an answer and are"),
+        (left_out, "older than these is", "older than these are"),
+    ):
+        if count:
+            yield f"{count:,} {one if count == 1 else many} left out."
+    if older_findings:
+        were = "was" if older_findings == 1 else "were"
+        yield (
+            f"{older_findings:,} {were} inspected by an older inspector; today something else "
+            "might be found."
+        )
+
+
+@dataclass
+class _Tally:
+    """Counts the cases on their way to the simulation."""
+
+    then: Counter[Effect] = field(default_factory=Counter)
+    group_of: dict[str, tuple[str, str]] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
+    answered_in_s: dict[str, float] = field(default_factory=dict)
+    older_findings: int = 0
+
+    def counted(self, cases: Iterable[Case]) -> Iterator[Case]:
+        for case in cases:
+            self.then[_effect_then(case)] += 1
+            self.group_of[case.id] = (case.question.agent, case.question.capability)
+            if case.was_asked:
+                self.asked.add(case.id)
+            if case.by_person:
+                self.answered_in_s[case.id] = case.waited_s
+            self.older_findings += case.question.report.inspector != INSPECTOR_VERSION
+            yield case
+
+
+def _effect_then(case: Case) -> Effect:
+    if case.was_asked:
+        return Effect.REVIEW
+    return Effect.APPROVE if case.answered == "approved" else Effect.REJECT
+
+
+def _groups(tally: _Tally, found: Simulation) -> Iterator[GroupRow]:
+    def count(ids: Collection[str]) -> Counter[tuple[str, str]]:
+        return Counter(tally.group_of[pk] for pk in ids)
+
+    total, asked = count(tally.group_of), count(tally.asked)
+    saved, added = count(found.saved), count(found.added)
+    wrong = count(found.wrongly_approved) + count(found.wrongly_rejected)
+    for group, number in total.most_common():
+        agent, capability = group
+        yield GroupRow(
+            agent,
+            untrusted(capability),
+            number,
+            asked[group],
+            saved[group],
+            added[group],
+            wrong[group],
+        )
+
+
+def _listed(ids: list[str], person: User, now: datetime) -> Listed:
+    shown = ids[:MOST_LISTED]
+    light = ApprovalRequest.objects.annotate(
+        head=Left("content", HEAD), tail=Right("content", TAIL)
+    )
+    found = light.select_related("agent", "decision__decided_by").defer("content", "evidence")
+    by_id = found.in_bulk(shown)
+    examples = [_example(by_id[UUID(pk)], person, now) for pk in shown]
+    return Listed(examples, len(ids), len(ids) - len(shown))
+
+
+def _example(approval: ApprovalRequest, person: User, now: datetime) -> ExampleRow:
+    decision = approval.decision
+    is_edited = decision.status == Status.APPROVED and decision.digest != approval.digest
+    did = "Edited" if is_edited else words.STATUSES[Status(decision.status)]
+    return ExampleRow(
+        approval.pk,
+        approval.kind,
+        words.KINDS[Kind(approval.kind)],
+        approval.agent.name,
+        summary(approval.kind, approval.head, approval.tail),  # type: ignore[attr-defined] # annotated
+        f"{did} {decided_by(decision, person)}",
+        times.moment(decision.decided_at, now),
+        decision.reason,
+    )
+
+
+@any_role
+@require_http_methods(["GET", "HEAD"])
+def backtest(request: PersonRequest) -> HttpResponse:
+    """Show the form, and what came out once it was sent: it takes a while, and changes nothing."""
+    if "days" not in request.GET:
+        wanted = {"policy": request.GET.get("policy", ""), "days": USUAL_DAYS}
+        return _page(request, BacktestForm(request.user, initial=wanted))
+    form = BacktestForm(request.user, {"policy": IN_FORCE, **request.GET.dict()})
+    return _page(request, form, _run(request, form) if form.is_valid() else None)
+
+
+def _run(request: PersonRequest, form: BacktestForm) -> Backtest:
+    now = database_now()
+    since = now - timedelta(days=form.cleaned_data["days"])
+    return replay(form.cleaned_data["policy"], since, request.user, now)
+
+
+def _page(
+    request: PersonRequest, form: BacktestForm, result: Backtest | None = None
+) -> HttpResponse:
+    context = {"form": form, "result": result, "most": MOST_REQUESTS}
+    return render(request, "office/backtest.html", context, status=status_of(form))

@@ -1,0 +1,360 @@
+"""An admin's draft of the policy: modes, import, starters, publishing."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from approval_client.capabilities import ApprovalMode
+from dashboard.accounts.errors import NotPermitted
+from dashboard.policies import queries
+from dashboard.policies.errors import DraftMoved, PolicyRefusal
+from dashboard.policies.evaluate import Policy, PolicyError
+from dashboard.policies.importing import Import, YamlError, from_yaml
+from dashboard.policies.models import PolicyRevision
+from dashboard.policies.services import current_revision, drafts
+from dashboard.policies.starters import STARTERS, add
+from dashboard.web.access import action, actor, admins_only, refused
+from dashboard.web.forms import area
+from dashboard.web.http import PersonRequest
+from dashboard.web.office.policies.fields import WholeForm
+from dashboard.web.office.policies.policy import compare, known_groups, policy_summary, read_policy
+from dashboard.web.office.policies.publishing import (
+    PublishForm,
+    put_refusal,
+    tell_what_was_published,
+)
+
+LARGEST_IMPORT = 256 * 1024
+
+_UNSET = "unset"
+
+
+def _radio(label: str, choices: list[tuple[str, str]], help_text: str = "") -> forms.ChoiceField:
+    # Named choices and no boxes: a form that arrives incomplete must not switch asking off.
+    return forms.ChoiceField(
+        label=label, choices=choices, help_text=help_text, widget=forms.RadioSelect
+    )
+
+
+class ModesForm(WholeForm):
+    """Everything of a policy but its rules. Every choice is required."""
+
+    global_mode = _radio(
+        "Global mode",
+        [
+            ("all_capabilities", "all_capabilities: asking is on for code and memory"),
+            ("selective", "selective: asking is on where it is switched on below"),
+            ("disabled", "disabled: nobody is asked about anything"),
+        ],
+        "all_capabilities switches asking on, but leaves the mode for code alone. Tools and plans "
+        "have no mode: without a rule a person is asked.",
+    )
+    python = _radio(
+        "Asking about code",
+        [
+            ("on", "On"),
+            ("off", "Off: nobody is asked, unless a rule says so"),
+            (_UNSET, "Unset: says nothing, the rules decide"),
+        ],
+        "Osprey's python_execution.enabled; any language and shell included.",
+    )
+    python_mode = _radio(
+        "Mode for code, while asking is on",
+        [
+            (ApprovalMode.ALL_CODE.value, "all_code: every piece of code"),
+            (
+                ApprovalMode.EPICS_WRITES.value,
+                "epics_writes: what writes to the controls, cannot be followed or is no Python",
+            ),
+            (ApprovalMode.DISABLED.value, "disabled: no code; all of it is approved at once"),
+        ],
+    )
+    memory = _radio(
+        "Asking about memory",
+        [
+            ("on", "On"),
+            ("off", "Off: nobody is asked, unless a rule says so"),
+            (_UNSET, "Unset: says nothing, the rules decide"),
+        ],
+        "Osprey's memory.enabled.",
+    )
+    owner_may_approve = _radio(
+        "Owners may approve what their own agents ask",
+        [("no", "No, another reviewer has to"), ("yes", "Yes")],
+    )
+    stamp = forms.CharField(required=False, max_length=50, widget=forms.HiddenInput)
+
+    def policy(self) -> Policy:
+        """Return a policy without rules that does what was chosen."""
+        chosen = self.cleaned_data
+        python = {"enabled": chosen["python"] == "on", "mode": chosen["python_mode"]}
+        memory = {"enabled": chosen["memory"] == "on"}
+        capabilities = {
+            "python_execution": None if chosen["python"] == _UNSET else python,
+            "memory": None if chosen["memory"] == _UNSET else memory,
+        }
+        modes = {"global_mode": chosen["global_mode"], "capabilities": capabilities}
+        return Policy(modes=modes, owner_may_approve=chosen["owner_may_approve"] == "yes")
+
+
+def modes_of(policy: Policy) -> dict[str, str]:
+    """Return what ``ModesForm`` shows for a policy."""
+    config, given = policy.config, policy.modes.get("capabilities", {})
+
+    def switch(name: str, *, enabled: bool) -> str:
+        if name in given and given[name] is None:
+            return _UNSET
+        return "on" if enabled else "off"
+
+    return {
+        "global_mode": config.global_mode,
+        "python": switch("python_execution", enabled=config.python_execution.enabled),
+        "python_mode": config.python_execution.mode.value,
+        "memory": switch("memory", enabled=config.memory.enabled),
+        "owner_may_approve": "yes" if policy.owner_may_approve else "no",
+    }
+
+
+class ImportForm(forms.Form):
+    """A policy as YAML, typed or from a file; the file is taken if there are both."""
+
+    text = forms.CharField(
+        label="Paste YAML",
+        required=False,
+        strip=False,
+        max_length=LARGEST_IMPORT,
+        widget=area(12, placeholder="global_mode: selective\nrules:\n  - name: …"),
+    )
+    file = forms.FileField(
+        label="Or choose a file",
+        required=False,
+        help_text=f"Up to {LARGEST_IMPORT // 1024} KiB.",
+        widget=forms.ClearableFileInput(attrs={"accept": ".yaml,.yml,.json"}),
+    )
+    stamp = forms.CharField(required=False, max_length=50, widget=forms.HiddenInput)
+
+    def clean_file(self) -> str:
+        """Read the file."""
+        file = self.cleaned_data["file"]
+        if not file:
+            return ""
+        if file.size > LARGEST_IMPORT:
+            raise ValidationError(
+                f"This file has {file.size:,} bytes; the most are {LARGEST_IMPORT:,}. Nothing "
+                "was imported."
+            )
+        try:
+            text: str = file.read().decode()
+        except UnicodeDecodeError:
+            raise ValidationError("This file is not UTF-8 text. Nothing was imported.") from None
+        return text
+
+    def clean(self) -> None:
+        """Take one of the two."""
+        chosen = self.cleaned_data.get("file") or self.cleaned_data.get("text")
+        if not chosen and not self.errors:
+            self.add_error("text", "Paste a policy, or choose a file. Nothing was imported.")
+        self.cleaned_data["yaml"] = chosen
+
+
+@admins_only
+@require_http_methods(["GET", "HEAD"])
+def draft(request: PersonRequest) -> HttpResponse:
+    """Show the draft, what it would change, and where it can be published."""
+    return draft_page(request)
+
+
+@admins_only
+@action("web:draft")
+def begin(request: PersonRequest) -> HttpResponse:
+    """Begin a draft from the policy in force, or go on with the one there is."""
+    drafts.begin_draft(request.user)
+    return redirect("web:draft")
+
+
+@admins_only
+@action("web:draft")
+def begin_from(request: PersonRequest) -> HttpResponse:
+    """Make an old revision the draft."""
+    number = request.POST.get("revision", "")
+    is_number = number.isdecimal() and len(number) < len(str(2**63))
+    which = get_object_or_404(PolicyRevision, pk=int(number) if is_number else 0)
+    policy = read_policy(which.document)
+    if policy is None:
+        return redirect("web:revision", which.number)
+    return replace_draft(request, policy, f"The draft is what revision {which.number} said.")
+
+
+@admins_only
+@action("web:draft")
+def save_modes(request: PersonRequest) -> HttpResponse:
+    """Change everything but the rules."""
+    form = ModesForm(request.POST, auto_id="modes_%s")
+    if not form.is_valid():
+        return draft_page(request, modes_form=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    try:
+        drafts.save_modes(request.user, form.policy(), stamp=form.cleaned_data["stamp"])
+    except DraftMoved as error:
+        form.add_error(None, str(error))
+        return draft_page(request, modes_form=form, status=HTTPStatus.CONFLICT)
+    messages.success(request, "The modes are saved in the draft. Nothing is published yet.")
+    return redirect("web:draft")
+
+
+@admins_only
+@action("web:draft")
+def discard(request: PersonRequest) -> HttpResponse:
+    """Throw the draft away."""
+    try:
+        drafts.discard_draft(request.user, stamp=request.POST.get("stamp", ""))
+    except DraftMoved as error:
+        return draft_moved(request, error)
+    messages.success(request, "The draft is discarded. The policy in force did not change.")
+    return redirect("web:policies")
+
+
+@admins_only
+@action("web:draft")
+def publish(request: PersonRequest) -> HttpResponse:
+    """Publish the draft that was shown."""
+    present, held = current_revision(), queries.draft_of(request.user)
+    policy = read_policy(held.document) if held else None
+    form = PublishForm(
+        compare(queries.policy_in_force(), policy).word if policy else "", request.POST
+    )
+    if not form.is_valid():
+        return draft_page(request, form=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    try:
+        published = drafts.publish_draft(
+            request.user,
+            stamp=form.cleaned_data["stamp"],
+            based_on=form.cleaned_data["based_on"],
+            note=form.cleaned_data["note"],
+            confirmed=form.cleaned_data["confirm"],
+            by=actor(request),
+        )
+    except NotPermitted:
+        return refused(request, "admins")
+    except PolicyRefusal as error:
+        return draft_page(request, form=form, status=put_refusal(form, error))
+    tell_what_was_published(request, published, present=present.number)
+    return redirect("web:policies")
+
+
+def replace_draft(request: PersonRequest, policy: Policy, said: str) -> HttpResponse:
+    """Make ``policy`` the draft, unless the draft is another one than the page showed."""
+    try:
+        drafts.replace_draft(request.user, policy, stamp=request.POST.get("stamp", ""))
+    except DraftMoved as error:
+        return draft_moved(request, error)
+    messages.success(request, f"{said} Nothing is published yet.")
+    return redirect("web:draft")
+
+
+def draft_moved(request: PersonRequest, error: DraftMoved) -> HttpResponse:
+    """Show the draft as it is now, and that nothing was done to it."""
+    messages.error(request, str(error))
+    return draft_page(request, status=HTTPStatus.CONFLICT)
+
+
+def draft_page(
+    request: PersonRequest,
+    *,
+    modes_form: ModesForm | None = None,
+    form: PublishForm | None = None,
+    status: HTTPStatus = HTTPStatus.OK,
+) -> HttpResponse:
+    """Show the draft, with forms that were perhaps refused."""
+    held, present = queries.draft_of(request.user), current_revision()
+    policy = read_policy(held.document) if held else None
+    context: dict[str, Any] = {
+        "draft": held,
+        "stamp": drafts.stamp_of(held),
+        "present": present,
+    }
+    if policy:
+        comparison = compare(queries.policy_in_force(), policy)
+        context |= {
+            "summary": policy_summary(policy, known_groups()),
+            "comparison": comparison,
+            "modes_form": modes_form or ModesForm(initial=modes_of(policy), auto_id="modes_%s"),
+            "form": form or PublishForm(comparison.word),
+            "starters": STARTERS,
+            "two_people": settings.POLICY_TWO_PEOPLE,
+        }
+    return render(request, "office/policy/draft.html", context, status=status)
+
+
+@admins_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_yaml(request: PersonRequest) -> HttpResponse:
+    """Show what YAML means, and make it the draft once that was confirmed."""
+    if request.method != "POST":
+        return _import_page(request, ImportForm(), {})
+    form = ImportForm(request.POST, request.FILES)
+    found = _imported(form) if form.is_valid() else None
+    if found is None:
+        return _import_page(request, form, {}, HTTPStatus.UNPROCESSABLE_ENTITY)
+    if request.POST.get("take") == "yes":
+        return replace_draft(request, found.policy, "The draft is what you imported.")
+    shown = {
+        "found": found,
+        "yaml": form.cleaned_data["yaml"],
+        "summary": policy_summary(found.policy, known_groups()),
+        "comparison": compare(queries.policy_in_force(), found.policy),
+    }
+    return _import_page(request, ImportForm(initial={"text": form.cleaned_data["yaml"]}), shown)
+
+
+@admins_only
+@action("web:draft")
+def take_starter(request: PersonRequest) -> HttpResponse:
+    """Add the rules of a starter policy to the draft, or begin with it."""
+    named = {starter.key: starter for starter in STARTERS}
+    starter = named.get(request.POST.get("starter", ""))
+    if starter is None:
+        raise Http404
+    if request.POST.get("how") == "replace":
+        return replace_draft(
+            request, starter.policy, f"The draft is the starter {starter.title!r}."
+        )
+    draft = queries.draft_of(request.user)
+    present = read_policy(draft.document) if draft else None
+    if present is None:
+        return redirect("web:draft")
+    said = f"The rules of {starter.title!r} are in the draft."
+    return replace_draft(request, add(present, starter), said)
+
+
+def _imported(form: ImportForm) -> Import | None:
+    try:
+        return from_yaml(form.cleaned_data["yaml"])
+    except PolicyError as error:
+        said = [
+            f"{where}: {sentence}" if where else sentence for where, sentence in error.problems
+        ]
+        form.add_error("text", [*said, "Nothing was imported."])
+    except YamlError as error:
+        form.add_error("text", [str(error), "Nothing was imported."])
+    return None
+
+
+def _import_page(
+    request: PersonRequest,
+    form: ImportForm,
+    shown: dict[str, Any],
+    status: HTTPStatus = HTTPStatus.OK,
+) -> HttpResponse:
+    draft = queries.draft_of(request.user)
+    stamp = request.POST.get("stamp") or drafts.stamp_of(draft)
+    context = {"form": form, "draft": draft, "stamp": stamp, **shown}
+    return render(request, "office/policy/import.html", context, status=status)

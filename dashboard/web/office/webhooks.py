@@ -1,0 +1,178 @@
+"""Admins set the webhook of an agent, and see what was delivered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from dashboard.accounts.models import Agent
+from dashboard.notifications import queries, services
+from dashboard.notifications.addresses import LONGEST_URL
+from dashboard.notifications.errors import AddressRefused, NotAllowed, NotFound, NotSent
+from dashboard.notifications.models import Delivery, State, Webhook
+from dashboard.web import errors
+from dashboard.web.access import action, admins_only, auth, refused
+from dashboard.web.forms import status_of
+from dashboard.web.http import PersonRequest
+
+
+class WebhookForm(forms.Form):
+    """The address of an agent's webhook."""
+
+    url = forms.CharField(
+        label="Address of the host",
+        max_length=LONGEST_URL,
+        help_text="https, on the public internet or in a network that WEBHOOK_NETWORKS names.",
+        widget=forms.TextInput(
+            attrs={
+                "autocomplete": "off",
+                "autocapitalize": "none",
+                "spellcheck": "false",
+                "inputmode": "url",
+                "placeholder": "https://host.example.org/approvals",
+            }
+        ),
+    )
+
+
+class NewSecretForm(forms.Form):
+    """Whether the previous secret stops working at once."""
+
+    at_once = forms.BooleanField(
+        label="The present secret is known to others: end it at once",
+        required=False,
+        help_text="Otherwise it signs beside the new one for a day.",
+    )
+
+
+_BADGES = {
+    State.WAITING: ("waiting", ""),
+    State.DELIVERED: ("delivered", "badge--approved"),
+    State.GIVEN_UP: ("given up", "badge--rejected"),
+    State.DROPPED: ("dropped", ""),
+}
+
+
+@dataclass(frozen=True)
+class DeliveryRow:
+    """One message of the table."""
+
+    delivery: Delivery
+    word: str
+    badge: str
+    again: bool
+
+
+@admins_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def webhook(request: PersonRequest, agent_id: int) -> HttpResponse:
+    """Show an agent's webhook with its deliveries, and set its address."""
+    agent = get_object_or_404(Agent, pk=agent_id)
+    form = WebhookForm(request.POST) if request.method == "POST" else None
+    if form is None or not form.is_valid():
+        return _page(request, agent, form=form)
+    url = form.cleaned_data["url"]
+    try:
+        made, secret = services.set_webhook(
+            agent=agent, url=url, by=request.user, auth=auth(request)
+        )
+    except AddressRefused as error:
+        form.add_error("url", f"{error} Nothing was changed.")
+        return _page(request, agent, form=form)
+    except NotAllowed:
+        return refused(request, "admins")
+    if secret:
+        return _show(request, made.agent, secret)
+    messages.success(request, "The address is saved. What waits is sent there, too.")
+    return redirect("web:webhook", agent_id)
+
+
+@admins_only
+@action("web:webhook")
+def new_secret(request: PersonRequest, agent_id: int) -> HttpResponse:
+    """Make another secret and show it, once."""
+    agent = get_object_or_404(Agent, pk=agent_id)
+    form = NewSecretForm(request.POST)
+    at_once = form.is_valid() and form.cleaned_data["at_once"]
+    try:
+        secret = services.new_secret(
+            agent_id=agent_id, at_once=at_once, by=request.user, auth=auth(request)
+        )
+    except NotFound:
+        return errors.not_found(request)
+    except NotAllowed:
+        return refused(request, "admins")
+    return _show(request, agent, secret, overlaps=not at_once)
+
+
+@admins_only
+@action("web:webhook")
+def switch(request: PersonRequest, agent_id: int) -> HttpResponse:
+    """Switch a webhook on or off."""
+    on = request.POST.get("on") == "yes"
+    try:
+        services.switch(agent_id=agent_id, on=on, by=request.user, auth=auth(request))
+    except NotFound:
+        return errors.not_found(request)
+    except NotAllowed:
+        return refused(request, "admins")
+    said = "on. It tells what is decided from now on." if on else "off. Nothing is sent."
+    messages.success(request, f"The webhook is {said}")
+    return redirect("web:webhook", agent_id)
+
+
+@admins_only
+@action("web:webhook")
+def again(request: PersonRequest, agent_id: int, delivery_id: UUID) -> HttpResponse:
+    """Send a message again."""
+    try:
+        services.send_again(
+            agent_id=agent_id, delivery_id=delivery_id, by=request.user, auth=auth(request)
+        )
+    except NotFound:
+        return errors.not_found(request)
+    except NotSent as error:
+        messages.error(request, str(error))
+    except NotAllowed:
+        return refused(request, "admins")
+    else:
+        messages.success(request, "It is sent again within two seconds. Load the page again then.")
+    return redirect("web:webhook", agent_id)
+
+
+def _page(request: PersonRequest, agent: Agent, *, form: WebhookForm | None) -> HttpResponse:
+    found = queries.webhook_of(agent.pk)
+    form = form or WebhookForm(initial={"url": found.url if found else ""})
+    context = {
+        "agent": agent,
+        "webhook": found,
+        "form": form,
+        "secret_form": NewSecretForm(),
+        "rows": _rows(found) if found else [],
+        "shown": queries.SHOWN,
+    }
+    return render(request, "office/webhook.html", context, status=status_of(form))
+
+
+def _rows(webhook: Webhook) -> list[DeliveryRow]:
+    return [
+        DeliveryRow(
+            delivery,
+            *_BADGES[State(delivery.state)],
+            again=webhook.is_active and delivery.state != State.WAITING,
+        )
+        for delivery in queries.latest(webhook)
+    ]
+
+
+def _show(
+    request: PersonRequest, agent: Agent, secret: str, *, overlaps: bool = False
+) -> HttpResponse:
+    context = {"agent": agent, "secret": secret, "overlaps": overlaps}
+    return render(request, "office/webhook_secret.html", context)

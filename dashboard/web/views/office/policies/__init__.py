@@ -1,1 +1,0 @@
-"""What is asked about: everybody reads it, admins draft and publish it."""

@@ -1,0 +1,114 @@
+"""Our own words for kinds, statuses, languages and who decided. None of them is an agent's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from approval_client.wire import Kind, Source, Status
+from dashboard.accounts.models import User
+from dashboard.approvals.models import Decision
+
+KINDS = {
+    Kind.CODE: "Code",
+    Kind.TOOL_CALL: "Tool call",
+    Kind.PLAN: "Plan",
+    Kind.MEMORY: "Memory",
+}
+
+STATUSES = {
+    Status.PENDING: "Waiting",
+    Status.APPROVED: "Approved",
+    Status.REJECTED: "Rejected",
+    Status.EXPIRED: "Expired",
+    Status.CANCELLED: "Withdrawn",
+}
+
+HEADINGS = {
+    Kind.CODE: "What would run",
+    Kind.TOOL_CALL: "What would be called",
+    Kind.PLAN: "What would be followed",
+    Kind.MEMORY: "What would be remembered",
+}
+
+FORGOTTEN = "What would be forgotten"
+
+_LANGUAGES = {
+    "cpp": "C++",
+    "css": "CSS",
+    "html": "HTML",
+    "ini": "INI",
+    "javascript": "JavaScript",
+    "json": "JSON",
+    "matlab": "MATLAB",
+    "php": "PHP",
+    "powershell": "PowerShell",
+    "sql": "SQL",
+    "toml": "TOML",
+    "typescript": "TypeScript",
+    "xml": "XML",
+    "yaml": "YAML",
+}
+
+_OPERATIONS = {
+    "add": "added",
+    "append": "added",
+    "create": "added",
+    "save": "added",
+    "delete": "deleted",
+    "forget": "deleted",
+    "remove": "deleted",
+}
+
+_UNCOLOURED = "text"
+
+
+def language(alias: str) -> str:
+    """Return how a language is written, from the name that our renderer gives it."""
+    return "plain text" if alias == _UNCOLOURED else _LANGUAGES.get(alias, alias.capitalize())
+
+
+def wish(kind: Kind, *, languages: Iterable[str] = (), operation: str = "") -> str:
+    """Say in one sentence of ours what the agent wants.
+
+    Args:
+        kind: What is asked for.
+        languages: Names of lexers, in the order of the blocks.
+        operation: What a memory request calls itself; only words that we know are used.
+    """
+    match kind:
+        case Kind.CODE:
+            return f"{_code(languages)} wants to run"
+        case Kind.TOOL_CALL:
+            return "A tool wants to be called"
+        case Kind.PLAN:
+            return "A plan wants to be followed"
+        case Kind.MEMORY:
+            return f"A memory wants to be {_operation(operation)}"
+
+
+def _code(languages: Iterable[str]) -> str:
+    known = list(dict.fromkeys(language(name) for name in languages if name != _UNCOLOURED))
+    if not known:
+        return "Code"
+    *others, last = known
+    return f"{', '.join(others)} and {last} code" if others else f"{last} code"
+
+
+def _operation(operation: str) -> str:
+    return _OPERATIONS.get(operation.strip().lower(), "changed")
+
+
+_CLOSERS = {
+    Source.POLICY: "by the policy",
+    Source.GRANT: "by a remembered yes",
+    Source.ADMIN: "by an admin",
+}
+
+
+def decided_by(decision: Decision, person: User) -> str:
+    """Say how and by whom something was answered, where the status does not say it already."""
+    by = _CLOSERS.get(Source(decision.source), "")
+    if decision.decided_by:
+        same = decision.decided_by_id == person.pk
+        by = "by you" if same else f"by {decision.decided_by.username}"
+    return f"with a change {by}".strip() if decision.edit_id else by

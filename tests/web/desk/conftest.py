@@ -1,0 +1,3 @@
+from tests.web.drawing.conftest import read
+
+__all__ = ["read"]

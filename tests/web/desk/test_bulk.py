@@ -1,0 +1,181 @@
+"""Requests that are alike, on one page and with one press."""
+
+import json
+
+import pytest
+
+from approval_client.wire import Kind, Status
+from dashboard.approvals import services
+from dashboard.approvals.models import Decision, Grant
+from tests import make
+from tests.web.pages import read
+
+
+@pytest.fixture
+def calls(ask):
+    def of(*paths, **more):
+        content = [{"tool": "read", "arguments": {"path": path}} for path in paths]
+        fields = {"kind": Kind.TOOL_CALL, "capability": "files", **more}
+        return [ask(content=one, **fields) for one in content]
+
+    return of
+
+
+def page(browser, approvals):
+    address = "&".join(f"id={approval.pk}" for approval in approvals)
+    response = browser.get(f"/bulk?{address}")
+    assert response.status_code == 200
+    return read(response)
+
+
+def items_of(found):
+    return [tick["value"] for tick in found.all("input", name="item")]
+
+
+def decide(browser, items, verdict="approve", **form):
+    sent = {"verdict": verdict, "item": items, "end_seen": "yes"} | form
+    return browser.post("/bulk/decide", sent)
+
+
+def statuses(approvals):
+    for approval in approvals:
+        approval.refresh_from_db()
+    return [approval.status for approval in approvals]
+
+
+def test_one_is_whole_and_the_others_are_what_is_different(browser, calls):
+    found = page(browser, calls("/a", "/b", "/a"))
+
+    items = list(found.all(class_="bulk-item"))
+    assert [len(list(item.all(class_="diff"))) for item in items] == [0, 1, 0]
+    assert items[1].one("ins").one(class_="diff-text").text == '"path": "/b"'
+    assert "not a character is different" in items[2].text
+
+
+def test_what_else_the_agent_says_of_the_others_is_in_its_frame(browser, calls):
+    first, other = calls("/a"), calls("/b", objective="Look", evidence={"why": "<b>now</b>"})
+
+    frame = page(browser, first + other).one(class_="theirs")
+
+    assert frame["aria-label"] == "The agent says, not verified"
+    assert "Look" in frame.text
+    assert '"why": "<b>now</b>"' in frame.text
+
+
+def test_all_of_them_are_approved_each_on_its_own_basis(browser, calls, alice):
+    approvals = calls("/a", "/b", "/c")
+
+    answer = decide(browser, items_of(page(browser, approvals)), reason="Harmless.")
+
+    assert answer.status_code == 200
+    assert statuses(approvals) == [Status.APPROVED] * 3
+    decisions = Decision.objects.order_by("decided_at")
+    assert {one.reason for one in decisions} == {"Harmless."}
+    assert [json.loads(one.shown)["together"] for one in decisions] == [1, 2, 3]
+    assert [one.digest for one in decisions] == [one.digest for one in approvals]
+    assert Grant.objects.count() == 0
+
+
+def test_only_the_chosen_are_rejected(browser, calls):
+    approvals = calls("/a", "/b", "/c")
+
+    decide(browser, items_of(page(browser, approvals))[:2], "reject")
+
+    assert statuses(approvals) == [Status.REJECTED, Status.REJECTED, Status.PENDING]
+
+
+def test_what_fails_is_said_of_each_and_stops_nobody(browser, calls, bob):
+    approvals = calls("/a", "/b", "/c")
+    items = items_of(page(browser, approvals))
+    make.decided(approvals[0], bob, Status.REJECTED)
+    services.claim(approval_id=approvals[1].pk, person=bob, auth="session:password")
+
+    done = list(read(decide(browser, items)).one(class_="bulk-done").all("li"))
+
+    assert statuses(approvals) == [Status.REJECTED, Status.PENDING, Status.APPROVED]
+    assert ["not recorded" in one.text for one in done] == [True, True, False]
+
+
+def test_without_its_end_in_sight_nothing_of_it_is_approved(browser, calls):
+    approvals = calls("/a", "/b")
+
+    decide(browser, items_of(page(browser, approvals)), end_seen="")
+
+    assert statuses(approvals) == [Status.PENDING, Status.PENDING]
+
+
+def test_under_another_policy_nothing_of_it_is_approved(browser, calls):
+    approvals = calls("/a", "/b")
+    items = items_of(page(browser, approvals))
+    make.in_force({"name": "Two", "effect": "review", "demands": {"approvals": 2}})
+
+    decide(browser, items)
+
+    assert statuses(approvals) == [Status.PENDING, Status.PENDING]
+
+
+def test_an_item_is_for_who_was_shown_the_page(browser, browser_of, calls, bob):
+    approvals = calls("/a", "/b")
+    items = items_of(page(browser, approvals))
+
+    assert decide(browser_of(bob), items).status_code == 422
+    assert decide(browser, [*items, "forged"]).status_code == 422
+    assert statuses(approvals) == [Status.PENDING, Status.PENDING]
+
+
+@pytest.mark.parametrize("form", [{"verdict": "remember-tool"}, {"reason": "x" * 2001}])
+def test_what_our_page_does_not_send_does_nothing(browser, calls, form):
+    approvals = calls("/a")
+
+    answer = decide(browser, items_of(page(browser, approvals)), **form)
+
+    assert (answer.status_code, statuses(approvals)) == (422, [Status.PENDING])
+
+
+def test_none_chosen_is_none_answered(browser):
+    assert "None was chosen" in read(decide(browser, [])).text
+
+
+def test_hidden_characters_are_read_alone(browser, calls):
+    one, two = calls("/a", "/b\u200b")
+
+    found = page(browser, [one, two])
+
+    assert len(items_of(found)) == 1
+    assert "left out" in found.one(class_="notice").text
+
+
+def test_a_difference_that_does_not_fit_is_read_alone(browser, calls, monkeypatch):
+    monkeypatch.setattr("dashboard.web.drawing.diff.MOST_LINES", 1)
+
+    assert len(items_of(page(browser, calls("/a", "/b")))) == 1
+
+
+def test_five_cost_as_many_queries_as_two(browser, calls, count_queries):
+    two, five = calls("/a", "/b"), calls("/c", "/d", "/e", "/f", "/g")
+    page(browser, two)  # what is read once and kept
+
+    at_two = count_queries(lambda: page(browser, two))
+
+    assert count_queries(lambda: page(browser, five)) == at_two
+
+
+def test_an_address_of_nonsense_is_an_empty_page(browser):
+    page = read(browser.get("/bulk?id=1&id=&x=y&id=%00"))
+
+    assert page.one("h1").text == "Nothing to look at together"
+
+
+def test_only_what_seems_alike_has_a_tick(browser, ask, calls):
+    alone, pair = ask(), calls("/a", "/b")
+
+    rows = read(browser.get("/")).all("li", class_="item")
+
+    ticked = {row["data-id"]: bool(list(row.all(class_="item-tick"))) for row in rows}
+    assert ticked == {str(alone.pk): False} | {str(one.pk): True for one in pair}
+
+
+def test_who_only_reads_has_no_ticks(browser_of, ada, calls):
+    calls("/a", "/b")
+
+    assert list(read(browser_of(ada).get("/")).all(class_="item-tick")) == []

@@ -1,0 +1,32 @@
+"""A snoozed request leaves one person's queue and comes back."""
+
+from django.utils import timezone
+
+from dashboard.approvals.attention import put_off_by
+from tests.web.pages import ids, post, tabs
+
+
+def test_not_now_leaves_my_queue_and_stands_under_later(browser, browser_of, ask, alice, bob):
+    approval, other = ask(), ask()
+
+    post(browser, approval, "later", later="longest")
+
+    assert ids(browser, "/") == ids(browser, "/?mine=1") == [str(other.pk)]
+    assert ids(browser, "/?show=later") == [str(approval.pk)]
+    assert set(ids(browser_of(bob), "/")) == {str(approval.pk), str(other.pk)}
+    post(browser, approval, "back")
+    assert put_off_by(alice, timezone.now()) == set()
+
+
+def test_the_tabs_count_what_waits_what_is_for_me_mine_and_later(browser, ask):
+    one, two, _ = ask(), ask(), ask()
+    post(browser, one, "claim")
+    post(browser, two, "later", later="longest")
+
+    assert tabs(browser, "/?show=claimed") == {
+        "Waiting 2": False,
+        "For me 2": False,
+        "Mine 1": True,
+        "Later 1": False,
+        "Decided": False,
+    }

@@ -1,0 +1,101 @@
+"""However many pages people look at, agents' calls and decisions are served meanwhile."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpResponse
+from django.urls import path, re_path
+
+from dashboard.settings import POSTGRESQL_OPTIONS
+from dashboard.web import handler
+from tests.live.conftest import scope
+
+MORE_THAN_THREADS = 12
+go_on = Event()
+
+
+@login_not_required
+def drawn_slowly(request):
+    go_on.wait()
+    return HttpResponse()
+
+
+@login_not_required
+def answered(request):
+    return HttpResponse()
+
+
+urlpatterns = [
+    path("", drawn_slowly),
+    path("slow", drawn_slowly),
+    path("api/v1/slow", drawn_slowly),
+    re_path("", answered),
+]
+
+
+@pytest.fixture
+def application(settings):
+    settings.ROOT_URLCONF = __name__
+    go_on.clear()
+    application = handler.PooledHandler()
+    yield application
+    go_on.set()
+    for pool in vars(application).values():
+        if isinstance(pool, ThreadPoolExecutor):
+            pool.shutdown()
+
+
+async def requested(application, method, path):
+    talk = ApplicationCommunicator(application, scope(path) | {"method": method})
+    await talk.send_input({"type": "http.request", "body": b"", "more_body": False})
+    return talk
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/approvals/x/decide"),
+        ("GET", "/api/v1/approvals/x"),
+        ("POST", "/api/v1/approvals"),
+        ("GET", "/readyz"),
+    ],
+)
+async def test_pages_that_take_long_stand_before_nobody_who_answers(application, method, path):
+    pages = [await requested(application, "GET", "/slow") for _ in range(MORE_THAN_THREADS)]
+
+    talk = await requested(application, method, path)
+    start = await talk.receive_output(3)
+
+    assert start["type"] == "http.response.start"
+    go_on.set()
+    assert [(await page.receive_output(3))["status"] for page in pages] == [200] * len(pages)
+
+
+async def test_agents_who_take_long_stand_before_no_page(application):
+    calls = [await requested(application, "GET", "/api/v1/slow") for _ in range(MORE_THAN_THREADS)]
+
+    page = await requested(application, "GET", "/approvals/x")
+
+    assert (await page.receive_output(3))["status"] == 200
+    go_on.set()
+    assert [(await call.receive_output(3))["status"] for call in calls] == [200] * len(calls)
+
+
+async def test_a_page_is_begun_when_nobody_is_being_answered(application, monkeypatch):
+    monkeypatch.setattr(handler, "PATIENCE_S", 60)
+    call = await requested(application, "GET", "/api/v1/slow")
+
+    page = await requested(application, "GET", "/approvals/x")
+
+    assert await page.receive_nothing(0.2)
+    go_on.set()
+    assert (await call.receive_output(3))["status"] == 200
+    assert (await page.receive_output(3))["status"] == 200
+
+
+def test_the_pools_and_the_hub_fit_into_the_pool_of_connections():
+    hub = 2
+    assert handler.ANSWERING + handler.VIEWING + hub <= POSTGRESQL_OPTIONS["pool"]["max_size"] / 2
