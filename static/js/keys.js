@@ -2,7 +2,6 @@
 // Single characters get in the way of speech input, so they can be turned off; see WCAG 2.1.4.
 
 import { announce } from "./announcing.js";
-import { toClaim, toLater } from "./attending.js";
 
 const STORED = "approvals:keys"; // "off", or nothing
 const dialog = document.getElementById("keys");
@@ -39,6 +38,21 @@ function toReason() {
 
 function toEdit() {
   inBar(".edit-open")?.click();
+}
+
+/** A claim decides nothing, so nobody else's is taken by a key alone. */
+function toClaim() {
+  const claim = document.getElementById("claim");
+  if (!claim) return;
+  if (claim.form.elements.over.value) claim.focus();
+  else claim.click();
+}
+
+function toLater() {
+  const menu = document.getElementById("later");
+  if (!menu) return;
+  menu.open = true;
+  menu.querySelector("button").focus();
 }
 
 function toSearch() {

@@ -1,23 +1,29 @@
 // Keeps the list current without moving it under the hands: while the pointer or the focus is in
-// it, news wait behind a quiet button. The list itself always comes from the server.
+// it, news wait behind a quiet button. The list itself always comes from the server. Keeps the list
+// and the address at what the filters say, and counts in the title what needs the reader, where they
+// asked for that on their account page. Without this file the filters are a form that is sent.
 
-import { disarm } from "./arming.js";
-import { showBadge } from "./badge.js";
+import { disarm } from "./pressing.js";
 import { fetched, paced } from "./pacing.js";
 
 const QUIET_MS = 150; // the first change is looked at at once, and those of a burst after it together
+const TYPING_MS = 250;
+const BADGE_STORED = "approvals:badge"; // "on", or nothing
+const BADGE = /^\(\d+\) /;
+const filters = document.getElementById("filters");
+const query = () => new URL(list().dataset.url, location.href).search;
 const list = () => document.getElementById("list");
 const pane = document.querySelector(".queue");
 const button = document.getElementById("list-news");
 const ring = paced(fetchList, QUIET_MS);
+const idsIn = (root) => [...root.querySelectorAll(".item")].map((item) => item.dataset.id);
+const isInUse = () => pane.matches(":hover") || list().matches(":focus-within") || button.matches(":focus");
+let typing = 0;
 let forced = false;
 let behind = false; // something was held back
 
-const idsIn = (root) => [...root.querySelectorAll(".item")].map((item) => item.dataset.id);
-const isInUse = () => pane.matches(":hover") || list().matches(":focus-within") || button.matches(":focus");
-
 /** @param {boolean} [force] - also while the list is in use */
-export function look(force = false) {
+function look(force = false) {
   forced ||= force;
   ring(force);
 }
@@ -85,6 +91,57 @@ function left() {
   setTimeout(() => behind && !isInUse() && look(), QUIET_MS);
 }
 
+/** Have the address say what the list is narrowed to: a link to the page then gives the same. */
+function keepAddress() {
+  if (location.search === query()) return;
+  history.replaceState(history.state, "", location.pathname + query() + location.hash);
+}
+
+function narrow() {
+  clearTimeout(typing);
+  const fields = [...new FormData(filters)].filter(([, value]) => value.trim());
+  const asked = new URLSearchParams(fields).toString();
+  list().dataset.url = filters.dataset.list + (asked && `?${asked}`);
+  look(true);
+}
+
+/** Mark the request that is open beside the list, whoever swapped what, and count in the title. */
+function mark() {
+  for (const link of document.querySelectorAll(".item-link")) {
+    if (link.pathname === location.pathname) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  const waiting = Number(list().dataset.waiting);
+  if (document.getElementById("choose")) {
+    document.title = `${waiting ? `${waiting} waiting` : "Queue"} · Approvals`;
+  }
+  showBadge(Number(list().dataset.mine));
+}
+
+/** Let "Next request" mean the next in this list, where that is not simply what is most urgent. */
+function goOn(event) {
+  const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  if (!query() || !isPlain || !event.target.closest?.(".result .button--primary")) return;
+  const links = [...document.querySelectorAll(".item:not(.item--gone) .item-link")];
+  const next = links.find((link) => link.pathname !== location.pathname);
+  if (!next) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  next.click();
+}
+
+function settled(event) {
+  mark();
+  if (event.detail.target?.id === "list" || event.type === "htmx:pushedIntoHistory") keepAddress();
+}
+
+/** @param {number} mine - how many need the reader */
+function showBadge(mine) {
+  const plain = document.title.replace(BADGE, "");
+  const title = mine && localStorage.getItem(BADGE_STORED) === "on" ? `(${mine}) ${plain}` : plain;
+  if (document.title !== title) document.title = title;
+}
+
 if (pane) {
   for (const name of ["live:changed", "live:caught-up", "countdown:over"]) document.addEventListener(name, () => look());
   document.addEventListener("htmx:beforeOnLoad", drop);
@@ -92,4 +149,19 @@ if (pane) {
   button.addEventListener("click", () => look(true));
   for (const name of ["pointerleave", "focusout"]) pane.addEventListener(name, left);
   document.addEventListener("htmx:oobAfterSwap", disarm);
+}
+
+if (filters) {
+  filters.addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(narrow, TYPING_MS);
+  });
+  filters.addEventListener("submit", (event) => {
+    event.preventDefault();
+    narrow();
+  });
+  document.addEventListener("click", goOn, true);
+  document.addEventListener("htmx:afterSettle", settled);
+  document.addEventListener("htmx:pushedIntoHistory", settled);
+  mark();
 }

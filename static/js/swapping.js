@@ -1,6 +1,6 @@
 // Keeps htmx honest: an answer that is not the part that was asked for is never swapped in.
 
-import { disarm, release } from "./arming.js";
+import { disarm, release } from "./pressing.js";
 
 /**
  * @param {Element} target

@@ -1,4 +1,4 @@
-"""What every template, style sheet and script keeps to."""
+"""No template or script can run what an agent wrote; the lint step checks their form."""
 
 import re
 
@@ -7,8 +7,6 @@ from django.conf import settings
 ROOT = settings.BASE_DIR
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 SCRIPTS = sorted((ROOT / "static/js").glob("*.js"))
-STYLES = sorted((ROOT / "static/css").glob("*.css"))
-COLOUR = re.compile(r"#[0-9a-fA-F]{3,8}\b|\brgba?\(|\bhsla?\(")
 BUILT_HTML = re.compile(r"innerHTML|insertAdjacentHTML|document\.write|\beval\(")
 FORBIDDEN = re.compile(
     r"<style|<script(?![^>]* src=)|\sstyle=|\son[a-z]+=|\|\s*safe|autoescape|mark_safe|https?://"
@@ -26,15 +24,5 @@ def test_no_template_holds_script_style_or_unescaped_text():
     assert offences(TEMPLATES, FORBIDDEN) == {}
 
 
-def test_every_template_says_what_it_is():
-    assert [path for path in TEMPLATES if not path.read_text().startswith("{# ")] == []
-
-
 def test_no_script_builds_html_or_runs_text():
     assert offences(SCRIPTS, BUILT_HTML) == {}
-
-
-def test_only_the_tokens_name_colours():
-    others = [path for path in STYLES if path.name not in {"tokens.css", "code.css"}]
-
-    assert offences(others, COLOUR) == {}

@@ -52,7 +52,7 @@ def draw_window(block: ContentBlock, window: Window, sought: Container[int] = ()
 
 
 def draw_next(block: ContentBlock, number: int) -> SafeString:
-    """Link to the window after the ``number``-th; windows.js puts it in the place of the link."""
+    """Link to the window after the ``number``-th; request.js puts it in the place of the link."""
     windows = block.code.windows
     if number == len(windows):
         return EMPTY

@@ -1,8 +1,12 @@
 // Keeps an open request honest: its status and its bar follow events, its content never moves.
-// Also records whether the end of it was in sight; looking.js says that it is.
+// Also records whether the end of it was in sight, puts the next part of a long text in the place of
+// the link to it, and offers more time near the end of a time limit. Without this file links lead to
+// parts, and the offer is on the page that is loaded then.
 
 import { announce } from "./announcing.js";
+import { serverNow } from "./countdown.js";
 import { fetched, paced } from "./pacing.js";
+import { disarm } from "./pressing.js";
 
 const request = () => document.getElementById("request");
 const bar = () => document.getElementById("request-bar");
@@ -19,8 +23,14 @@ const end = new IntersectionObserver((entries) => {
   showWhetherRead();
 }, UNDER_THE_BAR);
 
+const AHEAD = { rootMargin: "0px 0px 200px 0px" };
+
+const near = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) if (isIntersecting) load(target);
+}, AHEAD);
+
 /** Approve is quiet until the end of the content was in sight, and off where the policy says so. */
-export function showWhetherRead() {
+function showWhetherRead() {
   const form = bar()?.querySelector("form.decide");
   if (!form) return;
   const seen = ended.has(request().dataset.read ?? request().dataset.id);
@@ -83,9 +93,45 @@ function settled(event) {
   if (said) announce(said.innerText);
 }
 
+/** @param {HTMLAnchorElement} link */
+async function load(link) {
+  near.unobserve(link);
+  link.parentElement.setAttribute("aria-busy", "true");
+  const answer = await fetch(link.href, { headers: { "X-Part": "alone" } }).catch(() => null);
+  if (!answer?.ok) return link.parentElement.removeAttribute("aria-busy"); // the link still works
+  const part = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-part]");
+  if (!part) return location.reload(); // signed out: the server says so on a page of its own
+  const owed = part.querySelector(".owed");
+  link.parentElement.replaceWith(...part.querySelector(".code").childNodes);
+  document.getElementById(owed.id)?.replaceWith(owed);
+  showWhetherRead();
+  watchParts();
+}
+
+/** Load the next parts when they come near. */
+function watchParts() {
+  for (const link of document.querySelectorAll("[data-next]")) near.observe(link);
+}
+
+/** Offer more time when the end of a time limit comes near. */
+function offer() {
+  for (const form of document.querySelectorAll("form.extend[hidden]")) {
+    if (serverNow() < Date.parse(form.dataset.opens)) continue;
+    form.hidden = false;
+    disarm(); // the bar has grown
+  }
+}
+
 document.addEventListener("live:changed", (event) => event.detail.id === request()?.dataset.id && refresh());
 for (const name of ["live:gate", "live:caught-up", "countdown:over"]) document.addEventListener(name, () => refresh());
 document.addEventListener("htmx:beforeOnLoad", drop);
 document.addEventListener("htmx:beforeSwap", consider);
 document.addEventListener("htmx:afterSettle", settled);
 open();
+
+offer();
+setInterval(offer, 1000);
+document.addEventListener("htmx:afterSettle", offer);
+
+document.addEventListener("htmx:afterSettle", watchParts);
+watchParts();

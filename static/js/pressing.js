@@ -1,0 +1,151 @@
+// Which presses count. None does within half a second after something changed under the hands, and
+// no form is sent twice; a press that does not count is told so. Without script the server refuses
+// the second answer instead. A finger approves by a deliberate hold: a tap that went astray approves
+// nothing. Mice, keyboards and screen readers press as ever, and so does everybody without this file.
+
+import { announce, announceInSight, hide } from "./announcing.js";
+
+const ARMS_AFTER_MS = 500;
+const root = document.documentElement; // says so too: data-arming, for the pointer's shape
+const HOLD_MS = 600;
+const STRAYS_PX = 12;
+let armedAt = 0;
+let timer = 0;
+let held = null; // the button under the finger, with where that came down
+let isTouch = false; // whether what was pressed last was an Approve, by a finger
+
+/** Start the half second again: something moved or was replaced. */
+export function disarm() {
+  armedAt = performance.now() + ARMS_AFTER_MS;
+  root.dataset.arming = "";
+  clearTimeout(timer);
+  timer = setTimeout(() => delete root.dataset.arming, ARMS_AFTER_MS + 10);
+}
+
+/** @param {Event} event */
+function refuse(event) {
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}
+
+/** Why nothing comes of a press that was too early. */
+function sayTooEarly() {
+  announceInSight("The page just changed: press again. Nothing was sent.");
+}
+
+/** @param {Event} event */
+function refuseEarly(event) {
+  refuse(event);
+  sayTooEarly();
+}
+
+/** @param {SubmitEvent} event */
+function refuseTwice(event) {
+  refuse(event);
+  announceInSight("Sent already. The answer has not come yet.");
+}
+
+/** @param {SubmitEvent} event */
+function guard(event) {
+  const form = event.target;
+  if (form.method !== "post") return;
+  if (form.matches(".decide, [data-arms]") && performance.now() < armedAt) return refuseEarly(event);
+  if (form.getAttribute("aria-busy") === "true") return refuseTwice(event);
+  hide();
+  form.setAttribute("aria-busy", "true"); // not disabled: a disabled button is not sent
+}
+
+/** Let forms be sent again, after an answer that left them where they are. */
+export function release() {
+  for (const form of document.querySelectorAll("form[aria-busy]")) form.removeAttribute("aria-busy");
+}
+
+/** @param {EventTarget} target */
+const approveAt = (target) => target.closest?.(".decide > [value=approve]");
+
+/**
+ * A screen reader's press has no extent.
+ *
+ * @param {PointerEvent} event
+ */
+const isFinger = (event) => event.pointerType === "touch" && event.width + event.height > 0;
+
+/** @param {boolean} isHint - that a tap was too short */
+function hint(isHint) {
+  const words = document.querySelector("#request-bar .hold-said");
+  if (!words) return;
+  words.hidden = !isHint;
+  if (isHint) announce(words.textContent);
+}
+
+/** @param {PointerEvent} event */
+function begin(event) {
+  end();
+  const button = approveAt(event.target);
+  isTouch = Boolean(button) && isFinger(event);
+  if (!isTouch || button.disabled) return;
+  if ("arming" in root.dataset) return sayTooEarly();
+  const timer = setTimeout(approve, HOLD_MS);
+  held = { button, x: event.clientX, y: event.clientY, timer };
+  button.classList.add("is-held");
+}
+
+function end() {
+  if (!held) return;
+  clearTimeout(held.timer);
+  held.button.classList.remove("is-held");
+  held = null;
+}
+
+/** Press, as a key would. If something changed under the finger, the guard refuses it. */
+function approve() {
+  const { button } = held;
+  end();
+  hint(false);
+  if (button.isConnected) button.click();
+}
+
+/** @param {PointerEvent} event */
+function move(event) {
+  if (held && Math.hypot(event.clientX - held.x, event.clientY - held.y) > STRAYS_PX) end();
+}
+
+function lift() {
+  if (!held) return;
+  end();
+  hint(true);
+}
+
+/**
+ * Stop the click of a finger that went down on Approve, whatever came under it since. Keys and
+ * screen readers click without a count, and so does a hold.
+ *
+ * @param {MouseEvent} event
+ */
+function swallow(event) {
+  if (!isTouch || event.detail === 0) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}
+
+// On the way down, so before htmx or anybody else hears of it.
+document.addEventListener("submit", guard, true);
+document.addEventListener(
+  "click",
+  (event) => {
+    if (!event.target.closest?.(".item-link, .result .button") || event.detail === 0) return;
+    if (performance.now() < armedAt) refuseEarly(event);
+    else hide();
+  },
+  true,
+);
+window.addEventListener("pageshow", release); // back from the history, as it was left
+document.addEventListener("pointerdown", begin, true);
+document.addEventListener("pointermove", move, true);
+document.addEventListener("pointerup", lift, true);
+document.addEventListener("pointercancel", end, true);
+window.addEventListener("click", swallow, true); // before the listener above, which would say it was early
+document.addEventListener("htmx:beforeSwap", (event) => held && event.detail.target?.contains(held.button) && end());
+document.addEventListener("contextmenu", (event) => isTouch && approveAt(event.target) && event.preventDefault());
+if (matchMedia("(pointer: coarse)").matches) root.dataset.holds = ""; // so the button says how
+disarm();
