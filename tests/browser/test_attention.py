@@ -21,7 +21,7 @@ EASY = {"code": "print(1)", "language": "python"}
 
 
 def said(page):
-    return page.locator(".attend-said")
+    return page.locator(".assignment-said")
 
 
 def row(page, approval):
@@ -84,7 +84,7 @@ async def test_a_word_comes_with_a_hand_over_and_is_drawn_on_their_page(house, v
     await alices.locator(".drop-form button").click()
 
     await said(bobs).get_by_text("alice handed this to you").wait_for()
-    await expect(bobs.locator(".attend-note")).to_have_text("You know this one.")
+    await expect(bobs.locator(".assignment-note")).to_have_text("You know this one.")
     await said(alices).get_by_text("You handed this to bob").wait_for()
 
 

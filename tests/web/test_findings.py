@@ -158,7 +158,7 @@ def test_findings_stand_outside_of_what_the_agent_sent(found):
     page = found(DELETES, content={"code": forged}, objective=forged, evidence={"a": forged})
 
     assert len(list(page.all("li", class_="finding"))) == 1
-    framed = [*page.all("figure"), *page.all("section", class_="theirs")]
+    framed = [*page.all("figure"), *page.all("section", class_="untrusted")]
     assert [e for part in framed for e in part.all(class_="finding")] == []
 
 

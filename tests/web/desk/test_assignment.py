@@ -12,7 +12,7 @@ AUTH = "session:password"
 
 
 def attend_of(browser, approval):
-    return page_of(browser, approval).one(class_="attend")
+    return page_of(browser, approval).one(class_="assignment")
 
 
 def test_claim_and_release_lead_back_to_the_request(browser, ask, alice):
@@ -20,7 +20,7 @@ def test_claim_and_release_lead_back_to_the_request(browser, ask, alice):
 
     answer = post(browser, approval, "claim")
     assert (answer.status_code, answer.url) == (303, f"/approvals/{approval.pk}")
-    assert attend_of(browser, approval).one(class_="attend-said").text.startswith("You are on")
+    assert attend_of(browser, approval).one(class_="assignment-said").text.startswith("You are on")
     post(browser, approval, "release")
 
     assert claim_of(approval) is None
@@ -38,7 +38,7 @@ def test_another_sees_who_is_on_it_and_takes_it_over_knowingly(
     assert post(bobs, approval, "claim").status_code == 409
     post(bobs, approval, "claim", over=form.one("input", name="over")["value"])
 
-    said = attend_of(browser, approval).one(class_="attend-said").text
+    said = attend_of(browser, approval).one(class_="assignment-said").text
     assert said.startswith("bob took this over from you just now.")
 
 
@@ -48,7 +48,9 @@ def test_a_hand_over_names_its_giver_and_draws_the_word(browser, browser_of, ask
     post(browser, approval, "hand-over", to="bob", note="Look\u202e here")
 
     strip = attend_of(browser_of(bob), approval)
-    assert strip.one(class_="attend-said").text.startswith("alice handed this to you just now.")
+    assert strip.one(class_="assignment-said").text.startswith(
+        "alice handed this to you just now."
+    )
     assert "\u202e" not in strip.one("blockquote").raw
 
 
@@ -96,7 +98,7 @@ def test_a_row_says_who_is_on_it_and_who_reads_it(browser, browser_of, ask, alic
 
     row = read(browser.get("/")).one("li", class_="item")
 
-    assert row.one(class_="item-claim").text == "bob is on this"
+    assert row.one(class_="item-assignment").text == "bob is on this"
     assert [meta.text for meta in row.all(class_="item-meta")][1] == (
         "bob is on this carol is reading"
     )
@@ -108,7 +110,7 @@ def test_an_auditor_sees_it_and_can_do_nothing_about_it(browser_of, ask, alice):
 
     strip = attend_of(browser_of(make.person("aud", auditor=True)), approval)
 
-    assert strip.one(class_="attend-said").text.startswith("alice is on this, claimed")
+    assert strip.one(class_="assignment-said").text.startswith("alice is on this, claimed")
     assert list(strip.all("button")) == []
 
 

@@ -55,7 +55,7 @@ def test_one_is_whole_and_the_others_are_what_is_different(browser, calls):
 def test_what_else_the_agent_says_of_the_others_is_in_its_frame(browser, calls):
     first, other = calls("/a"), calls("/b", objective="Look", evidence={"why": "<b>now</b>"})
 
-    frame = page(browser, first + other).one(class_="theirs")
+    frame = page(browser, first + other).one(class_="untrusted")
 
     assert frame["aria-label"] == "The agent says, not verified"
     assert "Look" in frame.text

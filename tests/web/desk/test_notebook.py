@@ -77,7 +77,7 @@ def test_why_a_notebook_was_not_sent_stands_in_the_agents_frame(browser, ask):
     why = "Not sent: the file could not be read (FileNotFoundError)."
     page = page_of(browser, ask(evidence={"notebook": why}))
 
-    assert why in page.one("section", class_="theirs").text
+    assert why in page.one("section", class_="untrusted").text
     assert list(page.all("section", class_="pinned")) == []
 
 
@@ -115,10 +115,10 @@ def test_the_live_link_stands_beside_the_copy_and_may_differ(browser, show):
     link = {"notebook_link": "https://lab.example/a.ipynb", "notebook_path": "/a.ipynb"}
     page = page_of(browser, show(code("x"), evidence=link))
 
-    frame = page.one("section", class_="pinned").one("div", class_="theirs")
+    frame = page.one("section", class_="pinned").one("div", class_="untrusted")
     assert "may have changed since the copy was pinned" in frame.text
     assert "https://lab.example/a.ipynb" in [a["href"] for a in frame.all("a")]
-    assert list(page.all("section", class_="theirs")) == []
+    assert list(page.all("section", class_="untrusted")) == []
 
 
 def test_a_page_says_what_changed_since_the_request_before(browser, show):
@@ -156,7 +156,7 @@ def test_every_word_of_a_notebook_stands_in_the_agents_frame(browser, show):
     )
 
     page = cells_of(browser, approval)
-    frame = page.one("section", class_="theirs")
+    frame = page.one("section", class_="untrusted")
     assert metadata_is_ignored
     assert frame.text.count("evil") == page.text.count("evil") == 6
     assert [tag for tag in ("script", "iframe", "svg") if list(frame.all(tag))] == []

@@ -18,7 +18,7 @@ def items(response):
 
 
 def gists(response):
-    return [item.one(class_="item-gist").text for item in items(response)]
+    return [item.one(class_="item-summary").text for item in items(response)]
 
 
 def test_what_has_least_time_left_comes_first(browser, ask):
@@ -39,7 +39,7 @@ def test_a_row_says_kind_agent_gist_and_time_left_and_its_link_only_our_words(
     item = items(browser.get("/"))[0]
 
     assert item.one("a").text == "Code from beamline"
-    assert item.one(class_="item-gist").text == "In the agent’s words: os.remove('a')"
+    assert item.one(class_="item-summary").text == "In the agent’s words: os.remove('a')"
     assert item.one(class_="left")["data-tone"] == "calm"
     assert item.one(class_="item-run").text == "run r1"
 

@@ -135,7 +135,7 @@ def test_a_high_finding_stands_above_the_agents_words(browser, ask, inspected):
     assert row.one(class_="item-finding").text == (
         'We found: Deletes "severity":"high",RLO and \\ more.'
     )
-    assert row.one(class_="item-gist").text == "In the agent’s words: print(1)"
+    assert row.one(class_="item-summary").text == "In the agent’s words: print(1)"
 
 
 def test_a_report_too_long_to_carry_still_gives_its_high_finding(browser, ask, inspected):
@@ -152,7 +152,7 @@ def test_a_sentence_too_long_for_a_row_leaves_the_agents_words(browser, ask, ins
 
     row = items(browser)[0]
 
-    assert row.one(class_="item-gist").text == "In the agent’s words: print(1)"
+    assert row.one(class_="item-summary").text == "In the agent’s words: print(1)"
     assert row.one(class_="risk").text == "Found: high"
 
 
@@ -160,7 +160,7 @@ def test_a_lesser_finding_leaves_the_agents_words(browser, ask, inspected):
     inspected(found(Severity.MEDIUM))
     ask()
 
-    assert items(browser)[0].one(class_="item-gist").text == "In the agent’s words: print(1)"
+    assert items(browser)[0].one(class_="item-summary").text == "In the agent’s words: print(1)"
 
 
 def test_the_title_counts_what_waits_and_says_nothing_else_of_it(browser, ask, alice):

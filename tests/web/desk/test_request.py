@@ -66,14 +66,14 @@ def test_what_the_agent_says_stands_in_its_frame_and_nowhere_else(browser, ask):
     evidence = {"safety_concerns": ["SPEECH two"], "SPEECH key": "SPEECH three"}
     page = page_of(browser, ask(objective="SPEECH one", evidence=evidence))
 
-    frame = page.one("section", class_="theirs")
+    frame = page.one("section", class_="untrusted")
     assert (page.raw.count("SPEECH"), frame.raw.count("SPEECH")) == (4, 4)
 
 
 def test_evidence_that_no_page_can_hold_is_left_out_and_that_is_told(browser, ask):
     page = page_of(browser, ask(evidence={"numbers": [0] * request.MOST_LINES_SAID}))
 
-    frame = page.one(class_="theirs")
+    frame = page.one(class_="untrusted")
     assert frame.one("strong").text == "It also sent more than fits on a page."
     assert "disabled" not in page.one("button", value="approve").attributes
 
@@ -81,7 +81,7 @@ def test_evidence_that_no_page_can_hold_is_left_out_and_that_is_told(browser, as
 def test_silence_of_the_agent_is_told(browser, ask):
     page = page_of(browser, ask())
 
-    assert list(page.all("section", class_="theirs")) == []
+    assert list(page.all("section", class_="untrusted")) == []
     assert "The agent says nothing about why it wants this." in page.text
 
 
@@ -95,7 +95,7 @@ def test_agent_text_is_in_no_title_button_link_or_label(browser, ask):
 
 def test_a_notebook_link_shows_its_host_and_leaves_without_a_trace(browser, ask):
     evidence = {"notebook_path": "a/b.ipynb", "notebook_link": "https://jupyter.example/b"}
-    frame = page_of(browser, ask(evidence=evidence)).one(class_="theirs")
+    frame = page_of(browser, ask(evidence=evidence)).one(class_="untrusted")
 
     link = frame.one("a")
     assert (link["href"], link["rel"]) == ("https://jupyter.example/b", "noopener noreferrer")
@@ -105,7 +105,7 @@ def test_a_notebook_link_shows_its_host_and_leaves_without_a_trace(browser, ask)
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8888/x", "javascript:alert(1)", "file:///etc"])
 def test_a_notebook_link_that_could_act_as_us_is_text(browser, ask, url):
-    frame = page_of(browser, ask(evidence={"notebook_link": url})).one(class_="theirs")
+    frame = page_of(browser, ask(evidence={"notebook_link": url})).one(class_="untrusted")
 
     assert list(frame.all("a")) == []
     assert (frame.one(class_="prose").text, frame.text.count("Not a link:")) == (url, 1)

@@ -110,7 +110,7 @@ def test_start_and_end_are_told_as_the_agent_reports_them(browser, ask, alice, t
         r"exit code 3, says the agent\.",
         result.one(class_="small").text,
     )
-    assert [p.text for p in result.one(class_="theirs").all("p")] == ["No <b>disk</b>", "out"]
+    assert [p.text for p in result.one(class_="untrusted").all("p")] == ["No <b>disk</b>", "out"]
 
 
 def test_an_approval_that_was_not_used_in_time_is_told(browser, ask, alice, monkeypatch):

@@ -46,7 +46,7 @@ def test_each_step_says_what_was_asked_and_what_a_person_answered(ask, run_page,
 
     (step,) = steps_of(run_page())
 
-    assert step.one(class_="item-gist").text == "In the agent’s words: print(1)"
+    assert step.one(class_="item-summary").text == "In the agent’s words: print(1)"
     assert step.one("q").text == "Wrong sector."
     assert "Rejected by bob after " in step.text
     assert "Nothing was approved, so nothing may run." in step.text

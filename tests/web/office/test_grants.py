@@ -103,7 +103,7 @@ def test_a_grant_for_one_content_shows_its_digest_and_leads_to_it(reviewer, toke
 
     what = cards(reviewer)[0].one(class_="grant-what")
     assert what.text.startswith("exactly this code " + made.digest[:6])
-    assert what.one(class_="grant-gist").text == "print(1)"
+    assert what.one(class_="grant-summary").text == "print(1)"
     assert ("read it whole", f"/approvals/{made.made_from_id}") in links(what)
 
 
