@@ -12,11 +12,11 @@ from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken, Group, User
 from dashboard.accounts.services import agents, groups, people
 from dashboard.approvals import guards, services
-from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import ApprovalRequest, Edit, Grant
-from dashboard.approvals.partial import StepSaid
+from dashboard.approvals.rules.grant import Scope, Terms
+from dashboard.approvals.rules.step import StepSaid
 from dashboard.approvals.services import Basis, Report
-from dashboard.approvals.submission import Submission
+from dashboard.approvals.services.submit import Submission
 from dashboard.audit.services import Actor
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, parse_rule
 from dashboard.policies.models import PolicyRevision

@@ -13,7 +13,7 @@ from pydantic import AwareDatetime
 from dashboard.api import answers
 from dashboard.api.auth import AgentBearer, AgentRequest
 from dashboard.api.schemas import AnswerOut, ProblemOut
-from dashboard.approvals.decided import decided
+from dashboard.approvals.queries import decided
 from dashboard.wire import canonical_json
 
 MOST = 100

@@ -10,7 +10,7 @@ from ninja import Schema
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from dashboard.approvals.services import Report
-from dashboard.approvals.submission import (
+from dashboard.approvals.services.submit import (
     LONGEST_TIME_LIMIT_S,
     SHORTEST_TIME_LIMIT_S,
     Submission,

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.utils.safestring import SafeString
 
-from dashboard.approvals.granting import DEFAULT_FOR_S, MOST_USES, Scope, Terms
+from dashboard.approvals.rules.grant import DEFAULT_FOR_S, MOST_USES, Scope, Terms
 from dashboard.wire import Status
 
 LONGEST_REASON = 2000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import forms
 
 from dashboard.accounts.queries import reviewers
-from dashboard.approvals.putting_off import Later
+from dashboard.approvals.rules.snooze import Later
 
 LONGEST_NOTE = 500
 

@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
 from dashboard.accounts.models import User
-from dashboard.approvals.contents import problems_with
+from dashboard.approvals.rules.content import problems_with
 from dashboard.policies.questions import Question
 from dashboard.web.presenting import words
 from dashboard.web.presenting.candidates import Candidate, candidate, choices

@@ -7,7 +7,7 @@ from uuid import UUID
 from django import forms
 from django.http import QueryDict
 
-from dashboard.approvals.alike import MOST
+from dashboard.approvals.rules.bulk import MOST
 from dashboard.web.forms import LONGEST_REASON
 from dashboard.wire import Status
 

@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from dashboard.accounts.models import plain_name
-from dashboard.approvals.archive import Place, Wanted
+from dashboard.approvals.rules.history import Place, Wanted
 from dashboard.web.presenting import words
 from dashboard.wire import Source
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from dashboard.approvals.insight import Period
+from dashboard.approvals.rules.insight import Period
 
 LAST_DAYS = (7, 30, 90)
 USUAL_DAYS = 30

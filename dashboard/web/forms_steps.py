@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dashboard.approvals.partial import StepSaid
+from dashboard.approvals.rules.step import StepSaid
 from dashboard.wire import StepAnswer
 
 NOTHING_CHOSEN = "Nothing was chosen for any step, so nothing was recorded. Choose for some."

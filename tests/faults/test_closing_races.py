@@ -6,9 +6,9 @@ import pytest
 from django.db import transaction
 
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.decided import decided
 from dashboard.approvals.models import ApprovalRequest, Decision
-from dashboard.approvals.services._closing import close
+from dashboard.approvals.queries import decided
+from dashboard.approvals.services.closing import close
 from dashboard.audit.services import Actor
 from dashboard.wire import Source, Status
 from tests import make

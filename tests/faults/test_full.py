@@ -8,7 +8,7 @@ from django.db import DatabaseError, connection
 from django.db.models import F
 
 from dashboard.approvals.models import Decision
-from dashboard.approvals.readiness import obstacles
+from dashboard.approvals.rules.readiness import obstacles
 from dashboard.audit.models import AuditHead
 from dashboard.audit.services import verify
 from dashboard.wire import Status

@@ -6,8 +6,8 @@ from threading import Barrier
 import pytest
 
 from dashboard.approvals.errors import AlreadyClosed
-from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import Decision, Grant, Vote
+from dashboard.approvals.rules.grant import Scope, Terms
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.services import verify
 from dashboard.wire import Source, Status

@@ -137,7 +137,7 @@ def by_agents_and_people(person):
         "start": lambda: make.report(approved, approved.token),
         "cancel": lambda: cancel(next(taken)),
         "claim": lambda: services.claim(approval_id=one.pk, person=person, auth="test"),
-        "wait": lambda: queries.of_agent(one.pk, one.agent_id),
+        "wait": lambda: services.of_agent(one.pk, one.agent_id),
         "badge": page("/mine"),
         "list": page("/queue"),
         "list of what was decided": page("/queue?show=decided"),

@@ -9,8 +9,8 @@ from asgiref.sync import async_to_sync
 from django.db import connection
 from django.utils import timezone
 
-from dashboard.approvals import archive
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.rules import history
 from dashboard.audit.models import AuditEntry
 from dashboard.web.presenting.exporting import COLUMNS
 from dashboard.wire import OutcomeState, Status, parse_json
@@ -127,7 +127,7 @@ def test_what_is_asked_during_an_export_is_not_in_it(ask):
     first, at = ask(), timezone.now()
     ask()
 
-    rows = archive.batch(archive.Wanted(), at, None)
+    rows = history.batch(history.Wanted(), at, None)
 
     assert [row["id"] for row in rows] == [first.pk]
 
@@ -157,7 +157,7 @@ def test_five_thousand_rows_leave_in_batches(browser, five_thousand):
 
     parts = async_to_sync(collect)()
 
-    assert [part.count(b"\n") for part in parts] == [0, *[archive.BATCH] * 25]
+    assert [part.count(b"\n") for part in parts] == [0, *[history.BATCH] * 25]
     assert len({row["id"] for part in parts for row in rows_of(part.decode())}) == 5000
 
 

@@ -5,8 +5,9 @@ from datetime import UTC, timedelta
 import pytest
 from django.utils import timezone
 
-from dashboard.approvals import guards, insight
+from dashboard.approvals import guards
 from dashboard.approvals.models import ApprovalRequest, View, Vote
+from dashboard.approvals.rules import insight
 from dashboard.approvals.services import mark_viewed
 from dashboard.wire import Status
 from tests import make

@@ -1,8 +1,8 @@
 import pytest
 
-from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import Decision, Reveal
-from dashboard.approvals.partial import StepSaid
+from dashboard.approvals.rules.grant import Scope, Terms
+from dashboard.approvals.rules.step import StepSaid
 from dashboard.audit.models import AuditEntry
 from dashboard.wire import Kind, Status, StepAnswer
 from tests import make

@@ -14,11 +14,6 @@ from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.services import lock_for_change
 
 
-def is_held() -> bool:
-    """Whether all approving is stopped now. It stays so while ``lock_for_judging`` is held."""
-    return Hold.objects.filter(active=True).exists()
-
-
 def place_hold(*, by: User, auth: str, reason: str = "") -> Hold:
     """Stop everything: from here nothing is approved or started. Stopping twice is stopping once.
 

@@ -23,8 +23,8 @@ from dashboard.approvals.errors import (
     OnHold,
 )
 from dashboard.approvals.models import ApprovalRequest, Outcome
-from dashboard.approvals.services._closing import lock, raise_version
-from dashboard.approvals.services.hold import is_held
+from dashboard.approvals.queries import is_held
+from dashboard.approvals.services.closing import lock, raise_version
 from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.services import lock_for_judging
 from dashboard.wire import OutcomeState, Status, canonical_json

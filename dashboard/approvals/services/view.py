@@ -1,15 +1,18 @@
-"""A person had a request in sight."""
+"""Who has seen what: views, served parts, revealed secrets, and agents that poll."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
 
 from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.models import Looking, View
-from dashboard.approvals.services._closing import lock
+from dashboard.approvals.models import Looking, Poll, Reveal, ServedPart, View
+from dashboard.approvals.rules.view import Part
+from dashboard.approvals.services.closing import lock
 from dashboard.audit.services import Actor, Event, record
 
 
@@ -42,4 +45,61 @@ def note_looking(*, approval_id: UUID, person: User) -> None:
         update_conflicts=True,
         unique_fields=["approval", "person"],
         update_fields=["last_seen_at"],
+    )
+
+
+def note_served(*, approval_id: UUID, person: User, parts: Iterable[Part]) -> None:
+    """Note that parts of a content are on their way to a person; again is nothing new.
+
+    It is no entry of the log: a decision's own entry and what it ``shown`` say what was read.
+    """
+    rows = ServedPart.objects.filter(approval=approval_id, person=person)
+    known = {Part(*row) for row in rows.values_list("view", "part")}
+    if fresh := [part for part in parts if part not in known]:
+        at = database_now()
+        ServedPart.objects.bulk_create(
+            (
+                ServedPart(
+                    approval_id=approval_id, person=person, view=view, part=number, served_at=at
+                )
+                for view, number in fresh
+            ),
+            ignore_conflicts=True,
+        )
+
+
+def reveal(*, approval_id: UUID, person: User, auth: str, places: Sequence[str]) -> bool:
+    """Have the masked secrets of a request shown to a person; says whether that is new.
+
+    Args:
+        places: Where they stand, in our words, for the record.
+
+    Raises:
+        NotFound: There is no such request.
+    """
+    with transaction.atomic():
+        approval = lock(approval_id)
+        _, first = Reveal.objects.get_or_create(
+            approval=approval, person=person, defaults={"revealed_at": database_now()}
+        )
+        if first:
+            details = {"places": list(places)}
+            event = Event("approval.revealed", str(approval.pk), approval.digest, details)
+            record(Actor(f"user:{person.username}", auth), event)
+        return first
+
+
+def note_polls(last_polled: Mapping[UUID, datetime]) -> None:
+    """Remember when agents last waited: ``{approval id: moment}``, in one statement.
+
+    Always in the order of the ids, so that two servers that note the same ones, or a verb that
+    locks several, do not wait for each other.
+    """
+    polls = [Poll(approval_id=pk, last_polled_at=at) for pk, at in sorted(last_polled.items())]
+    Poll.objects.bulk_create(
+        polls,
+        batch_size=500,
+        update_conflicts=True,
+        unique_fields=["approval"],
+        update_fields=["last_polled_at"],
     )

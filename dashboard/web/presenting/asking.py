@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from dashboard.approvals.judging import demands_of
 from dashboard.approvals.models import ApprovalRequest, Decision, Judgement
+from dashboard.approvals.rules.judgement import demands_of
 from dashboard.policies.demands import Circle, Required
 from dashboard.policies.evaluate import Effect
 from dashboard.web.presenting import times

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import reviewers
-from dashboard.approvals import putting_off
-from dashboard.approvals.attention import attention
-from dashboard.approvals.extending import extension
 from dashboard.approvals.models import ApprovalRequest, Claim
-from dashboard.approvals.putting_off import Choice, Later
+from dashboard.approvals.rules import snooze
+from dashboard.approvals.rules.assignment import attention
+from dashboard.approvals.rules.extension import extension
+from dashboard.approvals.rules.snooze import Choice, Later
 from dashboard.policies.demands import Required
 from dashboard.web.presenting import times
 from dashboard.web.presenting.times import Moment
@@ -88,7 +88,7 @@ def attending(
     """Describe the attention that a pending request has."""
     found = attention([approval.pk], person, now)
     claim, back = found.claims.get(approval.pk), found.back_at.get(approval.pk)
-    offered = putting_off.choices(now, approval.expires_at) if may_act else []
+    offered = snooze.choices(now, approval.expires_at) if may_act else []
     extra = _extra(approval, required, now) if may_act else None
     names = [other.username for other in reviewers() if other != person] if may_act else []
     whose = (claim.person_id, claim.claimed_at) if claim else None

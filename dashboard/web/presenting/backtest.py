@@ -14,8 +14,8 @@ from django.db.models.functions import Left, Right
 from django.utils.safestring import SafeString
 
 from dashboard.accounts.models import User
-from dashboard.approvals import history
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.rules import past_cases
 from dashboard.inspection.findings import INSPECTOR_VERSION
 from dashboard.policies.evaluate import Effect
 from dashboard.policies.simulating import Case, Simulation, simulate
@@ -125,7 +125,7 @@ class Backtest:
 def replay(candidate: Candidate, since: datetime, person: User, now: datetime) -> Backtest:
     """Try a policy on what was asked since then and has its answer."""
     tally = _Tally()
-    found = simulate(candidate.policy, tally.counted(history.cases(since, MOST_REQUESTS)))
+    found = simulate(candidate.policy, tally.counted(past_cases.cases(since, MOST_REQUESTS)))
     waits = [tally.answered_in_s[pk] for pk in found.saved if pk in tally.answered_in_s]
     groups = list(_groups(tally, found))
     return Backtest(
@@ -160,7 +160,7 @@ def _median(waits: Collection[float]) -> str:
 
 def _remarks(since: datetime, total: int, older_findings: int) -> Iterator[str]:
     waiting = ApprovalRequest.objects.pending().filter(submitted_at__gte=since).count()
-    left_out = history.answered(since).count() - total
+    left_out = past_cases.answered(since).count() - total
     for count, one, many in (
         (waiting, "still waits for an answer and is", "still wait for an answer and are"),
         (left_out, "older than these is", "older than these are"),

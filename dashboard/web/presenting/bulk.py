@@ -12,10 +12,10 @@ from django.core import signing
 from django.utils.safestring import SafeString
 
 from dashboard.accounts.models import User
-from dashboard.approvals import alike
-from dashboard.approvals.alike import Alone, One
-from dashboard.approvals.judging import demands_of
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.rules import bulk as bulk_rules
+from dashboard.approvals.rules.bulk import Alone, One
+from dashboard.approvals.rules.judgement import demands_of
 from dashboard.approvals.services import Basis
 from dashboard.web.presenting import chain, times
 from dashboard.web.presenting.chain import Section
@@ -89,7 +89,7 @@ class _Page(NamedTuple):
 
 def bulk(ids: Sequence[UUID], person: User, now: datetime, own_host: str) -> Bulk:
     """Draw requests for an answer to all of them; what is not like the first is left out."""
-    found = alike.sort_out(ids, person, now)
+    found = bulk_rules.sort_out(ids, person, now)
     alone, items = list(found.alone), list[Item]()
     page: _Page | None = None
     for one in found.alike:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from dashboard.approvals import notebooks
 from dashboard.approvals.models import ApprovalRequest, Notebook
+from dashboard.approvals.rules import notebook as notebook_rules
 from dashboard.inspection.notebook_matches import Changes, Match
 from dashboard.web.presenting.difference import Difference, difference
 from dashboard.web.presenting.pinned import changed, found_in
@@ -55,10 +55,10 @@ def cells(
     approval: ApprovalRequest, notebook: Notebook, first: int, secrets: Collection[str] = ()
 ) -> Cells:
     """Draw the cells from number ``first`` on, as many as fit on a page, ``secrets`` masked."""
-    outline = notebooks.outline_of(notebook)
+    outline = notebook_rules.outline_of(notebook)
     total = len(outline["cells"])
     first = min(max(first, 1), max(total, 1))
-    read = notebooks.cells_of(notebook, first - 1, MOST_CELLS)
+    read = notebook_rules.cells_of(notebook, first - 1, MOST_CELLS)
     views = draw_cells(read or [], outline["language"], secrets)
     last = first + len(views) - 1
     return Cells(
@@ -76,7 +76,7 @@ def _standings(
     approval: ApprovalRequest, notebook: Notebook, views: list[CellView], *, masks: bool
 ) -> list[Standing]:
     found = found_in(approval, notebook)
-    before = notebooks.pinned_before(approval)
+    before = notebook_rules.pinned_before(approval)
     since = changed(notebook, before)
     shown = [view.number - 1 for view in views if view.number - 1 in since.earlier]
     diffs = _differences(notebook, before, since, shown, masks=masks) if before and shown else {}
@@ -98,8 +98,8 @@ def _would_run(found: Match, view: CellView) -> bool:
 def _differences(
     notebook: Notebook, before: Notebook, since: Changes, shown: list[int], *, masks: bool
 ) -> dict[int, Difference]:
-    old = notebooks.sources_of(before, [since.earlier[number] for number in shown])
-    new = notebooks.sources_of(notebook, shown)
+    old = notebook_rules.sources_of(before, [since.earlier[number] for number in shown])
+    new = notebook_rules.sources_of(notebook, shown)
     if old is None or new is None:
         return {}
     pairs = zip(shown, old, new, strict=True)

@@ -9,8 +9,8 @@ from typing import Any
 from uuid import UUID
 
 from dashboard.accounts.models import User
-from dashboard.approvals import lineage
 from dashboard.approvals.models import ApprovalRequest, Decision
+from dashboard.approvals.rules import likeness
 from dashboard.web.presenting import rows, times
 from dashboard.web.presenting.difference import Difference, difference, tally
 from dashboard.web.presenting.times import Moment
@@ -77,7 +77,7 @@ def before(
 
     ``masks`` says whether secrets are masked in the difference.
     """
-    earlier = lineage.resembled(approval)
+    earlier = likeness.resembled(approval)
     if earlier is None:
         return None
     one = earlier.approval
@@ -93,7 +93,7 @@ def before(
         is_same=earlier.is_same,
         is_open=one.status == Status.REJECTED,
         names_run=bool(approval.run_id),
-        sections=list(sections(lineage.text_of(one), approval.content, masks=masks)),
+        sections=list(sections(likeness.text_of(one), approval.content, masks=masks)),
     )
 
 

@@ -9,12 +9,12 @@ from datetime import datetime
 from django.utils.safestring import SafeString
 
 from dashboard.accounts.models import User
-from dashboard.approvals import queries, services
-from dashboard.approvals.editing import edited, judged_now, report_of_edit
+from dashboard.approvals import queries
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
-from dashboard.approvals.partial import steps_of
-from dashboard.approvals.permission import why_not_count
-from dashboard.approvals.replacing import ALLOWED_FOR
+from dashboard.approvals.rules import edit as edit_rules
+from dashboard.approvals.rules.answer import why_not_count
+from dashboard.approvals.rules.edit import ALLOWED_FOR, edited, judged_now, report_of_edit
+from dashboard.approvals.rules.step import steps_of
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect
 from dashboard.web.presenting import asking, changes, times, voting
@@ -133,7 +133,7 @@ def _why_not(
 
 
 def _once(edit: Edit, judgement: Judgement, person: User, now: datetime) -> str:
-    why_not = services.why_not_allowed(edit, judgement, person, now)
+    why_not = edit_rules.why_not_allowed(edit, judgement, person, now)
     return _WORDS.format(why_not) if why_not else _ONCE
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.accounts.models import User
-from dashboard.approvals.granting import why_not_by, why_not_grantable
-from dashboard.approvals.judging import demands_of, report_of
 from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
-from dashboard.approvals.stepping import exact_steps
+from dashboard.approvals.rules.grant import why_not_by, why_not_grantable
+from dashboard.approvals.rules.judgement import demands_of, report_of
+from dashboard.approvals.rules.step import exact_steps
 from dashboard.inspection.findings import Report
 from dashboard.policies.demands import Required
 from dashboard.web.presenting import times

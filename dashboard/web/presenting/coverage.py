@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.urls import reverse
 
-from dashboard.approvals.coverage import Part, Text
+from dashboard.approvals.rules.view import Part, Text
 from dashboard.web.rendering.blocks import ContentBlock
 from dashboard.web.rendering.content import Content
 from dashboard.web.rendering.windows import CHARACTERS, LINES, Window, is_small

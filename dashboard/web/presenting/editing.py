@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from dashboard.approvals.editing import edited, why_not
 from dashboard.approvals.models import ApprovalRequest, Edit
+from dashboard.approvals.rules.edit import edited, why_not
 from dashboard.inspection.hidden import GlyphKind, hidden_characters
 from dashboard.web.presenting.reading import too_long
 from dashboard.web.rendering.prettyjson import pretty_json

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from dashboard.accounts.models import Agent, Group
-from dashboard.approvals.narrowing import Narrowing
+from dashboard.approvals.rules.queue import Narrowing
 from dashboard.inspection.findings import Severity
 from dashboard.web.forms_queue import QueueForm
 

@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals import queries
-from dashboard.approvals.granting import Scope
 from dashboard.approvals.models import Grant, GrantQuerySet
+from dashboard.approvals.rules.grant import Scope
 from dashboard.inspection.findings import Severity
 from dashboard.web.presenting import times
 from dashboard.web.presenting.findings import SEVERITIES

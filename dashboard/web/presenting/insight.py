@@ -13,9 +13,16 @@ from django.utils.safestring import SafeString
 
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals import figures
-from dashboard.approvals.figures import NO_RULE, Answers, Asked, Tally, Yes, percentile
-from dashboard.approvals.insight import Period
+from dashboard.approvals.rules import insight
+from dashboard.approvals.rules.insight import (
+    NO_RULE,
+    Answers,
+    Asked,
+    Period,
+    Tally,
+    Yes,
+    percentile,
+)
 from dashboard.web.forms_insight import TABLES, InsightForm
 from dashboard.web.presenting import times
 from dashboard.web.presenting.insight_columns import GROUPS, PEOPLE, Column, percent
@@ -80,10 +87,10 @@ class Figure(NamedTuple):
 
 def overview(asked: Sequence[Asked], yeses: Sequence[Yes]) -> list[Figure]:
     """Sum up the period."""
-    total = figures.tally(asked)
+    total = insight.tally(asked)
     alone = Counter(one.source for one in asked)
     reasons = [one.reason for one in asked if one.source == Source.REVIEWER]
-    given = figures.share(sum(bool((r or "").strip()) for r in reasons), len(reasons))
+    given = insight.share(sum(bool((r or "").strip()) for r in reasons), len(reasons))
     answered = total.approved + total.rejected
     return [
         Figure(
@@ -138,7 +145,7 @@ Sums = Mapping[str, Tally | Answers]
 
 
 def _people(asked: Sequence[Asked], yeses: Sequence[Yes], person: User) -> Sums:
-    found = figures.by_person(asked, yeses)
+    found = insight.by_person(asked, yeses)
     if sees_everybody(person):
         return found
     return {name: sums for name, sums in found.items() if name == person.username}
@@ -147,10 +154,10 @@ def _people(asked: Sequence[Asked], yeses: Sequence[Yes], person: User) -> Sums:
 def _groups(by: str, asked: Sequence[Asked], period: Period) -> Sums:
     if by == "day":
         begin = period.since
-        return figures.by(lambda one: _day(begin + timedelta(seconds=one.since_s)), asked)
+        return insight.by(lambda one: _day(begin + timedelta(seconds=one.since_s)), asked)
     if by == "rule":
-        return figures.by(lambda one: figures.deciding_rule(one.trace), asked)
-    return figures.by(lambda one: str(getattr(one, by)), asked)
+        return insight.by(lambda one: insight.deciding_rule(one.trace), asked)
+    return insight.by(lambda one: str(getattr(one, by)), asked)
 
 
 def _day(at: datetime) -> str:

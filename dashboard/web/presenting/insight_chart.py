@@ -8,8 +8,7 @@ from datetime import timedelta
 from math import ceil
 from typing import NamedTuple
 
-from dashboard.approvals.figures import Asked
-from dashboard.approvals.insight import Period
+from dashboard.approvals.rules.insight import Asked, Period
 from dashboard.wire import Source, Status
 
 HEIGHT, WIDTH, GAP = 100, 10, 2

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.approvals.figures import Answers, Tally, percentile, share
+from dashboard.approvals.rules.insight import Answers, Tally, percentile, share
 from dashboard.web.presenting import times
 
 Number = float | None

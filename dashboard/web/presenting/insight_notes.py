@@ -9,10 +9,10 @@ from itertools import islice
 from uuid import UUID
 
 from dashboard.accounts.models import User
-from dashboard.approvals import figures, insight
-from dashboard.approvals.figures import Asked, Yes
-from dashboard.approvals.insight import MOST_LISTED, Period
 from dashboard.approvals.models import ApprovalRequest, Decision
+from dashboard.approvals.rules import insight
+from dashboard.approvals.rules import insight as insight_rules
+from dashboard.approvals.rules.insight import MOST_LISTED, Asked, Period, Yes
 from dashboard.web.presenting import times, words
 from dashboard.web.presenting.insight import sees_everybody
 from dashboard.wire import Kind, Status
@@ -60,7 +60,7 @@ def notes(asked: Sequence[Asked], yeses: Sequence[Yes], period: Period, person: 
         for yes in yeses
         if (yes.is_quick or yes.is_unread) and (everybody or yes.person == person.username)
     ]
-    digests = list(figures.disagreements(asked))
+    digests = list(insight_rules.disagreements(asked))
     listed = _disagreements(digests[:MOST_LISTED], period)
     return Notes(
         quick=_quick(quick[:MOST_LISTED]),

@@ -7,9 +7,8 @@ from datetime import datetime
 
 from dashboard.accounts.models import User
 from dashboard.approvals import queries
-from dashboard.approvals.for_me import Mine, mine
 from dashboard.approvals.models import ApprovalQuerySet
-from dashboard.approvals.narrowing import narrowed
+from dashboard.approvals.rules.queue import Mine, mine, narrowed
 from dashboard.web.presenting import rows
 from dashboard.web.presenting.filters import Filters
 from dashboard.web.presenting.rows import Row, Together

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from dashboard.approvals import notebooks
 from dashboard.approvals.models import ApprovalRequest, Notebook
+from dashboard.approvals.rules import notebook as notebook_rules
 from dashboard.inspection.notebook_matches import Changes, Match, changes, match
 from dashboard.web.presenting import times
 from dashboard.web.presenting.times import Moment
@@ -42,16 +42,16 @@ class Pinned:
 def pinned(approval: ApprovalRequest, now: datetime) -> Pinned | None:
     """Describe the notebook that a request names, or return None if it names none."""
     digest = parse_json(approval.evidence).get("notebook")
-    if not notebooks.is_digest(digest):
+    if not notebook_rules.is_digest(digest):
         return None
-    notebook = notebooks.pinned_to(approval.pk)
+    notebook = notebook_rules.pinned_to(approval.pk)
     if notebook is None:
         return Pinned(digest=digest)
     found = found_in(approval, notebook)
     return Pinned(
         digest=digest,
         sent=times.moment(notebook.sent_at, now),
-        cells=len(notebooks.outline_of(notebook)["cells"]),
+        cells=len(notebook_rules.outline_of(notebook)["cells"]),
         compared="" if found is None else _compared(found),
         is_in_it=bool(found),
         since=_since(approval, notebook),
@@ -63,14 +63,14 @@ def found_in(approval: ApprovalRequest, notebook: Notebook) -> Match | None:
     if approval.kind != Kind.CODE:
         return None
     content = parse_json(approval.content)
-    return match(content["code"], content.get("language"), notebooks.outline_of(notebook))
+    return match(content["code"], content.get("language"), notebook_rules.outline_of(notebook))
 
 
 def changed(notebook: Notebook, before: Notebook | None) -> Changes:
     """Say how a notebook differs from the one before."""
     if before is None or before.digest == notebook.digest:
         return Changes()
-    return changes(notebooks.outline_of(before), notebooks.outline_of(notebook))
+    return changes(notebook_rules.outline_of(before), notebook_rules.outline_of(notebook))
 
 
 def _compared(found: Match) -> str:
@@ -86,7 +86,7 @@ def _compared(found: Match) -> str:
 
 
 def _since(approval: ApprovalRequest, notebook: Notebook) -> str:
-    before = notebooks.pinned_before(approval)
+    before = notebook_rules.pinned_before(approval)
     if before is None:
         return ""
     if before.digest == notebook.digest:

@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from dashboard.accounts.models import User
-from dashboard.approvals import queries
-from dashboard.approvals.coverage import Part, missing
-from dashboard.approvals.editing import edited
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
+from dashboard.approvals.rules import likeness
+from dashboard.approvals.rules.edit import edited
+from dashboard.approvals.rules.view import Part, missing
 from dashboard.web.forms_lines import Wanted
 from dashboard.web.presenting import coverage
 from dashboard.web.presenting.coverage import Owed
@@ -164,7 +164,7 @@ def _masked(content: Content) -> Iterator[str]:
 def _content(approval: ApprovalRequest, person: User) -> Content:
     judgement = last_judgement(approval)
     masks = masks_for(approval, judgement, person)
-    before = queries.memory_approved_before(approval)
+    before = likeness.memory_approved_before(approval)
     _, content = contents(approval, judgement, before, masks=masks)
     page = reverse("web:detail", args=[approval.pk])
     return replace(content, blocks=[replace(b, finding_page=page) for b in content.blocks])

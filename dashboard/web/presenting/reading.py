@@ -10,10 +10,11 @@ from django.core import signing
 from django.utils.safestring import SafeString
 
 from dashboard.accounts.models import User
-from dashboard.approvals import notebooks, queries
-from dashboard.approvals.coverage import Part, is_revealed, missing
-from dashboard.approvals.judging import report_of
 from dashboard.approvals.models import ApprovalRequest, Judgement
+from dashboard.approvals.rules import likeness
+from dashboard.approvals.rules import notebook as notebook_rules
+from dashboard.approvals.rules.judgement import report_of
+from dashboard.approvals.rules.view import Part, is_revealed, missing
 from dashboard.inspection.findings import Report, Severity
 from dashboard.web.presenting import coverage, words
 from dashboard.web.presenting.coverage import Owed
@@ -121,7 +122,7 @@ def read(
     What is not the request itself is drawn whole, for only the request is served in parts.
     """
     content = parse_json(approval.content)
-    before = queries.memory_approved_before(approval)
+    before = likeness.memory_approved_before(approval)
     masks = masks_for(approval, judgement, person)
     findings, drawn = contents(approval, judgement, before, masks=masks, is_whole=bool(name))
     served = coverage.parts_on_page(drawn)
@@ -241,7 +242,7 @@ def _notebook(evidence: dict[str, Any]) -> tuple[str, str]:
         del evidence["notebook_path"]
     if isinstance(link, str):
         del evidence["notebook_link"]
-    if notebooks.is_digest(evidence.get("notebook")):
+    if notebook_rules.is_digest(evidence.get("notebook")):
         del evidence["notebook"]  # presenting.pinned says what became of it
     return path if isinstance(path, str) else "", link if isinstance(link, str) else ""
 

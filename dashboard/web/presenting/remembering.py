@@ -9,9 +9,9 @@ from typing import Any
 from django.utils.safestring import SafeString
 
 from dashboard.accounts.models import User
-from dashboard.approvals.granting import Scope, Terms, scopes, why_not_by, why_not_grantable
-from dashboard.approvals.judging import demands_of, report_of
 from dashboard.approvals.models import ApprovalRequest, Judgement
+from dashboard.approvals.rules.grant import Scope, Terms, scopes, why_not_by, why_not_grantable
+from dashboard.approvals.rules.judgement import demands_of, report_of
 from dashboard.inspection.masking import candidates, secrets_in_text
 from dashboard.inspection.parts import words
 from dashboard.web.forms import RememberForm

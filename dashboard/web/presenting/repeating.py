@@ -8,7 +8,7 @@ from uuid import UUID
 
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Judgement
-from dashboard.approvals.repeating import earlier_answer, saw_the_end
+from dashboard.approvals.rules.likeness import earlier_answer, saw_the_end
 from dashboard.web.presenting import times
 from dashboard.web.presenting.times import Moment
 from dashboard.wire import Status

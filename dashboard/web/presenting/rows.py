@@ -18,9 +18,9 @@ from django.utils.safestring import SafeString
 from dashboard.accounts.models import User
 from dashboard.accounts.roles import may_decide
 from dashboard.approvals import queries
-from dashboard.approvals.attention import Attention, attention
 from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Claim, Decision, Poll
-from dashboard.approvals.permission import votes_that_count
+from dashboard.approvals.rules.answer import votes_that_count
+from dashboard.approvals.rules.assignment import Attention, attention
 from dashboard.inspection.findings import Severity
 from dashboard.policies.demands import Required
 from dashboard.web.presenting import times, words

@@ -10,9 +10,10 @@ from uuid import UUID
 from django.utils.safestring import SafeString
 
 from dashboard.accounts.models import Agent, User
-from dashboard.approvals import lineage, queries
-from dashboard.approvals.lineage import Earlier
+from dashboard.approvals import queries
 from dashboard.approvals.models import ApprovalRequest, Decision
+from dashboard.approvals.rules import likeness, run
+from dashboard.approvals.rules.likeness import Earlier
 from dashboard.web.presenting import chain, outcomes, rows, times, words
 from dashboard.web.presenting.gist import gist
 from dashboard.web.presenting.outcomes import Result
@@ -84,8 +85,8 @@ class Run:
 
 def tell(agent: Agent, run_id: str, person: User, now: datetime) -> Run:
     """Tell a run, in the order in which things were asked."""
-    story = lineage.story(agent.pk, run_id)
-    resembles = lineage.chain(story.approvals)
+    story = run.story(agent.pk, run_id)
+    resembles = likeness.chain(story.approvals)
     held = queries.active_hold() is not None
     number_of = {one.pk: story.total - len(story.approvals) + n for n, one in _from_1(story)}
     steps = [
@@ -108,7 +109,7 @@ def tell(agent: Agent, run_id: str, person: User, now: datetime) -> Run:
     )
 
 
-def _from_1(story: lineage.Story) -> list[tuple[int, ApprovalRequest]]:
+def _from_1(story: run.Story) -> list[tuple[int, ApprovalRequest]]:
     return list(enumerate(story.approvals, 1))
 
 
@@ -123,7 +124,7 @@ def _like(
     if earlier is None:
         return None
     one = earlier.approval
-    old, new = lineage.text_of(one), lineage.text_of(approval)
+    old, new = likeness.text_of(one), likeness.text_of(approval)
     changed = "" if earlier.is_same else chain.how_much_changed(old, new)
     became = words.STATUSES[Status(one.status)].lower()
     return Likeness(number_of[one.pk], one.pk, became, changed)

@@ -12,10 +12,10 @@ from uuid import UUID
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals import queries
-from dashboard.approvals.attention import put_off_by
-from dashboard.approvals.judging import demands_of
 from dashboard.approvals.models import ApprovalRequest, Judgement
-from dashboard.approvals.permission import why_not_count
+from dashboard.approvals.rules.answer import why_not_count
+from dashboard.approvals.rules.judgement import demands_of
+from dashboard.approvals.rules.snooze import snoozed_by
 from dashboard.policies.demands import Required
 from dashboard.web.presenting import (
     asking,
@@ -159,5 +159,5 @@ def _stamp(*shown: object) -> str:
 
 
 def _next(approval: ApprovalRequest, person: User, now: datetime) -> UUID | None:
-    left = queries.queue(now).exclude(pk=approval.pk).exclude(pk__in=put_off_by(person, now))
+    left = queries.queue(now).exclude(pk=approval.pk).exclude(pk__in=snoozed_by(person, now))
     return left.values_list("pk", flat=True).first()

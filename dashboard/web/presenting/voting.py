@@ -8,7 +8,7 @@ from datetime import datetime
 
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Edit, Vote
-from dashboard.approvals.permission import votes_that_count
+from dashboard.approvals.rules.answer import votes_that_count
 from dashboard.policies.demands import Required
 from dashboard.web.presenting.asking import people
 

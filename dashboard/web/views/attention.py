@@ -15,10 +15,10 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotAllowed, NotFound, Refused
-from dashboard.approvals.putting_off import Later
+from dashboard.approvals.rules.snooze import Later
 from dashboard.web.actors import PersonRequest, auth
 from dashboard.web.forms_attention import ClaimForm, ExtendForm, HandOverForm, LaterForm
 from dashboard.web.presenting.attending import who_reads
@@ -48,7 +48,7 @@ def _verb(act: Verb) -> Answer:
         except Refused as refusal:
             return _refused(request, approval_id, refusal)
         if request.htmx:  # type: ignore[attr-defined]
-            return detail.bar(request, queries.current(approval_id))
+            return detail.bar(request, services.current(approval_id))
         return SeeOther(reverse("web:detail", args=[approval_id]))
 
     return view
@@ -121,4 +121,4 @@ def _refused(request: PersonRequest, approval_id: UUID, refusal: Refused) -> Htt
     if isinstance(refusal, _Unclear):
         status = HTTPStatus.UNPROCESSABLE_ENTITY
     answer = detail.bar if request.htmx else detail.page  # type: ignore[attr-defined]
-    return answer(request, queries.current(approval_id), status, refusal)
+    return answer(request, services.current(approval_id), status, refusal)

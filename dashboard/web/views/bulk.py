@@ -11,9 +11,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.approvals import services
-from dashboard.approvals.alike import MOST
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import Refused
+from dashboard.approvals.rules.bulk import MOST
 from dashboard.web.actors import PersonRequest, auth
 from dashboard.web.forms_bulk import BulkForm, ids
 from dashboard.web.presenting import bulk as presenting

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dashboard.accounts import roles
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import AlreadyClosed, NotFound, Refused
 from dashboard.approvals.models import ApprovalRequest, Edit
@@ -35,7 +35,7 @@ from dashboard.wire import Kind, Status, parse_json
 def edit(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show the content in a text field, or keep what was made of it and show that."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
     may_edit = approval.status == Status.PENDING and not editing.why_no_editor(approval)
@@ -71,7 +71,7 @@ def shown_at(approval: ApprovalRequest, edit: Edit | None) -> str:
 def change(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpResponse:
     """Show a change beside what was asked, or record the answer to it."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
     kept = editing.named(approval, str(edit_id))
@@ -85,7 +85,7 @@ def change(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpRespo
         services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
         deciding.record(request, approval_id, DecisionForm(request.POST), edit_id)
     except Refused as refusal:
-        return _change(request, queries.current(approval_id), kept, refusal)
+        return _change(request, services.current(approval_id), kept, refusal)
     return SeeOther(reverse("web:detail", args=[approval_id]))
 
 
@@ -94,7 +94,7 @@ def change(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpRespo
 def steps(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Take the answers to the steps of a plan: show what is left of it, or reject with them."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
         if approval.kind != Kind.PLAN:
             return errors.not_found(request)
         return _steps(request, approval)
@@ -102,7 +102,7 @@ def steps(request: PersonRequest, approval_id: UUID) -> HttpResponse:
         return errors.not_found(request)
     except Refused as refusal:
         status = deciding.status_of(refusal)
-        return detail.page(request, queries.current(approval_id), status, refusal)
+        return detail.page(request, services.current(approval_id), status, refusal)
 
 
 def _steps(request: PersonRequest, approval: ApprovalRequest) -> HttpResponse:

@@ -11,11 +11,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from dashboard.approvals import errors as refusals
-from dashboard.approvals import queries, services
-from dashboard.approvals.granting import Scope, Terms
+from dashboard.approvals import services
 from dashboard.approvals.models import Decision
-from dashboard.approvals.partial import StepSaid
-from dashboard.approvals.repeating import earlier_answer
+from dashboard.approvals.rules.grant import Scope, Terms
+from dashboard.approvals.rules.likeness import earlier_answer
+from dashboard.approvals.rules.step import StepSaid
 from dashboard.approvals.services import Basis
 from dashboard.web.actors import PersonRequest, auth
 from dashboard.web.forms import DecisionForm
@@ -114,7 +114,7 @@ def record(
 
 def _earlier(approval_id: UUID, decision_id: int | None) -> Decision:
     """Find the answer that is to be given again; whether it may is for the service to say."""
-    approval = queries.current(approval_id)
+    approval = services.current(approval_id)
     earlier = earlier_answer(approval, last_judgement(approval))
     if earlier is None or earlier.pk != decision_id:
         raise refusals.StaleBasis
@@ -123,7 +123,7 @@ def _earlier(approval_id: UUID, decision_id: int | None) -> Decision:
 
 def _terms(request: PersonRequest, approval_id: UUID, scope: Scope) -> Terms:
     """Read for how much more the yes is to count; whether it may is for the service to say."""
-    approval = queries.current(approval_id)
+    approval = services.current(approval_id)
     offered = remembering.offer(approval, last_judgement(approval), request.user, request.POST)
     if offered is None:
         raise refusals.StaleBasis
@@ -148,4 +148,4 @@ def _answer(
     refusal: refusals.Refused | None = None,
 ) -> HttpResponse:
     answer = detail.bar if request.htmx else detail.page  # type: ignore[attr-defined]
-    return answer(request, queries.current(approval_id), status, refusal)
+    return answer(request, services.current(approval_id), status, refusal)

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import ClaimedByAnother, NotFound, Refused, StaleBasis
 from dashboard.approvals.models import ApprovalRequest
@@ -28,7 +28,7 @@ from dashboard.web.views.reading import for_readers, is_in_sight
 def detail(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show a request in full."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
     return page(request, approval)
@@ -39,7 +39,7 @@ def detail(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 def state(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show what of a request may have changed: its status line and the decision bar."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
     return bar(request, approval)

@@ -15,9 +15,10 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_safe
 
-from dashboard.approvals import archive, services
-from dashboard.approvals.archive import Place, Wanted
+from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
+from dashboard.approvals.rules import history as history_rules
+from dashboard.approvals.rules.history import Place, Wanted
 from dashboard.web.actors import PersonRequest, actor
 from dashboard.web.forms_history import HistoryForm
 from dashboard.web.presenting.exporting import FORMATS
@@ -45,7 +46,7 @@ def export(request: PersonRequest) -> HttpResponseBase:
     if not form.is_valid():
         return _page(request, form, HTTPStatus.BAD_REQUEST)
     wanted, at = form.wanted(), database_now()
-    rows = archive.asked_until(wanted, at).count()
+    rows = history_rules.asked_until(wanted, at).count()
     services.record_export(by=actor(request), form=name, filters=form.chosen(), rows=rows)
     response = StreamingHttpResponse(_written(wanted, at, name), content_type=FORMATS[name][0])
     file = f"history-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}.{name}"
@@ -56,7 +57,7 @@ def export(request: PersonRequest) -> HttpResponseBase:
 def _page(request: PersonRequest, form: HistoryForm, status: int = HTTPStatus.OK) -> HttpResponse:
     found, older = [], ""
     if form.is_valid():
-        found = archive.page(form.wanted(), form.cleaned_data["after"], PAGE_SIZE + 1)
+        found = history_rules.page(form.wanted(), form.cleaned_data["after"], PAGE_SIZE + 1)
     shown, chosen = found[:PAGE_SIZE], form.chosen() if form.is_valid() else {}
     if len(found) > PAGE_SIZE:
         last = shown[-1]
@@ -78,12 +79,12 @@ async def _written(wanted: Wanted, at: datetime, name: str) -> AsyncIterator[str
     after: Place | None = None
     while rows := await sync_to_async(_batch)(wanted, at, after):
         yield write(rows)
-        after = archive.place_of(rows[-1])
+        after = history_rules.place_of(rows[-1])
 
 
 def _batch(wanted: Wanted, at: datetime, after: Place | None) -> list[dict[str, Any]]:
     try:
-        return archive.batch(wanted, at, after)
+        return history_rules.batch(wanted, at, after)
     finally:
         # A slow reader holds no connection between two batches; a transaction around all is kept.
         if not connection.in_atomic_block:

@@ -10,8 +10,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dashboard.approvals import insight as reads
 from dashboard.approvals.clock import database_now
+from dashboard.approvals.rules import insight as insight_rules
 from dashboard.web.actors import PersonRequest
 from dashboard.web.forms_insight import LAST_DAYS, TABLES, InsightForm
 from dashboard.web.presenting import insight as presenting
@@ -32,11 +32,11 @@ def insight(request: PersonRequest) -> HttpResponse:
 
 def _found(form: InsightForm, request: PersonRequest) -> dict[str, Any]:
     person, period = request.user, form.period(database_now())
-    asked = reads.asked(period, with_rules=form.table == "rule")
-    yeses = reads.yeses(period)
+    asked = insight_rules.asked(period, with_rules=form.table == "rule")
+    yeses = insight_rules.yeses(period)
     return {
         "asked": len(asked),
-        "is_cut": len(asked) == reads.MOST,
+        "is_cut": len(asked) == insight_rules.MOST,
         "figures": presenting.overview(asked, yeses),
         "chart": insight_chart.chart(asked, period),
         "table": presenting.table(form, asked, yeses, period, person),

@@ -8,7 +8,7 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
 from dashboard.approvals.errors import NotFound
 from dashboard.web.actors import PersonRequest, auth
 from dashboard.web.forms_lines import LinesForm
@@ -24,7 +24,7 @@ from dashboard.web.views.reading import for_readers, is_in_sight
 def lines(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show one window of one text; the page of a request asks for the window alone."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
     form = LinesForm(request.GET)
@@ -46,7 +46,7 @@ def lines(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 def outline(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show what the texts of a content define, import and run, with the lines."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
     context = {"approval": approval, "outlines": reader.outlines(approval, request.user)}
@@ -58,7 +58,7 @@ def outline(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 def reveal(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show the secrets of a content to this person from now on, and record that."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
         edit = editing.named(approval, request.POST.get("edit", ""))
         places = reader.masked_places(approval, request.user, edit)
         if places:

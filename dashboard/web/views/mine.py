@@ -7,8 +7,8 @@ from django.http import HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.for_me import mine as for_me
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.rules.queue import mine as for_me
 from dashboard.web.actors import PersonRequest
 from dashboard.web.views.reading import for_readers
 

@@ -8,9 +8,10 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dashboard.approvals import notebooks, queries
+from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotFound
+from dashboard.approvals.rules import notebook as notebook_rules
 from dashboard.web.actors import PersonRequest
 from dashboard.web.presenting import cells, pinned
 from dashboard.web.presenting.reading import masked_secrets
@@ -28,10 +29,10 @@ _PICTURE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 def notebook(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show the cells of the notebook that was pinned; to htmx, the cells alone."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
-    kept = notebooks.pinned_to(approval_id)
+    kept = notebook_rules.pinned_to(approval_id)
     if kept is None:
         return errors.not_found(request)
     secrets = masked_secrets(approval, last_judgement(approval), request.user)
@@ -48,8 +49,8 @@ def notebook(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 @for_readers
 def picture(request: PersonRequest, approval_id: UUID, cell: int, output: int) -> HttpResponse:
     """Show a picture of a pinned notebook, drawn anew."""
-    pin = notebooks.pinned_to(approval_id)
-    given = notebooks.picture_of(pin, cell - 1, output) if pin and cell else None
+    pin = notebook_rules.pinned_to(approval_id)
+    given = notebook_rules.picture_of(pin, cell - 1, output) if pin and cell else None
     drawn = drawn_anew(given) if given else None
     if drawn is None:
         return errors.not_found(request)

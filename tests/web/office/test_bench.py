@@ -3,8 +3,8 @@ import json
 import pytest
 
 from dashboard.api.schemas import CONTENTS
-from dashboard.approvals.contents import problems_with
 from dashboard.approvals.models import ApprovalRequest, Inspection
+from dashboard.approvals.rules.content import problems_with
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.policies import inspecting

@@ -3,8 +3,8 @@
 import pytest
 
 from dashboard.accounts.services import people
-from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import Grant
+from dashboard.approvals.rules.grant import Scope, Terms
 from dashboard.approvals.services import end_forbidden_grants
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.wire import Kind, Status

@@ -11,8 +11,8 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import agents
-from dashboard.approvals.history import past
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.rules.past_cases import past
 from dashboard.policies.inspecting import inspect
 from dashboard.policies.questions import Question
 from dashboard.web.actors import PersonRequest
