@@ -80,12 +80,14 @@ def basis(approval: ApprovalRequest, edit: Edit | None = None) -> Basis:
 def decided(approval: ApprovalRequest, by: User, status: Status = Status.APPROVED, **more):
     return services.decide(
         approval_id=approval.pk,
-        reviewer=by,
-        auth="session:password",
-        status=status,
-        basis=more.pop("basis", None) or basis(approval),
-        shown={"end_seen": "yes"} | more.pop("shown", {}),
-        **more,
+        answer=services.Answer(
+            reviewer=by,
+            auth="session:password",
+            status=status,
+            basis=more.pop("basis", None) or basis(approval),
+            shown={"end_seen": "yes"} | more.pop("shown", {}),
+            **more,
+        ),
     )
 
 

@@ -330,6 +330,11 @@ class Decision(models.Model):
             ),
         ]
 
+    @property
+    def has_steps(self) -> bool:
+        """Whether the steps of a plan were answered one by one."""
+        return self.steps != "[]"
+
 
 class Outcome(models.Model):
     """What the agent reports about an approval it used. ``started`` exists once, ever."""

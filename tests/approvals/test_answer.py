@@ -169,10 +169,9 @@ def test_an_unknown_request_cannot_be_decided(alice, token):
     with pytest.raises(NotFound):
         services.decide(
             approval_id=approval_id,
-            reviewer=alice,
-            auth="",
-            status=Status.APPROVED,
-            basis=make.basis(approval),
+            answer=services.Answer(
+                reviewer=alice, auth="", status=Status.APPROVED, basis=make.basis(approval)
+            ),
         )
 
 

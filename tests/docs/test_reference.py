@@ -5,8 +5,9 @@ import re
 import pytest
 
 from dashboard.api.problems import STATUS_OF
-from dashboard.api.schemas import CONTENTS, OutcomeIn, SubmitIn
+from dashboard.api.schemas import OutcomeIn, SubmitIn
 from dashboard.api.views import api
+from dashboard.approvals.rules.content import CONTENTS
 from dashboard.wire import Source, Status
 from tests.docs.reading import AGENTS, README, ROOT, cells, rows
 

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from dashboard.policies.evaluate import MODES_OF_OTHERS
 from dashboard.wire import Kind
 
-_Line = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
-_Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Line = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
 _MOST_PROBLEMS, _LONGEST_NAME = 5, 100
 _LINE = "must be one line of text, without control characters"
 _SENTENCES = {
@@ -28,37 +28,59 @@ _SENTENCES = {
 }
 
 
-class _Shape(BaseModel):
+class Content(BaseModel):
+    """A content of any kind. Nothing is converted: unknown members and wrong types are errors."""
+
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-class _Code(_Shape):
+class CodeContent(Content):
+    """Code that would run, as it is; several fenced blocks may stand in one text."""
+
     code: Annotated[str, Field(min_length=1)]
-    language: _Line | None = None
+    language: Line | None = None
 
 
-class _ToolCall(_Shape):
-    tool: _Name
+class ToolCallContent(Content):
+    """A tool that would be called."""
+
+    tool: Annotated[Name, Field(json_schema_extra={"not": {"enum": sorted(MODES_OF_OTHERS)}})]
     arguments: dict[str, Any]
 
 
-class _Plan(_Shape):
+class PlanContent(Content):
+    """A plan that would be followed."""
+
     steps: Annotated[list[dict[str, Any]], Field(min_length=1)]
 
 
-class _Memory(_Shape):
-    operation: _Name
-    user_id: _Line
+class MemoryContent(Content):
+    """Something that would be remembered, changed or forgotten."""
+
+    operation: Name
+    user_id: Line
     content: str
     existing: str | None = None
 
 
-_SHAPES: dict[Kind, type[_Shape]] = {
-    Kind.CODE: _Code,
-    Kind.TOOL_CALL: _ToolCall,
-    Kind.PLAN: _Plan,
-    Kind.MEMORY: _Memory,
+CONTENTS: dict[Kind, type[Content]] = {
+    Kind.CODE: CodeContent,
+    Kind.TOOL_CALL: ToolCallContent,
+    Kind.PLAN: PlanContent,
+    Kind.MEMORY: MemoryContent,
 }
+"""What a content may be, by its kind: for what agents submit, for edits and for steps."""
+
+
+def check(kind: Kind, content: Any) -> None:
+    """Refuse what is not a content of its kind.
+
+    Raises:
+        ValueError: It is not one; a ``ValidationError`` where its members are wrong.
+    """
+    shape = CONTENTS[kind].model_validate(content)
+    if isinstance(shape, ToolCallContent) and shape.tool in MODES_OF_OTHERS:
+        raise ValueError(f"no tool may be called {shape.tool!r}, which is a capability")
 
 
 def problems_with(kind: Kind, content: Any) -> list[str]:
@@ -70,12 +92,12 @@ def problems_with(kind: Kind, content: Any) -> list[str]:
 
 def _problems(kind: Kind, content: dict[str, Any]) -> Iterator[str]:
     try:
-        _SHAPES[kind].model_validate(content)
+        check(kind, content)
     except ValidationError as error:
         for details in error.errors():
             where = ".".join(map(str, details["loc"]))[:_LONGEST_NAME]
             what = _SENTENCES.get(details["type"], "is not right")
             yield f"{where!r} {what.format(**details.get('ctx', {}))}."
-        return
-    if kind is Kind.TOOL_CALL and content["tool"] in MODES_OF_OTHERS:
-        yield f"No tool may be called {content['tool']!r}, which is a capability."
+    except ValueError as error:
+        why = str(error)
+        yield f"{why[0].upper()}{why[1:]}."

@@ -228,7 +228,7 @@ def earlier_answer(approval: ApprovalRequest, judgement: Judgement) -> Decision 
         .first()
     )
     # An answer to each step, or to a change, is none that a press could give again.
-    is_plain = last is not None and last.edit_id is None and last.steps == "[]"
+    is_plain = last is not None and last.edit_id is None and not last.has_steps
     return last if last and is_plain and _is_same(last, approval, judgement) else None
 
 

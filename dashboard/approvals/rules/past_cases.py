@@ -58,10 +58,11 @@ def past(approval_id: UUID) -> Past | None:
     firsts = Judgement.objects.filter(approval=approval_id).select_related(
         "approval__agent", "approval__decision__decided_by", "inspection"
     )
-    for first in firsts.order_by("id")[:1]:
-        question = _question(first.approval, first)
-        return Past(first.approval, question, Effect(first.effect), first.revision_id)
-    return None
+    first = firsts.order_by("id").first()
+    if first is None:
+        return None
+    question = _question(first.approval, first)
+    return Past(first.approval, question, Effect(first.effect), first.revision_id)
 
 
 def answered(since: datetime) -> ApprovalQuerySet:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -61,13 +60,36 @@ _TOO_LATE = "The policy gives less time for this change than has passed since th
 _ONLY_ASKED = "A yes to a change cannot be remembered."
 
 
-def decide(*, approval_id: UUID, **answer: Any) -> Decision | Vote:
+@dataclass(frozen=True)
+class Answering:
+    """A locked, pending request, the answer to it, and what else the answer rests on."""
+
+    approval: ApprovalRequest
+    given: Answer
+    now: datetime
+    steps: Sequence[Inspected]
+    edit: Edit | None = None
+
+    @property
+    def digest(self) -> str:
+        """The name of the content that is said yes to."""
+        return self.edit.digest if self.edit else self.approval.digest
+
+    def evaluation(self, judgement: Judgement) -> Evaluation:
+        """What holds for that content."""
+        judgement.approval = self.approval
+        if self.edit is None:
+            return as_judged(judgement)
+        return judged_now(self.edit, self.approval, judgement)
+
+
+def decide(*, approval_id: UUID, answer: Answer) -> Decision | Vote:
     """Record a reviewer's answer, ``APPROVED`` or ``REJECTED``, to an open request.
 
     One rejection closes it. So does the last yes that the policy asks for; an earlier yes is a
     vote, and the request stays open. Of two reviewers who answer at once, each is counted once,
     and the database says who closed it. The same answer of the same person again returns the
-    first one. ``answer`` holds the fields of an ``Answer``.
+    first one.
 
     Raises:
         NotFound: There is no such request.
@@ -81,18 +103,17 @@ def decide(*, approval_id: UUID, **answer: Any) -> Decision | Vote:
         StepsRefused: What is said of a plan's steps is not said of its steps.
         OnHold: All approving is stopped.
     """
-    given = Answer(**answer)
-    if given.status not in (Status.APPROVED, Status.REJECTED):
-        raise ValueError(f"A reviewer approves or rejects; {given.status!r} is neither.")
+    if answer.status not in (Status.APPROVED, Status.REJECTED):
+        raise ValueError(f"A reviewer approves or rejects; {answer.status!r} is neither.")
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
-    steps = inspected_steps(approval_id, given.basis.edit_id) if given.allow_steps else []
+    steps = inspected_steps(approval_id, answer.basis.edit_id) if answer.allow_steps else []
     with transaction.atomic():
         approval = lock_to_judge(approval_id)
         if approval.status != Status.PENDING:
-            return answered_already(approval, given)
+            return _answered_already(approval, answer)
         now = database_now()
         if approval.expires_at > now:
-            outcome = _answer(Answering(approval, given, now, steps))
+            outcome = _answer(Answering(approval, answer, now, steps))
         else:
             expire_locked(approval, now)
             outcome = AlreadyClosed(approval)
@@ -113,7 +134,7 @@ def _answer(asked: Answering) -> Decision | Vote | Refused:
     if given.basis != Basis(approval.digest, latest.pk, edit.pk if edit else None):
         raise StaleBasis
     if given.repeats:
-        given = answered_as_before(approval, given, latest)
+        given = _answered_as_before(approval, given, latest)
     asked = replace(asked, given=given, edit=edit)
     if given.status is Status.REJECTED:
         return _reject(asked, latest)
@@ -132,10 +153,10 @@ def _answer(asked: Answering) -> Decision | Vote | Refused:
 def _edit(approval: ApprovalRequest, edit_id: int | None) -> Edit | None:
     if edit_id is None:
         return None
-    for edit in approval.edits.filter(pk=edit_id).select_related("edited_by"):
+    edit = approval.edits.filter(pk=edit_id).select_related("edited_by").first()
+    if edit is not None:
         edit.approval = approval
-        return edit
-    return None
+    return edit
 
 
 def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> Decision | Vote:
@@ -255,7 +276,7 @@ def _decision(asked: Answering, judgement: Judgement, counting: Sequence[Vote]) 
     )
 
 
-def answered_already(approval: ApprovalRequest, given: Answer) -> Decision | Vote:
+def _answered_already(approval: ApprovalRequest, given: Answer) -> Decision | Vote:
     """Return the first answer, if this is the same of the same person again.
 
     Raises:
@@ -273,7 +294,7 @@ def answered_already(approval: ApprovalRequest, given: Answer) -> Decision | Vot
     raise AlreadyClosed(approval)
 
 
-def answered_as_before(approval: ApprovalRequest, given: Answer, judgement: Judgement) -> Answer:
+def _answered_as_before(approval: ApprovalRequest, given: Answer, judgement: Judgement) -> Answer:
     """Give an earlier answer again, with its words; whose end was in sight then, was in sight.
 
     Raises:
@@ -287,26 +308,3 @@ def answered_as_before(approval: ApprovalRequest, given: Answer, judgement: Judg
     seen = given.end_seen or saw_the_end(earlier, given.reviewer)
     shown = {**given.shown, "end_seen": "yes" if seen else "", "repeats": earlier.pk}
     return replace(given, repeats=earlier, reason=earlier.reason, shown=shown)
-
-
-@dataclass(frozen=True)
-class Answering:
-    """A locked, pending request, the answer to it, and what else the answer rests on."""
-
-    approval: ApprovalRequest
-    given: Answer
-    now: datetime
-    steps: Sequence[Inspected]
-    edit: Edit | None = None
-
-    @property
-    def digest(self) -> str:
-        """The name of the content that is said yes to."""
-        return self.edit.digest if self.edit else self.approval.digest
-
-    def evaluation(self, judgement: Judgement) -> Evaluation:
-        """What holds for that content."""
-        judgement.approval = self.approval
-        if self.edit is None:
-            return as_judged(judgement)
-        return judged_now(self.edit, self.approval, judgement)

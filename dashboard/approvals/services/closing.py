@@ -121,14 +121,14 @@ def _decided_event(decision: Decision) -> Event:
     details: dict[str, Any] = {"source": decision.source, "reason": decision.reason}
     if decision.judgement_id:
         details["judgement"] = decision.judgement_id
-    if decision.counted != "[]":
-        details["approved_by"] = json.loads(decision.counted)
+    if approved_by := json.loads(decision.counted):
+        details["approved_by"] = approved_by
     if decision.repeats:
         details["repeats"] = str(decision.repeats.approval_id)
     if decision.edit:
         details["edit"], details["of"] = decision.edit_id, decision.approval.digest
         details["edited_by"] = decision.edit.edited_by.username
-    if decision.steps != "[]":
+    if decision.has_steps:
         details["steps"] = json.loads(decision.steps)
     action = f"approval.{decision.status}"
     return Event(action, str(decision.approval_id), decision.digest, details)
@@ -257,9 +257,10 @@ def of_agent(approval_id: UUID, agent_id: int) -> Answerable:
 
 
 def _as_it_stands(one: ApprovalQuerySet) -> ApprovalRequest:
-    for approval in one:
-        if approval.status == Status.PENDING and approval.expires_at <= database_now():
-            expire(approval.pk)
-            return one.all().get()
-        return approval
-    raise NotFound
+    approval = one.first()
+    if approval is None:
+        raise NotFound
+    if approval.status == Status.PENDING and approval.expires_at <= database_now():
+        expire(approval.pk)
+        return one.get()
+    return approval

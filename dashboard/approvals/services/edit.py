@@ -134,7 +134,7 @@ def _propose(edit: Edit, report: Report, auth: str) -> Edit | Refused:
     judgement, _ = judge_under_present(approval)
     if approval.status != Status.PENDING:
         return AlreadyClosed(approval)
-    for earlier in approval.edits.filter(digest=edit.digest, steps=edit.steps):
+    if earlier := approval.edits.filter(digest=edit.digest, steps=edit.steps).first():
         return earlier
     if approval.edits.count() >= edit_rules.MOST_EDITS:
         return EditRefused(_TOO_MANY)

@@ -77,10 +77,11 @@ def pin_notebook(approval: ApprovalRequest) -> Mapping[str, str]:
     if not notebook_rules.is_digest(digest):
         return {}
     mine = Notebook.objects.filter(agent=approval.agent_id, digest=digest).only("pk")
-    for notebook in mine:
-        NotebookPin.objects.create(approval=approval, notebook=notebook)
-        return {"notebook": digest}
-    return {}
+    notebook = mine.first()
+    if notebook is None:
+        return {}
+    NotebookPin.objects.create(approval=approval, notebook=notebook)
+    return {"notebook": digest}
 
 
 def forget_notebooks(looked_at: datetime | None = None) -> int:

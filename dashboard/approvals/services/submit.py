@@ -86,13 +86,13 @@ def submit(
         NotAllowed: The token or its agent was shut out in the meantime.
     """
     earlier = ApprovalRequest.objects.filter(agent=token.agent_id, idempotency_key=idempotency_key)
-    for approval in earlier:
+    if approval := earlier.first():
         return _same(approval, submission), False
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
     report = inspect(submission.kind, submission.content)
     with transaction.atomic():
         agent = Agent.objects.select_for_update().get(pk=token.agent_id)
-        for approval in earlier.all():
+        if approval := earlier.first():
             return _same(approval, submission), False
         now = database_now()
         _check_token(token, agent, now)

@@ -63,12 +63,14 @@ def _decide(request: PersonRequest, form: BulkForm, one: Shown) -> Done:
         services.mark_viewed(approval_id=one.id, person=request.user, auth=known)
         services.decide(
             approval_id=one.id,
-            auth=known,
-            reviewer=request.user,
-            status=form.status,
-            basis=one.basis,
-            reason=form.cleaned_data["reason"],
-            shown={**one.shown, "end_seen": form.end_was_seen},
+            answer=services.Answer(
+                auth=known,
+                reviewer=request.user,
+                status=form.status,
+                basis=one.basis,
+                reason=form.cleaned_data["reason"],
+                shown={**one.shown, "end_seen": form.end_was_seen},
+            ),
         )
     except Refused as refusal:
         return Done(one.id, "", str(refusal))

@@ -98,17 +98,19 @@ def record(
         raise refusals.NotAllowed(_NOT_WHOLE)
     services.decide(
         approval_id=approval_id,
-        reviewer=request.user,
-        auth=auth(request),
-        status=form.status,
-        basis=Basis(data["digest"], data["judgement"], edit_id),
-        reason=form.said,
-        shown={**shown, "end_seen": form.end_was_seen},
-        allow_steps=form.status is Status.APPROVED and data["allow_steps"],
-        remember=_terms(request, approval_id, form.scope) if form.scope else None,
-        despite=data["despite"],
-        repeats=_earlier(approval_id, data["same_as"]) if form.repeats else None,
-        steps=steps,
+        answer=services.Answer(
+            reviewer=request.user,
+            auth=auth(request),
+            status=form.status,
+            basis=Basis(data["digest"], data["judgement"], edit_id),
+            reason=form.said,
+            shown={**shown, "end_seen": form.end_was_seen},
+            allow_steps=form.status is Status.APPROVED and data["allow_steps"],
+            remember=_terms(request, approval_id, form.scope) if form.scope else None,
+            despite=data["despite"],
+            repeats=_earlier(approval_id, data["same_as"]) if form.repeats else None,
+            steps=steps,
+        ),
     )
 
 

@@ -2,9 +2,8 @@ import json
 
 import pytest
 
-from dashboard.api.schemas import CONTENTS
 from dashboard.approvals.models import ApprovalRequest, Inspection
-from dashboard.approvals.rules.content import problems_with
+from dashboard.approvals.rules.content import CONTENTS, problems_with
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.policies import inspecting
