@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_v
 
 from dashboard.approvals.models import FINAL
 from dashboard.approvals.rules.content import CONTENTS, Line, Name, check
-from dashboard.approvals.services import Report
+from dashboard.approvals.services import OutcomeReport
 from dashboard.approvals.services.submit import (
     LONGEST_TIME_LIMIT_S,
     SHORTEST_TIME_LIMIT_S,
@@ -127,9 +127,9 @@ class OutcomeIn(Strict):
     duration_s: Annotated[float, Field(ge=0, le=1e9)] | None = None
     output_head: Text = ""
 
-    def report(self) -> Report:
+    def report(self) -> OutcomeReport:
         """Return what the domain takes."""
-        return Report(**vars(self))
+        return OutcomeReport(**vars(self))
 
 
 class PolicyOut(Schema):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from dashboard.approvals.models import ApprovalRequest, Claim
+from dashboard.approvals.models import ApprovalRequest, Assignment
 from dashboard.wire import MAX_NOTEBOOK_BYTES, Status
 
 
@@ -79,15 +79,15 @@ class TimeOver(Refused):
         super().__init__("The time limit of this request has passed. Nothing was changed.")
 
 
-class ClaimedByAnother(Refused):
+class AssignedToAnother(Refused):
     """Somebody else is on it, and whoever acts did not say that they know."""
 
     code = "claimed"
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: Assignment) -> None:
         self.name = claim.person.username
         super().__init__(
-            f"{self.name} has been on this since {_clock_time(claim.claimed_at)}. Nothing was "
+            f"{self.name} has been on this since {_clock_time(claim.assigned_at)}. Nothing was "
             "recorded; press again if you mean it all the same."
         )
 

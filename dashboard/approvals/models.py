@@ -380,29 +380,31 @@ class Closing(models.Model):
         ]
 
 
-LOOKING_FOR = timedelta(seconds=45)
+VIEWING_FOR = timedelta(seconds=45)
 """How long somebody counts as looking after their page last said so; it does every 20 s."""
 
 
-class ClaimQuerySet(models.QuerySet["Claim"]):
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
     """Filters that callers combine."""
 
-    def counting(self) -> ClaimQuerySet:
+    def counting(self) -> AssignmentQuerySet:
         """Those of people who may still decide; the sweeper takes the others off."""
         return self.filter(person__is_active=True, person__is_reviewer=True)
 
 
-class Claim(models.Model):
+class Assignment(models.Model):
     """That one person is on a pending request. It goes with the request's answer.
 
     Attention, never a right: anybody who may decide still may.
     """
 
     approval = models.OneToOneField(
-        ApprovalRequest, models.PROTECT, primary_key=True, related_name="claim"
+        ApprovalRequest, models.PROTECT, primary_key=True, related_name="assignment"
     )
-    person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="claims")
-    claimed_at = models.DateTimeField()
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="assignments"
+    )
+    assigned_at = models.DateTimeField()
     # Who was on it before: they gave it to this person, or this person took it over.
     after = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
@@ -410,13 +412,13 @@ class Claim(models.Model):
     is_handed = models.BooleanField(default=False)
     note = models.CharField(max_length=500, blank=True)  # a person's words, with the hand-over
 
-    objects = ClaimQuerySet.as_manager()
+    objects = AssignmentQuerySet.as_manager()
 
 
-class PutOffQuerySet(models.QuerySet["PutOff"]):
+class SnoozeQuerySet(models.QuerySet["Snooze"]):
     """Filters that callers combine."""
 
-    def holding(self, at: datetime) -> PutOffQuerySet:
+    def holding(self, at: datetime) -> SnoozeQuerySet:
         """Those that still hide something at ``at``.
 
         One that would outlast the time limit hides nothing: perhaps a new policy shortened it.
@@ -428,14 +430,14 @@ class PutOffQuerySet(models.QuerySet["PutOff"]):
         )
 
 
-class PutOff(models.Model):
+class Snooze(models.Model):
     """That a person does not want to see a request before ``until``. Others still see it."""
 
-    approval = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="put_off")
+    approval = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="snoozes")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     until = models.DateTimeField()
 
-    objects = PutOffQuerySet.as_manager()
+    objects = SnoozeQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -443,23 +445,23 @@ class PutOff(models.Model):
         ]
 
 
-class LookingQuerySet(models.QuerySet["Looking"]):
+class ViewingQuerySet(models.QuerySet["Viewing"]):
     """Filters that callers combine."""
 
-    def fresh(self, at: datetime) -> LookingQuerySet:
+    def fresh(self, at: datetime) -> ViewingQuerySet:
         """Those who look at ``at`` and may decide."""
         may = {"person__is_active": True, "person__is_reviewer": True}
-        return self.filter(last_seen_at__gt=at - LOOKING_FOR, **may)
+        return self.filter(last_seen_at__gt=at - VIEWING_FOR, **may)
 
 
-class Looking(models.Model):
+class Viewing(models.Model):
     """When a person's open page last said that it is in sight. Written often, never recorded."""
 
-    approval = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="looking")
+    approval = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="viewings")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     last_seen_at = models.DateTimeField()
 
-    objects = LookingQuerySet.as_manager()
+    objects = ViewingQuerySet.as_manager()
 
     class Meta:
         constraints = [

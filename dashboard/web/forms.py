@@ -8,14 +8,14 @@ from typing import Any
 from django import forms
 from django.utils.safestring import SafeString
 
-from dashboard.approvals.rules.grant import DEFAULT_FOR_S, MOST_USES, Scope, Terms
+from dashboard.approvals.rules.grant import DEFAULT_FOR_S, MOST_USES, GrantScope, GrantTerms
 from dashboard.wire import Status
 
 LONGEST_REASON = 2000
 USES = 10
 """How often a yes is used at most, unless its giver says otherwise."""
 
-_REMEMBER = {f"remember-{scope}": scope for scope in Scope}
+_REMEMBER = {f"remember-{scope}": scope for scope in GrantScope}
 _VERDICTS = {
     "approve": Status.APPROVED,
     "reject": Status.REJECTED,
@@ -73,7 +73,7 @@ class DecisionForm(forms.Form):
         return _VERDICTS[self.cleaned_data["verdict"]]
 
     @property
-    def scope(self) -> Scope | None:
+    def scope(self) -> GrantScope | None:
         """What is to be allowed from now on; None if the answer is for this once."""
         return _REMEMBER.get(self.cleaned_data["verdict"])
 
@@ -139,14 +139,14 @@ class RememberForm(forms.Form):
         """What the person can mend; everything else comes from our own page."""
         return " ".join(map(str, self["most_uses"].errors))
 
-    def terms(self, scope: Scope, names: Sequence[str]) -> Terms:
+    def terms(self, scope: GrantScope, names: Sequence[str]) -> GrantTerms:
         """Return what is to be allowed; ``names`` are those of the arguments, in their order."""
         chosen = self.cleaned_data
         pinned = tuple(names[index] for index in chosen["pinned"])
-        return Terms(
+        return GrantTerms(
             scope=scope,
             this_run=chosen.get("where") == "run",
-            arguments=pinned if scope is Scope.ARGUMENTS else (),
+            arguments=pinned if scope is GrantScope.ARGUMENTS else (),
             for_s=chosen["for_s"],
             most_uses=None if chosen["any_number"] else chosen["most_uses"],
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import forms
 
 from dashboard.accounts.queries import reviewers
-from dashboard.approvals.rules.snooze import Later
+from dashboard.approvals.rules.snooze import SnoozeLength
 
 LONGEST_NOTE = 500
 
@@ -37,7 +37,7 @@ class HandOverForm(forms.Form):
 class LaterForm(forms.Form):
     """Puts a request off."""
 
-    later = forms.ChoiceField(choices=[(str(later), "") for later in Later])
+    later = forms.ChoiceField(choices=[(str(later), "") for later in SnoozeLength])
 
 
 class ExtendForm(forms.Form):

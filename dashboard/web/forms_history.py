@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from dashboard.accounts.models import plain_name
-from dashboard.approvals.rules.history import Place, Wanted
+from dashboard.approvals.rules.history import HistoryFilter, HistoryPlace
 from dashboard.web.presenting import words
 from dashboard.wire import Source
 
@@ -69,13 +69,13 @@ class HistoryForm(forms.Form):
     until = _day("Asked until")
     after = forms.CharField(required=False, max_length=100, widget=forms.HiddenInput)
 
-    def clean_after(self) -> Place | None:
+    def clean_after(self) -> HistoryPlace | None:
         """Read the place that a link of ours names."""
         text = self.cleaned_data["after"]
         if not text:
             return None
         try:
-            return Place.parse(text)
+            return HistoryPlace.parse(text)
         except (ValueError, OverflowError):
             raise ValidationError(_BAD_PLACE) from None
 
@@ -87,10 +87,10 @@ class HistoryForm(forms.Form):
             self.add_error("until", "This is before the first day, so no day is left.")
         return chosen
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> HistoryFilter:
         """Return what is chosen by, once the form is valid."""
         chosen = {name: value for name, value in self.cleaned_data.items() if name != "after"}
-        return Wanted(**chosen)
+        return HistoryFilter(**chosen)
 
     def chosen(self) -> dict[str, str]:
         """Return what was filled in, as it stands in the address and in the audit log."""

@@ -5,10 +5,10 @@ from django.utils import timezone
 
 from dashboard.accounts.services import people
 from dashboard.approvals import services
-from dashboard.approvals.errors import AlreadyClosed, ClaimedByAnother, NotAllowed, TimeOver
-from dashboard.approvals.models import Claim, Looking, PutOff
-from dashboard.approvals.rules.assignment import claim_of, claimed_by
-from dashboard.approvals.rules.snooze import Later, snoozed_by
+from dashboard.approvals.errors import AlreadyClosed, AssignedToAnother, NotAllowed, TimeOver
+from dashboard.approvals.models import Assignment, Snooze, Viewing
+from dashboard.approvals.rules.assignment import assigned_to, assignment_of
+from dashboard.approvals.rules.snooze import SnoozeLength, snoozed_by
 from dashboard.audit.models import AuditEntry
 from dashboard.wire import Status
 from tests import make
@@ -24,15 +24,15 @@ def asked(token):
 
 
 def claim(approval, person, over=""):
-    return services.claim(approval_id=approval.pk, person=person, auth=AUTH, over=over)
+    return services.assign(approval_id=approval.pk, person=person, auth=AUTH, over=over)
 
 
 def hand(approval, person, to, note=""):
     return services.hand_over(approval_id=approval.pk, person=person, auth=AUTH, to=to, note=note)
 
 
-def put_off(approval, person, later=Later.LONGEST):
-    return services.put_off(approval_id=approval.pk, person=person, auth=AUTH, later=later)
+def put_off(approval, person, later=SnoozeLength.LONGEST):
+    return services.snooze(approval_id=approval.pk, person=person, auth=AUTH, length=later)
 
 
 def actions():
@@ -45,7 +45,7 @@ def test_a_claim_is_recorded_and_raises_the_version_and_keeps_the_basis(asked, a
     claim(asked, alice)
 
     asked.refresh_from_db()
-    assert (claim_of(asked).person, asked.version) == (alice, seen + 1)
+    assert (assignment_of(asked).person, asked.version) == (alice, seen + 1)
     assert actions()[-1] == "approval.claimed"
     assert make.decided(asked, alice, basis=basis).status == Status.APPROVED
 
@@ -59,10 +59,10 @@ def test_a_claim_that_was_not_shown_is_not_taken_over(asked, alice, bob):
     claim(asked, alice)
 
     for over in ("", "carol"):
-        with pytest.raises(ClaimedByAnother, match="alice has been on this since"):
+        with pytest.raises(AssignedToAnother, match="alice has been on this since"):
             claim(asked, bob, over=over)
 
-    assert claim_of(asked).person == alice
+    assert assignment_of(asked).person == alice
 
 
 def test_a_claim_that_was_shown_is_taken_over_and_names_who_was_on_it(asked, alice, bob):
@@ -88,13 +88,13 @@ def test_what_is_closed_or_overdue_is_not_claimed(asked, token, alice):
 
 
 def test_an_answer_takes_all_attention_with_it(asked, alice, bob):
-    services.note_looking(approval_id=asked.pk, person=alice)
+    services.note_viewing(approval_id=asked.pk, person=alice)
     put_off(asked, alice)
     claim(asked, bob)
 
     make.decided(asked, bob)
 
-    assert [table.objects.count() for table in (Claim, PutOff, Looking)] == [0, 0, 0]
+    assert [table.objects.count() for table in (Assignment, Snooze, Viewing)] == [0, 0, 0]
 
 
 def test_to_release_is_for_who_is_on_it(asked, alice, bob):
@@ -102,7 +102,7 @@ def test_to_release_is_for_who_is_on_it(asked, alice, bob):
 
     assert services.release(approval_id=asked.pk, person=bob, auth=AUTH) is False
     assert services.release(approval_id=asked.pk, person=alice, auth=AUTH) is True
-    assert claim_of(asked) is None
+    assert assignment_of(asked) is None
     assert actions()[-1] == "approval.released"
 
 
@@ -116,7 +116,7 @@ def test_to_approve_what_somebody_else_is_on_has_to_be_said(asked, alice, bob):
     claim(asked, alice)
 
     for despite in ("", "carol"):
-        with pytest.raises(ClaimedByAnother):
+        with pytest.raises(AssignedToAnother):
             make.decided(asked, bob, despite=despite)
 
     assert make.decided(asked, bob, despite="alice").status == Status.APPROVED
@@ -133,7 +133,7 @@ def test_a_lost_role_takes_the_claim_along_at_once(asked, alice, bob):
 
     people.change_roles(alice, roles={}, by=make.BY)
 
-    assert (claim_of(asked), claimed_by(alice, timezone.now())) == (None, set())
+    assert (assignment_of(asked), assigned_to(alice, timezone.now())) == (None, set())
     assert claim(asked, bob).person == bob
 
 
@@ -145,14 +145,14 @@ def test_the_sweeper_takes_lost_claims_off_and_says_so(asked, alice, how):
     else:
         people.set_active(alice, active=False, by=make.BY)
 
-    assert (services.release_lost_claims(), services.release_lost_claims()) == (1, 0)
-    assert (Claim.objects.count(), actions()[-1]) == (0, "approval.released")
+    assert (services.release_lost_assignments(), services.release_lost_assignments()) == (1, 0)
+    assert (Assignment.objects.count(), actions()[-1]) == (0, "approval.released")
 
 
 def test_the_sweeper_leaves_other_claims_alone(asked, alice):
     claim(asked, alice)
 
-    assert (services.release_lost_claims(), Claim.objects.count()) == (0, 1)
+    assert (services.release_lost_assignments(), Assignment.objects.count()) == (0, 1)
 
 
 def test_a_hand_over_carries_a_word_and_comes_out_of_later(asked, alice, bob):
@@ -169,7 +169,7 @@ def test_what_somebody_else_is_on_is_not_mine_to_give(asked, alice, bob):
     carol = make.person("carol", reviewer=True)
     claim(asked, carol)
 
-    with pytest.raises(ClaimedByAnother):
+    with pytest.raises(AssignedToAnother):
         hand(asked, alice, bob)
 
 

@@ -90,7 +90,7 @@ def test_what_several_have_to_approve_is_never_among_them(token, alice):
 
 def test_what_somebody_else_is_on_is_left_to_them(token, alice, bob):
     one, two = call(token, "a"), call(token, "b")
-    services.claim(approval_id=one.pk, person=bob, auth="session:password")
+    services.assign(approval_id=one.pk, person=bob, auth="session:password")
 
     assert sorted_out(alice, one, two) == ([two], {one.pk: "bob is on it."})
     assert sorted_out(bob, one, two)[0] == [one, two]

@@ -16,7 +16,7 @@ from dashboard.approvals.errors import (
     StaleBasis,
 )
 from dashboard.approvals.models import Decision, Edit, Grant
-from dashboard.approvals.rules.grant import Scope, Terms
+from dashboard.approvals.rules.grant import GrantScope, GrantTerms
 from dashboard.approvals.services import Basis
 from dashboard.audit.models import AuditEntry
 from dashboard.policies.models import PolicyRevision
@@ -256,7 +256,7 @@ def test_a_yes_to_an_edit_is_never_remembered(token, alice, bob):
     edit = propose(approval, alice)
 
     with pytest.raises(GrantRefused, match="cannot be remembered"):
-        approve(approval, edit, bob, remember=Terms(scope=Scope.CONTENT, this_run=False))
+        approve(approval, edit, bob, remember=GrantTerms(scope=GrantScope.CONTENT, this_run=False))
 
 
 def test_an_edit_keeps_every_digit(token, alice, bob):

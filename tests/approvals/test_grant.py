@@ -6,7 +6,7 @@ from dashboard.accounts.services import people
 from dashboard.approvals import services
 from dashboard.approvals.errors import AlreadyClosed, GrantRefused, NotAllowed, NotFound
 from dashboard.approvals.models import ApprovalRequest, Grant
-from dashboard.approvals.rules.grant import Scope, Terms
+from dashboard.approvals.rules.grant import GrantScope, GrantTerms
 from dashboard.audit.models import AuditEntry
 from dashboard.wire import Kind, Source, Status
 from tests import make
@@ -27,9 +27,9 @@ def ask(token, content=CALL, **more):
     return make.pending(token, content=content, **(fields | more))
 
 
-def grant(token, by, scope=Scope.CONTENT, content=CALL, run_id="", **terms):
+def grant(token, by, scope=GrantScope.CONTENT, content=CALL, run_id="", **terms):
     approval = ask(token, content, run_id=run_id)
-    chosen = Terms(scope=scope, **({"this_run": bool(run_id)} | terms))
+    chosen = GrantTerms(scope=scope, **({"this_run": bool(run_id)} | terms))
     make.decided(approval, by, remember=chosen)
     return Grant.objects.latest("pk")
 
@@ -66,13 +66,13 @@ def test_uses_are_counted_and_recorded(token, alice):
 @pytest.mark.parametrize(
     ("scope", "arguments", "content", "expected"),
     [
-        (Scope.CONTENT, (), with_arguments(to="/data/c"), False),
-        (Scope.ARGUMENTS, ("from",), with_arguments(to="/data/c"), True),
-        (Scope.ARGUMENTS, ("from",), with_arguments(**{"from": "/data/x"}), False),
-        (Scope.ARGUMENTS, ("from",), {"tool": "move_file", "arguments": {}}, False),
-        (Scope.ARGUMENTS, ("from",), {**CALL, "tool": "copy_file"}, False),
-        (Scope.TOOL, (), with_arguments(to="/data/c"), True),
-        (Scope.TOOL, (), {**CALL, "tool": "copy_file"}, False),
+        (GrantScope.CONTENT, (), with_arguments(to="/data/c"), False),
+        (GrantScope.ARGUMENTS, ("from",), with_arguments(to="/data/c"), True),
+        (GrantScope.ARGUMENTS, ("from",), with_arguments(**{"from": "/data/x"}), False),
+        (GrantScope.ARGUMENTS, ("from",), {"tool": "move_file", "arguments": {}}, False),
+        (GrantScope.ARGUMENTS, ("from",), {**CALL, "tool": "copy_file"}, False),
+        (GrantScope.TOOL, (), with_arguments(to="/data/c"), True),
+        (GrantScope.TOOL, (), {**CALL, "tool": "copy_file"}, False),
     ],
 )
 def test_a_grant_covers_its_scope_and_no_more(token, alice, scope, arguments, content, expected):
@@ -82,7 +82,7 @@ def test_a_grant_covers_its_scope_and_no_more(token, alice, scope, arguments, co
 
 
 def test_a_grant_never_leaks_to_another_agent(token, alice):
-    grant(token, alice, Scope.TOOL)
+    grant(token, alice, GrantScope.TOOL)
 
     assert not answered(ask(make.token(make.agent("other"))))
 
@@ -101,7 +101,7 @@ def test_a_grant_for_the_agent_holds_in_every_run(token, alice):
 
 
 def test_a_finding_that_the_yes_did_not_cover_is_asked_about(token, alice):
-    grant(token, alice, Scope.TOOL)
+    grant(token, alice, GrantScope.TOOL)
 
     assert not answered(ask(token, with_arguments(command="rm -rf /data")))
 
@@ -110,7 +110,9 @@ def test_what_nobody_could_read_is_asked_about(token, alice):
     approval = ask(token, with_arguments(code="def ("))
 
     with pytest.raises(GrantRefused, match="Nobody could read all of this"):
-        make.decided(approval, alice, remember=Terms(scope=Scope.CONTENT, this_run=False))
+        make.decided(
+            approval, alice, remember=GrantTerms(scope=GrantScope.CONTENT, this_run=False)
+        )
 
 
 def test_a_grant_is_used_as_often_as_was_said(token, alice):
@@ -198,7 +200,7 @@ def test_a_policy_that_still_allows_grants_keeps_them(token, alice):
 def test_a_yes_that_gave_less_than_is_asked_of_one_now_answers_nothing(token, alice, more):
     lenient = {**REMEMBERS["demands"], "whole_content": False}
     make.in_force({**REMEMBERS, "demands": lenient})
-    terms = Terms(scope=Scope.CONTENT, this_run=False)
+    terms = GrantTerms(scope=GrantScope.CONTENT, this_run=False)
     make.decided(ask(token), alice, remember=terms, shown={"end_seen": ""})
     assert answered(ask(token))
 
@@ -221,7 +223,9 @@ def test_where_several_have_to_approve_nothing_is_remembered(token, alice):
     make.decided(approval, make.person("carol", reviewer=True))
 
     with pytest.raises(GrantRefused, match="Several people"):
-        make.decided(approval, alice, remember=Terms(scope=Scope.CONTENT, this_run=False))
+        make.decided(
+            approval, alice, remember=GrantTerms(scope=GrantScope.CONTENT, this_run=False)
+        )
 
     assert ApprovalRequest.objects.get(pk=approval.pk).status == Status.PENDING
 
@@ -235,7 +239,9 @@ def test_a_yes_that_counts_only_late_is_not_remembered(token, alice):
     )
 
     with pytest.raises(GrantRefused, match="half of the time"):
-        make.decided(approval, alice, remember=Terms(scope=Scope.CONTENT, this_run=False))
+        make.decided(
+            approval, alice, remember=GrantTerms(scope=GrantScope.CONTENT, this_run=False)
+        )
 
     assert make.decided(approval, alice).status == Status.APPROVED
 
@@ -245,7 +251,9 @@ def test_a_yes_that_was_given_without_can_not_be_remembered_later(token, alice):
     make.decided(approval, alice)
 
     with pytest.raises(AlreadyClosed):
-        make.decided(approval, alice, remember=Terms(scope=Scope.CONTENT, this_run=False))
+        make.decided(
+            approval, alice, remember=GrantTerms(scope=GrantScope.CONTENT, this_run=False)
+        )
 
     assert not Grant.objects.exists()
 
@@ -257,8 +265,8 @@ def test_a_yes_that_was_given_without_can_not_be_remembered_later(token, alice):
         {"for_s": 0},
         {"for_s": 31 * 24 * 3600},
         {"most_uses": 0},
-        {"scope": Scope.ARGUMENTS},
-        {"scope": Scope.ARGUMENTS, "arguments": ("absent",)},
+        {"scope": GrantScope.ARGUMENTS},
+        {"scope": GrantScope.ARGUMENTS, "arguments": ("absent",)},
     ],
 )
 def test_terms_that_make_no_sense_are_refused_and_nothing_is_decided(token, alice, terms):
@@ -268,7 +276,7 @@ def test_terms_that_make_no_sense_are_refused_and_nothing_is_decided(token, alic
         make.decided(
             approval,
             alice,
-            remember=Terms(**({"scope": Scope.CONTENT, "this_run": False} | terms)),
+            remember=GrantTerms(**({"scope": GrantScope.CONTENT, "this_run": False} | terms)),
         )
 
     assert ApprovalRequest.objects.get(pk=approval.pk).status == Status.PENDING
@@ -280,7 +288,7 @@ def test_code_can_only_be_remembered_as_it_is(token, alice):
     )
 
     with pytest.raises(GrantRefused, match="Only a tool call"):
-        make.decided(approval, alice, remember=Terms(scope=Scope.TOOL, this_run=False))
+        make.decided(approval, alice, remember=GrantTerms(scope=GrantScope.TOOL, this_run=False))
 
 
 def test_a_retired_agent_keeps_no_grants(token, alice):

@@ -3,7 +3,7 @@
 import pytest
 
 from dashboard.approvals.rules import insight
-from dashboard.approvals.rules.insight import Asked, Yes, deciding_rule, percentile
+from dashboard.approvals.rules.insight import AskedRequest, CountedVote, deciding_rule, percentile
 from dashboard.wire import canonical_json
 
 
@@ -18,12 +18,12 @@ def asked(status="approved", source="reviewer", **changes):
         "waited_s": 10.0,
         "viewed_s": 4.0,
     }
-    return Asked(status=status, source=source, **(fields | changes))
+    return AskedRequest(status=status, source=source, **(fields | changes))
 
 
 def yes(after_s=5.0, lines=3, **changes):
     fields = {"id": 1, "person": "alice", "reason": "", "became": "approved", "waited_s": 9.0}
-    return Yes(after_s=after_s, lines=lines, **(fields | changes))
+    return CountedVote(after_s=after_s, lines=lines, **(fields | changes))
 
 
 @pytest.mark.parametrize(

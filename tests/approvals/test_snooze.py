@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from dashboard.approvals import services
 from dashboard.approvals.errors import NotAllowed
-from dashboard.approvals.rules.assignment import claim_of
-from dashboard.approvals.rules.snooze import Later, choices, snoozed_by, until
+from dashboard.approvals.rules.assignment import assignment_of
+from dashboard.approvals.rules.snooze import SnoozeLength, choices, snoozed_by, until
 from dashboard.audit.models import AuditEntry
 from tests import make
 
@@ -23,11 +23,11 @@ def asked(token):
 
 
 def claim(approval, person, over=""):
-    return services.claim(approval_id=approval.pk, person=person, auth=AUTH, over=over)
+    return services.assign(approval_id=approval.pk, person=person, auth=AUTH, over=over)
 
 
-def put_off(approval, person, later=Later.LONGEST):
-    return services.put_off(approval_id=approval.pk, person=person, auth=AUTH, later=later)
+def put_off(approval, person, later=SnoozeLength.LONGEST):
+    return services.snooze(approval_id=approval.pk, person=person, auth=AUTH, length=later)
 
 
 def actions():
@@ -50,7 +50,7 @@ def test_who_puts_off_what_they_are_on_is_not_on_it_any_more(asked, alice):
 
     put_off(asked, alice)
 
-    assert claim_of(asked) is None
+    assert assignment_of(asked) is None
     assert actions()[-2:] == ["approval.released", "approval.put_off"]
 
 
@@ -66,8 +66,8 @@ def test_what_a_new_policy_shortens_is_put_off_no_more(asked, alice):
 def test_what_was_put_off_can_be_brought_back(asked, alice):
     put_off(asked, alice)
 
-    assert services.bring_back(approval_id=asked.pk, person=alice, auth=AUTH) is True
-    assert services.bring_back(approval_id=asked.pk, person=alice, auth=AUTH) is False
+    assert services.unsnooze(approval_id=asked.pk, person=alice, auth=AUTH) is True
+    assert services.unsnooze(approval_id=asked.pk, person=alice, auth=AUTH) is False
     assert snoozed_by(alice, timezone.now()) == set()
 
 
@@ -90,10 +90,10 @@ def test_near_its_end_nothing_is_put_off(token, alice):
 def test_only_what_ends_in_time_is_offered(left, offered):
     now = timezone.now().replace(hour=12)
 
-    assert [str(choice.later) for choice in choices(now, now + left)] == offered
+    assert [str(choice.length) for choice in choices(now, now + left)] == offered
 
 
-@pytest.mark.parametrize("later", list(Later))
+@pytest.mark.parametrize("later", list(SnoozeLength))
 @pytest.mark.parametrize("left_s", [130, 3600, 90_000, 2_000_000])
 def test_whatever_is_chosen_half_of_the_time_left_remains(later, left_s):
     now = timezone.now()

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from dashboard.approvals import services
 from dashboard.approvals.models import View
-from dashboard.approvals.rules.assignment import attention
+from dashboard.approvals.rules.assignment import presence
 from dashboard.audit.models import AuditEntry
 from tests import make
 
@@ -25,19 +25,19 @@ def actions():
 
 
 def test_who_looked_45_seconds_ago_looks_no_more(asked, alice, bob):
-    services.note_looking(approval_id=asked.pk, person=alice)
-    services.note_looking(approval_id=asked.pk, person=alice)
+    services.note_viewing(approval_id=asked.pk, person=alice)
+    services.note_viewing(approval_id=asked.pk, person=alice)
     now = timezone.now()
 
-    assert attention([asked.pk], bob, now).looking == {asked.pk: ["alice"]}
-    assert attention([asked.pk], alice, now).looking == {}
-    assert attention([asked.pk], bob, now + timedelta(seconds=46)).looking == {}
+    assert presence([asked.pk], bob, now).viewing == {asked.pk: ["alice"]}
+    assert presence([asked.pk], alice, now).viewing == {}
+    assert presence([asked.pk], bob, now + timedelta(seconds=46)).viewing == {}
 
 
 def test_to_look_is_neither_recorded_nor_rung(asked, alice):
     before, seen = actions(), asked.version
 
-    services.note_looking(approval_id=asked.pk, person=alice)
+    services.note_viewing(approval_id=asked.pk, person=alice)
 
     asked.refresh_from_db()
     assert (actions(), asked.version) == (before, seen)

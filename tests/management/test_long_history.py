@@ -103,7 +103,7 @@ def on_a_clock(person):
     return {
         "judge again": services.judge_pending_again,
         "expire": services.expire_overdue,
-        "release claims": services.release_lost_claims,
+        "release claims": services.release_lost_assignments,
         "end grants": services.end_forbidden_grants,
         "forget sessions": forget_expired,
         "forget notebooks": lambda: services.forget_notebooks(looked_at=now),
@@ -136,7 +136,7 @@ def by_agents_and_people(person):
         "reject": lambda: make.decided(next(taken), person, "rejected", reason="No."),
         "start": lambda: make.report(approved, approved.token),
         "cancel": lambda: cancel(next(taken)),
-        "claim": lambda: services.claim(approval_id=one.pk, person=person, auth="test"),
+        "claim": lambda: services.assign(approval_id=one.pk, person=person, auth="test"),
         "wait": lambda: services.of_agent(one.pk, one.agent_id),
         "badge": page("/mine"),
         "list": page("/queue"),

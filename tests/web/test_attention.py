@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from dashboard.approvals import services
 from dashboard.approvals.models import ApprovalRequest
-from dashboard.approvals.rules.assignment import claim_of
+from dashboard.approvals.rules.assignment import assignment_of
 from dashboard.approvals.rules.snooze import snoozed_by
 from dashboard.wire import Status
 from tests import make
@@ -42,7 +42,7 @@ def test_claim_and_release_lead_back_to_the_request(browser, ask, alice):
     assert attend_of(browser, approval).one(class_="attend-said").text.startswith("You are on")
     post(browser, approval, "release")
 
-    assert claim_of(approval) is None
+    assert assignment_of(approval) is None
 
 
 def test_another_sees_who_is_on_it_and_takes_it_over_knowingly(
@@ -77,13 +77,13 @@ def test_a_hand_over_that_says_too_little_or_too_much_does_nothing(browser, ask,
 
     answer = post(browser, approval, "hand-over", **form)
 
-    assert (answer.status_code, claim_of(approval)) == (422, None)
+    assert (answer.status_code, assignment_of(approval)) == (422, None)
     assert "Nothing was changed." in read(answer).one(role="alert").text
 
 
 def test_approve_on_what_another_is_on_asks_once_more(browser, answer, ask, bob):
     approval = ask()
-    services.claim(approval_id=approval.pk, person=bob, auth=AUTH)
+    services.assign(approval_id=approval.pk, person=bob, auth=AUTH)
 
     first = answer(browser, approval)
 
@@ -135,7 +135,7 @@ def test_what_was_handed_to_me_is_for_me_though_my_yes_does_not_count(browser, a
 def test_a_row_says_who_is_on_it_and_who_reads_it(browser, browser_of, ask, alice, bob):
     carol = make.person("carol", reviewer=True)
     approval = ask()
-    services.claim(approval_id=approval.pk, person=bob, auth=AUTH)
+    services.assign(approval_id=approval.pk, person=bob, auth=AUTH)
     browser_of(bob).post(f"/approvals/{approval.pk}/seen")
     browser_of(carol).post(f"/approvals/{approval.pk}/seen")
 
@@ -158,7 +158,7 @@ def test_seen_says_who_else_reads(browser, browser_of, ask, bob):
 
 def test_an_auditor_sees_it_and_can_do_nothing_about_it(browser_of, ask, alice):
     approval = ask()
-    services.claim(approval_id=approval.pk, person=alice, auth=AUTH)
+    services.assign(approval_id=approval.pk, person=alice, auth=AUTH)
 
     strip = attend_of(browser_of(make.person("aud", auditor=True)), approval)
 
@@ -240,7 +240,7 @@ def test_the_page_takes_as_many_queries_with_attention_as_without(
     browser.get("/")
     before = count_queries(lambda: browser.get("/"))
     for approval in approvals:
-        services.claim(approval_id=approval.pk, person=bob, auth=AUTH)
-        services.note_looking(approval_id=approval.pk, person=bob)
+        services.assign(approval_id=approval.pk, person=bob, auth=AUTH)
+        services.note_viewing(approval_id=approval.pk, person=bob)
 
     assert count_queries(lambda: browser.get("/")) == before

@@ -127,7 +127,7 @@ def test_what_is_asked_during_an_export_is_not_in_it(ask):
     first, at = ask(), timezone.now()
     ask()
 
-    rows = history.batch(history.Wanted(), at, None)
+    rows = history.batch(history.HistoryFilter(), at, None)
 
     assert [row["id"] for row in rows] == [first.pk]
 

@@ -11,7 +11,7 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
 from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Vote
-from dashboard.approvals.rules.grant import Terms
+from dashboard.approvals.rules.grant import GrantTerms
 from dashboard.approvals.rules.step import StepSaid
 from dashboard.audit.services import Actor
 from dashboard.policies.demands import Required
@@ -50,7 +50,7 @@ class Answer:
     basis: Basis
     reason: str = ""
     shown: Mapping[str, Any] = field(default_factory=dict)
-    remember: Terms | None = None
+    remember: GrantTerms | None = None
     despite: str = ""
     repeats: Decision | None = None
     steps: Sequence[StepSaid] = ()

@@ -19,7 +19,7 @@ from dashboard.accounts.queries import groups_of
 from dashboard.approvals import queries
 from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Judgement
 from dashboard.approvals.rules.answer import why_not_count
-from dashboard.approvals.rules.assignment import Attention, attention
+from dashboard.approvals.rules.assignment import Presence, presence
 from dashboard.approvals.rules.judgement import demands_of, report_of
 from dashboard.inspection.findings import Report, Severity
 from dashboard.wire import Kind, Status, parse_json
@@ -50,7 +50,7 @@ class Alone(NamedTuple):
     why: str
 
 
-class One(NamedTuple):
+class JudgedRequest(NamedTuple):
     """A request that can be answered with others, and what the policy says of it."""
 
     approval: ApprovalRequest
@@ -58,32 +58,32 @@ class One(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Sorted:
+class SortedOut:
     """Requests that are alike, in the order of the queue, and those left out."""
 
-    alike: list[One]
+    alike: list[JudgedRequest]
     alone: list[Alone]
 
 
-def sort_out(ids: Sequence[UUID], person: User, now: datetime) -> Sorted:
+def sort_out(ids: Sequence[UUID], person: User, now: datetime) -> SortedOut:
     """Say which of these can be answered together by ``person``."""
     asked = list(dict.fromkeys(ids))[:MOST]
     found = list(_short(asked))
-    attended = attention([approval.pk for approval in found], person, now)
+    attended = presence([approval.pk for approval in found], person, now)
     groups = groups_of(person)
     known = {approval.pk for approval in found}
     alone = [Alone(pk, _GONE) for pk in asked if pk not in known]
-    alike = list[One]()
+    alike = list[JudgedRequest]()
     room = MOST_CHARACTERS
     for approval in found:
-        one = One(approval, list(approval.judgements.all())[-1])
+        one = JudgedRequest(approval, list(approval.judgements.all())[-1])
         room -= len(approval.content)
         why = _why_alone(one, person, groups, now, attended) or _unlike(alike, one)
         if why or room < 0:
             alone.append(Alone(approval.pk, why or _TOO_LONG))
         else:
             alike.append(one)
-    return Sorted(alike, alone)
+    return SortedOut(alike, alone)
 
 
 def _short(ids: Iterable[UUID]) -> ApprovalQuerySet:
@@ -92,14 +92,14 @@ def _short(ids: Iterable[UUID]) -> ApprovalQuerySet:
 
 
 def _why_alone(
-    one: One, person: User, groups: Collection[str], now: datetime, attended: Attention
+    one: JudgedRequest, person: User, groups: Collection[str], now: datetime, attended: Presence
 ) -> str:
     approval, required = one.approval, demands_of(one.judgement)
-    claim = attended.claims.get(approval.pk)
+    assignment = attended.assignments.get(approval.pk)
     if approval.status != Status.PENDING or approval.expires_at <= now:
         return _CLOSED
-    if claim and claim.person_id != person.pk:
-        return _CLAIMED.format(claim.person.username)
+    if assignment and assignment.person_id != person.pk:
+        return _CLAIMED.format(assignment.person.username)
     if required.approvals > 1:
         return _SEVERAL
     return _flagged(_report(one)) or why_not_count(approval, required, person, now, groups)
@@ -111,11 +111,11 @@ def _flagged(report: Report) -> str:
     return _DOUBT if report.has_doubts else ""
 
 
-def _unlike(alike: Sequence[One], one: One) -> str:
+def _unlike(alike: Sequence[JudgedRequest], one: JudgedRequest) -> str:
     return _OTHER if alike and _likeness(alike[0]) != _likeness(one) else ""
 
 
-def _likeness(one: One) -> tuple[object, ...]:
+def _likeness(one: JudgedRequest) -> tuple[object, ...]:
     approval, report = one.approval, _report(one)
     tool = parse_json(approval.content)["tool"] if approval.kind == Kind.TOOL_CALL else ""
     names = frozenset(report.names)
@@ -129,5 +129,5 @@ def _likeness(one: One) -> tuple[object, ...]:
     )
 
 
-def _report(one: One) -> Report:
+def _report(one: JudgedRequest) -> Report:
     return report_of(one.judgement.inspection)

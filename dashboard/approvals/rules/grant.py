@@ -22,7 +22,7 @@ LONGEST_FOR_S = 30 * 24 * 3600
 MOST_USES = 10_000
 
 
-class Scope(StrEnum):
+class GrantScope(StrEnum):
     """What a grant covers, from the least to the most."""
 
     CONTENT = "content"
@@ -31,7 +31,7 @@ class Scope(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terms:
+class GrantTerms:
     """What a reviewer wants to allow from now on.
 
     Attributes:
@@ -41,7 +41,7 @@ class Terms:
         most_uses: How often at most; None means as often as it is asked for.
     """
 
-    scope: Scope
+    scope: GrantScope
     this_run: bool
     arguments: tuple[str, ...] = ()
     for_s: int = DEFAULT_FOR_S
@@ -70,9 +70,9 @@ def why_not_grantable(approval: ApprovalRequest, required: Required, report: Rep
     return ""
 
 
-def scopes(approval: ApprovalRequest) -> list[Scope]:
+def scopes(approval: ApprovalRequest) -> list[GrantScope]:
     """The scopes that make sense for a request: only tool calls have more than their content."""
-    return list(Scope) if approval.kind == Kind.TOOL_CALL else [Scope.CONTENT]
+    return list(GrantScope) if approval.kind == Kind.TOOL_CALL else [GrantScope.CONTENT]
 
 
 def severities(report: Report) -> dict[str, str]:
@@ -97,11 +97,11 @@ def covers(grant: Grant, approval: ApprovalRequest, content: Any, report: Report
 
 def _is_within(grant: Grant, approval: ApprovalRequest, content: Any) -> bool:
     match grant.scope:
-        case Scope.CONTENT:
+        case GrantScope.CONTENT:
             return grant.digest == approval.digest
-        case Scope.TOOL:
+        case GrantScope.TOOL:
             return bool(content["tool"] == grant.tool)
-        case Scope.ARGUMENTS:
+        case GrantScope.ARGUMENTS:
             same = content["tool"] == grant.tool
             return same and _agree(parse_json(grant.arguments), content.get("arguments", {}))
     return False

@@ -27,7 +27,7 @@ ENDS = 800
 _COLUMNS = list[str](("id", "run_id", "kind", "capability", "digest"))
 
 
-class Place(NamedTuple):
+class HistoryPlace(NamedTuple):
     """Where a page ends: the moment and the id of its last request."""
 
     at: datetime
@@ -38,7 +38,7 @@ class Place(NamedTuple):
         return f"{self.at.astimezone(UTC).isoformat()}_{self.id}"
 
     @classmethod
-    def parse(cls, text: str) -> Place:
+    def parse(cls, text: str) -> HistoryPlace:
         """Read it back.
 
         Raises:
@@ -52,7 +52,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Wanted:
+class HistoryFilter:
     """Which requests. What is empty restricts nothing.
 
     Attributes:
@@ -71,7 +71,7 @@ class Wanted:
     until: date | None = None
 
 
-def matching(wanted: Wanted) -> ApprovalQuerySet:
+def matching(wanted: HistoryFilter) -> ApprovalQuerySet:
     """Those that were asked for, the newest first."""
     exactly = {
         "agent__name": wanted.agent,
@@ -89,7 +89,7 @@ def matching(wanted: Wanted) -> ApprovalQuerySet:
     return found.order_by("-submitted_at", "-pk")
 
 
-def page(wanted: Wanted, after: Place | None, size: int) -> list[ApprovalRequest]:
+def page(wanted: HistoryFilter, after: HistoryPlace | None, size: int) -> list[ApprovalRequest]:
     """Return a page of them, with what a list shows and never a whole content."""
     outcomes = Outcome.objects.defer("output_head").order_by("id")
     found = (
@@ -112,21 +112,21 @@ def these(few: ApprovalQuerySet) -> ApprovalQuerySet:
     return ApprovalRequest.objects.filter(pk__in=ids).order_by("-submitted_at", "-pk")
 
 
-def asked_until(wanted: Wanted, at: datetime) -> ApprovalQuerySet:
+def asked_until(wanted: HistoryFilter, at: datetime) -> ApprovalQuerySet:
     """What an export that begins at ``at`` holds: nothing that is asked while it runs."""
     return matching(wanted).filter(submitted_at__lte=at)
 
 
-def batch(wanted: Wanted, at: datetime, after: Place | None) -> list[dict[str, Any]]:
+def batch(wanted: HistoryFilter, at: datetime, after: HistoryPlace | None) -> list[dict[str, Any]]:
     """Return the next rows of an export, empty at its end."""
     found = these(_after(asked_until(wanted, at), after)[:BATCH])
     rows = found.values(*_COLUMNS, **_told())
     return [{**row, "votes": json.loads(row["counted"] or "[]")} for row in rows]
 
 
-def place_of(row: dict[str, Any]) -> Place:
+def place_of(row: dict[str, Any]) -> HistoryPlace:
     """Return where a row of an export stands."""
-    return Place(row["asked_at"], row["id"])
+    return HistoryPlace(row["asked_at"], row["id"])
 
 
 def _told() -> dict[str, F | Subquery]:
@@ -157,7 +157,7 @@ def _reported(state: OutcomeState, field: str) -> Subquery:
     return Subquery(reported.values(field)[:1])
 
 
-def _after(found: ApprovalQuerySet, place: Place | None) -> ApprovalQuerySet:
+def _after(found: ApprovalQuerySet, place: HistoryPlace | None) -> ApprovalQuerySet:
     if place is None:
         return found
     older = Q(submitted_at__lt=place.at) | Q(submitted_at=place.at, pk__lt=place.id)

@@ -34,7 +34,7 @@ _ANSWERED_ALONE = (Source.POLICY, Source.GRANT)
 _RULE = re.compile(r"Rule '(.*)' (?:asks for a review|approves|rejects)\b", re.DOTALL)
 
 
-class Asked(NamedTuple):
+class AskedRequest(NamedTuple):
     """One request of the period; times are seconds since it was asked.
 
     ``since_s`` is when that was, in seconds since the period began.
@@ -54,7 +54,7 @@ class Asked(NamedTuple):
     trace: str | None = None
 
 
-class Yes(NamedTuple):
+class CountedVote(NamedTuple):
     """One yes of one person; ``after_s`` is how long after the page was in sight."""
 
     id: int
@@ -100,7 +100,7 @@ class Tally:
     decided_s: list[float] = field(default_factory=list)
     revisions: set[int] = field(default_factory=set)
 
-    def add(self, one: Asked) -> None:
+    def add(self, one: AskedRequest) -> None:
         """Count one more."""
         self.asked += 1
         if one.revision is not None:
@@ -125,7 +125,7 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Answers:
+class PersonTally:
     """Sums over the answers of one person."""
 
     yeses: int = 0
@@ -137,7 +137,7 @@ class Answers:
     waited_s: list[float] = field(default_factory=list)
     after_s: list[float] = field(default_factory=list)
 
-    def add_yes(self, yes: Yes) -> None:
+    def add_yes(self, yes: CountedVote) -> None:
         """Count a yes; it is overruled if somebody else's no closed the request."""
         self.yeses += 1
         self.quick += yes.is_quick
@@ -148,7 +148,7 @@ class Answers:
         if yes.after_s is not None:
             self.after_s.append(max(0.0, yes.after_s))
 
-    def add_no(self, one: Asked) -> None:
+    def add_no(self, one: AskedRequest) -> None:
         """Count a no."""
         self.noes += 1
         self.reasons += bool((one.reason or "").strip())
@@ -171,7 +171,7 @@ def percentile(values: Sequence[float], percent: int) -> float | None:
     return sorted(values)[max(0, rank - 1)] if values else None
 
 
-def tally(asked: Iterable[Asked]) -> Tally:
+def tally(asked: Iterable[AskedRequest]) -> Tally:
     """Sum up requests."""
     total = Tally()
     for one in asked:
@@ -179,7 +179,7 @@ def tally(asked: Iterable[Asked]) -> Tally:
     return total
 
 
-def by(key: Callable[[Asked], str], asked: Iterable[Asked]) -> dict[str, Tally]:
+def by(key: Callable[[AskedRequest], str], asked: Iterable[AskedRequest]) -> dict[str, Tally]:
     """Sum up requests, those with the same key together."""
     found: dict[str, Tally] = defaultdict(Tally)
     for one in asked:
@@ -187,9 +187,11 @@ def by(key: Callable[[Asked], str], asked: Iterable[Asked]) -> dict[str, Tally]:
     return dict(found)
 
 
-def by_person(asked: Iterable[Asked], yeses: Iterable[Yes]) -> dict[str, Answers]:
+def by_person(
+    asked: Iterable[AskedRequest], yeses: Iterable[CountedVote]
+) -> dict[str, PersonTally]:
     """Sum up what each person answered."""
-    found: dict[str, Answers] = defaultdict(Answers)
+    found: dict[str, PersonTally] = defaultdict(PersonTally)
     for yes in yeses:
         found[yes.person].add_yes(yes)
     for one in asked:
@@ -198,7 +200,7 @@ def by_person(asked: Iterable[Asked], yeses: Iterable[Yes]) -> dict[str, Answers
     return dict(found)
 
 
-def disagreements(asked: Sequence[Asked]) -> Iterator[str]:
+def disagreements(asked: Sequence[AskedRequest]) -> Iterator[str]:
     """Return the digests of whatever one person approved and another rejected."""
     first, mixed = dict[str, str](), dict[str, tuple[set[str], set[str]]]()
     by_people = [one for one in asked if one.source == Source.REVIEWER and one.decided_by]
@@ -278,7 +280,7 @@ class _Lines(_Written):
     }
 
 
-def asked(period: Period, *, with_rules: bool) -> list[Asked]:
+def asked(period: Period, *, with_rules: bool) -> list[AskedRequest]:
     """Return what was asked in the period, the newest first, at most ``MOST``.
 
     What the policy said is read only ``with_rules``, because it is what takes longest.
@@ -300,10 +302,10 @@ def asked(period: Period, *, with_rules: bool) -> list[Asked]:
         _passed(F("submitted_at"), Subquery(first_view.values("seen_at")[:1])),
         *(Subquery(last.values(name)[:1]) for name in ("revision", "trace") if with_rules),
     )
-    return [Asked(*row) for row in rows.order_by("-submitted_at", "-pk")[:MOST]]
+    return [AskedRequest(*row) for row in rows.order_by("-submitted_at", "-pk")[:MOST]]
 
 
-def yeses(period: Period) -> list[Yes]:
+def yeses(period: Period) -> list[CountedVote]:
     """Return who said yes to what was asked in the period, the newest first."""
     own = View.objects.filter(approval=OuterRef("approval"), person=OuterRef("person"))
     rows = Vote.objects.filter(
@@ -317,7 +319,9 @@ def yeses(period: Period) -> list[Yes]:
         _passed(Subquery(own.values("seen_at")[:1]), F("voted_at")),
         _Lines(F("shown")),
     )
-    return [Yes._make(row) for row in rows.order_by("-approval__submitted_at", "-pk")[:MOST]]
+    return [
+        CountedVote._make(row) for row in rows.order_by("-approval__submitted_at", "-pk")[:MOST]
+    ]
 
 
 def votes(ids: Iterable[int]) -> dict[int, Vote]:

@@ -100,7 +100,7 @@ _MOST_CHARACTERS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class EarlierRequest:
     """An earlier request that one resembles.
 
     Attributes:
@@ -112,7 +112,7 @@ class Earlier:
     is_same: bool
 
 
-def resembled(approval: ApprovalRequest) -> Earlier | None:
+def resembled(approval: ApprovalRequest) -> EarlierRequest | None:
     """Return the earlier request of the same run that ``approval`` is most like, if any is."""
     before = _before(approval).order_by("-submitted_at", "-pk")
     equal = with_text(these(before.filter(digest=approval.digest)[:MOST_COMPARED]))
@@ -124,9 +124,9 @@ def resembled(approval: ApprovalRequest) -> Earlier | None:
     return _closest(approval, sketch(approval.kind, approval.content), known)
 
 
-def chain(approvals: Sequence[ApprovalRequest]) -> dict[UUID, Earlier]:
+def earlier_in_run(approvals: Sequence[ApprovalRequest]) -> dict[UUID, EarlierRequest]:
     """Say which of a story, in its order, resembles which one before it."""
-    found: dict[UUID, Earlier] = {}
+    found: dict[UUID, EarlierRequest] = {}
     known: list[tuple[ApprovalRequest, Sketch | None]] = []
     left = _MOST_CHARACTERS
     for approval in approvals:
@@ -184,7 +184,7 @@ def _closest(
     approval: ApprovalRequest,
     own: Sketch | None,
     known: Iterable[tuple[ApprovalRequest, Sketch | None]],
-) -> Earlier | None:
+) -> EarlierRequest | None:
     """Choose what is most like it: what a person answered before all else, then the newest."""
     found = []
     for age, (one, its) in enumerate(known):
@@ -195,7 +195,7 @@ def _closest(
     if not found:
         return None
     rank, closest = max(found, key=lambda pair: pair[0])
-    return Earlier(closest, rank[0])
+    return EarlierRequest(closest, rank[0])
 
 
 def _by_person(approval: ApprovalRequest) -> bool:

@@ -31,7 +31,7 @@ _TOO_SLOW = "The notebook could not be read in time or in the memory that there 
 _turns = threading.Lock()
 
 
-class Busy(sandbox.SandboxError):
+class ReaderBusy(sandbox.SandboxError):
     """Another notebook is being read."""
 
 
@@ -40,10 +40,10 @@ def turn(within_s: float = READ_TURN_WITHIN_S) -> Iterator[None]:
     """Read one notebook at a time, so that a worker is left for what agents submit.
 
     Raises:
-        Busy: It was not our turn in time.
+        ReaderBusy: It was not our turn in time.
     """
     if not _turns.acquire(timeout=within_s):
-        raise Busy
+        raise ReaderBusy
     try:
         yield
     finally:
@@ -64,7 +64,7 @@ def check(body: bytes) -> str:
     try:
         with turn(TURN_WITHIN_S):
             text = sandbox.call(f"{_READER}.check", body, CHECK_WITHIN_S).decode()
-    except Busy:
+    except ReaderBusy:
         raise NotebookRefused("unavailable", _BUSY) from None
     except sandbox.SandboxError:
         raise NotebookRefused("not_a_notebook", _TOO_SLOW) from None

@@ -40,7 +40,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Past:
+class PastRequest:
     """One request as it was asked, and what the policy of then answered first.
 
     Attributes:
@@ -53,7 +53,7 @@ class Past:
     revision: int
 
 
-def past(approval_id: UUID) -> Past | None:
+def past(approval_id: UUID) -> PastRequest | None:
     """Return a request as it was asked, None if there is no such."""
     firsts = Judgement.objects.filter(approval=approval_id).select_related(
         "approval__agent", "approval__decision__decided_by", "inspection"
@@ -62,7 +62,7 @@ def past(approval_id: UUID) -> Past | None:
     if first is None:
         return None
     question = _question(first.approval, first)
-    return Past(first.approval, question, Effect(first.effect), first.revision_id)
+    return PastRequest(first.approval, question, Effect(first.effect), first.revision_id)
 
 
 def answered(since: datetime) -> ApprovalQuerySet:

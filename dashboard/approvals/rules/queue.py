@@ -17,7 +17,7 @@ from dashboard.accounts.queries import groups_of
 from dashboard.approvals import queries
 from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Vote
 from dashboard.approvals.rules.answer import is_enough, why_not_count
-from dashboard.approvals.rules.assignment import claimed_by
+from dashboard.approvals.rules.assignment import assigned_to
 from dashboard.approvals.rules.snooze import snoozed_by
 from dashboard.inspection.findings import Severity
 from dashboard.policies.demands import Required
@@ -27,7 +27,7 @@ SEARCHED = 65_536
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Narrowing:
+class QueueFilter:
     """Which requests to list. What is empty does not narrow.
 
     Attributes:
@@ -44,7 +44,7 @@ class Narrowing:
     text: str = ""
 
 
-def narrowed(approvals: ApprovalQuerySet, by: Narrowing) -> ApprovalQuerySet:
+def filtered(approvals: ApprovalQuerySet, by: QueueFilter) -> ApprovalQuerySet:
     """Leave only what ``by`` asks for."""
     exact = {"agent__name": by.agent, "kind": by.kind, "capability": by.capability}
     approvals = approvals.filter(**{name: value for name, value in exact.items() if value})
@@ -56,7 +56,7 @@ def narrowed(approvals: ApprovalQuerySet, by: Narrowing) -> ApprovalQuerySet:
     return _saying(approvals, by.text) if by.text else approvals
 
 
-def need(person: User, now: datetime) -> set[UUID]:
+def needing(person: User, now: datetime) -> set[UUID]:
     """Name what waits for this person: their yes would count, and none that is enough came."""
     if not roles.may_decide(person):
         return set()
@@ -131,21 +131,21 @@ def _saying(approvals: ApprovalQuerySet, text: str) -> ApprovalQuerySet:
 
 
 @dataclass(frozen=True, slots=True)
-class Mine:
+class PersonalQueue:
     """What the queue holds for one person.
 
     Attributes:
-        due: What needs them or is claimed by them, and is not put off.
-        claimed: What they are on.
-        later: What they put off.
+        due: What needs them or is assigned to them, and is not snoozed.
+        assigned: What is assigned to them.
+        snoozed: What they snoozed.
     """
 
     due: set[UUID]
-    claimed: set[UUID]
-    later: set[UUID]
+    assigned: set[UUID]
+    snoozed: set[UUID]
 
 
-def mine(person: User, now: datetime) -> Mine:
+def personal_queue(person: User, now: datetime) -> PersonalQueue:
     """Name what is for this person, now and later."""
-    claimed, later = claimed_by(person, now), snoozed_by(person, now)
-    return Mine((need(person, now) | claimed) - later, claimed, later)
+    assigned, snoozed = assigned_to(person, now), snoozed_by(person, now)
+    return PersonalQueue((needing(person, now) | assigned) - snoozed, assigned, snoozed)

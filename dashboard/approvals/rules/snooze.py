@@ -13,7 +13,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from dashboard.accounts.models import User
-from dashboard.approvals.models import PutOff
+from dashboard.approvals.models import Snooze
 
 LEAST_LEFT = timedelta(minutes=2)
 """With less than this left, a request cannot be put off."""
@@ -21,7 +21,7 @@ LEAST_LEFT = timedelta(minutes=2)
 MORNING = time(8, tzinfo=UTC)
 
 
-class Later(StrEnum):
+class SnoozeLength(StrEnum):
     """How long to put a request off."""
 
     QUARTER = "15min"
@@ -30,38 +30,42 @@ class Later(StrEnum):
     LONGEST = "longest"
 
 
-class Choice(NamedTuple):
+class SnoozeChoice(NamedTuple):
     """A way to put a request off, and when it would come back."""
 
-    later: Later
+    length: SnoozeLength
     until: datetime
 
 
-def choices(now: datetime, expires_at: datetime) -> list[Choice]:
+def choices(now: datetime, expires_at: datetime) -> list[SnoozeChoice]:
     """Offer what ends in time, the soonest first, and then the longest; nothing near the end."""
     return list(_choices(now, expires_at)) if expires_at - now >= LEAST_LEFT else []
 
 
-def until(later: Later, now: datetime, expires_at: datetime) -> datetime:
+def until(length: SnoozeLength, now: datetime, expires_at: datetime) -> datetime:
     """Say when a request comes back that is put off at ``now``."""
     longest = now + (expires_at - now) / 2
-    return longest if later is Later.LONGEST else min(_meant(later, now), longest)
+    return longest if length is SnoozeLength.LONGEST else min(_meant(length, now), longest)
 
 
-def _choices(now: datetime, expires_at: datetime) -> Iterator[Choice]:
-    longest = until(Later.LONGEST, now, expires_at)
-    offered = [Choice(later, _meant(later, now)) for later in Later if later is not Later.LONGEST]
+def _choices(now: datetime, expires_at: datetime) -> Iterator[SnoozeChoice]:
+    longest = until(SnoozeLength.LONGEST, now, expires_at)
+    offered = [
+        SnoozeChoice(length, _meant(length, now))
+        for length in SnoozeLength
+        if length is not SnoozeLength.LONGEST
+    ]
     yield from sorted(
         (choice for choice in offered if choice.until < longest), key=lambda one: one.until
     )
-    yield Choice(Later.LONGEST, longest)
+    yield SnoozeChoice(SnoozeLength.LONGEST, longest)
 
 
-def _meant(later: Later, now: datetime) -> datetime:
-    match later:
-        case Later.QUARTER:
+def _meant(length: SnoozeLength, now: datetime) -> datetime:
+    match length:
+        case SnoozeLength.QUARTER:
             return now + timedelta(minutes=15)
-        case Later.HOUR:
+        case SnoozeLength.HOUR:
             return now + timedelta(hours=1)
         case _:
             return datetime.combine(now.astimezone(UTC).date() + timedelta(days=1), MORNING)
@@ -69,5 +73,5 @@ def _meant(later: Later, now: datetime) -> datetime:
 
 def snoozed_by(person: User, now: datetime) -> set[UUID]:
     """Name what a person does not want to see yet."""
-    held = PutOff.objects.holding(now).filter(person=person)
+    held = Snooze.objects.holding(now).filter(person=person)
     return set(held.values_list("approval", flat=True))

@@ -18,7 +18,7 @@ MASKED = (
 )
 
 
-class Text(NamedTuple):
+class ServedText(NamedTuple):
     """One text of a content that is served in parts.
 
     Attributes:
@@ -30,20 +30,20 @@ class Text(NamedTuple):
     parts: int
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """One part of a text, counted from 1."""
 
     view: str
     number: int
 
 
-def missing(approval_id: UUID, person_id: int, texts: Iterable[Text]) -> list[Part]:
+def missing(approval_id: UUID, person_id: int, texts: Iterable[ServedText]) -> list[TextPart]:
     """Return what of ``texts`` was not served to this person, in its order."""
-    wanted = [Part(text.view, n) for text in texts for n in range(1, text.parts + 1)]
+    wanted = [TextPart(text.view, n) for text in texts for n in range(1, text.parts + 1)]
     if not wanted:
         return []
     rows = ServedPart.objects.filter(approval=approval_id, person=person_id)
-    served = {Part(*row) for row in rows.values_list("view", "part")}
+    served = {TextPart(*row) for row in rows.values_list("view", "part")}
     return [part for part in wanted if part not in served]
 
 
@@ -54,7 +54,7 @@ def as_served(
 
     What was not served or was masked was not seen, whatever the page says of its end.
     """
-    texts = [Text(str(view), int(parts)) for view, parts in shown.get("texts", [])]
+    texts = [ServedText(str(view), int(parts)) for view, parts in shown.get("texts", [])]
     owed, of = missing(approval_id, person_id, texts), sum(text.parts for text in texts)
     complete = {**shown, "parts_served": [of - len(owed), of]} if of else dict(shown)
     if not (owed or shown.get("masked")):

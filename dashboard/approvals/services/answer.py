@@ -14,7 +14,7 @@ from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import (
     AlreadyClosed,
-    ClaimedByAnother,
+    AssignedToAnother,
     EditRefused,
     GrantRefused,
     NotAllowed,
@@ -33,7 +33,7 @@ from dashboard.approvals.rules.answer import (
     votes_that_count,
     why_not_count,
 )
-from dashboard.approvals.rules.assignment import claim_of
+from dashboard.approvals.rules.assignment import assignment_of
 from dashboard.approvals.rules.edit import judged_now, report_of_edit
 from dashboard.approvals.rules.judgement import as_judged, report_of
 from dashboard.approvals.rules.likeness import earlier_answer, saw_the_end
@@ -96,7 +96,7 @@ def decide(*, approval_id: UUID, answer: Answer) -> Decision | Vote:
         AlreadyClosed: It was closed first, or its time limit has passed.
         NotAllowed: The person may not decide, or their yes does not count here.
         StaleBasis: Something else was shown than what is asked now.
-        ClaimedByAnother: It is approved while somebody else is on it, and that was not said.
+        AssignedToAnother: It is approved while somebody else is on it, and that was not said.
         ReasonMissing: The policy asks for a reason.
         GrantRefused: This yes cannot be remembered, or not for the steps of this plan.
         EditRefused: The agent takes no edit, or the policy rejects it now.
@@ -193,9 +193,9 @@ def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> 
 
 
 def _check_claim(approval: ApprovalRequest, given: Answer) -> None:
-    claim = claim_of(approval)
+    claim = assignment_of(approval)
     if claim and claim.person_id != given.reviewer.pk and claim.person.username != given.despite:
-        raise ClaimedByAnother(claim)
+        raise AssignedToAnother(claim)
 
 
 def _check_edit(asked: Answering, evaluation: Evaluation) -> None:

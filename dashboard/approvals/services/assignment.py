@@ -9,35 +9,35 @@ from django.db import transaction
 
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals.errors import ClaimedByAnother, NotAllowed
-from dashboard.approvals.models import ApprovalRequest, Claim, PutOff
-from dashboard.approvals.rules.assignment import claim_of
+from dashboard.approvals.errors import AssignedToAnother, NotAllowed
+from dashboard.approvals.models import ApprovalRequest, Assignment, Snooze
+from dashboard.approvals.rules.assignment import assignment_of
 from dashboard.approvals.services.closing import actor, event, lock, lock_open, raise_version
 from dashboard.audit.services import Actor, record
 
 _BATCH = 100
 
 
-def claim(*, approval_id: UUID, person: User, auth: str, over: str = "") -> Claim:
+def assign(*, approval_id: UUID, person: User, auth: str, over: str = "") -> Assignment:
     """Say that ``person`` is on a request. Claiming it twice is claiming it once.
 
     Args:
         approval_id: Which request.
         person: Who will look after it.
         auth: How they are known, for the record.
-        over: Whose claim they take over, as their page showed it.
+        over: Whose assignment they take over, as their page showed it.
 
     Raises:
         NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does.
-        ClaimedByAnother: Somebody is on it, and that was not shown.
+        AssignedToAnother: Somebody is on it, and that was not shown.
     """
     with transaction.atomic():
         approval, now = lock_open(approval_id, person)
-        earlier = claim_of(approval)
+        earlier = assignment_of(approval)
         if earlier and earlier.person_id == person.pk:
             return earlier
         if earlier and earlier.person.username != over:
-            raise ClaimedByAnother(earlier)
+            raise AssignedToAnother(earlier)
         made = _give(approval, person, now, after=earlier.person if earlier else None)
         details = {"from": earlier.person.username} if earlier else {}
         verb = "taken_over" if earlier else "claimed"
@@ -53,50 +53,52 @@ def release(*, approval_id: UUID, person: User, auth: str) -> bool:
     """
     with transaction.atomic():
         approval, _ = lock_open(approval_id, person)
-        if not Claim.objects.filter(approval=approval, person=person).delete()[0]:
+        if not Assignment.objects.filter(approval=approval, person=person).delete()[0]:
             return False
         raise_version(approval)
         record(actor(person, auth), event("released", approval))
         return True
 
 
-def hand_over(*, approval_id: UUID, person: User, auth: str, to: User, note: str = "") -> Claim:
+def hand_over(
+    *, approval_id: UUID, person: User, auth: str, to: User, note: str = ""
+) -> Assignment:
     """Put another reviewer on a request, with a word to them.
 
     Raises:
         NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does; ``NotAllowed`` also
             if the other one may not decide.
-        ClaimedByAnother: Somebody else is on it: it is not this person's to give.
+        AssignedToAnother: Somebody else is on it: it is not this person's to give.
     """
     with transaction.atomic():
         approval, now = lock_open(approval_id, person)
         if not roles.may_decide(User.objects.get(pk=to.pk)):
             raise NotAllowed(f"{to.username} is not a reviewer (any more). Nothing was changed.")
-        earlier = claim_of(approval)
+        earlier = assignment_of(approval)
         if earlier and earlier.person_id not in (person.pk, to.pk):
-            raise ClaimedByAnother(earlier)
+            raise AssignedToAnother(earlier)
         made = _give(approval, to, now, after=person, is_handed=True, note=note)
         details = {"to": to.username, "note": note}
         record(actor(person, auth), event("handed_over", approval, **details))
         return made
 
 
-def release_lost_claims() -> int:
-    """Take claims off whose people may not decide any more, a hundred at the most.
+def release_lost_assignments() -> int:
+    """End assignments of people who may not decide any more, a hundred at the most.
 
-    Nothing depends on it: such a claim does not count anyway.
+    Nothing depends on it: such an assignment does not count anyway.
 
     Returns:
         How many were taken off.
     """
-    lost = Claim.objects.exclude(pk__in=Claim.objects.counting().values("pk"))
+    lost = Assignment.objects.exclude(pk__in=Assignment.objects.counting().values("pk"))
     return sum(_release_lost(pk) for pk in list(lost.values_list("pk", flat=True)[:_BATCH]))
 
 
 @transaction.atomic
 def _release_lost(approval_id: UUID) -> bool:
     approval = lock(approval_id)
-    lost = Claim.objects.select_related("person").filter(approval=approval).first()
+    lost = Assignment.objects.select_related("person").filter(approval=approval).first()
     if lost is None or roles.may_decide(lost.person):
         return False
     lost.delete()
@@ -113,15 +115,15 @@ def _give(
     after: User | None,
     is_handed: bool = False,
     note: str = "",
-) -> Claim:
+) -> Assignment:
     given = {
         "person": person,
-        "claimed_at": now,
+        "assigned_at": now,
         "after": after,
         "is_handed": is_handed,
         "note": note,
     }
-    made, _ = Claim.objects.update_or_create(approval=approval, defaults=given)
-    PutOff.objects.filter(approval=approval, person=person).delete()
+    made, _ = Assignment.objects.update_or_create(approval=approval, defaults=given)
+    Snooze.objects.filter(approval=approval, person=person).delete()
     raise_version(approval)
     return made

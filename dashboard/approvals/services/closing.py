@@ -18,11 +18,11 @@ from dashboard.approvals.errors import AlreadyClosed, NotAllowed, NotFound, Time
 from dashboard.approvals.models import (
     ApprovalQuerySet,
     ApprovalRequest,
-    Claim,
+    Assignment,
     Closing,
     Decision,
-    Looking,
-    PutOff,
+    Snooze,
+    Viewing,
 )
 from dashboard.approvals.queries import Answerable, answerable, light, whole
 from dashboard.approvals.signals import approval_changed
@@ -80,7 +80,7 @@ def close(decision: Decision, *, actor: Actor, extra: tuple[Event, ...] = ()) ->
     if not won:
         raise AlreadyClosed(approval)
     approval.refresh_from_db(fields=["status", "version"])
-    for attention in (Claim, PutOff, Looking):  # what is closed holds nobody's
+    for attention in (Assignment, Snooze, Viewing):  # what is closed holds nobody's
         attention.objects.filter(approval=approval).delete()
     _take_place(decision, seq=record(actor, *extra, _decided_event(decision)))
     announce(approval)

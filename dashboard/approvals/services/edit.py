@@ -32,7 +32,7 @@ from dashboard.approvals.rules.edit import (
     report_of_edit,
     text_of,
 )
-from dashboard.approvals.rules.grant import Scope
+from dashboard.approvals.rules.grant import GrantScope
 from dashboard.approvals.rules.step import StepSaid
 from dashboard.approvals.services.closing import expire_locked, lock_to_judge, raise_version
 from dashboard.approvals.services.grant import keep
@@ -206,7 +206,7 @@ def replace_with(
 def _allowed_once(edit: Edit, expires_at: datetime) -> Grant:
     return Grant(
         run_id=edit.approval.run_id,
-        scope=Scope.CONTENT,
+        scope=GrantScope.CONTENT,
         kind=edit.approval.kind,
         digest=edit.digest,
         tool=parse_json(edit.content).get("tool", ""),

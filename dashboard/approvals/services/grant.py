@@ -20,8 +20,8 @@ from dashboard.approvals.rules.edit import report_of_edit, why_not_once
 from dashboard.approvals.rules.grant import (
     LONGEST_FOR_S,
     MOST_USES,
-    Scope,
-    Terms,
+    GrantScope,
+    GrantTerms,
     covers,
     scopes,
     severities,
@@ -53,7 +53,7 @@ def keep(grant: Grant, *, of: ApprovalRequest, by: User, now: datetime, report: 
     return Event("grant.made", f"grant:{grant.pk}", grant.digest, _described(grant))
 
 
-def remember_yes(judgement: Judgement, terms: Terms, *, by: User, now: datetime) -> Event:
+def remember_yes(judgement: Judgement, terms: GrantTerms, *, by: User, now: datetime) -> Event:
     """Remember the yes that somebody is just giving to a request, as they said.
 
     Raises:
@@ -93,20 +93,20 @@ def _described(grant: Grant) -> dict[str, Any]:
     }
 
 
-def _scope(approval: ApprovalRequest, terms: Terms) -> Scope:
+def _scope(approval: ApprovalRequest, terms: GrantTerms) -> GrantScope:
     if terms.scope not in scopes(approval):
         raise GrantRefused("Only a tool call can be allowed with other content than this.")
     return terms.scope
 
 
-def _run(approval: ApprovalRequest, terms: Terms) -> str:
+def _run(approval: ApprovalRequest, terms: GrantTerms) -> str:
     if terms.this_run and not approval.run_id:
         raise GrantRefused("This request belongs to no run, so nothing is allowed for its run.")
     return approval.run_id if terms.this_run else ""
 
 
-def _arguments(content: Any, terms: Terms) -> dict[str, Any]:
-    if terms.scope is not Scope.ARGUMENTS:
+def _arguments(content: Any, terms: GrantTerms) -> dict[str, Any]:
+    if terms.scope is not GrantScope.ARGUMENTS:
         return {}
     present = content.get("arguments", {})
     if not terms.arguments or not set(terms.arguments) <= set(present):
@@ -116,7 +116,7 @@ def _arguments(content: Any, terms: Terms) -> dict[str, Any]:
     return {name: present[name] for name in terms.arguments}
 
 
-def _length(terms: Terms) -> timedelta:
+def _length(terms: GrantTerms) -> timedelta:
     if not 0 < terms.for_s <= LONGEST_FOR_S:
         raise GrantRefused(
             "A yes is remembered for 30 days at the most, and for some time at least."
@@ -124,7 +124,7 @@ def _length(terms: Terms) -> timedelta:
     return timedelta(seconds=terms.for_s)
 
 
-def _most_uses(terms: Terms) -> int | None:
+def _most_uses(terms: GrantTerms) -> int | None:
     if terms.most_uses is not None and not 0 < terms.most_uses <= MOST_USES:
         raise GrantRefused(f"A yes is used between once and {MOST_USES} times.")
     return terms.most_uses

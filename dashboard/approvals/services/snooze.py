@@ -8,20 +8,20 @@ from django.db import transaction
 
 from dashboard.accounts.models import User
 from dashboard.approvals.errors import NotAllowed
-from dashboard.approvals.models import Claim, PutOff
-from dashboard.approvals.rules import snooze
-from dashboard.approvals.rules.snooze import Later
+from dashboard.approvals.models import Assignment, Snooze
+from dashboard.approvals.rules import snooze as snooze_rules
+from dashboard.approvals.rules.snooze import SnoozeLength
 from dashboard.approvals.services.closing import actor, announce, event, lock_open, raise_version
 from dashboard.audit.services import record
 
 _TOO_LATE = "There is too little time left to put this off. Nothing was changed."
 
 
-def put_off(*, approval_id: UUID, person: User, auth: str, later: Later) -> PutOff:
+def snooze(*, approval_id: UUID, person: User, auth: str, length: SnoozeLength) -> Snooze:
     """Take a request out of one person's queue for a while; others still see it.
 
-    It comes back while half of the time that is left remains, at the latest. Whoever puts it off
-    is not on it any more.
+    It comes back while half of the time that is left remains, at the latest. Whoever snoozes it
+    is not assigned to it any more.
 
     Raises:
         NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does; ``NotAllowed`` also
@@ -29,14 +29,14 @@ def put_off(*, approval_id: UUID, person: User, auth: str, later: Later) -> PutO
     """
     with transaction.atomic():
         approval, now = lock_open(approval_id, person)
-        if not snooze.choices(now, approval.expires_at):
+        if not snooze_rules.choices(now, approval.expires_at):
             raise NotAllowed(_TOO_LATE)
-        until = snooze.until(later, now, approval.expires_at)
-        made, _ = PutOff.objects.update_or_create(
+        until = snooze_rules.until(length, now, approval.expires_at)
+        made, _ = Snooze.objects.update_or_create(
             approval=approval, person=person, defaults={"until": until}
         )
         events = [event("put_off", approval, until=until.isoformat())]
-        if Claim.objects.filter(approval=approval, person=person).delete()[0]:
+        if Assignment.objects.filter(approval=approval, person=person).delete()[0]:
             events.insert(0, event("released", approval))
             raise_version(approval)
         else:
@@ -45,15 +45,15 @@ def put_off(*, approval_id: UUID, person: User, auth: str, later: Later) -> PutO
         return made
 
 
-def bring_back(*, approval_id: UUID, person: User, auth: str) -> bool:
-    """Put a request back into one person's queue; says whether it was put off.
+def unsnooze(*, approval_id: UUID, person: User, auth: str) -> bool:
+    """Put a request back into one person's queue; says whether it was snoozed.
 
     Raises:
         NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does.
     """
     with transaction.atomic():
         approval, _ = lock_open(approval_id, person)
-        if not PutOff.objects.filter(approval=approval, person=person).delete()[0]:
+        if not Snooze.objects.filter(approval=approval, person=person).delete()[0]:
             return False
         announce(approval)
         record(actor(person, auth), event("brought_back", approval))

@@ -10,7 +10,12 @@ from uuid import UUID
 from dashboard.accounts.models import User
 from dashboard.approvals.errors import GrantRefused
 from dashboard.approvals.models import ApprovalRequest, Edit, Grant
-from dashboard.approvals.rules.grant import DEFAULT_FOR_S, Scope, why_not_by, why_not_grantable
+from dashboard.approvals.rules.grant import (
+    DEFAULT_FOR_S,
+    GrantScope,
+    why_not_by,
+    why_not_grantable,
+)
 from dashboard.approvals.rules.step import ExactStep, Inspected, exact_steps
 from dashboard.approvals.services.grant import keep
 from dashboard.audit.services import Event
@@ -78,7 +83,7 @@ def _made(
 def _for_the_run(run_id: str, step: ExactStep, most_uses: int) -> Grant:
     return Grant(
         run_id=run_id,
-        scope=Scope.CONTENT,
+        scope=GrantScope.CONTENT,
         kind=step.kind,
         digest=step.digest,
         tool=str(step.content.get("tool", "")),

@@ -10,8 +10,8 @@ from django.db import transaction
 
 from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.models import Looking, Poll, Reveal, ServedPart, View
-from dashboard.approvals.rules.view import Part
+from dashboard.approvals.models import Poll, Reveal, ServedPart, View, Viewing
+from dashboard.approvals.rules.view import TextPart
 from dashboard.approvals.services.closing import lock
 from dashboard.audit.services import Actor, Event, record
 
@@ -35,26 +35,26 @@ def mark_viewed(*, approval_id: UUID, person: User, auth: str) -> bool:
         return first
 
 
-def note_looking(*, approval_id: UUID, person: User) -> None:
+def note_viewing(*, approval_id: UUID, person: User) -> None:
     """Note that somebody has a pending request in sight now. It is not recorded.
 
     One statement, and no bell: pages ask for it themselves, every twenty seconds.
     """
-    Looking.objects.bulk_create(
-        [Looking(approval_id=approval_id, person=person, last_seen_at=database_now())],
+    Viewing.objects.bulk_create(
+        [Viewing(approval_id=approval_id, person=person, last_seen_at=database_now())],
         update_conflicts=True,
         unique_fields=["approval", "person"],
         update_fields=["last_seen_at"],
     )
 
 
-def note_served(*, approval_id: UUID, person: User, parts: Iterable[Part]) -> None:
+def note_served(*, approval_id: UUID, person: User, parts: Iterable[TextPart]) -> None:
     """Note that parts of a content are on their way to a person; again is nothing new.
 
     It is no entry of the log: a decision's own entry and what it ``shown`` say what was read.
     """
     rows = ServedPart.objects.filter(approval=approval_id, person=person)
-    known = {Part(*row) for row in rows.values_list("view", "part")}
+    known = {TextPart(*row) for row in rows.values_list("view", "part")}
     if fresh := [part for part in parts if part not in known]:
         at = database_now()
         ServedPart.objects.bulk_create(

@@ -9,20 +9,20 @@ from uuid import UUID
 
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import reviewers
-from dashboard.approvals.models import ApprovalRequest, Claim
+from dashboard.approvals.models import ApprovalRequest, Assignment
 from dashboard.approvals.rules import snooze
-from dashboard.approvals.rules.assignment import attention
+from dashboard.approvals.rules.assignment import presence
 from dashboard.approvals.rules.extension import extension
-from dashboard.approvals.rules.snooze import Choice, Later
+from dashboard.approvals.rules.snooze import SnoozeChoice, SnoozeLength
 from dashboard.policies.demands import Required
 from dashboard.web.presenting import times
 from dashboard.web.presenting.times import Moment
 
 _LATER = {
-    Later.QUARTER: "For 15 minutes",
-    Later.HOUR: "For an hour",
-    Later.MORNING: "Until tomorrow, {until}",
-    Later.LONGEST: "Until {until}, when half of the time left is over",
+    SnoozeLength.QUARTER: "For 15 minutes",
+    SnoozeLength.HOUR: "For an hour",
+    SnoozeLength.MORNING: "Until tomorrow, {until}",
+    SnoozeLength.LONGEST: "Until {until}, when half of the time left is over",
 }
 
 
@@ -86,18 +86,18 @@ def attending(
     approval: ApprovalRequest, required: Required, person: User, now: datetime, *, may_act: bool
 ) -> Attending:
     """Describe the attention that a pending request has."""
-    found = attention([approval.pk], person, now)
-    claim, back = found.claims.get(approval.pk), found.back_at.get(approval.pk)
+    found = presence([approval.pk], person, now)
+    claim, back = found.assignments.get(approval.pk), found.snoozed_until.get(approval.pk)
     offered = snooze.choices(now, approval.expires_at) if may_act else []
     extra = _extra(approval, required, now) if may_act else None
     names = [other.username for other in reviewers() if other != person] if may_act else []
-    whose = (claim.person_id, claim.claimed_at) if claim else None
+    whose = (claim.person_id, claim.assigned_at) if claim else None
     return Attending(
         claim=_claimed(claim, person, now) if claim else None,
-        reading=reading(found.looking.get(approval.pk, [])),
+        reading=reading(found.viewing.get(approval.pk, [])),
         may_act=may_act,
         back_at=times.clock(back) if back else "",
-        later=[(str(choice.later), _words(choice)) for choice in offered],
+        later=[(str(choice.length), _words(choice)) for choice in offered],
         people=[name for name in names if claim is None or name != claim.person.username],
         extra=extra,
         stamp=(whose, back, extra and extra.ends),
@@ -106,7 +106,7 @@ def attending(
 
 def who_reads(approval_id: UUID, person: User, now: datetime) -> str:
     """Say who else has a request open, and nothing more of it."""
-    return reading(attention([approval_id], person, now).looking.get(approval_id, []))
+    return reading(presence([approval_id], person, now).viewing.get(approval_id, []))
 
 
 def reading(names: Sequence[str]) -> str:
@@ -117,17 +117,17 @@ def reading(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last} are reading" if others else f"{last} is reading"
 
 
-def _claimed(claim: Claim, person: User, now: datetime) -> Claimed:
+def _claimed(claim: Assignment, person: User, now: datetime) -> Claimed:
     return Claimed(
         name=claim.person.username,
         is_mine=claim.person_id == person.pk,
         said=_said(claim, person),
-        since=times.moment(claim.claimed_at, now),
+        since=times.moment(claim.assigned_at, now),
         note=claim.note,
     )
 
 
-def _said(claim: Claim, person: User) -> str:
+def _said(claim: Assignment, person: User) -> str:
     after, name = claim.after, claim.person.username
     is_mine, was_mine = claim.person_id == person.pk, after == person
     if claim.is_handed and after:
@@ -138,8 +138,8 @@ def _said(claim: Claim, person: User) -> str:
     return "You are on this, claimed" if is_mine else f"{name} is on this, claimed"
 
 
-def _words(choice: Choice) -> str:
-    return _LATER[choice.later].format(until=choice.until.strftime("%H:%M UTC"))
+def _words(choice: SnoozeChoice) -> str:
+    return _LATER[choice.length].format(until=choice.until.strftime("%H:%M UTC"))
 
 
 def _extra(approval: ApprovalRequest, required: Required, now: datetime) -> Extra | None:

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.rules import bulk as bulk_rules
-from dashboard.approvals.rules.bulk import Alone, One
+from dashboard.approvals.rules.bulk import Alone, JudgedRequest
 from dashboard.approvals.rules.judgement import demands_of
 from dashboard.approvals.services import Basis
 from dashboard.web.presenting import chain, times
@@ -62,7 +62,7 @@ class Bulk:
         reason_required: Whether the policy asks why they are approved.
     """
 
-    first: One | None
+    first: JudgedRequest | None
     reading: Reading | None
     items: list[Item]
     alone: list[Alone]
@@ -81,7 +81,7 @@ class Shown:
 class _Page(NamedTuple):
     """What all items of a page share."""
 
-    first: One
+    first: JudgedRequest
     whole: Reading
     person: User
     now: datetime
@@ -130,11 +130,13 @@ def _why_alone(reading: Reading, parts: Sequence[Section]) -> str:
     return _MUCH if is_cut or reading.is_long or not reading.is_whole else ""
 
 
-def _parts(first: One, one: One) -> list[Section]:
+def _parts(first: JudgedRequest, one: JudgedRequest) -> list[Section]:
     return list(chain.sections(first.approval.content, one.approval.content))
 
 
-def _item(one: One, reading: Reading, parts: list[Section], page: _Page, number: int) -> Item:
+def _item(
+    one: JudgedRequest, reading: Reading, parts: list[Section], page: _Page, number: int
+) -> Item:
     approval = one.approval
     is_first = number == 1
     return Item(
@@ -160,7 +162,7 @@ def _said(first: ApprovalRequest, other: ApprovalRequest) -> list[Section]:
     return [Section("What else it says", difference(old, new))]
 
 
-def _sign(one: One, reading: Reading, person: User, number: int) -> str:
+def _sign(one: JudgedRequest, reading: Reading, person: User, number: int) -> str:
     approval = one.approval
     shown = what_was_shown(str(approval.pk), reading.shown) or {}
     said = {

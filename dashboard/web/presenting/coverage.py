@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.urls import reverse
 
-from dashboard.approvals.rules.view import Part, Text
+from dashboard.approvals.rules.view import ServedText, TextPart
 from dashboard.web.rendering.blocks import ContentBlock
 from dashboard.web.rendering.content import Content
 from dashboard.web.rendering.windows import CHARACTERS, LINES, Window, is_small
@@ -49,12 +49,12 @@ def whole(content: Content) -> Content:
     return replace(content, blocks=blocks)
 
 
-def texts(content: Content) -> list[Text]:
+def texts(content: Content) -> list[ServedText]:
     """Return the texts that the page does not hold whole: each is served in parts."""
-    return [Text(block.code.digest, len(block.code.windows)) for block in _in_parts(content)]
+    return [ServedText(block.code.digest, len(block.code.windows)) for block in _in_parts(content)]
 
 
-def parts_on_page(content: Content) -> list[Part]:
+def parts_on_page(content: Content) -> list[TextPart]:
     """Return the parts that the page begins with, of texts that it does not hold whole."""
     return [
         part
@@ -64,14 +64,14 @@ def parts_on_page(content: Content) -> list[Part]:
     ]
 
 
-def served(block: ContentBlock, window: Window) -> list[Part]:
+def served(block: ContentBlock, window: Window) -> list[TextPart]:
     """Return the part that a window is, if it is all to be read there: what is masked is not."""
     if any(run.start < window.end and window.start < run.end for run in block.code.masked):
         return []
-    return [Part(block.code.digest, window.number)]
+    return [TextPart(block.code.digest, window.number)]
 
 
-def owed(content: Content, missing: Collection[Part]) -> list[Owed]:
+def owed(content: Content, missing: Collection[TextPart]) -> list[Owed]:
     """Say what is unread in words, neighbours together."""
     parts, is_one = frozenset(missing), len(content.to_be_read) == 1
     return [one for block in _in_parts(content) for one in _of(block, parts, is_one=is_one)]
@@ -89,8 +89,8 @@ def _is_compared(content: Content, block: ContentBlock) -> bool:
     return block.number in (memory.content, memory.existing or memory.content)
 
 
-def _of(block: ContentBlock, missing: Collection[Part], *, is_one: bool) -> Iterator[Owed]:
-    windows = [w for w in block.code.windows if Part(block.code.digest, w.number) in missing]
+def _of(block: ContentBlock, missing: Collection[TextPart], *, is_one: bool) -> Iterator[Owed]:
+    windows = [w for w in block.code.windows if TextPart(block.code.digest, w.number) in missing]
     # Consecutive numbers keep their distance to their position.
     for _, group in groupby(enumerate(windows), lambda one: one[1].number - one[0]):
         together = list(map(itemgetter(1), group))

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from dashboard.accounts.models import Agent, Group
-from dashboard.approvals.rules.queue import Narrowing
+from dashboard.approvals.rules.queue import QueueFilter
 from dashboard.inspection.findings import Severity
 from dashboard.web.forms_queue import QueueForm
 
@@ -33,7 +33,7 @@ class Filters:
     show: str
     mine: bool
     by_risk: bool
-    narrowing: Narrowing
+    narrowing: QueueFilter
     query: str
     unfiltered: str
     tabs: dict[str, str]
@@ -44,7 +44,7 @@ class Filters:
     @property
     def narrows(self) -> bool:
         """Whether the list may hold less than there is."""
-        return self.mine or self.narrowing != Narrowing()
+        return self.mine or self.narrowing != QueueFilter()
 
 
 def read(address: QueryDict) -> Filters:
@@ -83,8 +83,8 @@ def _tabs(said: dict[str, str]) -> dict[str, str]:
     return {tab: f"?{urlencode(asked)}" if asked else "" for tab, asked in tabs.items()}
 
 
-def _narrowing(said: dict[str, str]) -> Narrowing:
-    return Narrowing(
+def _narrowing(said: dict[str, str]) -> QueueFilter:
+    return QueueFilter(
         agent=said.get("agent", ""),
         kind=said.get("kind", ""),
         capability=said.get("capability", ""),

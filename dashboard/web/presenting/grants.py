@@ -15,7 +15,7 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals import queries
 from dashboard.approvals.models import Grant, GrantQuerySet
-from dashboard.approvals.rules.grant import Scope
+from dashboard.approvals.rules.grant import GrantScope
 from dashboard.inspection.findings import Severity
 from dashboard.web.presenting import times
 from dashboard.web.presenting.findings import SEVERITIES
@@ -107,7 +107,7 @@ def _light(grants: GrantQuerySet) -> GrantQuerySet:
 
 def _row(grant: Grant, person: User, now: datetime) -> GrantRow:
     over, over_at = _over(grant, now)
-    is_call = grant.scope != Scope.CONTENT
+    is_call = grant.scope != GrantScope.CONTENT
     drawn = gist(grant.kind, grant.head, grant.tail)  # type: ignore[attr-defined] # annotated
     return GrantRow(
         number=grant.pk,
@@ -140,9 +140,9 @@ def _may_end(grant: Grant, person: User) -> bool:
 
 def _what(grant: Grant) -> str:
     match grant.scope:
-        case Scope.TOOL:
+        case GrantScope.TOOL:
             return "with any values"
-        case Scope.ARGUMENTS:
+        case GrantScope.ARGUMENTS:
             return "with these values, whatever its other arguments are"
     return THIS[Kind(grant.kind)]
 

@@ -16,11 +16,11 @@ from dashboard.accounts.models import User
 from dashboard.approvals.rules import insight
 from dashboard.approvals.rules.insight import (
     NO_RULE,
-    Answers,
-    Asked,
+    AskedRequest,
+    CountedVote,
     Period,
+    PersonTally,
     Tally,
-    Yes,
     percentile,
 )
 from dashboard.web.forms_insight import TABLES, InsightForm
@@ -85,7 +85,7 @@ class Figure(NamedTuple):
     note: str
 
 
-def overview(asked: Sequence[Asked], yeses: Sequence[Yes]) -> list[Figure]:
+def overview(asked: Sequence[AskedRequest], yeses: Sequence[CountedVote]) -> list[Figure]:
     """Sum up the period."""
     total = insight.tally(asked)
     alone = Counter(one.source for one in asked)
@@ -120,7 +120,11 @@ def overview(asked: Sequence[Asked], yeses: Sequence[Yes]) -> list[Figure]:
 
 
 def table(
-    form: InsightForm, asked: Sequence[Asked], yeses: Sequence[Yes], period: Period, person: User
+    form: InsightForm,
+    asked: Sequence[AskedRequest],
+    yeses: Sequence[CountedVote],
+    period: Period,
+    person: User,
 ) -> Table:
     """Return the table that the address asks for; reviewers see only their own row of people."""
     by = form.table
@@ -141,17 +145,17 @@ def sees_everybody(person: User) -> bool:
     return roles.may_audit(person)
 
 
-Sums = Mapping[str, Tally | Answers]
+Sums = Mapping[str, Tally | PersonTally]
 
 
-def _people(asked: Sequence[Asked], yeses: Sequence[Yes], person: User) -> Sums:
+def _people(asked: Sequence[AskedRequest], yeses: Sequence[CountedVote], person: User) -> Sums:
     found = insight.by_person(asked, yeses)
     if sees_everybody(person):
         return found
     return {name: sums for name, sums in found.items() if name == person.username}
 
 
-def _groups(by: str, asked: Sequence[Asked], period: Period) -> Sums:
+def _groups(by: str, asked: Sequence[AskedRequest], period: Period) -> Sums:
     if by == "day":
         begin = period.since
         return insight.by(lambda one: _day(begin + timedelta(seconds=one.since_s)), asked)
@@ -170,7 +174,7 @@ def _known(sort: str, columns: Sequence[Column]) -> str:
 
 def _sorted(
     found: Sums, columns: Sequence[Column], sort: str
-) -> list[tuple[str, Tally | Answers]]:
+) -> list[tuple[str, Tally | PersonTally]]:
     key, falls = sort.removeprefix("-"), sort.startswith("-")
     rows = sorted(found.items(), key=lambda row: row[0].lower(), reverse=falls and key == "name")
     if key == "name":
@@ -198,7 +202,7 @@ def _head(form: InsightForm, key: str, words: str, sort: str) -> Head:
     return Head(words, href, order)
 
 
-def _row(by: str, name: str, sums: Tally | Answers, columns: Sequence[Column]) -> TableRow:
+def _row(by: str, name: str, sums: Tally | PersonTally, columns: Sequence[Column]) -> TableRow:
     drawn = NO_RULE_WORDS if by == "rule" and name == NO_RULE else theirs(name)
     note = _revisions(sums) if by == "rule" and isinstance(sums, Tally) else ""
     cells = [_cell(column, column.value(sums)) for column in columns]

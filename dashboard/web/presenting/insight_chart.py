@@ -8,7 +8,7 @@ from datetime import timedelta
 from math import ceil
 from typing import NamedTuple
 
-from dashboard.approvals.rules.insight import Asked, Period
+from dashboard.approvals.rules.insight import AskedRequest, Period
 from dashboard.wire import Source, Status
 
 HEIGHT, WIDTH, GAP = 100, 10, 2
@@ -42,7 +42,7 @@ class Chart:
     last: str
 
 
-def chart(asked: Iterable[Asked], period: Period) -> Chart:
+def chart(asked: Iterable[AskedRequest], period: Period) -> Chart:
     """Draw what was asked on each day, by what became of it."""
     length = (period.until - period.since) // _DAY
     days = max(1, ceil(length / MOST_BARS))
@@ -60,7 +60,7 @@ def chart(asked: Iterable[Asked], period: Period) -> Chart:
     )
 
 
-def _became(one: Asked) -> str:
+def _became(one: AskedRequest) -> str:
     if one.source in (Source.POLICY, Source.GRANT):
         return "alone"
     if one.source == Source.REVIEWER:

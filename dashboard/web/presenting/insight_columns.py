@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.approvals.rules.insight import Answers, Tally, percentile, share
+from dashboard.approvals.rules.insight import PersonTally, Tally, percentile, share
 from dashboard.web.presenting import times
 
 Number = float | None
@@ -72,6 +72,6 @@ PEOPLE: tuple[Column, ...] = (
 )
 
 
-def columns(of: type[Tally | Answers]) -> tuple[Column, ...]:
+def columns(of: type[Tally | PersonTally]) -> tuple[Column, ...]:
     """Return the columns of a table over ``of``."""
-    return PEOPLE if of is Answers else GROUPS
+    return PEOPLE if of is PersonTally else GROUPS

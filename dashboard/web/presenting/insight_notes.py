@@ -12,7 +12,7 @@ from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.approvals.rules import insight
 from dashboard.approvals.rules import insight as insight_rules
-from dashboard.approvals.rules.insight import MOST_LISTED, Asked, Period, Yes
+from dashboard.approvals.rules.insight import MOST_LISTED, AskedRequest, CountedVote, Period
 from dashboard.web.presenting import times, words
 from dashboard.web.presenting.insight import sees_everybody
 from dashboard.wire import Kind, Status
@@ -52,7 +52,9 @@ class Notes:
     more_disagreements: int
 
 
-def notes(asked: Sequence[Asked], yeses: Sequence[Yes], period: Period, person: User) -> Notes:
+def notes(
+    asked: Sequence[AskedRequest], yeses: Sequence[CountedVote], period: Period, person: User
+) -> Notes:
     """List what is worth a look; reviewers see only their own quick answers."""
     everybody = sees_everybody(person)
     quick = [
@@ -70,7 +72,7 @@ def notes(asked: Sequence[Asked], yeses: Sequence[Yes], period: Period, person: 
     )
 
 
-def _quick(few: Sequence[Yes]) -> list[Quick]:
+def _quick(few: Sequence[CountedVote]) -> list[Quick]:
     found = insight.votes(yes.id for yes in few)
     listed = []
     for yes in few:

@@ -8,7 +8,7 @@ from datetime import datetime
 from dashboard.accounts.models import User
 from dashboard.approvals import queries
 from dashboard.approvals.models import ApprovalQuerySet
-from dashboard.approvals.rules.queue import Mine, mine, narrowed
+from dashboard.approvals.rules.queue import PersonalQueue, filtered, personal_queue
 from dashboard.web.presenting import rows
 from dashboard.web.presenting.filters import Filters
 from dashboard.web.presenting.rows import Row, Together
@@ -61,14 +61,14 @@ class Listing:
 
 def listing(filters: Filters, person: User, now: datetime) -> Listing:
     """List what the address of the queue asks for."""
-    own = mine(person, now)
+    own = personal_queue(person, now)
     waiting = queries.queue(now).count()
     if filters.show == "decided":
         shown = rows.rows(_decided(filters), person, now)
         found = len(shown)
     else:
         open_now = queries.queue(now).select_related("agent", "token", "poll")
-        asked = narrowed(_tab(open_now, filters, own), filters.narrowing)
+        asked = filtered(_tab(open_now, filters, own), filters.narrowing)
         asked = asked.filter(pk__in=own.due) if filters.mine else asked
         shown = rows.rows(_ordered(asked, filters)[: rows.MOST], person, now)
         found = asked.count() if len(shown) == rows.MOST else len(shown)
@@ -77,18 +77,18 @@ def listing(filters: Filters, person: User, now: datetime) -> Listing:
         rows=shown,
         waiting=waiting,
         mine=len(own.due),
-        claimed=len(own.claimed),
-        later=len(own.later),
+        claimed=len(own.assigned),
+        later=len(own.snoozed),
         found=found,
     )
 
 
-def _tab(approvals: ApprovalQuerySet, filters: Filters, own: Mine) -> ApprovalQuerySet:
+def _tab(approvals: ApprovalQuerySet, filters: Filters, own: PersonalQueue) -> ApprovalQuerySet:
     if filters.show == "claimed":
-        return approvals.filter(pk__in=own.claimed)
+        return approvals.filter(pk__in=own.assigned)
     if filters.show == "later":
-        return approvals.filter(pk__in=own.later)
-    return approvals.exclude(pk__in=own.later) if own.later else approvals
+        return approvals.filter(pk__in=own.snoozed)
+    return approvals.exclude(pk__in=own.snoozed) if own.snoozed else approvals
 
 
 def _ordered(approvals: ApprovalQuerySet, filters: Filters) -> ApprovalQuerySet:
@@ -101,4 +101,4 @@ def _decided(filters: Filters) -> ApprovalQuerySet:
     if not filters.narrows:
         return queries.lately_closed()
     closed = queries.among_the_latest(LOOKED_THROUGH)
-    return queries.lately_closed(among=narrowed(closed, filters.narrowing))
+    return queries.lately_closed(among=filtered(closed, filters.narrowing))

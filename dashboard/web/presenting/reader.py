@@ -14,7 +14,7 @@ from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
 from dashboard.approvals.rules import likeness
 from dashboard.approvals.rules.edit import edited
-from dashboard.approvals.rules.view import Part, missing
+from dashboard.approvals.rules.view import TextPart, missing
 from dashboard.web.forms_lines import Wanted
 from dashboard.web.presenting import coverage
 from dashboard.web.presenting.coverage import Owed
@@ -64,7 +64,7 @@ class Reader:
     find: str
     hits: list[Link]
     hit_count: int
-    served: list[Part]
+    served: list[TextPart]
     owed: list[Owed]
     masked: int
 

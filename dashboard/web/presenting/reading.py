@@ -14,7 +14,7 @@ from dashboard.approvals.models import ApprovalRequest, Judgement
 from dashboard.approvals.rules import likeness
 from dashboard.approvals.rules import notebook as notebook_rules
 from dashboard.approvals.rules.judgement import report_of
-from dashboard.approvals.rules.view import Part, is_revealed, missing
+from dashboard.approvals.rules.view import TextPart, is_revealed, missing
 from dashboard.inspection.findings import Report, Severity
 from dashboard.web.presenting import coverage, words
 from dashboard.web.presenting.coverage import Owed
@@ -66,7 +66,7 @@ class Reading:
     before: ApprovalRequest | None
     is_whole: bool
     masks: bool
-    served: list[Part]
+    served: list[TextPart]
     owed: list[Owed]
     found: Found
     objective: SafeString
@@ -203,8 +203,8 @@ def may_mask(report: Report) -> bool:
 
 
 def _missing(
-    approval: ApprovalRequest, drawn: Content, served: list[Part], person: User | None
-) -> list[Part]:
+    approval: ApprovalRequest, drawn: Content, served: list[TextPart], person: User | None
+) -> list[TextPart]:
     texts = coverage.texts(drawn)
     if person is None or not texts:
         return []

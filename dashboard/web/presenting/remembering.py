@@ -10,7 +10,13 @@ from django.utils.safestring import SafeString
 
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Judgement
-from dashboard.approvals.rules.grant import Scope, Terms, scopes, why_not_by, why_not_grantable
+from dashboard.approvals.rules.grant import (
+    GrantScope,
+    GrantTerms,
+    scopes,
+    why_not_by,
+    why_not_grantable,
+)
 from dashboard.approvals.rules.judgement import demands_of, report_of
 from dashboard.inspection.masking import candidates, secrets_in_text
 from dashboard.inspection.parts import words
@@ -54,7 +60,7 @@ class Offer:
     scope: str
     is_back: bool
 
-    def terms(self, scope: Scope) -> Terms:
+    def terms(self, scope: GrantScope) -> GrantTerms:
         """Return what was chosen, once the form is valid."""
         return self.form.terms(scope, self.names)
 
@@ -76,7 +82,7 @@ def offer(
     required, report = demands_of(judgement), report_of(judgement.inspection)
     if why_not_grantable(approval, required, report) or why_not_by(person, required):
         return None
-    content = parse_json(approval.content) if Scope.TOOL in scopes(approval) else {}
+    content = parse_json(approval.content) if GrantScope.TOOL in scopes(approval) else {}
     arguments: dict[str, Any] = content.get("arguments", {})
     names = sorted(arguments)[:MOST_PINS]
     pins = [pin(name, arguments[name]) for name in names]
@@ -88,7 +94,7 @@ def offer(
         pins=pins,
         is_cut=len(arguments) > len(names),
         form=RememberForm(has_run=bool(approval.run_id), pins=pins, data=_sent(sent)),
-        scope=_chosen(sent) or str(Scope.CONTENT),
+        scope=_chosen(sent) or str(GrantScope.CONTENT),
         is_back=bool(_chosen(sent)),
     )
 
@@ -117,4 +123,4 @@ def _sent(sent: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 
 def _chosen(sent: Mapping[str, Any] | None) -> str:
     verdict = str(sent.get("verdict", "")) if sent else ""
-    return next((str(scope) for scope in Scope if verdict == f"remember-{scope}"), "")
+    return next((str(scope) for scope in GrantScope if verdict == f"remember-{scope}"), "")

@@ -18,9 +18,15 @@ from django.utils.safestring import SafeString
 from dashboard.accounts.models import User
 from dashboard.accounts.roles import may_decide
 from dashboard.approvals import queries
-from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Claim, Decision, Poll
+from dashboard.approvals.models import (
+    ApprovalQuerySet,
+    ApprovalRequest,
+    Assignment,
+    Decision,
+    Poll,
+)
 from dashboard.approvals.rules.answer import votes_that_count
-from dashboard.approvals.rules.assignment import Attention, attention
+from dashboard.approvals.rules.assignment import Presence, presence
 from dashboard.inspection.findings import Severity
 from dashboard.policies.demands import Required
 from dashboard.web.presenting import times, words
@@ -109,7 +115,7 @@ def rows(approvals: ApprovalQuerySet, person: User, now: datetime) -> list[Row]:
     light = list(annotated.defer("content", "evidence", "objective"))
     open_now = [approval.pk for approval in light if approval.status == Status.PENDING]
     queries.fetch_votes([a for a in light if a.status == Status.PENDING and _approvals(a) > 1])
-    found = attention(open_now, person, now)
+    found = presence(open_now, person, now)
     kinds = [_likeness(approval, found, person) for approval in light]
     joined = {kind for kind, count in Counter(kinds).items() if kind and count > 1}
     return [
@@ -137,14 +143,14 @@ def _row(
     approval: ApprovalRequest,
     person: User,
     now: datetime,
-    attended: Attention,
+    attended: Presence,
     *,
     may_join: bool,
 ) -> Row:
     is_open = approval.status == Status.PENDING
     decision: Decision | None = None if is_open else approval.decision
     left = times.time_left(approval.submitted_at, approval.expires_at, now) if is_open else None
-    claim, back = attended.claims.get(approval.pk), attended.back_at.get(approval.pk)
+    claim, back = attended.assignments.get(approval.pk), attended.snoozed_until.get(approval.pk)
     is_mine = claim is not None and claim.person_id == person.pk
     risk = _risk(approval.risk)  # type: ignore[attr-defined] # annotated
     return Row(
@@ -163,7 +169,7 @@ def _row(
         progress=_progress(approval, now) if is_open else "",
         claim=_claimed(claim, is_mine=is_mine),
         is_mine=is_mine,
-        reading=reading(attended.looking.get(approval.pk, [])),
+        reading=reading(attended.viewing.get(approval.pk, [])),
         back_at=times.clock(back) if back else "",
         may_join=may_join,
         asked=times.moment(approval.submitted_at, now),
@@ -174,17 +180,17 @@ def _row(
     )
 
 
-def _claimed(claim: Claim | None, *, is_mine: bool) -> str:
+def _claimed(claim: Assignment | None, *, is_mine: bool) -> str:
     if claim is None:
         return ""
     return "you are on this" if is_mine else f"{claim.person.username} is on this"
 
 
 def _likeness(
-    approval: ApprovalRequest, found: Attention, person: User
+    approval: ApprovalRequest, found: Presence, person: User
 ) -> tuple[object, ...] | None:
     """What requests share that may be answered together; the page of many looks closer."""
-    claim = found.claims.get(approval.pk)
+    claim = found.assignments.get(approval.pk)
     is_calm = approval.risk <= Severity.LOW.rank  # type: ignore[attr-defined] # annotated
     is_free = claim is None or claim.person_id == person.pk
     if approval.status != Status.PENDING or not (is_calm and is_free and may_decide(person)):

@@ -13,7 +13,7 @@ from dashboard.accounts.models import Agent, User
 from dashboard.approvals import queries
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.approvals.rules import likeness, run
-from dashboard.approvals.rules.likeness import Earlier
+from dashboard.approvals.rules.likeness import EarlierRequest
 from dashboard.web.presenting import chain, outcomes, rows, times, words
 from dashboard.web.presenting.gist import gist
 from dashboard.web.presenting.outcomes import Result
@@ -86,7 +86,7 @@ class Run:
 def tell(agent: Agent, run_id: str, person: User, now: datetime) -> Run:
     """Tell a run, in the order in which things were asked."""
     story = run.story(agent.pk, run_id)
-    resembles = likeness.chain(story.approvals)
+    resembles = likeness.earlier_in_run(story.approvals)
     held = queries.active_hold() is not None
     number_of = {one.pk: story.total - len(story.approvals) + n for n, one in _from_1(story)}
     steps = [
@@ -119,7 +119,7 @@ def _counts(steps: list[Step]) -> list[tuple[str, str, int]]:
 
 
 def _like(
-    approval: ApprovalRequest, earlier: Earlier | None, number_of: dict[UUID, int]
+    approval: ApprovalRequest, earlier: EarlierRequest | None, number_of: dict[UUID, int]
 ) -> Likeness | None:
     if earlier is None:
         return None

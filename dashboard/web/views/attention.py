@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotAllowed, NotFound, Refused
-from dashboard.approvals.rules.snooze import Later
+from dashboard.approvals.rules.snooze import SnoozeLength
 from dashboard.web.actors import PersonRequest, auth
 from dashboard.web.forms_attention import ClaimForm, ExtendForm, HandOverForm, LaterForm
 from dashboard.web.presenting.attending import who_reads
@@ -58,7 +58,7 @@ def _verb(act: Verb) -> Answer:
 def claim(request: PersonRequest, approval_id: UUID) -> None:
     """Say that the person is on it."""
     over = _read(ClaimForm(request.POST))["over"]
-    services.claim(approval_id=approval_id, person=request.user, auth=auth(request), over=over)
+    services.assign(approval_id=approval_id, person=request.user, auth=auth(request), over=over)
 
 
 @_verb
@@ -77,14 +77,14 @@ def hand_over(request: PersonRequest, approval_id: UUID) -> None:
 @_verb
 def put_off(request: PersonRequest, approval_id: UUID) -> None:
     """Take it out of the person's own queue for a while."""
-    later = Later(_read(LaterForm(request.POST))["later"])
-    services.put_off(approval_id=approval_id, person=request.user, auth=auth(request), later=later)
+    later = SnoozeLength(_read(LaterForm(request.POST))["later"])
+    services.snooze(approval_id=approval_id, person=request.user, auth=auth(request), length=later)
 
 
 @_verb
 def bring_back(request: PersonRequest, approval_id: UUID) -> None:
     """Put it back there."""
-    services.bring_back(approval_id=approval_id, person=request.user, auth=auth(request))
+    services.unsnooze(approval_id=approval_id, person=request.user, auth=auth(request))
 
 
 @_verb
@@ -102,7 +102,7 @@ def seen(request: PersonRequest, approval_id: UUID) -> HttpResponse:
         services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
     except NotFound:
         return errors.not_found(request)
-    services.note_looking(approval_id=approval_id, person=request.user)
+    services.note_viewing(approval_id=approval_id, person=request.user)
     reading = who_reads(approval_id, request.user, database_now())
     return render(request, "desk/_reading.html", {"reading": reading})
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 from dashboard.approvals import errors as refusals
 from dashboard.approvals import services
 from dashboard.approvals.models import Decision
-from dashboard.approvals.rules.grant import Scope, Terms
+from dashboard.approvals.rules.grant import GrantScope, GrantTerms
 from dashboard.approvals.rules.likeness import earlier_answer
 from dashboard.approvals.rules.step import StepSaid
 from dashboard.approvals.services import Basis
@@ -123,7 +123,7 @@ def _earlier(approval_id: UUID, decision_id: int | None) -> Decision:
     return earlier
 
 
-def _terms(request: PersonRequest, approval_id: UUID, scope: Scope) -> Terms:
+def _terms(request: PersonRequest, approval_id: UUID, scope: GrantScope) -> GrantTerms:
     """Read for how much more the yes is to count; whether it may is for the service to say."""
     approval = services.current(approval_id)
     offered = remembering.offer(approval, last_judgement(approval), request.user, request.POST)

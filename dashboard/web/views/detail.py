@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.errors import ClaimedByAnother, NotFound, Refused, StaleBasis
+from dashboard.approvals.errors import AssignedToAnother, NotFound, Refused, StaleBasis
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.web.actors import PersonRequest
 from dashboard.web.presenting import chain
@@ -83,7 +83,7 @@ def _state(
         "standing": standing(approval, request.user, database_now(), sent),
         "refusal": str(refusal or ""),
         "is_stale": isinstance(refusal, StaleBasis),
-        "despite": refusal.name if isinstance(refusal, ClaimedByAnother) else "",
+        "despite": refusal.name if isinstance(refusal, AssignedToAnother) else "",
         "reason": sent.get("reason", "") if sent else "",
         "approve_reason": sent.get("approve_reason", "") if sent else "",
     }

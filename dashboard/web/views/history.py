@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_safe
 from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.rules import history as history_rules
-from dashboard.approvals.rules.history import Place, Wanted
+from dashboard.approvals.rules.history import HistoryFilter, HistoryPlace
 from dashboard.web.actors import PersonRequest, actor
 from dashboard.web.forms_history import HistoryForm
 from dashboard.web.presenting.exporting import FORMATS
@@ -61,7 +61,7 @@ def _page(request: PersonRequest, form: HistoryForm, status: int = HTTPStatus.OK
     shown, chosen = found[:PAGE_SIZE], form.chosen() if form.is_valid() else {}
     if len(found) > PAGE_SIZE:
         last = shown[-1]
-        older = urlencode(chosen | {"after": str(Place(last.submitted_at, last.pk))})
+        older = urlencode(chosen | {"after": str(HistoryPlace(last.submitted_at, last.pk))})
     context: dict[str, Any] = {
         "form": form,
         "rows": history_rows(shown, request.user, database_now()),
@@ -72,17 +72,19 @@ def _page(request: PersonRequest, form: HistoryForm, status: int = HTTPStatus.OK
     return render(request, "desk/history.html", context, status=status)
 
 
-async def _written(wanted: Wanted, at: datetime, name: str) -> AsyncIterator[str]:
+async def _written(wanted: HistoryFilter, at: datetime, name: str) -> AsyncIterator[str]:
     """Write batch after batch, as fast as the reader takes them and no faster."""
     _, head, write = FORMATS[name]
     yield head()
-    after: Place | None = None
+    after: HistoryPlace | None = None
     while rows := await sync_to_async(_batch)(wanted, at, after):
         yield write(rows)
         after = history_rules.place_of(rows[-1])
 
 
-def _batch(wanted: Wanted, at: datetime, after: Place | None) -> list[dict[str, Any]]:
+def _batch(
+    wanted: HistoryFilter, at: datetime, after: HistoryPlace | None
+) -> list[dict[str, Any]]:
     try:
         return history_rules.batch(wanted, at, after)
     finally:

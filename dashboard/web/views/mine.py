@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest
-from dashboard.approvals.rules.queue import mine as for_me
+from dashboard.approvals.rules.queue import personal_queue as for_me
 from dashboard.web.actors import PersonRequest
 from dashboard.web.views.reading import for_readers
 
