@@ -84,11 +84,11 @@ class AssignedToAnother(Refused):
 
     code = "claimed"
 
-    def __init__(self, claim: Assignment) -> None:
-        self.name = claim.person.username
+    def __init__(self, assignment: Assignment) -> None:
+        self.name, since = assignment.person.username, _clock_time(assignment.assigned_at)
         super().__init__(
-            f"{self.name} has been on this since {_clock_time(claim.assigned_at)}. Nothing was "
-            "recorded; press again if you mean it all the same."
+            f"{self.name} has been on this since {since}. Nothing was recorded; press again if "
+            "you mean it all the same."
         )
 
 

@@ -26,15 +26,15 @@ class ApprovalQuerySet(models.QuerySet["ApprovalRequest"]):
     """Filters that callers combine."""
 
     def pending(self) -> ApprovalQuerySet:
-        """What nobody has answered."""
+        """Requests that are not closed."""
         return self.filter(status=Status.PENDING)
 
     def open(self, at: datetime) -> ApprovalQuerySet:
-        """What can still be answered at ``at``."""
+        """Pending requests whose time limit has not passed at ``at``."""
         return self.pending().filter(expires_at__gt=at)
 
     def overdue(self, at: datetime) -> ApprovalQuerySet:
-        """What nobody answered in time."""
+        """Pending requests whose time limit has passed at ``at``."""
         return self.pending().filter(expires_at__lte=at)
 
 
@@ -149,10 +149,10 @@ class Judgement(models.Model):
 
 
 class Edit(models.Model):
-    """What a reviewer would rather see than what was asked. Only ever inserted.
+    """A reviewer's change of a content. Only ever inserted.
 
     It decides nothing: it is inspected and judged like a submission, and somebody has to approve
-    it, or to send it along with a no.
+    it, or to send it along with a rejection.
     """
 
     approval = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="edits")
@@ -161,7 +161,7 @@ class Edit(models.Model):
     report = models.TextField()  # JSON of an inspection.findings.Report about this content
     revision = models.ForeignKey(PolicyRevision, models.PROTECT, related_name="+")
     effect = models.CharField(max_length=10)
-    demands = models.TextField()  # JSON: what a yes to this takes
+    demands = models.TextField()  # JSON: what approving this takes
     trace = models.TextField()  # JSON list of sentences
     steps = models.TextField(default="[]")  # JSON: what becomes of each step of a plan
     edited_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
@@ -176,9 +176,9 @@ FINAL = [status.value for status in Status if status is not Status.PENDING]
 
 
 class Vote(models.Model):
-    """One person's yes to a request that may need several. Only ever inserted.
+    """One person's approval of a request that may need several. Only ever inserted.
 
-    Where a stricter policy asks more of a yes than this one gave, its person gives another.
+    Where a stricter policy asks for more than this one gave, the same person votes again.
     """
 
     # Found by their request alone. With an index on the person or the edit, SQLite takes that one
@@ -189,7 +189,7 @@ class Vote(models.Model):
     )
     judgement = models.ForeignKey(Judgement, models.PROTECT, related_name="+")
     edit = models.ForeignKey(Edit, models.PROTECT, null=True, related_name="votes", db_index=False)
-    digest = models.CharField(max_length=64)  # of the content that was said yes to
+    digest = models.CharField(max_length=64)  # of the content that was approved
     reason = models.TextField(blank=True)
     end_seen = models.BooleanField()  # whether the end of the content was in sight
     shown = models.TextField(default="{}")  # JSON: what their page had displayed
@@ -215,13 +215,13 @@ class GrantQuerySet(models.QuerySet["Grant"]):
     """Filters that callers combine."""
 
     def in_force(self, at: datetime) -> GrantQuerySet:
-        """What can answer something at ``at``."""
+        """Grants that can still be used at ``at``."""
         unused = Q(most_uses=None) | Q(uses__lt=F("most_uses"))
         return self.filter(unused, ended_at=None, expires_at__gt=at).order_by("pk")
 
 
 class Grant(models.Model):
-    """A remembered yes: for whom, for what exactly, until when and how often.
+    """A remembered approval: for whom, for what exactly, until when and how often.
 
     Its terms never change; it is used, and ended once. Guards in the database see to it.
     """
@@ -231,10 +231,10 @@ class Grant(models.Model):
     run_id = models.CharField(max_length=200, blank=True)  # empty: every run of the agent
     scope = models.CharField(max_length=10)
     kind = models.CharField(max_length=10, choices=_choices(Kind))
-    digest = models.CharField(max_length=64)  # of the content that was said yes to
+    digest = models.CharField(max_length=64)  # of the content that was approved
     tool = models.CharField(max_length=200, blank=True)
     arguments = models.TextField(default="{}")  # canonical JSON: values that have to be the same
-    findings = models.TextField(default="{}")  # JSON: what the yes covered, name -> severity
+    findings = models.TextField(default="{}")  # JSON: what the approval covered, name -> severity
     content = models.TextField(blank=True)  # canonical JSON; empty: what ``made_from`` asks
     edit = models.ForeignKey(Edit, models.PROTECT, null=True, related_name="grants")
     made_from = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="grants_made")
@@ -298,7 +298,7 @@ class Decision(models.Model):
     edit = models.ForeignKey(Edit, models.PROTECT, null=True, related_name="decisions")
     steps = models.TextField(default="[]")  # JSON: what becomes of each step of a plan
     shown = models.TextField(default="{}")  # JSON: what the reviewer's page had displayed
-    counted = models.TextField(default="[]")  # JSON: the names of those whose yes counted
+    counted = models.TextField(default="[]")  # JSON: names of the people whose approval counted
     # The earlier answer to exactly the same question that was given again.
     repeats = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
 
@@ -388,14 +388,14 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     """Filters that callers combine."""
 
     def counting(self) -> AssignmentQuerySet:
-        """Those of people who may still decide; the sweeper takes the others off."""
+        """Assignments of people who may still decide; the sweeper deletes the others."""
         return self.filter(person__is_active=True, person__is_reviewer=True)
 
 
 class Assignment(models.Model):
-    """That one person is on a pending request. It goes with the request's answer.
+    """The reviewer who is on a pending request. Deleted when the request is closed.
 
-    Attention, never a right: anybody who may decide still may.
+    It gives no right: anybody who may decide still may.
     """
 
     approval = models.OneToOneField(
@@ -419,7 +419,7 @@ class SnoozeQuerySet(models.QuerySet["Snooze"]):
     """Filters that callers combine."""
 
     def holding(self, at: datetime) -> SnoozeQuerySet:
-        """Those that still hide something at ``at``.
+        """Snoozes that still hide a request at ``at``.
 
         One that would outlast the time limit hides nothing: perhaps a new policy shortened it.
         """
@@ -431,7 +431,7 @@ class SnoozeQuerySet(models.QuerySet["Snooze"]):
 
 
 class Snooze(models.Model):
-    """That a person does not want to see a request before ``until``. Others still see it."""
+    """A request hidden from one person's queue until ``until``. Others still see it."""
 
     approval = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="snoozes")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
@@ -449,7 +449,7 @@ class ViewingQuerySet(models.QuerySet["Viewing"]):
     """Filters that callers combine."""
 
     def fresh(self, at: datetime) -> ViewingQuerySet:
-        """Those who look at ``at`` and may decide."""
+        """Reviewers who have a request open at ``at``."""
         may = {"person__is_active": True, "person__is_reviewer": True}
         return self.filter(last_seen_at__gt=at - VIEWING_FOR, **may)
 
@@ -470,7 +470,7 @@ class Viewing(models.Model):
 
 
 class View(models.Model):
-    """That a person had a request's page open and in sight, the first time."""
+    """The first time that a person had a request's page open and in sight."""
 
     approval = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="views")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
@@ -512,7 +512,7 @@ class Hold(models.Model):
 
 
 class ServedPart(models.Model):
-    """That a part of a long content was served to a person. Only ever inserted."""
+    """A part of a long content that was served to a person. Only ever inserted."""
 
     approval = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="+")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
@@ -530,7 +530,7 @@ class ServedPart(models.Model):
 
 
 class Reveal(models.Model):
-    """That a person had the masked secrets of a request shown. Only ever inserted."""
+    """A person had the hidden secrets of a request shown. Only ever inserted."""
 
     approval = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="+")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
@@ -567,7 +567,7 @@ class Notebook(models.Model):
 
 
 class NotebookPin(models.Model):
-    """That a request names a notebook which its agent had sent before. Only ever inserted."""
+    """A request names a notebook that its agent sent before. Only ever inserted."""
 
     approval = models.OneToOneField(ApprovalRequest, models.PROTECT, related_name="pin")
     notebook = models.ForeignKey(Notebook, models.PROTECT, related_name="pins")

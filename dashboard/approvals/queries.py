@@ -80,7 +80,7 @@ def answerable(approval: ApprovalRequest) -> Answerable:
 
 
 def closed(ids: Iterable[UUID]) -> dict[UUID, ApprovalRequest]:
-    """Those of many requests that are closed, in one query, for who waits for them."""
+    """Which of many requests are closed, in one query."""
     return light().exclude(status=Status.PENDING).order_by().in_bulk(list(ids))
 
 
@@ -98,7 +98,7 @@ def versions(ids: Iterable[UUID]) -> dict[UUID, int]:
 
 
 def queue(at: datetime | None = None) -> ApprovalQuerySet:
-    """What waits for a person, the one with the least time left first."""
+    """Requests that wait for a person, the one with the least time left first."""
     waiting = ApprovalRequest.objects.open(at or database_now())
     return waiting.select_related("agent", "poll").order_by("expires_at", "pk")
 
@@ -143,7 +143,7 @@ def fetch_votes(approvals: Sequence[ApprovalRequest]) -> None:
 
 
 def lately_closed(limit: int = 50, among: ApprovalQuerySet | None = None) -> ApprovalQuerySet:
-    """What was answered last, the newest first; of all requests or of those given."""
+    """Requests that were closed last, the newest first; of all, or of those given."""
     requests = among_the_latest(limit) if among is None else among
     closed = requests.exclude(status=Status.PENDING)
     closed = closed.select_related("agent", "decision__decided_by").prefetch_related("outcomes")
@@ -151,18 +151,18 @@ def lately_closed(limit: int = 50, among: ApprovalQuerySet | None = None) -> App
 
 
 def among_the_latest(count: int) -> ApprovalQuerySet:
-    """Those that have one of the latest answers, for filters that cannot look through all."""
+    """The requests that were decided last, for filters that cannot look through all."""
     latest = Decision.objects.order_by("-decided_at").values("approval")[:count]
     return ApprovalRequest.objects.filter(pk__in=latest)
 
 
 def grants_in_force(at: datetime) -> GrantQuerySet:
-    """Remembered answers that can answer something, the newest first."""
+    """Grants in force, the newest first."""
     return _told(Grant.objects.in_force(at)).order_by("-made_at")
 
 
 def grants_over(at: datetime, limit: int = 50) -> GrantQuerySet:
-    """Those that were ended, ran out or are used up, the newest first."""
+    """Grants that were ended, ran out or are used up, the newest first."""
     in_force = Grant.objects.in_force(at).values("pk")
     return _told(Grant.objects.exclude(pk__in=in_force)).order_by("-made_at")[:limit]
 
@@ -175,7 +175,7 @@ def _told(grants: GrantQuerySet) -> GrantQuerySet:
 
 
 def active_hold() -> Hold | None:
-    """The stop that is on now, with who placed it, or None."""
+    """The active hold, with the person who placed it, or None."""
     return Hold.objects.select_related("placed_by").filter(active=True).first()
 
 
@@ -196,7 +196,7 @@ class DecidedPage(NamedTuple):
 def decided(
     agent_id: int, *, after: UUID | None = None, since: datetime | None = None, limit: int = 50
 ) -> DecidedPage:
-    """Return what was decided of an agent's own requests, in the order of the log.
+    """Return an agent's own decided requests, in the order of the audit log.
 
     A transaction that commits late comes late in that order, whatever its clock said, so reading
     on after the last one misses nothing and repeats nothing. A page ends early where reviewers
@@ -232,7 +232,7 @@ def decided(
 
 
 def _fitting(found: Iterable[tuple[UUID, int]]) -> list[UUID]:
-    """Return those at the beginning that fit together; one always does."""
+    """Return the first requests that fit into one body together; at least one."""
     fitting: list[UUID] = []
     length = 0
     for approval_id, more in found:

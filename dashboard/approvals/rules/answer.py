@@ -19,10 +19,10 @@ from dashboard.wire import Status
 
 
 class Basis(NamedTuple):
-    """What the reviewer's page had shown: a decision about anything else does not count.
+    """What the reviewer's page showed. A decision about anything else does not count.
 
-    ``edit_id`` is of what a reviewer made of the content, if the page was about that. A yes is
-    then to the edit, and a no sends it along as a replacement.
+    ``edit_id`` names the edit that the page was about, if any. An approval is then of the edit,
+    and a rejection sends it along as a replacement.
     """
 
     digest: str
@@ -37,9 +37,9 @@ class Answer:
     Attributes:
         auth: How the reviewer is known, for the record, such as ``"session:password"``.
         shown: What the page displayed, as JSON, kept with the answer.
-        remember: What is to be allowed from now on, if the yes is to be remembered.
-        despite: Who else is on it, as the page showed when the yes was given all the same.
-        repeats: The decision that is given again, to exactly the same question.
+        remember: What is to be allowed from now on, if the approval is to be remembered.
+        despite: The assignee whom the page showed when somebody else approved all the same.
+        repeats: The earlier decision that is repeated for exactly the same question.
         steps: What becomes of each step of a plan that is rejected.
         allow_steps: Whether the steps of the plan may run when they are asked exactly so.
     """
@@ -58,7 +58,7 @@ class Answer:
 
     @property
     def end_seen(self) -> bool:
-        """Whether the page says that the end of the content was in sight; silence is no."""
+        """Whether the page says that the end of the content was in sight."""
         return bool(self.shown.get("end_seen"))
 
     @property
@@ -87,10 +87,10 @@ def why_not_count(
     *,
     edit: Edit | None = None,
 ) -> str:
-    """Say why this person's yes would not count; empty if it would.
+    """Say why this person's approval would not count; empty if it would.
 
-    ``groups`` are the names of those that the person is in, where they were read before. The yes
-    is to ``edit``, if there is one, and else to what was asked.
+    ``groups`` are the names of those that the person is in, where they were read before. What
+    is approved is ``edit``, if there is one, and else what was asked.
     """
     if not roles.may_decide(person):
         return NO_RIGHT
@@ -107,7 +107,7 @@ def why_not_count(
 
 
 def is_enough(vote: Vote, required: Required) -> bool:
-    """Say whether a yes gave what is asked of one now; a stricter policy may ask for more."""
+    """Whether a vote is enough under ``required``; a stricter policy may ask for more."""
     has_reason = bool(vote.reason.strip()) or not required.reason_required
     return has_reason and (vote.end_seen or not required.whole_content)
 
@@ -120,7 +120,7 @@ def votes_that_count(
     *,
     edit: Edit | None = None,
 ) -> list[Vote]:
-    """The votes of those who said yes and still may, one a person.
+    """The votes of people who may still approve, one for each person.
 
     A right that was lost since counts no more, and neither does a yes that gave less than is asked
     for now. ``votes`` are all of the request, in their order, where they were read before. A yes

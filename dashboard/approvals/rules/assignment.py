@@ -28,7 +28,7 @@ class Presence:
 
 
 def presence(ids: Collection[UUID], person: User, now: datetime) -> Presence:
-    """Read for many requests what ``person`` should know, in three queries."""
+    """Read for many requests what ``person`` is shown, in three queries."""
     if not ids:
         return Presence()
     counting = (
@@ -46,12 +46,12 @@ def presence(ids: Collection[UUID], person: User, now: datetime) -> Presence:
 
 
 def assignment_of(approval: ApprovalRequest) -> Assignment | None:
-    """Return who is on a request and may still decide, or None."""
+    """Return the assignment of a request if its person may still decide."""
     assignments = Assignment.objects.counting().filter(approval=approval)
     return assignments.select_related("person", "after").first()
 
 
 def assigned_to(person: User, now: datetime) -> set[UUID]:
-    """Name what a person is on, by their own doing or because it was handed to them."""
+    """Requests that are assigned to a person."""
     assignments = Assignment.objects.counting().filter(person=person, approval__expires_at__gt=now)
     return set(assignments.values_list("approval", flat=True))

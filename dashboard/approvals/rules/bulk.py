@@ -37,7 +37,7 @@ _CLOSED = "It does not wait for an answer any more."
 _FLAGGED = "Something was found in it that deserves a look of its own."
 _DOUBT = "Our inspection could not read or follow all of it."
 _SEVERAL = "Several people have to approve it."
-_CLAIMED = "{} is on it."
+_ASSIGNED = "{} is on it."
 _OTHER = "It is not like the first: another agent, kind, capability or tool, or other findings."
 _TOO_LONG = "It is too long to be compared beside others."
 _GONE = "It is too long for this page, or there is no such request."
@@ -66,7 +66,7 @@ class SortedOut:
 
 
 def sort_out(ids: Sequence[UUID], person: User, now: datetime) -> SortedOut:
-    """Say which of these can be answered together by ``person``."""
+    """Sort requests into those that ``person`` can answer together, and the others."""
     asked = list(dict.fromkeys(ids))[:MOST]
     found = list(_short(asked))
     attended = presence([approval.pk for approval in found], person, now)
@@ -99,7 +99,7 @@ def _why_alone(
     if approval.status != Status.PENDING or approval.expires_at <= now:
         return _CLOSED
     if assignment and assignment.person_id != person.pk:
-        return _CLAIMED.format(assignment.person.username)
+        return _ASSIGNED.format(assignment.person.username)
     if required.approvals > 1:
         return _SEVERAL
     return _flagged(_report(one)) or why_not_count(approval, required, person, now, groups)

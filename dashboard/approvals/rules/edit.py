@@ -1,4 +1,4 @@
-"""Edits: what a reviewer may make of a content, what approving that takes, and replacements."""
+"""Edits: which are allowed, what approving one takes, and replacements with a rejection."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ UNCHANGED = "This is what the agent asked, to the last character."
 
 
 def why_not(approval: ApprovalRequest, after: Any) -> str:
-    """Say what keeps ``after`` from being made of a request's content; empty if nothing does."""
+    """Say why a request's content cannot be edited into ``after``; empty if it can."""
     return taken_whole(approval) or next(
         _problems(Kind(approval.kind), parse_json(approval.content), after), ""
     )
 
 
 def taken_whole(approval: ApprovalRequest) -> str:
-    """Say that nothing can be made of a plan, where its agent takes no part of it."""
+    """Say why a plan cannot be edited, where its agent accepts no edits; empty if it can."""
     if approval.kind == Kind.PLAN and not approval.accepts_edits:
         return "The agent takes a plan as a whole or not at all."
     return ""
@@ -74,7 +74,7 @@ def _is_within(some: Sequence[Any], steps: Sequence[Any]) -> bool:
 
 
 def edited(approval: ApprovalRequest, content: str) -> ApprovalRequest:
-    """Return a request as if ``content`` had been asked, for who judges or draws it. No row."""
+    """Return a copy of a request as if ``content`` had been asked, never saved."""
     as_if = copy.copy(approval)
     as_if.content = content
     as_if.digest = digest(approval.kind, parse_json(content))
@@ -84,7 +84,7 @@ def edited(approval: ApprovalRequest, content: str) -> ApprovalRequest:
 def judged(
     approval: ApprovalRequest, content: str, report: Report, judgement: Judgement
 ) -> Evaluation:
-    """Say what the policy makes of an edit: never less than of what was asked."""
+    """Judge an edit: never more leniently than what was asked."""
     question = question_of(edited(approval, content), report, judgement.inspection.repeated)
     return stricter(as_judged(judgement), judged_by(judgement.revision, question))
 
@@ -105,7 +105,7 @@ def report_of_edit(edit: Edit) -> Report:
 
 
 def why_not_once(edit: Edit, required: Required, report: Report, present: PolicyRevision) -> str:
-    """Say why a replacement is not allowed once by who wrote it; empty if it is.
+    """Say why sending a replacement does not pre-approve it once; empty if it does.
 
     Whether the agent takes remembered answers, and whether the policy lets a yes be remembered,
     is not asked: this is a yes to this very content, given now.
@@ -135,13 +135,13 @@ _ASKED_AGAIN = "A person is asked about it as about anything else."
 
 
 def text_of(edit: Edit) -> str:
-    """Return what was changed as a text: as it is, or as JSON where it is no text."""
+    """Return the edited part as text, as JSON where it is not a text."""
     value = parse_json(edit.content)[EDITABLE[Kind(edit.approval.kind)]]
     return value if isinstance(value, str) else canonical_json(value)
 
 
 def reason_with(edit: Edit, reason: str, allowed_until: datetime | None) -> str:
-    """Return the reason that an agent is told: a reviewer's words and their replacement.
+    """Return the reason for the agent: the reviewer's words and their replacement.
 
     Args:
         allowed_until: Until when it is allowed once; None if it is only words.
@@ -155,7 +155,7 @@ def reason_with(edit: Edit, reason: str, allowed_until: datetime | None) -> str:
 
 
 def why_not_allowed(edit: Edit, judgement: Judgement, person: User, now: datetime) -> str:
-    """Say why this person does not allow a replacement by sending it; empty if they do."""
+    """Say why this person does not pre-approve a replacement by sending it; empty if they do."""
     approval, report = edit.approval, report_of_edit(edit)
     if not approval.run_id:
         return "The agent names no run, so nothing can be allowed for it alone."

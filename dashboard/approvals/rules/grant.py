@@ -49,7 +49,7 @@ class GrantTerms:
 
 
 def why_not_by(person: User, required: Required) -> str:
-    """Say why this person's yes cannot be remembered; empty if it can.
+    """Say why this person's approval cannot be remembered; empty if it can.
 
     A grant answers new requests at once, when those who join at half time do not count yet.
     """
@@ -58,7 +58,7 @@ def why_not_by(person: User, required: Required) -> str:
 
 
 def why_not_grantable(approval: ApprovalRequest, required: Required, report: Report) -> str:
-    """Say why a yes to this request cannot be remembered; empty if it can."""
+    """Say why an approval of this request cannot be remembered; empty if it can."""
     if not required.grants_allowed:
         return "The policy does not allow to remember a yes to this."
     if required.approvals > 1:
@@ -76,7 +76,7 @@ def scopes(approval: ApprovalRequest) -> list[GrantScope]:
 
 
 def severities(report: Report) -> dict[str, str]:
-    """The findings that a yes to this covers: name -> the highest severity."""
+    """The findings that an approval of this covers: name -> the highest severity."""
     found: dict[str, str] = {}
     for finding in sorted(report.findings, key=lambda f: f.severity.rank):
         found[finding.name] = str(finding.severity)
@@ -86,7 +86,7 @@ def severities(report: Report) -> dict[str, str]:
 def covers(grant: Grant, approval: ApprovalRequest, content: Any, report: Report) -> bool:
     """Say whether a grant in force answers this request: the same agent, run, kind and scope.
 
-    What has a finding that the yes did not cover, or a graver one, is not covered.
+    A finding that the approval did not cover, or a graver one, is not covered.
     """
     if (grant.agent_id, grant.kind) != (approval.agent_id, approval.kind) or report.has_doubts:
         return False

@@ -42,7 +42,7 @@ class HistoryPlace(NamedTuple):
         """Read it back.
 
         Raises:
-            ValueError: It is none.
+            ValueError: The text is not a place.
         """
         at, _, ident = text.partition("_")
         moment = datetime.fromisoformat(at)
@@ -53,7 +53,7 @@ class HistoryPlace(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HistoryFilter:
-    """Which requests. What is empty restricts nothing.
+    """Which requests to list. Empty fields restrict nothing.
 
     Attributes:
         decided_by: The name of the person who decided.
@@ -72,7 +72,7 @@ class HistoryFilter:
 
 
 def matching(wanted: HistoryFilter) -> ApprovalQuerySet:
-    """Those that were asked for, the newest first."""
+    """Requests that match, the newest first."""
     exactly = {
         "agent__name": wanted.agent,
         "kind": wanted.kind,
@@ -90,7 +90,7 @@ def matching(wanted: HistoryFilter) -> ApprovalQuerySet:
 
 
 def page(wanted: HistoryFilter, after: HistoryPlace | None, size: int) -> list[ApprovalRequest]:
-    """Return a page of them, with what a list shows and never a whole content."""
+    """Return a page of requests with what a list shows, never a whole content."""
     outcomes = Outcome.objects.defer("output_head").order_by("id")
     found = (
         these(_after(matching(wanted), after)[:size])
@@ -113,7 +113,7 @@ def these(few: ApprovalQuerySet) -> ApprovalQuerySet:
 
 
 def asked_until(wanted: HistoryFilter, at: datetime) -> ApprovalQuerySet:
-    """What an export that begins at ``at`` holds: nothing that is asked while it runs."""
+    """Requests of an export that begins at ``at``: none that is submitted while it runs."""
     return matching(wanted).filter(submitted_at__lte=at)
 
 
@@ -130,7 +130,7 @@ def place_of(row: dict[str, Any]) -> HistoryPlace:
 
 
 def _told() -> dict[str, F | Subquery]:
-    """Name the columns of an export that stand elsewhere or are called otherwise here."""
+    """Columns of an export that stand in other tables or have other names there."""
     return {
         "agent_name": F("agent__name"),
         "asked_at": F("submitted_at"),

@@ -21,7 +21,7 @@ from dashboard.approvals.models import ApprovalRequest, Decision, Judgement, Vie
 from dashboard.wire import Source, Status
 
 QUICK_S = 1.0
-"""A yes within less than this after the page was in sight is one that nobody thought about."""
+"""An approval sooner than this after the page was in sight was not thought about."""
 
 MOST_LINES_A_SECOND = 10
 """Nobody reads faster than this."""
@@ -55,7 +55,7 @@ class AskedRequest(NamedTuple):
 
 
 class CountedVote(NamedTuple):
-    """One yes of one person; ``after_s`` is how long after the page was in sight."""
+    """One person's vote; ``after_s`` is how long after the page was in sight."""
 
     id: int
     person: str
@@ -120,7 +120,7 @@ class Tally:
 
     @property
     def rate(self) -> float | None:
-        """The share of yeses among what people decided."""
+        """The share of approvals among what people decided."""
         return share(self.approved, self.approved + self.rejected)
 
 
@@ -138,7 +138,7 @@ class PersonTally:
     after_s: list[float] = field(default_factory=list)
 
     def add_yes(self, yes: CountedVote) -> None:
-        """Count a yes; it is overruled if somebody else's no closed the request."""
+        """Count an approval; it is overruled if somebody else's rejection closed the request."""
         self.yeses += 1
         self.quick += yes.is_quick
         self.unread += yes.is_unread
@@ -149,24 +149,24 @@ class PersonTally:
             self.after_s.append(max(0.0, yes.after_s))
 
     def add_no(self, one: AskedRequest) -> None:
-        """Count a no."""
+        """Count a rejection."""
         self.noes += 1
         self.reasons += bool((one.reason or "").strip())
         self.waited_s.append(one.waited_s or 0.0)
 
     @property
     def rate(self) -> float | None:
-        """The share of yeses."""
+        """The share of approvals."""
         return share(self.yeses, self.yeses + self.noes)
 
 
 def share(part: int, whole: int) -> float | None:
-    """Return what part of a whole something is; nothing is no part of nothing."""
+    """Return ``part / whole``; None if ``whole`` is 0."""
     return part / whole if whole else None
 
 
 def percentile(values: Sequence[float], percent: int) -> float | None:
-    """Return the smallest value that this percentage of all does not exceed; None of nothing."""
+    """Return the smallest value that ``percent`` of all do not exceed; None without values."""
     rank = math.ceil(len(values) * percent / 100)
     return sorted(values)[max(0, rank - 1)] if values else None
 
@@ -306,7 +306,7 @@ def asked(period: Period, *, with_rules: bool) -> list[AskedRequest]:
 
 
 def yeses(period: Period) -> list[CountedVote]:
-    """Return who said yes to what was asked in the period, the newest first."""
+    """Return the votes for requests of the period, the newest first."""
     own = View.objects.filter(approval=OuterRef("approval"), person=OuterRef("person"))
     rows = Vote.objects.filter(
         approval__submitted_at__gte=period.since, approval__submitted_at__lt=period.until
@@ -325,7 +325,7 @@ def yeses(period: Period) -> list[CountedVote]:
 
 
 def votes(ids: Iterable[int]) -> dict[int, Vote]:
-    """Look up some yeses, with what they were said to."""
+    """Look up some votes, with their requests."""
     found = Vote.objects.select_related("approval__agent", "person").defer(
         "shown", "approval__content", "approval__evidence", "approval__objective"
     )

@@ -19,7 +19,7 @@ LOOP_WITHIN = timedelta(hours=1)
 
 
 def question_of(approval: ApprovalRequest, report: Report, repeated: int) -> Question:
-    """Say what a policy judges: the request as it was submitted and what was found in it."""
+    """Return what a policy judges: the request as submitted, and what was found in it."""
     mode = parse_json(approval.evidence).get("execution_mode")
     return Question(
         kind=Kind(approval.kind),
@@ -35,14 +35,14 @@ def question_of(approval: ApprovalRequest, report: Report, repeated: int) -> Que
 
 
 def judged_by(revision: PolicyRevision, question: Question) -> Evaluation:
-    """Say what a published policy makes of a question."""
+    """Judge a question by a published policy."""
     return evaluate(policy_of(revision.document), question)
 
 
 def judged_anew(
     revision: PolicyRevision, approval: ApprovalRequest, seen: Inspection
 ) -> Evaluation:
-    """Say what a published policy makes of a request that was inspected before."""
+    """Judge a request that was inspected before by a published policy."""
     return judged_by(revision, question_of(approval, report_of(seen), seen.repeated))
 
 

@@ -125,7 +125,7 @@ def resembled(approval: ApprovalRequest) -> EarlierRequest | None:
 
 
 def earlier_in_run(approvals: Sequence[ApprovalRequest]) -> dict[UUID, EarlierRequest]:
-    """Say which of a story, in its order, resembles which one before it."""
+    """Return for requests of a run, oldest first, the earlier one that each resembles."""
     found: dict[UUID, EarlierRequest] = {}
     known: list[tuple[ApprovalRequest, Sketch | None]] = []
     left = _MOST_CHARACTERS
@@ -204,7 +204,7 @@ def _by_person(approval: ApprovalRequest) -> bool:
 
 
 def earlier_answer(approval: ApprovalRequest, judgement: Judgement) -> Decision | None:
-    """Return what a person answered last to exactly what ``approval`` asks, or None.
+    """Return the last decision of a person about exactly what ``approval`` asks, or None.
 
     The agent, the run, the content, the capability and all that the agent says have to be the
     same, and so has the policy: its revision, what it says and what was found. A run has to be
@@ -227,13 +227,13 @@ def earlier_answer(approval: ApprovalRequest, judgement: Judgement) -> Decision 
         .order_by("-decided_at")
         .first()
     )
-    # An answer to each step, or to a change, is none that a press could give again.
+    # An answer to each step, or to an edit, cannot be repeated by one press.
     is_plain = last is not None and last.edit_id is None and not last.has_steps
     return last if last and is_plain and _is_same(last, approval, judgement) else None
 
 
 def saw_the_end(decision: Decision, person: User) -> bool:
-    """Say whether this person had the end of that content in sight when they said yes to it."""
+    """Whether this person had the end of that content in sight when they approved it."""
     mine = Vote.objects.filter(
         approval=decision.approval_id, person=person, end_seen=True, edit=None
     )

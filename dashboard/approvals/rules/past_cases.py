@@ -41,7 +41,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class PastRequest:
-    """One request as it was asked, and what the policy of then answered first.
+    """A request as it was asked, and what the policy first said.
 
     Attributes:
         revision: Which revision answered.
@@ -54,7 +54,7 @@ class PastRequest:
 
 
 def past(approval_id: UUID) -> PastRequest | None:
-    """Return a request as it was asked, None if there is no such."""
+    """Return a request as it was asked, or None if there is no such request."""
     firsts = Judgement.objects.filter(approval=approval_id).select_related(
         "approval__agent", "approval__decision__decided_by", "inspection"
     )
@@ -66,13 +66,13 @@ def past(approval_id: UUID) -> PastRequest | None:
 
 
 def answered(since: datetime) -> ApprovalQuerySet:
-    """Requests that were asked since then and have their answer, the newest first."""
+    """Closed requests that were submitted since then, the newest first."""
     asked = ApprovalRequest.objects.filter(submitted_at__gte=since)
     return asked.exclude(status=Status.PENDING).order_by("-submitted_at", "-pk")
 
 
 def cases(since: datetime, limit: int) -> Iterator[Case]:
-    """What was asked since then and what became of it: the newest that were answered.
+    """Return closed requests that were submitted since then as cases, the newest first.
 
     At most ``limit``, and no more than ``MOST_CHARACTERS`` of content.
     """

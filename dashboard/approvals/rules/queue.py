@@ -28,11 +28,11 @@ SEARCHED = 65_536
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueueFilter:
-    """Which requests to list. What is empty does not narrow.
+    """Which requests to list. Empty fields restrict nothing.
 
     Attributes:
         severity: The least that the gravest finding has to be.
-        group: Whose members' yes the policy asks for.
+        group: A group whose approval the policy asks for.
         text: What stands in the content, the objective or the name of the run.
     """
 
@@ -45,7 +45,7 @@ class QueueFilter:
 
 
 def filtered(approvals: ApprovalQuerySet, by: QueueFilter) -> ApprovalQuerySet:
-    """Leave only what ``by`` asks for."""
+    """Requests that match ``by``."""
     exact = {"agent__name": by.agent, "kind": by.kind, "capability": by.capability}
     approvals = approvals.filter(**{name: value for name, value in exact.items() if value})
     if by.severity:
@@ -57,7 +57,7 @@ def filtered(approvals: ApprovalQuerySet, by: QueueFilter) -> ApprovalQuerySet:
 
 
 def needing(person: User, now: datetime) -> set[UUID]:
-    """Name what waits for this person: their yes would count, and none that is enough came."""
+    """Requests that still need this person's approval."""
     if not roles.may_decide(person):
         return set()
     waiting = ApprovalRequest.objects.open(now).order_by()
@@ -75,7 +75,7 @@ def needing(person: User, now: datetime) -> set[UUID]:
 
 
 def _cases(waiting: ApprovalQuerySet, now: datetime) -> dict[tuple[object, str, int], list[UUID]]:
-    """Put together what one token asks under the same demands, with the same groups by now."""
+    """Group requests of one token with the same demands and the same groups admitted by now."""
     demanding = waiting.annotate(demands=queries.last_demands())
     rows = list(demanding.values_list("pk", "token", "demands", "submitted_at"))
     joining = {text: _joining_from(text) for text in {row[2] for row in rows}}
@@ -97,7 +97,7 @@ def _gave(votes: list[Vote] | None, required: Required) -> bool:
 
 
 def _given(person: User, waiting: ApprovalQuerySet) -> dict[UUID, list[Vote]]:
-    """What this person said yes to already."""
+    """This person's votes for what waits, by request."""
     given = defaultdict[UUID, list[Vote]](list)
     votes = Vote.objects.filter(
         person=person, edit=None, approval__in=waiting.order_by().values("pk")
@@ -146,6 +146,6 @@ class PersonalQueue:
 
 
 def personal_queue(person: User, now: datetime) -> PersonalQueue:
-    """Name what is for this person, now and later."""
+    """Return the requests in the queue that are for this person."""
     assigned, snoozed = assigned_to(person, now), snoozed_by(person, now)
     return PersonalQueue((needing(person, now) | assigned) - snoozed, assigned, snoozed)

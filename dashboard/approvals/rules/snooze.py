@@ -16,13 +16,13 @@ from dashboard.accounts.models import User
 from dashboard.approvals.models import Snooze
 
 LEAST_LEFT = timedelta(minutes=2)
-"""With less than this left, a request cannot be put off."""
+"""With less than this left, a request cannot be snoozed."""
 
 MORNING = time(8, tzinfo=UTC)
 
 
 class SnoozeLength(StrEnum):
-    """How long to put a request off."""
+    """How long to snooze a request."""
 
     QUARTER = "15min"
     HOUR = "1h"
@@ -31,19 +31,19 @@ class SnoozeLength(StrEnum):
 
 
 class SnoozeChoice(NamedTuple):
-    """A way to put a request off, and when it would come back."""
+    """A length of snoozing, and when the request would come back."""
 
     length: SnoozeLength
     until: datetime
 
 
 def choices(now: datetime, expires_at: datetime) -> list[SnoozeChoice]:
-    """Offer what ends in time, the soonest first, and then the longest; nothing near the end."""
+    """Lengths on offer, the shortest first and the longest last; none near the time limit."""
     return list(_choices(now, expires_at)) if expires_at - now >= LEAST_LEFT else []
 
 
 def until(length: SnoozeLength, now: datetime, expires_at: datetime) -> datetime:
-    """Say when a request comes back that is put off at ``now``."""
+    """Return when a request that is snoozed at ``now`` comes back."""
     longest = now + (expires_at - now) / 2
     return longest if length is SnoozeLength.LONGEST else min(_meant(length, now), longest)
 
@@ -72,6 +72,6 @@ def _meant(length: SnoozeLength, now: datetime) -> datetime:
 
 
 def snoozed_by(person: User, now: datetime) -> set[UUID]:
-    """Name what a person does not want to see yet."""
+    """Requests that a person has snoozed."""
     held = Snooze.objects.holding(now).filter(person=person)
     return set(held.values_list("approval", flat=True))

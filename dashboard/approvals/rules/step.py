@@ -55,7 +55,7 @@ def only_allowed(content: Mapping[str, Any], steps: Sequence[StepSaid]) -> dict[
 
 
 def why_not_said(kind: str, content: str, steps: Sequence[StepSaid]) -> str:
-    """Say why these are no answers to the steps of what is asked; empty if they are.
+    """Say why these do not answer the steps of the plan; empty if they do.
 
     Args:
         content: What is asked, as canonical JSON.
@@ -68,7 +68,7 @@ def why_not_said(kind: str, content: str, steps: Sequence[StepSaid]) -> str:
 
 
 def why_no_part(steps: Sequence[StepSaid]) -> str:
-    """Say why the allowed steps are no part of the plan; empty if they are."""
+    """Say why the allowed steps cannot be approved as a part; empty if they can."""
     answers = {step.answer for step in steps}
     if StepAnswer.ALLOWED not in answers:
         return _NONE_ALLOWED
@@ -103,7 +103,7 @@ class Inspected:
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing worse than a note was found, and nothing was in doubt."""
+        """Whether only notes were found, and nothing was in doubt."""
         highest = self.report.highest
         return not self.report.has_doubts and highest in (None, Severity.INFO)
 
@@ -133,7 +133,7 @@ _STEPS = {
 
 
 def reason_with_steps(reason: str, steps: Sequence[StepSaid]) -> str:
-    """Return the reason that an agent is told: a reviewer's words, and those about each step."""
+    """Return the reason for the agent: the reviewer's words, then those about each step."""
     lines = [
         f"Step {step.index + 1} {_STEPS[step.answer]}{f': {step.note}' if step.note else '.'}"
         for step in steps

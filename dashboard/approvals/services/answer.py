@@ -72,11 +72,11 @@ class Answering:
 
     @property
     def digest(self) -> str:
-        """The name of the content that is said yes to."""
+        """The digest of the content that is approved."""
         return self.edit.digest if self.edit else self.approval.digest
 
     def evaluation(self, judgement: Judgement) -> Evaluation:
-        """What holds for that content."""
+        """The judgement of that content."""
         judgement.approval = self.approval
         if self.edit is None:
             return as_judged(judgement)
@@ -86,21 +86,21 @@ class Answering:
 def decide(*, approval_id: UUID, answer: Answer) -> Decision | Vote:
     """Record a reviewer's answer, ``APPROVED`` or ``REJECTED``, to an open request.
 
-    One rejection closes it. So does the last yes that the policy asks for; an earlier yes is a
-    vote, and the request stays open. Of two reviewers who answer at once, each is counted once,
-    and the database says who closed it. The same answer of the same person again returns the
-    first one.
+    One rejection closes it. So does the last approval that the policy asks for; an earlier one
+    is a vote, and the request stays open. Of two reviewers who answer at once, each is counted
+    once, and the database says who closed it. The same answer of the same person again returns
+    the first one.
 
     Raises:
         NotFound: There is no such request.
         AlreadyClosed: It was closed first, or its time limit has passed.
-        NotAllowed: The person may not decide, or their yes does not count here.
-        StaleBasis: Something else was shown than what is asked now.
-        AssignedToAnother: It is approved while somebody else is on it, and that was not said.
+        NotAllowed: The person may not decide, or their approval does not count here.
+        StaleBasis: The page showed something else than what is asked now.
+        AssignedToAnother: It is assigned to somebody else, and the page did not show that.
         ReasonMissing: The policy asks for a reason.
-        GrantRefused: This yes cannot be remembered, or not for the steps of this plan.
+        GrantRefused: This approval cannot be remembered, or not for the steps of this plan.
         EditRefused: The agent takes no edit, or the policy rejects it now.
-        StepsRefused: What is said of a plan's steps is not said of its steps.
+        StepsRefused: The answers are not to the steps of this plan.
         OnHold: All approving is stopped.
     """
     if answer.status not in (Status.APPROVED, Status.REJECTED):
@@ -166,7 +166,7 @@ def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> 
     why_not = why_not_count(approval, required, given.reviewer, asked.now, edit=asked.edit)
     if why_not:
         raise NotAllowed(_NOT_RECORDED.format(why_not))
-    _check_claim(approval, given)
+    _check_assignment(approval, given)
     shown, unread = as_served(approval.pk, given.reviewer.pk, given.shown)
     given = replace(given, shown=shown)
     asked = replace(asked, given=given)
@@ -192,10 +192,10 @@ def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> 
     return vote
 
 
-def _check_claim(approval: ApprovalRequest, given: Answer) -> None:
-    claim = assignment_of(approval)
-    if claim and claim.person_id != given.reviewer.pk and claim.person.username != given.despite:
-        raise AssignedToAnother(claim)
+def _check_assignment(approval: ApprovalRequest, given: Answer) -> None:
+    found = assignment_of(approval)
+    if found and found.person_id != given.reviewer.pk and found.person.username != given.despite:
+        raise AssignedToAnother(found)
 
 
 def _check_edit(asked: Answering, evaluation: Evaluation) -> None:
@@ -211,7 +211,7 @@ def _check_edit(asked: Answering, evaluation: Evaluation) -> None:
 
 
 def _vote(asked: Answering, required: Required, judgement: Judgement) -> tuple[Vote, bool]:
-    """Return the yes of this person that is enough now, and whether it is a new one."""
+    """Return this person's vote that is enough now, and whether it is new."""
     given, approval = asked.given, asked.approval
     for earlier in approval.votes.filter(person=given.reviewer, edit=asked.edit):
         if is_enough(earlier, required):
@@ -277,10 +277,10 @@ def _decision(asked: Answering, judgement: Judgement, counting: Sequence[Vote]) 
 
 
 def _answered_already(approval: ApprovalRequest, given: Answer) -> Decision | Vote:
-    """Return the first answer, if this is the same of the same person again.
+    """Return the first answer if the same person sends the same one again.
 
     Raises:
-        AlreadyClosed: It is not.
+        AlreadyClosed: It is another answer.
     """
     decision = approval.decision
     if given.remember and not approval.grants_made.filter(made_by=given.reviewer).exists():
@@ -295,10 +295,10 @@ def _answered_already(approval: ApprovalRequest, given: Answer) -> Decision | Vo
 
 
 def _answered_as_before(approval: ApprovalRequest, given: Answer, judgement: Judgement) -> Answer:
-    """Give an earlier answer again, with its words; whose end was in sight then, was in sight.
+    """Repeat an earlier answer with its reason; an end seen then counts as seen.
 
     Raises:
-        StaleBasis: It was not the answer to exactly this question.
+        StaleBasis: It was not an answer to exactly this question.
     """
     earlier = earlier_answer(approval, judgement)
     if earlier is None or earlier != given.repeats or earlier.status != given.status:

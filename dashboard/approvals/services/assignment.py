@@ -19,17 +19,17 @@ _BATCH = 100
 
 
 def assign(*, approval_id: UUID, person: User, auth: str, over: str = "") -> Assignment:
-    """Say that ``person`` is on a request. Claiming it twice is claiming it once.
+    """Assign a request to ``person``; assigning it again changes nothing.
 
     Args:
         approval_id: Which request.
-        person: Who will look after it.
+        person: The new assignee.
         auth: How they are known, for the record.
         over: Whose assignment they take over, as their page showed it.
 
     Raises:
         NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does.
-        AssignedToAnother: Somebody is on it, and that was not shown.
+        AssignedToAnother: It is assigned to somebody whom the page did not show.
     """
     with transaction.atomic():
         approval, now = lock_open(approval_id, person)
@@ -46,7 +46,7 @@ def assign(*, approval_id: UUID, person: User, auth: str, over: str = "") -> Ass
 
 
 def release(*, approval_id: UUID, person: User, auth: str) -> bool:
-    """Say that ``person`` is not on a request any more; says whether they were.
+    """End the assignment of ``person``, and return whether there was one.
 
     Raises:
         NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does.
@@ -63,12 +63,12 @@ def release(*, approval_id: UUID, person: User, auth: str) -> bool:
 def hand_over(
     *, approval_id: UUID, person: User, auth: str, to: User, note: str = ""
 ) -> Assignment:
-    """Put another reviewer on a request, with a word to them.
+    """Assign a request to another reviewer, with a note to them.
 
     Raises:
         NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does; ``NotAllowed`` also
             if the other one may not decide.
-        AssignedToAnother: Somebody else is on it: it is not this person's to give.
+        AssignedToAnother: It is assigned to a third person.
     """
     with transaction.atomic():
         approval, now = lock_open(approval_id, person)
@@ -86,7 +86,7 @@ def hand_over(
 def release_lost_assignments() -> int:
     """End assignments of people who may not decide any more, a hundred at the most.
 
-    Nothing depends on it: such an assignment does not count anyway.
+    Nothing depends on this: such an assignment does not count anyway.
 
     Returns:
         How many were taken off.

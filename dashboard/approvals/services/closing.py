@@ -158,7 +158,7 @@ def lock_open(approval_id: UUID, person: User) -> tuple[ApprovalRequest, datetim
 
 
 def event(verb: str, approval: ApprovalRequest, **details: str) -> Event:
-    """The audit entry of a verb of attention."""
+    """The audit entry of what a person did to a request."""
     return Event(f"approval.{verb}", str(approval.pk), approval.digest, details)
 
 
@@ -239,7 +239,7 @@ def cancel(*, approval_id: UUID, token: AgentToken, reason: str = "") -> Approva
 
 
 def current(approval_id: UUID) -> ApprovalRequest:
-    """Return a request as it stands now: what is overdue is expired, whoever swept.
+    """Return a request as it stands now, expired first if it is overdue.
 
     Raises:
         NotFound: There is no such request.
@@ -248,7 +248,7 @@ def current(approval_id: UUID) -> ApprovalRequest:
 
 
 def of_agent(approval_id: UUID, agent_id: int) -> Answerable:
-    """Return how an agent's own request stands now.
+    """Return how an agent's own request stands now, expired first if it is overdue.
 
     Raises:
         NotFound: There is no such request, or it is another agent's.

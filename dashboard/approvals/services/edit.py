@@ -51,9 +51,9 @@ _TOO_MANY = (
 
 
 def propose_edit(*, approval_id: UUID, editor: User, auth: str, content: Any) -> Edit:
-    """Keep what a reviewer makes of a pending request, inspected and judged. It decides nothing.
+    """Save a reviewer's edit of a pending request, inspected and judged. It decides nothing.
 
-    The same once more is the same edit, whoever sends it.
+    Sending the same edit again returns the first one, whoever sends it.
 
     Args:
         content: The whole content after the change, parsed; numbers keep their digits.
@@ -61,14 +61,14 @@ def propose_edit(*, approval_id: UUID, editor: User, auth: str, content: Any) ->
     Raises:
         NotFound: There is no such request.
         AlreadyClosed: It was closed first, or its time limit has passed.
-        NotAllowed: The person is no reviewer.
-        EditRefused: This cannot be made of it, or the policy rejects it.
+        NotAllowed: The person is not a reviewer.
+        EditRefused: The content cannot be edited like this, or the policy rejects it.
     """
     return _keep(_asked(approval_id), editor, auth, content)
 
 
 def propose_part(*, approval_id: UUID, editor: User, auth: str, steps: Sequence[StepSaid]) -> Edit:
-    """Keep a plan without the steps that are held or refused, as ``propose_edit`` keeps an edit.
+    """Save a plan without the steps that are held or refused, as an edit.
 
     Raises:
         StepsRefused: These are not its steps, or all of them are allowed, or none.
@@ -178,13 +178,13 @@ _NO_WORDS = "The policy asks for a reason, and none was given."
 def replace_with(
     edit: Edit, judgement: Judgement, given: Answer, now: datetime
 ) -> tuple[str, tuple[Event, ...]]:
-    """Return the reason that holds a replacement, and what there is to record about it.
+    """Return the reason of a rejection with a replacement, and what there is to record.
 
-    Within the caller's transaction. Where the yes of its writer, who sends it, alone is enough,
-    exactly the replacement is allowed once, in the run of the request.
+    Within the caller's transaction. Where the approval of its writer alone is enough, exactly the
+    replacement is pre-approved once, in the run of the request.
 
     Raises:
-        EditRefused: It is too long to be told.
+        EditRefused: It is too long for a reason.
     """
     if len(text_of(edit)) > LONGEST_REPLACEMENT:
         raise EditRefused(_TOO_LONG)

@@ -24,7 +24,7 @@ _TOO_EARLY = "Time can be added near the end of the time limit only. Nothing was
 
 
 def extend(*, approval_id: UUID, person: User, auth: str, ends: datetime) -> datetime:
-    """Have a request expire later, and return when that is now.
+    """Move the time limit of a request, and return when it expires now.
 
     ``ends`` is when it would have expired as the page showed it: adding to that twice adds once.
     The agent follows, because each answer tells it the time limit.

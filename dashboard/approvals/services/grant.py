@@ -54,10 +54,10 @@ def keep(grant: Grant, *, of: ApprovalRequest, by: User, now: datetime, report: 
 
 
 def remember_yes(judgement: Judgement, terms: GrantTerms, *, by: User, now: datetime) -> Event:
-    """Remember the yes that somebody is just giving to a request, as they said.
+    """Make a grant of the approval that somebody is just giving, on their terms.
 
     Raises:
-        GrantRefused: This yes cannot be remembered, or not so.
+        GrantRefused: This approval cannot be remembered, or not on these terms.
     """
     approval, report = judgement.approval, report_of(judgement.inspection)
     required = demands_of(judgement)
@@ -159,7 +159,7 @@ def answer_by_grant(
 
 
 def _that_may_answer(judgement: Judgement, required: Required, report: Report) -> Iterator[Grant]:
-    """Grants in force of the kind that this request takes; a replacement is no remembered yes."""
+    """Grants in force that may answer this request; a replacement may where others may not."""
     approval, now = judgement.approval, judgement.judged_at
     is_grantable = not why_not_grantable(approval, required, report)
     in_force = Grant.objects.in_force(now).filter(agent=approval.agent)
@@ -181,7 +181,7 @@ def _said(grant: Grant) -> str:
 
 @transaction.atomic
 def revoke_grant(grant_id: int, *, by: User, auth: str) -> Grant:
-    """End a grant at once; ending it twice is ending it once.
+    """End a grant at once; ending it again changes nothing.
 
     Raises:
         NotFound: There is no such grant.
@@ -207,7 +207,7 @@ def end_grants_of(agent: Agent, *, by: Actor, because: str) -> None:
 
 @transaction.atomic
 def end_forbidden_grants() -> int:
-    """End grants that the policy in force would not allow any more; says how many."""
+    """End grants that the policy in force does not allow any more; returns how many."""
     present = current_revision()
     forbidden = [grant for grant in _in_force() if not _is_allowed(grant, present)]
     _end(forbidden, _FORBIDDEN, Actor(f"policy:{present.number}"))
@@ -215,14 +215,14 @@ def end_forbidden_grants() -> int:
 
 
 def _in_force() -> QuerySet[Grant]:
-    """Lock what could answer something now; what is over keeps its own reason."""
+    """Lock the grants in force; those that are over keep their own reason."""
     # In an order that an index has, or SQLite reads every grant that there ever was.
     in_force = Grant.objects.in_force(database_now()).order_by("expires_at", "pk")
     return in_force.select_for_update(of=("self",))
 
 
 def _is_by_somebody(grant: Grant, judgement: Judgement, now: datetime) -> bool:
-    """Whether who made the grant could say yes today, and gave what is asked of one today."""
+    """Whether the maker of the grant could approve this today, and their vote is enough today."""
     required = demands_of(judgement)
     if why_not_count(judgement.approval, required, grant.made_by, now):
         return False

@@ -15,7 +15,7 @@ from dashboard.policies.services import lock_for_change
 
 
 def place_hold(*, by: User, auth: str, reason: str = "") -> Hold:
-    """Stop everything: from here nothing is approved or started. Stopping twice is stopping once.
+    """Stop all approving and starting; doing it again changes nothing.
 
     Raises:
         NotAllowed: The person is not an admin (any more).
@@ -35,7 +35,7 @@ def place_hold(*, by: User, auth: str, reason: str = "") -> Hold:
 
 
 def lift_hold(*, by: User, auth: str) -> bool:
-    """Let approving go on; says whether there was a hold to lift.
+    """Let approving go on; returns whether there was a hold.
 
     Raises:
         NotAllowed: The person is not an admin (any more).

@@ -20,7 +20,7 @@ from dashboard.wire import Source, Status, canonical_json
 
 
 def insert_inspection(approval: ApprovalRequest, report: Report, repeated: int) -> Inspection:
-    """Keep what was found, once the request has a row."""
+    """Save what was found, once the request has a row."""
     return Inspection.objects.create(
         approval=approval,
         digest=approval.digest,
@@ -33,7 +33,7 @@ def insert_inspection(approval: ApprovalRequest, report: Report, repeated: int) 
 def insert_judgement(
     inspection: Inspection, revision: PolicyRevision, evaluation: Evaluation, now: datetime
 ) -> Judgement:
-    """Keep what a policy said."""
+    """Save what a policy said."""
     return Judgement.objects.create(
         approval=inspection.approval,
         inspection=inspection,
@@ -116,7 +116,7 @@ _BATCH = 100
 
 
 def judge_pending_again() -> int:
-    """Judge what is pending by the policy in force, a hundred at the most.
+    """Judge pending requests by the policy in force, a hundred at the most.
 
     Each in a transaction of its own, so that nobody waits long. Nothing is lost in between:
     ``decide`` judges by the policy in force too.

@@ -32,7 +32,7 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def send_notebook(*, token: AgentToken, digest: str, body: bytes) -> tuple[Notebook, bool]:
-    """Keep a notebook of an agent, and say whether it is new.
+    """Save a notebook of an agent, and return whether it is new.
 
     The same bytes again change nothing.
 

@@ -32,7 +32,7 @@ from dashboard.wire import OutcomeState, Status, canonical_json
 
 @dataclass(frozen=True, kw_only=True)
 class OutcomeReport:
-    """What an agent tells. ``duration_s`` is in seconds, ``output_head`` the first lines of it."""
+    """An agent's report. ``duration_s`` is in seconds, ``output_head`` the output's beginning."""
 
     state: OutcomeState
     digest: str

@@ -48,16 +48,16 @@ def allow_steps(
     person: User,
     now: datetime,
 ) -> tuple[Event, ...]:
-    """Remember a yes to each step, for the run, within the caller's transaction.
+    """Make a grant for each step, for the run, within the caller's transaction.
 
     A step in which more than a note was found is left out: it is asked about when it comes.
 
     Args:
         steps: Those of the plan that is approved, as ``inspected_steps`` returns them.
-        terms: What a yes to the plan takes, and what was found in it.
+        terms: What approving the plan takes, and what was found in it.
 
     Raises:
-        GrantRefused: A yes to this plan cannot be remembered for its steps.
+        GrantRefused: An approval of this plan cannot be remembered for its steps.
     """
     required, report = terms
     if not approval.run_id:

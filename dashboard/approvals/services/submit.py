@@ -76,7 +76,7 @@ _ON_HOLD = "Everything is on hold: a person is asked."
 def submit(
     *, token: AgentToken, idempotency_key: str, submission: Submission
 ) -> tuple[ApprovalRequest, bool]:
-    """Store a question, let the policy judge it, and say whether it is new.
+    """Store a request, let the policy judge it, and return whether it is new.
 
     Asking again with the same key and the same submission returns the first request.
 

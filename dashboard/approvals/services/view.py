@@ -17,7 +17,7 @@ from dashboard.audit.services import Actor, Event, record
 
 
 def mark_viewed(*, approval_id: UUID, person: User, auth: str) -> bool:
-    """Record the first time that somebody saw a request; says whether this was it.
+    """Record the first time that somebody saw a request; returns whether this was it.
 
     Raises:
         NotFound: There is no such request.
@@ -49,9 +49,9 @@ def note_viewing(*, approval_id: UUID, person: User) -> None:
 
 
 def note_served(*, approval_id: UUID, person: User, parts: Iterable[TextPart]) -> None:
-    """Note that parts of a content are on their way to a person; again is nothing new.
+    """Note that parts of a content are served to a person; repeating it changes nothing.
 
-    It is no entry of the log: a decision's own entry and what it ``shown`` say what was read.
+    Not an audit entry: the decision's own entry and its ``shown`` say what was read.
     """
     rows = ServedPart.objects.filter(approval=approval_id, person=person)
     known = {TextPart(*row) for row in rows.values_list("view", "part")}
@@ -69,7 +69,7 @@ def note_served(*, approval_id: UUID, person: User, parts: Iterable[TextPart]) -
 
 
 def reveal(*, approval_id: UUID, person: User, auth: str, places: Sequence[str]) -> bool:
-    """Have the masked secrets of a request shown to a person; says whether that is new.
+    """Record that a person has the hidden secrets of a request shown; returns whether that is new.
 
     Args:
         places: Where they stand, in our words, for the record.
