@@ -11,7 +11,6 @@ class DashboardConfig(AppConfig):
 
     def ready(self) -> None:
         """Connect what reacts: guards around migrations, pushes after changes."""
-        from dashboard import checks  # noqa: F401, PLC0415 - registers itself; needs the registry
         from dashboard.approvals import guards  # noqa: PLC0415 - needs the app registry
         from dashboard.live import receivers  # noqa: PLC0415 - needs the app registry
 

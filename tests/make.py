@@ -13,11 +13,11 @@ from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken, Group, User
 from dashboard.accounts.services import agents, groups, people
 from dashboard.approvals import guards, services
-from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import ApprovalRequest, Edit, Grant
-from dashboard.approvals.partial import StepSaid
-from dashboard.approvals.services import Basis, Report
-from dashboard.approvals.submission import Submission
+from dashboard.approvals.rules.grant import GrantScope, GrantTerms
+from dashboard.approvals.rules.step import StepSaid
+from dashboard.approvals.services import Basis, OutcomeReport
+from dashboard.approvals.services.submit import Submission
 from dashboard.audit.services import Actor
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, parse_rule
 from dashboard.policies.models import PolicyRevision
@@ -80,12 +80,14 @@ def basis(approval: ApprovalRequest, edit: Edit | None = None) -> Basis:
 def decided(approval: ApprovalRequest, by: User, status: Status = Status.APPROVED, **more):
     return services.decide(
         approval_id=approval.pk,
-        reviewer=by,
-        auth="session:password",
-        status=status,
-        basis=more.pop("basis", None) or basis(approval),
-        shown={"end_seen": "yes"} | more.pop("shown", {}),
-        **more,
+        answer=services.Answer(
+            reviewer=by,
+            auth="session:password",
+            status=status,
+            basis=more.pop("basis", None) or basis(approval),
+            shown={"end_seen": "yes"} | more.pop("shown", {}),
+            **more,
+        ),
     )
 
 
@@ -113,11 +115,13 @@ def approved(of: AgentToken, by: User, **changes) -> ApprovalRequest:
     return approval
 
 
-def granted(of: AgentToken, by: User, *, terms: Terms | None = None, **changes) -> Grant:
+def granted(of: AgentToken, by: User, *, terms: GrantTerms | None = None, **changes) -> Grant:
     """A yes that is remembered, under a policy that allows it."""
     in_force(REMEMBERS)
     approval = pending(of, accepts_grants=True, **changes)
-    terms = terms or Terms(scope=Scope.CONTENT, this_run=bool(approval.run_id), most_uses=10)
+    terms = terms or GrantTerms(
+        scope=GrantScope.CONTENT, this_run=bool(approval.run_id), most_uses=10
+    )
     decided(approval, by, remember=terms)
     return Grant.objects.latest("pk")
 
@@ -127,7 +131,7 @@ def report(approval: ApprovalRequest, of: AgentToken, state=OutcomeState.STARTED
         approval_id=approval.pk,
         token=of,
         idempotency_key=more.pop("key", "k"),
-        report=Report(state=state, digest=more.pop("digest", approval.digest), **more),
+        report=OutcomeReport(state=state, digest=more.pop("digest", approval.digest), **more),
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 
 from dashboard import pages
-from dashboard.approvals.readiness import obstacles
+from dashboard.approvals.rules.readiness import obstacles
 
 
 @pytest.fixture

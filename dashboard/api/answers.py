@@ -70,7 +70,7 @@ def _decision(decision: Decision) -> dict[str, Any]:
         "grant": decision.grant_id,
         # Numbers in it keep their digits, or its digest would be another one's.
         **({"content": parse_json(decision.edit.content)} if decision.edit else {}),
-        **({"steps": json.loads(decision.steps)} if decision.steps != "[]" else {}),
+        **({"steps": json.loads(decision.steps)} if decision.has_steps else {}),
     }
 
 

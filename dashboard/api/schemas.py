@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from ninja import Schema
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from approval_client.wire import Kind, OutcomeState
-from dashboard.approvals.services import Report
-from dashboard.approvals.submission import (
+from approval_client.wire import Kind, OutcomeState, Source, Status, StepAnswer
+from dashboard.approvals.models import FINAL
+from dashboard.approvals.rules.content import CONTENTS, Line, Name, check
+from dashboard.approvals.services import OutcomeReport
+from dashboard.approvals.services.submit import (
     LONGEST_TIME_LIMIT_S,
     SHORTEST_TIME_LIMIT_S,
     Submission,
 )
-from dashboard.policies.evaluate import MODES_OF_OTHERS
 
-Line = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
-Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Text = Annotated[str, Field(max_length=4000)]
 # In JSON 60.0 is a whole number too.
 _whole = BeforeValidator(lambda n: int(n) if isinstance(n, float) and n.is_integer() else n)
 Seconds = Annotated[int, Field(ge=SHORTEST_TIME_LIMIT_S, le=LONGEST_TIME_LIMIT_S), _whole]
 ExitCode = Annotated[int, Field(ge=-(2**31), lt=2**31), _whole]
+
+
+def _one_of(words: Iterable[str], title: str) -> WithJsonSchema:
+    """Document words where they stand, not as a schema of their own."""
+    return WithJsonSchema({"enum": [*map(str, words)], "title": title, "type": "string"})
+
+
+AnyKind = Annotated[Kind, Field(strict=False), _one_of(Kind, "Kind")]
+AnyState = Annotated[OutcomeState, Field(strict=False), _one_of(OutcomeState, "State")]
+AnyStatus = Annotated[Status, _one_of(Status, "Status")]
+FinalStatus = Annotated[Status, _one_of(FINAL, "Status")]
+AnySource = Annotated[Source, _one_of(Source, "Source")]
+AnyStepAnswer = Annotated[StepAnswer, _one_of(StepAnswer, "Answer")]
 
 
 class Strict(Schema):
@@ -33,41 +46,6 @@ class Strict(Schema):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-class CodeContent(Strict):
-    """Code that would run, as it is; several fenced blocks may stand in one text."""
-
-    code: Annotated[str, Field(min_length=1)]
-    language: Line | None = None
-
-
-class ToolCallContent(Strict):
-    """A tool that would be called."""
-
-    tool: Annotated[Name, Field(json_schema_extra={"not": {"enum": sorted(MODES_OF_OTHERS)}})]
-    arguments: dict[str, Any]
-
-
-class PlanContent(Strict):
-    """A plan that would be followed."""
-
-    steps: Annotated[list[dict[str, Any]], Field(min_length=1)]
-
-
-class MemoryContent(Strict):
-    """Something that would be remembered, changed or forgotten."""
-
-    operation: Name
-    user_id: Line
-    content: str
-    existing: str | None = None
-
-
-CONTENTS: dict[str, type[Strict]] = {
-    "code": CodeContent,
-    "tool_call": ToolCallContent,
-    "plan": PlanContent,
-    "memory": MemoryContent,
-}
 EXAMPLE = {
     "kind": "code",
     "capability": "python_execution",
@@ -86,10 +64,10 @@ def _one_shape_a_kind(schema: dict[str, Any]) -> None:
     schema["oneOf"] = [
         {
             **whole,
-            "title": kind,
+            "title": str(kind),
             "properties": {
                 **whole["properties"],
-                "kind": {"const": kind},
+                "kind": {"const": str(kind)},
                 "content": shape.model_json_schema(),
             },
         }
@@ -106,7 +84,7 @@ class SubmitIn(Strict):
 
     model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra=_one_shape_a_kind)
 
-    kind: Literal["code", "tool_call", "plan", "memory"]
+    kind: AnyKind
     capability: Name
     content: dict[str, Any]
     objective: Text = ""
@@ -119,14 +97,12 @@ class SubmitIn(Strict):
 
     @model_validator(mode="after")
     def _content_is_of_its_kind(self) -> Self:
-        shape = CONTENTS[self.kind].model_validate(self.content)
-        if isinstance(shape, ToolCallContent) and shape.tool in MODES_OF_OTHERS:
-            raise ValueError(f"no tool may be called {shape.tool!r}, which is a capability")
+        check(self.kind, self.content)
         return self
 
     def submission(self) -> Submission:
         """Return what the domain takes."""
-        return Submission(**{**vars(self), "kind": Kind(self.kind)})
+        return Submission(**vars(self))
 
 
 class CancelIn(Strict):
@@ -144,16 +120,16 @@ class OutcomeIn(Strict):
         json_schema_extra={"examples": [{"state": "started", "digest": "0" * 64}]},
     )
 
-    state: Literal["started", "finished"]
+    state: AnyState
     digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     exit_code: ExitCode | None = None
     error: Text = ""
     duration_s: Annotated[float, Field(ge=0, le=1e9)] | None = None
     output_head: Text = ""
 
-    def report(self) -> Report:
+    def report(self) -> OutcomeReport:
         """Return what the domain takes."""
-        return Report(**{**vars(self), "state": OutcomeState(self.state)})
+        return OutcomeReport(**vars(self))
 
 
 class PolicyOut(Schema):
@@ -167,7 +143,7 @@ class StepOut(Schema):
     """What becomes of one step of a plan; ``index`` counts from 0."""
 
     index: int
-    answer: Literal["allowed", "held", "refused"]
+    answer: AnyStepAnswer
     note: str | None = None
 
 
@@ -178,8 +154,8 @@ class DecisionOut(Schema):
     ``accepts_edits``: that, and nothing else, may run. ``digest`` is of it.
     """
 
-    status: Literal["approved", "rejected", "expired", "cancelled"]
-    source: Literal["reviewer", "policy", "grant", "deadline", "agent", "admin"]
+    status: FinalStatus
+    source: AnySource
     reason: str
     decided_by: str | None
     decided_at: datetime
@@ -201,7 +177,7 @@ class AnswerOut(Schema):
     """A request as it stands."""
 
     id: UUID
-    status: Literal["pending", "approved", "rejected", "expired", "cancelled"]
+    status: AnyStatus
     digest: str
     version: int
     now: datetime

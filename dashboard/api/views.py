@@ -83,7 +83,7 @@ def submit(request: AgentRequest, body: SubmitIn, key: Key) -> HttpResponse:
 @router.get("/approvals/{approval_id}", response={200: AnswerOut, **_errors(404)}, summary="Look")
 def get(request: AgentRequest, approval_id: UUID) -> HttpResponse:
     """Return a request of this agent as it stands."""
-    return _answer(queries.of_agent(approval_id, request.auth.agent_id))
+    return _answer(services.of_agent(approval_id, request.auth.agent_id))
 
 
 @router.get(
@@ -109,7 +109,7 @@ def wait(request: AgentRequest, approval_id: UUID, hold: Hold = MAX_HOLD_S) -> H
 def cancel(request: AgentRequest, approval_id: UUID, body: CancelIn) -> HttpResponse:
     """Withdraw an open request. Withdrawing it twice changes nothing."""
     services.cancel(approval_id=approval_id, token=request.auth, reason=body.reason)
-    return _answer(queries.of_agent(approval_id, request.auth.agent_id))
+    return _answer(services.of_agent(approval_id, request.auth.agent_id))
 
 
 @router.post(
@@ -122,7 +122,7 @@ def outcome(request: AgentRequest, approval_id: UUID, body: OutcomeIn, key: Key)
     services.report_outcome(
         approval_id=approval_id, token=request.auth, idempotency_key=key, report=body.report()
     )
-    return _answer(queries.of_agent(approval_id, request.auth.agent_id))
+    return _answer(services.of_agent(approval_id, request.auth.agent_id))
 
 
 def _answer(answerable: queries.Answerable, status: int = 200) -> HttpResponse:

@@ -20,7 +20,7 @@ from approval_client.wire import Status
 from dashboard.api import answers, problems
 from dashboard.api.auth import by_secret
 from dashboard.api.views import MAX_HOLD_S
-from dashboard.approvals import queries
+from dashboard.approvals import services
 from dashboard.approvals.errors import NotFound, Refused
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.live.hub import Answer, TooManyWaits
@@ -132,7 +132,7 @@ def _who_asks(secret: str, approval_id: UUID) -> Asker | None:
 
 
 def _look(approval_id: UUID, agent_id: int) -> Look:
-    answerable = queries.of_agent(approval_id, agent_id)
+    answerable = services.of_agent(approval_id, agent_id)
     pending = answerable.approval.status == Status.PENDING
     return Look(answers.to_json(answerable), answerable.approval.expires_at if pending else None)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from approval_client.wire import MAX_NOTEBOOK_BYTES, Status
-from dashboard.approvals.models import ApprovalRequest, Claim
+from dashboard.approvals.models import ApprovalRequest, Assignment
 
 
 def _clock_time(at: datetime) -> str:
@@ -79,16 +79,16 @@ class TimeOver(Refused):
         super().__init__("The time limit of this request has passed. Nothing was changed.")
 
 
-class ClaimedByAnother(Refused):
+class AssignedToAnother(Refused):
     """Somebody else is on it, and whoever acts did not say that they know."""
 
     code = "claimed"
 
-    def __init__(self, claim: Claim) -> None:
-        self.name = claim.person.username
+    def __init__(self, assignment: Assignment) -> None:
+        self.name, since = assignment.person.username, _clock_time(assignment.assigned_at)
         super().__init__(
-            f"{self.name} has been on this since {_clock_time(claim.claimed_at)}. Nothing was "
-            "recorded; press again if you mean it all the same."
+            f"{self.name} has been on this since {since}. Nothing was recorded; press again if "
+            "you mean it all the same."
         )
 
 

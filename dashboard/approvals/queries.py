@@ -1,7 +1,8 @@
-"""Reads of requests: for agents who wait, for the queue, for a request's page."""
+"""Reads of requests: for agents that wait, for the queue, for a request's page."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -9,6 +10,8 @@ from uuid import UUID
 
 from django.db.models import (
     Case,
+    Max,
+    Min,
     OuterRef,
     Prefetch,
     QuerySet,
@@ -17,15 +20,15 @@ from django.db.models import (
     When,
     prefetch_related_objects,
 )
-from django.db.models.functions import Coalesce, Greatest, StrIndex, Substr
+from django.db.models.functions import Coalesce, Greatest, Length, StrIndex, Substr
 
-from approval_client.wire import Kind, Status, canonical_json, parse_json
+from approval_client.wire import MAX_BODY_BYTES, Status
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.editing import edited
 from dashboard.approvals.errors import NotFound
 from dashboard.approvals.models import (
     ApprovalQuerySet,
     ApprovalRequest,
+    Closing,
     Decision,
     Edit,
     Grant,
@@ -36,13 +39,11 @@ from dashboard.approvals.models import (
     Outcome,
     Vote,
 )
-from dashboard.approvals.services import expire
 from dashboard.inspection.findings import Severity
 
 LATEST_ANSWERS = 5
 """How many of the requests that a grant answered are named with it."""
 
-_MEMORIES_READ = 20
 
 _HIGH = f'"severity":"{Severity.HIGH}"'
 _BEFORE_HIGH = 2000  # characters of a report, in which the sentence of that finding stands
@@ -71,24 +72,6 @@ def whole() -> ApprovalQuerySet:
     )
 
 
-def current(approval_id: UUID) -> ApprovalRequest:
-    """Return a request as it stands now: what is overdue is expired, whoever swept.
-
-    Raises:
-        NotFound: There is no such request.
-    """
-    return _as_it_stands(whole().filter(pk=approval_id))
-
-
-def of_agent(approval_id: UUID, agent_id: int) -> Answerable:
-    """Return how an agent's own request stands now.
-
-    Raises:
-        NotFound: There is no such request, or it is another agent's.
-    """
-    return answerable(_as_it_stands(light().filter(pk=approval_id, agent=agent_id)))
-
-
 def answerable(approval: ApprovalRequest) -> Answerable:
     """Return how a request stands that was read or made a moment ago."""
     judgement = Judgement.objects.filter(approval=approval).latest("id")
@@ -97,7 +80,7 @@ def answerable(approval: ApprovalRequest) -> Answerable:
 
 
 def closed(ids: Iterable[UUID]) -> dict[UUID, ApprovalRequest]:
-    """Those of many requests that are closed, in one query, for who waits for them."""
+    """Which of many requests are closed, in one query."""
     return light().exclude(status=Status.PENDING).order_by().in_bulk(list(ids))
 
 
@@ -115,7 +98,7 @@ def versions(ids: Iterable[UUID]) -> dict[UUID, int]:
 
 
 def queue(at: datetime | None = None) -> ApprovalQuerySet:
-    """What waits for a person, the one with the least time left first."""
+    """Requests that wait for a person, the one with the least time left first."""
     waiting = ApprovalRequest.objects.open(at or database_now())
     return waiting.select_related("agent", "poll").order_by("expires_at", "pk")
 
@@ -160,61 +143,26 @@ def fetch_votes(approvals: Sequence[ApprovalRequest]) -> None:
 
 
 def lately_closed(limit: int = 50, among: ApprovalQuerySet | None = None) -> ApprovalQuerySet:
-    """What was answered last, the newest first; of all requests or of those given."""
+    """Requests that were closed last, the newest first; of all, or of those given."""
     requests = among_the_latest(limit) if among is None else among
     closed = requests.exclude(status=Status.PENDING)
     closed = closed.select_related("agent", "decision__decided_by").prefetch_related("outcomes")
     return closed.order_by("-decision__decided_at")[:limit]
 
 
-def memory_approved_before(approval: ApprovalRequest) -> ApprovalRequest | None:
-    """Return the request that was approved last for the same agent's memory of the same user.
-
-    Its content is what was approved, also where a reviewer had changed what was asked.
-
-    For a request that is decided, that is what was approved before its own decision.
-    """
-    if approval.kind != Kind.MEMORY:
-        return None
-    user = parse_json(approval.content).get("user_id")
-    # The members of canonical JSON stand in the order of their names, and this is the last. A
-    # database may take a capital letter for a small one here, so what it finds is read again.
-    ending = f',"user_id":{canonical_json(user)}}}'
-    same = ApprovalRequest.objects.filter(
-        agent=approval.agent_id, kind=Kind.MEMORY, status=Status.APPROVED, content__endswith=ending
-    ).exclude(pk=approval.pk)
-    if decision := getattr(approval, "decision", None):
-        same = same.filter(decision__decided_at__lt=decision.decided_at)
-    newest = same.select_related("decision__edit").order_by("-decision__decided_at")[
-        :_MEMORIES_READ
-    ]
-    found = next((one for one in newest if one.content.endswith(ending)), None)
-    edit = found.decision.edit if found else None
-    return edited(found, edit.content) if found and edit else found
-
-
 def among_the_latest(count: int) -> ApprovalQuerySet:
-    """Those that have one of the latest answers, for filters that cannot look through all."""
+    """The requests that were decided last, for filters that cannot look through all."""
     latest = Decision.objects.order_by("-decided_at").values("approval")[:count]
     return ApprovalRequest.objects.filter(pk__in=latest)
 
 
-def _as_it_stands(one: ApprovalQuerySet) -> ApprovalRequest:
-    for approval in one:
-        if approval.status == Status.PENDING and approval.expires_at <= database_now():
-            expire(approval.pk)
-            return one.all().get()
-        return approval
-    raise NotFound
-
-
 def grants_in_force(at: datetime) -> GrantQuerySet:
-    """Remembered answers that can answer something, the newest first."""
+    """Grants in force, the newest first."""
     return _told(Grant.objects.in_force(at)).order_by("-made_at")
 
 
 def grants_over(at: datetime, limit: int = 50) -> GrantQuerySet:
-    """Those that were ended, ran out or are used up, the newest first."""
+    """Grants that were ended, ran out or are used up, the newest first."""
     in_force = Grant.objects.in_force(at).values("pk")
     return _told(Grant.objects.exclude(pk__in=in_force)).order_by("-made_at")[:limit]
 
@@ -227,5 +175,87 @@ def _told(grants: GrantQuerySet) -> GrantQuerySet:
 
 
 def active_hold() -> Hold | None:
-    """The stop that is on now, with who placed it, or None."""
+    """The active hold, with the person who placed it, or None."""
     return Hold.objects.select_related("placed_by").filter(active=True).first()
+
+
+class DecidedPage(NamedTuple):
+    """Some decisions, the oldest first.
+
+    Attributes:
+        last: Where to read on: the last request that was read, also where it is not among these.
+            None for an agent of whose requests none was ever decided.
+        more: There are more now.
+    """
+
+    answers: list[Answerable]
+    last: UUID | None
+    more: bool
+
+
+def decided(
+    agent_id: int, *, after: UUID | None = None, since: datetime | None = None, limit: int = 50
+) -> DecidedPage:
+    """Return an agent's own decided requests, in the order of the audit log.
+
+    A transaction that commits late comes late in that order, whatever its clock said, so reading
+    on after the last one misses nothing and repeats nothing. A page ends early where reviewers
+    changed so much that their texts would be longer together than one body may be.
+
+    Args:
+        agent_id: Whose requests.
+        after: The last request that was read before; ``since`` does not count then.
+        since: Begin with the first that was decided at this moment or later. One that was decided
+            a little before and recorded later may be among them.
+        limit: How many at the most.
+
+    Raises:
+        NotFound: ``after`` is no request of this agent that was decided.
+    """
+    closings = Closing.objects.filter(agent=agent_id)
+    # Where it stands is read first: what commits in between comes after it, or is among the rows.
+    last = closings.order_by("seq").last()
+    if after is not None:
+        last = closings.filter(approval=after).first()
+        if last is None:
+            raise NotFound
+        closings = closings.filter(seq__gt=last.seq)
+    elif since is not None:
+        first = closings.filter(decided_at__gte=since).aggregate(seq=Min("seq"))["seq"]
+        closings = closings.filter(seq__gte=first) if first else closings.none()
+    lengths = Coalesce(Length("approval__decision__edit__content"), Value(0))
+    found = list(closings.order_by("seq").values_list("approval", lengths)[: limit + 1])
+    fitting = _fitting(found[:limit])
+    stands = last.approval_id if last else None
+    more = len(found) > len(fitting)
+    return DecidedPage(_answerables(fitting), fitting[-1] if fitting else stands, more)
+
+
+def _fitting(found: Iterable[tuple[UUID, int]]) -> list[UUID]:
+    """Return the first requests that fit into one body together; at least one."""
+    fitting: list[UUID] = []
+    length = 0
+    for approval_id, more in found:
+        length += more
+        if fitting and length > MAX_BODY_BYTES:
+            break
+        fitting.append(approval_id)
+    return fitting
+
+
+def _answerables(ids: Sequence[UUID]) -> list[Answerable]:
+    approvals = light().in_bulk(list(ids))
+    newest = (
+        Judgement.objects.filter(approval__in=ids).values("approval").annotate(newest=Max("id"))
+    )
+    judgements = Judgement.objects.filter(pk__in=newest.values("newest"))
+    judged = {judgement.approval_id: judgement for judgement in judgements}
+    outcomes = defaultdict(list)
+    for outcome in Outcome.objects.filter(approval__in=ids).order_by("id"):
+        outcomes[outcome.approval_id].append(outcome)
+    return [Answerable(approvals[pk], judged[pk], outcomes[pk]) for pk in ids]
+
+
+def is_held() -> bool:
+    """Whether all approving is stopped now. It stays so while ``lock_for_judging`` is held."""
+    return Hold.objects.filter(active=True).exists()

@@ -5,5 +5,5 @@ from django.dispatch import Signal
 approval_changed = Signal()
 """Sent with ``approval_id`` (UUID) and ``version`` (int) once the change can be read."""
 
-gate_changed = Signal()
-"""Sent after the hold or the policy changed, once the change can be read."""
+hold_changed = Signal()
+"""Sent after a hold was placed or lifted, once the change can be read."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from dashboard.approvals.signals import approval_changed, gate_changed
+from dashboard.approvals.signals import approval_changed, hold_changed
 from dashboard.live import push
 from dashboard.live.hub import GATE
 from dashboard.policies.signals import policy_published
@@ -14,7 +14,7 @@ from dashboard.policies.signals import policy_published
 def connect() -> None:
     """Listen to the domain. Called once, when Django starts."""
     approval_changed.connect(_ring, dispatch_uid="live.approval_changed")
-    gate_changed.connect(_ring_gate, dispatch_uid="live.gate_changed")
+    hold_changed.connect(_ring_gate, dispatch_uid="live.gate_changed")
     policy_published.connect(_ring_gate, dispatch_uid="live.policy_published")
 
 

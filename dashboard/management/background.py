@@ -20,7 +20,7 @@ from dashboard.approvals.services import (
     expire_overdue,
     forget_notebooks,
     judge_pending_again,
-    release_lost_claims,
+    release_lost_assignments,
 )
 from dashboard.live.push import current_hub
 from dashboard.notifications.delivering import Deliverer
@@ -44,7 +44,7 @@ async def sweep_for_ever() -> None:
 
 async def release_for_ever() -> None:
     """Take claims off within a second whose people lost the role. They count no more anyway."""
-    await _repeat(release_lost_claims, SWEEP_EVERY_S)
+    await _repeat(release_lost_assignments, SWEEP_EVERY_S)
 
 
 async def follow_the_policy() -> None:

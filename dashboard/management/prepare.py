@@ -24,7 +24,7 @@ from dashboard.accounts.queries import nobody_ever_signed_in
 from dashboard.accounts.services.agents import create_agent
 from dashboard.accounts.services.people import OPERATOR, create_first_person
 from dashboard.accounts.services.signing_in import make_link
-from dashboard.approvals.readiness import newer_migrations, obstacles
+from dashboard.approvals.rules.readiness import newer_migrations, obstacles
 from dashboard.management.preflight import CannotStart, is_weak, make_data_dir
 from dashboard.pages import uncollected
 

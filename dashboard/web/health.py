@@ -9,7 +9,7 @@ from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
 
 from dashboard.approvals import queries
-from dashboard.approvals.readiness import obstacles
+from dashboard.approvals.rules.readiness import obstacles
 
 ALIVE = b'{"status": "ok"}'
 

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from approval_client.wire import MAX_NOTEBOOK_BYTES
 from dashboard.api.views import api as described
-from dashboard.approvals import notebooks as reading
 from dashboard.approvals.models import Notebook
+from dashboard.approvals.rules import notebook as notebook_rules
 from dashboard.audit.models import AuditEntry
 from tests.notebooks import code, digest_of, notebook
 
@@ -21,7 +21,7 @@ BODY = notebook(code("print(1)"))
 
 @pytest.fixture(autouse=True)
 def _unhurried(monkeypatch):
-    monkeypatch.setattr(reading, "CHECK_WITHIN_S", 20.0)
+    monkeypatch.setattr(notebook_rules, "CHECK_WITHIN_S", 20.0)
 
 
 def put(api, body=BODY, *, digest=None, **headers):
@@ -159,14 +159,14 @@ def test_a_hundred_thousand_cells_are_too_many(api):
 
 
 def test_what_takes_too_long_to_read_is_refused(api, monkeypatch):
-    monkeypatch.setattr(reading, "CHECK_WITHIN_S", 0.0001)
+    monkeypatch.setattr(notebook_rules, "CHECK_WITHIN_S", 0.0001)
 
     assert problem(put(api, notebook(*[code("x")] * 4_000))) == (422, "not_a_notebook")
 
 
 def test_a_notebook_waits_its_turn_and_is_then_to_be_sent_again(api, monkeypatch):
-    monkeypatch.setattr(reading, "TURN_WITHIN_S", 0.01)
-    with reading.turn():
+    monkeypatch.setattr(notebook_rules, "TURN_WITHIN_S", 0.01)
+    with notebook_rules.turn():
         response = put(api)
 
     assert problem(response) == (503, "unavailable")
@@ -185,7 +185,7 @@ def test_an_agent_cannot_fill_the_disk(api, stranger, settings):
 
 def test_many_small_ones_fill_it_too(api, settings):
     settings.NOTEBOOK_MIB_PER_AGENT = 1
-    with patch("dashboard.approvals.services.notebooks._SMALLEST", 1 << 19):
+    with patch("dashboard.approvals.services.notebook._SMALLEST", 1 << 19):
         statuses = [put(api, notebook(code(str(n)))).status_code for n in range(3)]
 
     assert statuses == [201, 201, 409]
@@ -195,7 +195,7 @@ def test_an_old_one_that_nothing_names_is_sent_anew(api):
     put(api)
     later = timezone.now() + timedelta(hours=13)
 
-    with patch("dashboard.approvals.services.notebooks.database_now", lambda: later):
+    with patch("dashboard.approvals.services.notebook.database_now", lambda: later):
         assert put(api).status_code == 201
     assert Notebook.objects.get().sent_at == later
 

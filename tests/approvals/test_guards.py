@@ -2,7 +2,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from dashboard.approvals import guards
-from dashboard.approvals.readiness import obstacles
+from dashboard.approvals.rules.readiness import obstacles
 from tests import make
 
 pytestmark = pytest.mark.django_db

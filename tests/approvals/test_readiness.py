@@ -3,7 +3,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection
 
-from dashboard.approvals import guards, readiness
+from dashboard.approvals import guards
+from dashboard.approvals.rules import readiness
 from dashboard.audit.models import AuditEntry, AuditHead
 from tests import make
 

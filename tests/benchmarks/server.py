@@ -27,11 +27,13 @@ def decide(approval_id):
         approval = ApprovalRequest.objects.get(pk=approval_id)
         services.decide(
             approval_id=approval_id,
-            reviewer=User.objects.get(username="alice"),
-            auth="session:password",
-            status=Status.APPROVED,
-            basis=services.Basis(approval.digest, approval.judgements.latest("id").pk),
-            shown={"end_seen": "yes"},
+            answer=services.Answer(
+                reviewer=User.objects.get(username="alice"),
+                auth="session:password",
+                status=Status.APPROVED,
+                basis=services.Basis(approval.digest, approval.judgements.latest("id").pk),
+                shown={"end_seen": "yes"},
+            ),
         )
     finally:
         close_old_connections()

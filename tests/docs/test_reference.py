@@ -6,8 +6,9 @@ import pytest
 
 from approval_client.wire import Source, Status
 from dashboard.api.problems import STATUS_OF
-from dashboard.api.schemas import CONTENTS, OutcomeIn, SubmitIn
+from dashboard.api.schemas import OutcomeIn, SubmitIn
 from dashboard.api.views import api
+from dashboard.approvals.rules.content import CONTENTS
 from tests.docs.reading import AGENTS, README, ROOT, cells, rows
 
 SETTING = re.compile(r"(?:env\.\w+|whole_number)\(\s*\"(\w+)\"")

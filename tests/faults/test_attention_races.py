@@ -7,8 +7,8 @@ import pytest
 
 from approval_client.wire import Status
 from dashboard.approvals import services
-from dashboard.approvals.errors import AlreadyClosed, ClaimedByAnother
-from dashboard.approvals.models import Claim, Decision, Looking
+from dashboard.approvals.errors import AlreadyClosed, AssignedToAnother
+from dashboard.approvals.models import Assignment, Decision, Viewing
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.services import verify
 from tests import make
@@ -33,14 +33,14 @@ def test_of_two_who_claim_at_once_exactly_one_is_on_it(token, alice, bob, how_ma
         for approval in approvals:
             pace.wait()
             try:
-                services.claim(approval_id=approval.pk, person=person, auth=AUTH)
-            except ClaimedByAnother:
+                services.assign(approval_id=approval.pk, person=person, auth=AUTH)
+            except AssignedToAnother:
                 late += 1
         return late
 
     late = at_once(lambda: claim_all(alice), lambda: claim_all(bob))
 
-    assert (sum(late), Claim.objects.count()) == (how_many, how_many)
+    assert (sum(late), Assignment.objects.count()) == (how_many, how_many)
     assert AuditEntry.objects.filter(action="approval.claimed").count() == how_many
     assert verify() is None
 
@@ -54,7 +54,7 @@ def test_a_claim_beside_a_rejection_leaves_a_decision_and_no_claim(token, alice,
         for approval in approvals:
             pace.wait()
             with suppress(AlreadyClosed):
-                services.claim(approval_id=approval.pk, person=alice, auth=AUTH)
+                services.assign(approval_id=approval.pk, person=alice, auth=AUTH)
 
     def reject_all():
         for approval in approvals:
@@ -63,7 +63,7 @@ def test_a_claim_beside_a_rejection_leaves_a_decision_and_no_claim(token, alice,
 
     at_once(claim_all, reject_all)
 
-    assert (Decision.objects.count(), Claim.objects.count()) == (how_many, 0)
+    assert (Decision.objects.count(), Assignment.objects.count()) == (how_many, 0)
     assert verify() is None
 
 
@@ -89,8 +89,8 @@ def test_a_person_who_looks_from_two_pages_is_one_who_looks(token, alice, how_ma
 
     def look():
         for approval in approvals:
-            services.note_looking(approval_id=approval.pk, person=alice)
+            services.note_viewing(approval_id=approval.pk, person=alice)
 
     at_once(look, look)
 
-    assert Looking.objects.count() == how_many
+    assert Viewing.objects.count() == how_many

@@ -7,9 +7,9 @@ from django.db import transaction
 
 from approval_client.wire import Source, Status
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.decided import decided
 from dashboard.approvals.models import ApprovalRequest, Decision
-from dashboard.approvals.services._closing import close
+from dashboard.approvals.queries import decided
+from dashboard.approvals.services.closing import close
 from dashboard.audit.services import Actor
 from tests import make
 from tests.faults.test_races import at_once

@@ -9,7 +9,7 @@ from django.db.models import F
 
 from approval_client.wire import Status
 from dashboard.approvals.models import Decision
-from dashboard.approvals.readiness import obstacles
+from dashboard.approvals.rules.readiness import obstacles
 from dashboard.audit.models import AuditHead
 from dashboard.audit.services import verify
 from tests import make

@@ -7,8 +7,8 @@ import pytest
 
 from approval_client.wire import Source, Status
 from dashboard.approvals.errors import AlreadyClosed
-from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import Decision, Grant, Vote
+from dashboard.approvals.rules.grant import GrantScope, GrantTerms
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.services import verify
 from tests import make
@@ -92,7 +92,7 @@ def test_a_no_beside_the_last_yes_leaves_one_decision(token, alice, bob, how_man
 def test_a_grant_answers_no_more_often_than_was_said(token, alice, how_many):
     put_in_force(grants_allowed=True)
     asked = {"content": CODE, "accepts_grants": True}
-    terms = Terms(scope=Scope.CONTENT, this_run=False, most_uses=how_many)
+    terms = GrantTerms(scope=GrantScope.CONTENT, this_run=False, most_uses=how_many)
     make.decided(make.pending(token, **asked), alice, remember=terms)
 
     def ask():

@@ -208,7 +208,7 @@ def lasts(monkeypatch):
     ("loop", "place", "name"),
     [
         (background.sweep_for_ever, background, "expire_overdue"),
-        (background.release_for_ever, background, "release_lost_claims"),
+        (background.release_for_ever, background, "release_lost_assignments"),
         (background.follow_the_policy, background, "judge_pending_again"),
         (background.tidy_for_ever, background, "forget_expired"),
         (background.deliver_for_ever, delivering, "queue_decided"),

@@ -1,4 +1,4 @@
-"""A reviewer makes something else of what was asked."""
+"""A reviewer edits a content, or rejects a request with a replacement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from django.db import transaction
 from approval_client.wire import Kind, Status, canonical_json, digest, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals import editing, partial
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import (
     AlreadyClosed,
@@ -22,11 +21,23 @@ from dashboard.approvals.errors import (
     Refused,
     StepsRefused,
 )
-from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
-from dashboard.approvals.partial import StepSaid
-from dashboard.approvals.services._closing import lock_to_judge, raise_version
-from dashboard.approvals.services._judging import judge_under_present
-from dashboard.approvals.services.expire import expire_locked
+from dashboard.approvals.models import ApprovalRequest, Edit, Grant, Judgement
+from dashboard.approvals.rules import edit as edit_rules
+from dashboard.approvals.rules import step
+from dashboard.approvals.rules.answer import Answer
+from dashboard.approvals.rules.edit import (
+    ALLOWED_FOR,
+    LONGEST_REPLACEMENT,
+    judged_now,
+    reason_with,
+    report_of_edit,
+    text_of,
+)
+from dashboard.approvals.rules.grant import GrantScope
+from dashboard.approvals.rules.step import StepSaid
+from dashboard.approvals.services.closing import expire_locked, lock_to_judge, raise_version
+from dashboard.approvals.services.grant import keep
+from dashboard.approvals.services.judgement import judge_under_present
 from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
@@ -34,13 +45,15 @@ from dashboard.policies.inspecting import inspect
 
 _NO_RIGHT = "You are not a reviewer (any more). Your change was not recorded."
 _FORBIDDEN = "The policy rejects this: {}"
-_TOO_MANY = f"This request has {editing.MOST_EDITS} changes already, which is as many as it may."
+_TOO_MANY = (
+    f"This request has {edit_rules.MOST_EDITS} changes already, which is as many as it may."
+)
 
 
 def propose_edit(*, approval_id: UUID, editor: User, auth: str, content: Any) -> Edit:
-    """Keep what a reviewer makes of a pending request, inspected and judged. It decides nothing.
+    """Save a reviewer's edit of a pending request, inspected and judged. It decides nothing.
 
-    The same once more is the same edit, whoever sends it.
+    Sending the same edit again returns the first one, whoever sends it.
 
     Args:
         content: The whole content after the change, parsed; numbers keep their digits.
@@ -48,26 +61,26 @@ def propose_edit(*, approval_id: UUID, editor: User, auth: str, content: Any) ->
     Raises:
         NotFound: There is no such request.
         AlreadyClosed: It was closed first, or its time limit has passed.
-        NotAllowed: The person is no reviewer.
-        EditRefused: This cannot be made of it, or the policy rejects it.
+        NotAllowed: The person is not a reviewer.
+        EditRefused: The content cannot be edited like this, or the policy rejects it.
     """
     return _keep(_asked(approval_id), editor, auth, content)
 
 
 def propose_part(*, approval_id: UUID, editor: User, auth: str, steps: Sequence[StepSaid]) -> Edit:
-    """Keep a plan without the steps that are held or refused, as ``propose_edit`` keeps an edit.
+    """Save a plan without the steps that are held or refused, as an edit.
 
     Raises:
         StepsRefused: These are not its steps, or all of them are allowed, or none.
         NotFound, AlreadyClosed, NotAllowed, EditRefused: As for an edit.
     """
     asked = _asked(approval_id)
-    if why_not := editing.taken_whole(asked):
+    if why_not := edit_rules.taken_whole(asked):
         raise EditRefused(why_not)
-    why_not = partial.why_not_said(asked.kind, asked.content, steps) or partial.why_no_part(steps)
+    why_not = step.why_not_said(asked.kind, asked.content, steps) or step.why_no_part(steps)
     if why_not:
         raise StepsRefused(why_not)
-    left = partial.only_allowed(parse_json(asked.content), steps)
+    left = step.only_allowed(parse_json(asked.content), steps)
     return _keep(asked, editor, auth, left, steps)
 
 
@@ -81,7 +94,7 @@ def _asked(approval_id: UUID) -> ApprovalRequest:
 def _keep(
     asked: ApprovalRequest, editor: User, auth: str, content: Any, steps: Sequence[StepSaid] = ()
 ) -> Edit:
-    if why_not := editing.why_not(asked, content):
+    if why_not := edit_rules.why_not(asked, content):
         raise EditRefused(why_not)
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
     report = inspect(Kind(asked.kind), content)
@@ -102,7 +115,7 @@ def _drafted(
         content=canonical_json(content),
         digest=digest(asked.kind, content),
         report=report.to_json(),
-        steps=partial.steps_json(steps),
+        steps=step.steps_json(steps),
         # Read again: the session may be older than the loss of the right.
         edited_by=User.objects.get(pk=editor.pk),
     )
@@ -121,11 +134,11 @@ def _propose(edit: Edit, report: Report, auth: str) -> Edit | Refused:
     judgement, _ = judge_under_present(approval)
     if approval.status != Status.PENDING:
         return AlreadyClosed(approval)
-    for earlier in approval.edits.filter(digest=edit.digest, steps=edit.steps):
+    if earlier := approval.edits.filter(digest=edit.digest, steps=edit.steps).first():
         return earlier
-    if approval.edits.count() >= editing.MOST_EDITS:
+    if approval.edits.count() >= edit_rules.MOST_EDITS:
         return EditRefused(_TOO_MANY)
-    evaluation = editing.judged(approval, edit.content, report, judgement)
+    evaluation = edit_rules.judged(approval, edit.content, report, judgement)
     if evaluation.effect is Effect.REJECT:
         return EditRefused(_FORBIDDEN.format(evaluation.reason))
     _insert(edit, judgement, evaluation, now)
@@ -149,7 +162,56 @@ def _event(edit: Edit, evaluation: Evaluation) -> Event:
         "of": edit.approval.digest,
         "effect": evaluation.effect,
         "demands": edit.demands,
-        "findings": sorted(editing.report_of_edit(edit).names),
+        "findings": sorted(edit_rules.report_of_edit(edit).names),
         "steps": edit.steps,
     }
     return Event("approval.edited", str(edit.approval_id), edit.digest, details)
+
+
+_TOO_LONG = (
+    f"A replacement of more than {LONGEST_REPLACEMENT:,} characters cannot be sent as a reason."
+)
+_UNSEEN = "The end of it was not in sight."
+_NO_WORDS = "The policy asks for a reason, and none was given."
+
+
+def replace_with(
+    edit: Edit, judgement: Judgement, given: Answer, now: datetime
+) -> tuple[str, tuple[Event, ...]]:
+    """Return the reason of a rejection with a replacement, and what there is to record.
+
+    Within the caller's transaction. Where the approval of its writer alone is enough, exactly the
+    replacement is pre-approved once, in the run of the request.
+
+    Raises:
+        EditRefused: It is too long for a reason.
+    """
+    if len(text_of(edit)) > LONGEST_REPLACEMENT:
+        raise EditRefused(_TOO_LONG)
+    reason = given.reason
+    why_not = edit_rules.why_not_allowed(edit, judgement, given.reviewer, now)
+    demands = judged_now(edit, edit.approval, judgement).demands
+    if demands.whole_content and not given.end_seen:
+        why_not = why_not or _UNSEEN
+    if demands.reason_required and not reason.strip():
+        why_not = why_not or _NO_WORDS
+    if why_not:
+        return reason_with(edit, reason, None), ()
+    grant = _allowed_once(edit, now + ALLOWED_FOR)
+    report = report_of_edit(edit)
+    event = keep(grant, of=edit.approval, by=edit.edited_by, now=now, report=report)
+    return reason_with(edit, reason, grant.expires_at), (event,)
+
+
+def _allowed_once(edit: Edit, expires_at: datetime) -> Grant:
+    return Grant(
+        run_id=edit.approval.run_id,
+        scope=GrantScope.CONTENT,
+        kind=edit.approval.kind,
+        digest=edit.digest,
+        tool=parse_json(edit.content).get("tool", ""),
+        content=edit.content,
+        edit=edit,
+        expires_at=expires_at,
+        most_uses=1,
+    )

@@ -9,18 +9,13 @@ from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotAllowed
 from dashboard.approvals.models import Hold
-from dashboard.approvals.signals import gate_changed
+from dashboard.approvals.signals import hold_changed
 from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.services import lock_for_change
 
 
-def is_held() -> bool:
-    """Whether all approving is stopped now. It stays so while ``lock_for_judging`` is held."""
-    return Hold.objects.filter(active=True).exists()
-
-
 def place_hold(*, by: User, auth: str, reason: str = "") -> Hold:
-    """Stop everything: from here nothing is approved or started. Stopping twice is stopping once.
+    """Stop all approving and starting; doing it again changes nothing.
 
     Raises:
         NotAllowed: The person is not an admin (any more).
@@ -35,12 +30,12 @@ def place_hold(*, by: User, auth: str, reason: str = "") -> Hold:
         if placed:
             event = Event("hold.placed", details={"reason": reason})
             record(Actor(f"user:{by.username}", auth), event)
-            announce_gate()
+            _announce()
         return hold
 
 
 def lift_hold(*, by: User, auth: str) -> bool:
-    """Let approving go on; says whether there was a hold to lift.
+    """Let approving go on; returns whether there was a hold.
 
     Raises:
         NotAllowed: The person is not an admin (any more).
@@ -53,17 +48,17 @@ def lift_hold(*, by: User, auth: str) -> bool:
         )
         if lifted:
             record(Actor(f"user:{by.username}", auth), Event("hold.lifted"))
-            announce_gate()
+            _announce()
         return bool(lifted)
 
 
-def announce_gate() -> None:
-    """Tell open pages that the state of the gate changed, once that is committed."""
+def _announce() -> None:
+    """Tell open pages, once the change is committed."""
     transaction.on_commit(_tell, robust=True)
 
 
 def _tell() -> None:
-    gate_changed.send_robust(Hold)
+    hold_changed.send_robust(Hold)
 
 
 def _check(person: User) -> None:

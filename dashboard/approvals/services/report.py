@@ -24,15 +24,15 @@ from dashboard.approvals.errors import (
     OnHold,
 )
 from dashboard.approvals.models import ApprovalRequest, Outcome
-from dashboard.approvals.services._closing import lock, raise_version
-from dashboard.approvals.services.hold import is_held
+from dashboard.approvals.queries import is_held
+from dashboard.approvals.services.closing import lock, raise_version
 from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.services import lock_for_judging
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
-    """What an agent tells. ``duration_s`` is in seconds, ``output_head`` the first lines of it."""
+class OutcomeReport:
+    """An agent's report. ``duration_s`` is in seconds, ``output_head`` the output's beginning."""
 
     state: OutcomeState
     digest: str
@@ -48,7 +48,7 @@ class Report:
 
 
 def report_outcome(
-    *, approval_id: UUID, token: AgentToken, idempotency_key: str, report: Report
+    *, approval_id: UUID, token: AgentToken, idempotency_key: str, report: OutcomeReport
 ) -> ApprovalRequest:
     """Record that something approved was started or has finished.
 
@@ -83,7 +83,7 @@ def report_outcome(
 
 
 def _same(
-    approval: ApprovalRequest, earlier: Outcome, key: str, report: Report
+    approval: ApprovalRequest, earlier: Outcome, key: str, report: OutcomeReport
 ) -> ApprovalRequest:
     if earlier.idempotency_key != key:
         started = report.state == OutcomeState.STARTED
@@ -93,7 +93,7 @@ def _same(
     return approval
 
 
-def _check(approval: ApprovalRequest, report: Report, now: datetime) -> None:
+def _check(approval: ApprovalRequest, report: OutcomeReport, now: datetime) -> None:
     if approval.status != Status.APPROVED:
         raise NotApproved
     decision = approval.decision
@@ -111,7 +111,7 @@ def _check(approval: ApprovalRequest, report: Report, now: datetime) -> None:
         raise ApprovalExpired(until)
 
 
-def _insert(approval: ApprovalRequest, key: str, report: Report, now: datetime) -> None:
+def _insert(approval: ApprovalRequest, key: str, report: OutcomeReport, now: datetime) -> None:
     Outcome.objects.create(
         approval=approval,
         idempotency_key=key,

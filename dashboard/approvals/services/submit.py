@@ -1,30 +1,32 @@
-"""An agent asks."""
+"""An agent submits a request."""
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
-from approval_client.wire import canonical_json
+from approval_client.wire import Kind, canonical_json, digest
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import IdempotencyConflict, NotAllowed, TooManyPending
-from dashboard.approvals.judging import judged_by, question_of, times_asked
 from dashboard.approvals.models import ApprovalRequest, Judgement
-from dashboard.approvals.services._closing import announce, close
-from dashboard.approvals.services._judging import (
+from dashboard.approvals.queries import is_held
+from dashboard.approvals.rules.judgement import judged_by, question_of, times_asked
+from dashboard.approvals.services.closing import announce, close
+from dashboard.approvals.services.grant import answer_by_grant
+from dashboard.approvals.services.judgement import (
     by_policy,
     insert_inspection,
     insert_judgement,
     judged_event,
 )
-from dashboard.approvals.services.grants import answer_by_grant
-from dashboard.approvals.services.hold import is_held
-from dashboard.approvals.services.notebooks import pin_notebook
-from dashboard.approvals.submission import Submission
+from dashboard.approvals.services.notebook import pin_notebook
 from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
@@ -32,13 +34,49 @@ from dashboard.policies.inspecting import inspect
 from dashboard.policies.rules import DEFAULT_TIME_LIMIT_S
 from dashboard.policies.services import current_revision, lock_for_judging
 
+SHORTEST_TIME_LIMIT_S = 5
+LONGEST_TIME_LIMIT_S = 30 * 24 * 3600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submission:
+    """One question, as sent. ``content`` and ``evidence`` are JSON values that keep their digits.
+
+    Attributes:
+        time_limit_s: How long reviewers have, in seconds; None leaves it to the policy.
+        max_wait_s: How long the agent means to wait at most, in seconds.
+    """
+
+    kind: Kind
+    capability: str
+    content: dict[str, Any]
+    objective: str = ""
+    evidence: dict[str, Any]
+    run_id: str = ""
+    time_limit_s: int | None = None
+    max_wait_s: int | None = None
+    accepts_edits: bool = False
+    accepts_grants: bool = False
+
+    @property
+    def digest(self) -> str:
+        """The name of the content: what a decision is about."""
+        return digest(self.kind, self.content)
+
+    @property
+    def hash(self) -> str:
+        """The name of the whole submission: a retry has the same one."""
+        text = canonical_json({**vars(self), "kind": str(self.kind)})
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
 _ON_HOLD = "Everything is on hold: a person is asked."
 
 
 def submit(
     *, token: AgentToken, idempotency_key: str, submission: Submission
 ) -> tuple[ApprovalRequest, bool]:
-    """Store a question, let the policy judge it, and say whether it is new.
+    """Store a request, let the policy judge it, and return whether it is new.
 
     Asking again with the same key and the same submission returns the first request.
 
@@ -48,13 +86,13 @@ def submit(
         NotAllowed: The token or its agent was shut out in the meantime.
     """
     earlier = ApprovalRequest.objects.filter(agent=token.agent_id, idempotency_key=idempotency_key)
-    for approval in earlier:
+    if approval := earlier.first():
         return _same(approval, submission), False
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
     report = inspect(submission.kind, submission.content)
     with transaction.atomic():
         agent = Agent.objects.select_for_update().get(pk=token.agent_id)
-        for approval in earlier.all():
+        if approval := earlier.first():
             return _same(approval, submission), False
         now = database_now()
         _check_token(token, agent, now)

@@ -1,20 +1,23 @@
-"""A person had a request in sight."""
+"""Who has seen what: views, served parts, revealed secrets, and agents that poll."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
 
 from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.models import Looking, View
-from dashboard.approvals.services._closing import lock
+from dashboard.approvals.models import Poll, Reveal, ServedPart, View, Viewing
+from dashboard.approvals.rules.view import TextPart
+from dashboard.approvals.services.closing import lock
 from dashboard.audit.services import Actor, Event, record
 
 
 def mark_viewed(*, approval_id: UUID, person: User, auth: str) -> bool:
-    """Record the first time that somebody saw a request; says whether this was it.
+    """Record the first time that somebody saw a request; returns whether this was it.
 
     Raises:
         NotFound: There is no such request.
@@ -32,14 +35,71 @@ def mark_viewed(*, approval_id: UUID, person: User, auth: str) -> bool:
         return first
 
 
-def note_looking(*, approval_id: UUID, person: User) -> None:
+def note_viewing(*, approval_id: UUID, person: User) -> None:
     """Note that somebody has a pending request in sight now. It is not recorded.
 
     One statement, and no bell: pages ask for it themselves, every twenty seconds.
     """
-    Looking.objects.bulk_create(
-        [Looking(approval_id=approval_id, person=person, last_seen_at=database_now())],
+    Viewing.objects.bulk_create(
+        [Viewing(approval_id=approval_id, person=person, last_seen_at=database_now())],
         update_conflicts=True,
         unique_fields=["approval", "person"],
         update_fields=["last_seen_at"],
+    )
+
+
+def note_served(*, approval_id: UUID, person: User, parts: Iterable[TextPart]) -> None:
+    """Note that parts of a content are served to a person; repeating it changes nothing.
+
+    Not an audit entry: the decision's own entry and its ``shown`` say what was read.
+    """
+    rows = ServedPart.objects.filter(approval=approval_id, person=person)
+    known = {TextPart(*row) for row in rows.values_list("view", "part")}
+    if fresh := [part for part in parts if part not in known]:
+        at = database_now()
+        ServedPart.objects.bulk_create(
+            (
+                ServedPart(
+                    approval_id=approval_id, person=person, view=view, part=number, served_at=at
+                )
+                for view, number in fresh
+            ),
+            ignore_conflicts=True,
+        )
+
+
+def reveal(*, approval_id: UUID, person: User, auth: str, places: Sequence[str]) -> bool:
+    """Record that a person has the hidden secrets of a request shown; returns whether that is new.
+
+    Args:
+        places: Where they stand, in our words, for the record.
+
+    Raises:
+        NotFound: There is no such request.
+    """
+    with transaction.atomic():
+        approval = lock(approval_id)
+        _, first = Reveal.objects.get_or_create(
+            approval=approval, person=person, defaults={"revealed_at": database_now()}
+        )
+        if first:
+            details = {"places": list(places)}
+            event = Event("approval.revealed", str(approval.pk), approval.digest, details)
+            record(Actor(f"user:{person.username}", auth), event)
+        return first
+
+
+def note_polls(last_polled: Mapping[UUID, datetime]) -> None:
+    """Remember when agents last waited: ``{approval id: moment}``, in one statement.
+
+    Always in the order of the ids, so that two servers that note the same ones, or a verb that
+    locks several, do not wait for each other.
+    """
+    polls = [Poll(approval_id=pk, last_polled_at=at) for pk, at in sorted(last_polled.items())]
+    Poll.objects.bulk_create(
+        polls,
+        batch_size=500,
+        update_conflicts=True,
+        unique_fields=["approval"],
+        update_fields=["last_polled_at"],
     )

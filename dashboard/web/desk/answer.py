@@ -15,8 +15,7 @@ from django.urls import reverse
 from approval_client.wire import OutcomeState, Source, Status
 from dashboard.accounts.models import User
 from dashboard.approvals import errors as refusals
-from dashboard.approvals import queries, services
-from dashboard.approvals.granting import Scope, Terms
+from dashboard.approvals import services
 from dashboard.approvals.models import (
     ApprovalRequest,
     Decision,
@@ -26,9 +25,10 @@ from dashboard.approvals.models import (
     Outcome,
     Vote,
 )
-from dashboard.approvals.partial import StepSaid
-from dashboard.approvals.permission import votes_that_count
-from dashboard.approvals.repeating import earlier_answer, saw_the_end
+from dashboard.approvals.rules.answer import votes_that_count
+from dashboard.approvals.rules.grant import GrantScope, GrantTerms
+from dashboard.approvals.rules.likeness import earlier_answer, saw_the_end
+from dashboard.approvals.rules.step import StepSaid
 from dashboard.approvals.services import Basis
 from dashboard.policies.demands import Required
 from dashboard.web import times
@@ -41,7 +41,7 @@ from dashboard.web.forms import LONGEST_REASON, Incomplete
 from dashboard.web.http import PersonRequest
 from dashboard.web.times import Moment
 
-_REMEMBER = {f"remember-{scope}": scope for scope in Scope}
+_REMEMBER = {f"remember-{scope}": scope for scope in GrantScope}
 
 _VERDICTS = {
     "approve": Status.APPROVED,
@@ -89,7 +89,7 @@ class AnswerForm(forms.Form):
         return _VERDICTS[self.cleaned_data["verdict"]]
 
     @property
-    def scope(self) -> Scope | None:
+    def scope(self) -> GrantScope | None:
         """What to remember; None if the answer is for this request only."""
         return _REMEMBER.get(self.cleaned_data["verdict"])
 
@@ -463,32 +463,34 @@ def record(
         raise refusals.NotAllowed(_NOT_WHOLE)
     services.decide(
         approval_id=approval_id,
-        reviewer=request.user,
-        auth=auth(request),
-        status=form.status,
-        basis=Basis(data["digest"], data["judgement"], edit_id),
-        reason=form.said,
-        shown={**shown, "end_seen": form.end_was_seen},
-        allow_steps=form.status is Status.APPROVED and data["allow_steps"],
-        remember=_terms(request, approval_id, form.scope) if form.scope else None,
-        despite=data["despite"],
-        repeats=_earlier(approval_id, data["same_as"]) if form.repeats else None,
-        steps=steps,
+        answer=services.Answer(
+            reviewer=request.user,
+            auth=auth(request),
+            status=form.status,
+            basis=Basis(data["digest"], data["judgement"], edit_id),
+            reason=form.said,
+            shown={**shown, "end_seen": form.end_was_seen},
+            allow_steps=form.status is Status.APPROVED and data["allow_steps"],
+            remember=_terms(request, approval_id, form.scope) if form.scope else None,
+            despite=data["despite"],
+            repeats=_earlier(approval_id, data["same_as"]) if form.repeats else None,
+            steps=steps,
+        ),
     )
 
 
 def _earlier(approval_id: UUID, decision_id: int | None) -> Decision:
     """Find the answer to give again. The service decides whether that is allowed."""
-    approval = queries.current(approval_id)
+    approval = services.current(approval_id)
     earlier = earlier_answer(approval, last_judgement(approval))
     if earlier is None or earlier.pk != decision_id:
         raise refusals.StaleBasis
     return earlier
 
 
-def _terms(request: PersonRequest, approval_id: UUID, scope: Scope) -> Terms:
+def _terms(request: PersonRequest, approval_id: UUID, scope: GrantScope) -> GrantTerms:
     """Read how much more is to be approved. The service decides whether that is allowed."""
-    approval = queries.current(approval_id)
+    approval = services.current(approval_id)
     offered = grant_offer(approval, last_judgement(approval), request.user, request.POST)
     if offered is None:
         raise refusals.StaleBasis

@@ -10,9 +10,10 @@ from django import forms
 
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import reviewers
-from dashboard.approvals import putting_off, services
-from dashboard.approvals.attention import attention
-from dashboard.approvals.models import ApprovalRequest, Claim
+from dashboard.approvals import services
+from dashboard.approvals.models import ApprovalRequest, Assignment
+from dashboard.approvals.rules import snooze
+from dashboard.approvals.rules.assignment import presence
 from dashboard.policies.demands import Required
 from dashboard.web import times
 from dashboard.web.access import auth
@@ -94,35 +95,35 @@ def assignment_panel(
     approval: ApprovalRequest, required: Required, person: User, now: datetime, *, may_act: bool
 ) -> AssignmentPanel:
     """Describe the assignment of a pending request for ``person``."""
-    found = attention([approval.pk], person, now)
-    claim, back = found.claims.get(approval.pk), found.back_at.get(approval.pk)
-    offered = putting_off.choices(now, approval.expires_at) if may_act else []
+    found = presence([approval.pk], person, now)
+    claim, back = found.assignments.get(approval.pk), found.snoozed_until.get(approval.pk)
+    offered = snooze.choices(now, approval.expires_at) if may_act else []
     extra = extension_offer(approval, required, now) if may_act else None
     names = [other.username for other in reviewers() if other != person] if may_act else []
-    whose = (claim.person_id, claim.claimed_at) if claim else None
+    whose = (claim.person_id, claim.assigned_at) if claim else None
     return AssignmentPanel(
         assigned=_assigned(claim, person, now) if claim else None,
-        viewing=viewing_now(found.looking.get(approval.pk, [])),
+        viewing=viewing_now(found.viewing.get(approval.pk, [])),
         may_act=may_act,
         snoozed_until=times.clock(back) if back else "",
-        snooze_choices=[(str(choice.later), choice_in_words(choice)) for choice in offered],
+        snooze_choices=[(str(choice.length), choice_in_words(choice)) for choice in offered],
         people=[name for name in names if claim is None or name != claim.person.username],
         extension=extra,
         stamp=(whose, back, extra and extra.ends),
     )
 
 
-def _assigned(claim: Claim, person: User, now: datetime) -> Assigned:
+def _assigned(claim: Assignment, person: User, now: datetime) -> Assigned:
     return Assigned(
         name=claim.person.username,
         is_mine=claim.person_id == person.pk,
         said=_said(claim, person),
-        since=times.moment(claim.claimed_at, now),
+        since=times.moment(claim.assigned_at, now),
         note=claim.note,
     )
 
 
-def _said(claim: Claim, person: User) -> str:
+def _said(claim: Assignment, person: User) -> str:
     after, name = claim.after, claim.person.username
     is_mine, was_mine = claim.person_id == person.pk, after == person
     if claim.is_handed and after:
@@ -136,7 +137,7 @@ def _said(claim: Claim, person: User) -> str:
 def assign(request: PersonRequest, approval_id: UUID) -> None:
     """Assign the request to the person who asks."""
     over = cleaned(AssignForm(request.POST))["over"]
-    services.claim(approval_id=approval_id, person=request.user, auth=auth(request), over=over)
+    services.assign(approval_id=approval_id, person=request.user, auth=auth(request), over=over)
 
 
 def release(request: PersonRequest, approval_id: UUID) -> None:

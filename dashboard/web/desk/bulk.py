@@ -18,12 +18,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from approval_client.wire import Status, parse_json
 from dashboard.accounts.models import User
-from dashboard.approvals import alike, services
-from dashboard.approvals.alike import MOST, Alone, One
+from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import Refused
-from dashboard.approvals.judging import demands_of
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.rules import bulk as bulk_rules
+from dashboard.approvals.rules.bulk import MOST, Alone, JudgedRequest
+from dashboard.approvals.rules.judgement import demands_of
 from dashboard.approvals.services import Basis
 from dashboard.web import times
 from dashboard.web.access import auth, for_reviewers
@@ -109,7 +110,7 @@ class Bulk:
         reason_required: Whether the policy asks why they are approved.
     """
 
-    first: One | None
+    first: JudgedRequest | None
     reading: RequestContent | None
     items: list[BulkItem]
     alone: list[Alone]
@@ -128,7 +129,7 @@ class SignedItem:
 class _Page(NamedTuple):
     """What all items of a page share."""
 
-    first: One
+    first: JudgedRequest
     whole: RequestContent
     person: User
     now: datetime
@@ -136,7 +137,7 @@ class _Page(NamedTuple):
 
 def bulk_of(ids: Sequence[UUID], person: User, now: datetime, own_host: str) -> Bulk:
     """Draw requests to be answered together; those unlike the first are left out."""
-    found = alike.sort_out(ids, person, now)
+    found = bulk_rules.sort_out(ids, person, now)
     alone, items = list(found.alone), list[BulkItem]()
     page: _Page | None = None
     for one in found.alike:
@@ -177,12 +178,12 @@ def _why_alone(reading: RequestContent, parts: Sequence[DiffSection]) -> str:
     return _MUCH if is_cut or reading.is_long or not reading.is_whole else ""
 
 
-def _parts(first: One, one: One) -> list[DiffSection]:
+def _parts(first: JudgedRequest, one: JudgedRequest) -> list[DiffSection]:
     return list(diff_sections(first.approval.content, one.approval.content))
 
 
 def _bulk_item(
-    one: One, reading: RequestContent, parts: list[DiffSection], page: _Page, number: int
+    one: JudgedRequest, reading: RequestContent, parts: list[DiffSection], page: _Page, number: int
 ) -> BulkItem:
     approval = one.approval
     is_first = number == 1
@@ -207,7 +208,7 @@ def _said(first: ApprovalRequest, other: ApprovalRequest) -> list[DiffSection]:
     return [DiffSection("What else it says", difference(old, new))]
 
 
-def _sign(one: One, reading: RequestContent, person: User, number: int) -> str:
+def _sign(one: JudgedRequest, reading: RequestContent, person: User, number: int) -> str:
     approval = one.approval
     shown = what_was_shown(str(approval.pk), reading.shown) or {}
     said = {
@@ -263,12 +264,14 @@ def _decide(request: PersonRequest, form: BulkForm, one: SignedItem) -> BulkOutc
         services.mark_viewed(approval_id=one.id, person=request.user, auth=known)
         services.decide(
             approval_id=one.id,
-            auth=known,
-            reviewer=request.user,
-            status=form.status,
-            basis=one.basis,
-            reason=form.cleaned_data["reason"],
-            shown={**one.shown, "end_seen": form.end_was_seen},
+            answer=services.Answer(
+                auth=known,
+                reviewer=request.user,
+                status=form.status,
+                basis=one.basis,
+                reason=form.cleaned_data["reason"],
+                shown={**one.shown, "end_seen": form.end_was_seen},
+            ),
         )
     except Refused as refusal:
         return BulkOutcome(one.id, "", str(refusal))

@@ -18,11 +18,11 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.editing import edited, judged_now, report_of_edit
 from dashboard.approvals.errors import AlreadyClosed, NotFound, Refused
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
-from dashboard.approvals.permission import why_not_count
-from dashboard.approvals.replacing import ALLOWED_FOR
+from dashboard.approvals.rules import edit as edit_rules
+from dashboard.approvals.rules.answer import why_not_count
+from dashboard.approvals.rules.edit import ALLOWED_FOR, edited, judged_now, report_of_edit
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect
 from dashboard.web import errors, times
@@ -146,7 +146,7 @@ def _why_not(
 
 
 def _once(edit: Edit, judgement: Judgement, person: User, now: datetime) -> str:
-    why_not = services.why_not_allowed(edit, judgement, person, now)
+    why_not = edit_rules.why_not_allowed(edit, judgement, person, now)
     return _WORDS.format(why_not) if why_not else _ONCE
 
 
@@ -169,7 +169,7 @@ def _sections(approval: ApprovalRequest, edit: Edit, *, redacts: bool) -> list[D
 def write_edit(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show the content in a text field, or save the edit and show it."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
     may_edit = approval.status == Status.PENDING and not why_no_editor(approval)
@@ -198,7 +198,7 @@ def write_edit(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 def show_edit(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpResponse:
     """Show an edit beside the request, or record the answer to it."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
     kept = edit_named(approval, str(edit_id))
@@ -212,7 +212,7 @@ def show_edit(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpRe
         services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
         record(request, approval_id, AnswerForm(request.POST), edit_id)
     except Refused as refusal:
-        return _edit_page(request, queries.current(approval_id), kept, refusal)
+        return _edit_page(request, services.current(approval_id), kept, refusal)
     return SeeOther(reverse("web:request", args=[approval_id]))
 
 

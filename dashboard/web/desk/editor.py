@@ -13,8 +13,8 @@ from typing import Any
 from django.urls import reverse
 
 from approval_client.wire import EDITABLE, JsonError, Kind, parse_json
-from dashboard.approvals.editing import edited, why_not
 from dashboard.approvals.models import ApprovalRequest, Edit
+from dashboard.approvals.rules.edit import edited, why_not
 from dashboard.inspection.hidden import GlyphKind, hidden_characters
 from dashboard.web.content import too_long
 from dashboard.web.drawing.prettyjson import pretty_json

@@ -9,8 +9,8 @@ from uuid import UUID
 from django import forms
 
 from dashboard.approvals import services
-from dashboard.approvals.extending import extension
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.rules.extension import extension
 from dashboard.policies.demands import Required
 from dashboard.web import times
 from dashboard.web.access import auth

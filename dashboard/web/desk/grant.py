@@ -24,19 +24,19 @@ from dashboard.accounts.models import User
 from dashboard.approvals import queries
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotAllowed, NotFound
-from dashboard.approvals.granting import (
+from dashboard.approvals.models import ApprovalRequest, Grant, GrantQuerySet, Judgement
+from dashboard.approvals.rules.grant import (
     DEFAULT_FOR_S,
     MOST_USES,
-    Scope,
-    Terms,
+    GrantScope,
+    GrantTerms,
     scopes,
     why_not_by,
     why_not_grantable,
 )
-from dashboard.approvals.judging import demands_of, report_of
-from dashboard.approvals.models import ApprovalRequest, Grant, GrantQuerySet, Judgement
+from dashboard.approvals.rules.judgement import demands_of, report_of
+from dashboard.approvals.rules.step import exact_steps
 from dashboard.approvals.services import revoke_grant
-from dashboard.approvals.stepping import exact_steps
 from dashboard.inspection.findings import Report, Severity
 from dashboard.inspection.parts import words
 from dashboard.inspection.redaction import candidates, secrets_in_text
@@ -115,14 +115,14 @@ class GrantForm(forms.Form):
         """The errors that the person can correct; all other fields come from our own page."""
         return " ".join(map(str, self["most_uses"].errors))
 
-    def terms(self, scope: Scope, names: Sequence[str]) -> Terms:
+    def terms(self, scope: GrantScope, names: Sequence[str]) -> GrantTerms:
         """Return what is to be allowed; ``names`` are those of the arguments, in their order."""
         chosen = self.cleaned_data
         pinned = tuple(names[index] for index in chosen["pinned"])
-        return Terms(
+        return GrantTerms(
             scope=scope,
             this_run=chosen.get("where") == "run",
-            arguments=pinned if scope is Scope.ARGUMENTS else (),
+            arguments=pinned if scope is GrantScope.ARGUMENTS else (),
             for_s=chosen["for_s"],
             most_uses=None if chosen["any_number"] else chosen["most_uses"],
         )
@@ -164,7 +164,7 @@ class GrantOffer:
     scope: str
     is_back: bool
 
-    def terms(self, scope: Scope) -> Terms:
+    def terms(self, scope: GrantScope) -> GrantTerms:
         """Return what was chosen, once the form is valid."""
         return self.form.terms(scope, self.names)
 
@@ -186,7 +186,7 @@ def grant_offer(
     required, report = demands_of(judgement), report_of(judgement.inspection)
     if why_not_grantable(approval, required, report) or why_not_by(person, required):
         return None
-    content = parse_json(approval.content) if Scope.TOOL in scopes(approval) else {}
+    content = parse_json(approval.content) if GrantScope.TOOL in scopes(approval) else {}
     arguments: dict[str, Any] = content.get("arguments", {})
     names = sorted(arguments)[:MOST_PINS]
     pins = [drawn_argument(name, arguments[name]) for name in names]
@@ -198,7 +198,7 @@ def grant_offer(
         pins=pins,
         is_cut=len(arguments) > len(names),
         form=GrantForm(has_run=bool(approval.run_id), pins=pins, data=_sent(sent)),
-        scope=_chosen(sent) or str(Scope.CONTENT),
+        scope=_chosen(sent) or str(GrantScope.CONTENT),
         is_back=bool(_chosen(sent)),
     )
 
@@ -227,7 +227,7 @@ def _sent(sent: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 
 def _chosen(sent: Mapping[str, Any] | None) -> str:
     verdict = str(sent.get("verdict", "")) if sent else ""
-    return next((str(scope) for scope in Scope if verdict == f"remember-{scope}"), "")
+    return next((str(scope) for scope in GrantScope if verdict == f"remember-{scope}"), "")
 
 
 MOST_OVER = 50
@@ -314,7 +314,7 @@ def _light(grants: GrantQuerySet) -> GrantQuerySet:
 
 def _row(grant: Grant, person: User, now: datetime) -> GrantRow:
     over, over_at = _over(grant, now)
-    is_call = grant.scope != Scope.CONTENT
+    is_call = grant.scope != GrantScope.CONTENT
     drawn = summary(grant.kind, grant.head, grant.tail)  # type: ignore[attr-defined] # annotated
     return GrantRow(
         number=grant.pk,
@@ -347,9 +347,9 @@ def _may_end(grant: Grant, person: User) -> bool:
 
 def _what(grant: Grant) -> str:
     match grant.scope:
-        case Scope.TOOL:
+        case GrantScope.TOOL:
             return "with any values"
-        case Scope.ARGUMENTS:
+        case GrantScope.ARGUMENTS:
             return "with these values, whatever its other arguments are"
     return THIS[Kind(grant.kind)]
 

@@ -25,10 +25,11 @@ from django.views.decorators.http import require_GET, require_safe
 
 from approval_client.wire import Kind, OutcomeState, Source, Status
 from dashboard.accounts.models import User, plain_name
-from dashboard.approvals import archive, services
-from dashboard.approvals.archive import Place, Wanted
+from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Decision
+from dashboard.approvals.rules import history as history_rules
+from dashboard.approvals.rules.history import HistoryFilter, HistoryPlace
 from dashboard.web import errors, times, words
 from dashboard.web.access import actor, for_readers
 from dashboard.web.drawing.markup import untrusted
@@ -95,13 +96,13 @@ class HistoryForm(forms.Form):
     until = _day("Asked until")
     after = forms.CharField(required=False, max_length=100, widget=forms.HiddenInput)
 
-    def clean_after(self) -> Place | None:
+    def clean_after(self) -> HistoryPlace | None:
         """Read the place that a link of ours names."""
         text = self.cleaned_data["after"]
         if not text:
             return None
         try:
-            return Place.parse(text)
+            return HistoryPlace.parse(text)
         except (ValueError, OverflowError):
             raise ValidationError(_BAD_PLACE) from None
 
@@ -113,10 +114,10 @@ class HistoryForm(forms.Form):
             self.add_error("until", "This is before the first day, so no day is left.")
         return chosen
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> HistoryFilter:
         """Return the filter, once the form is valid."""
         chosen = {name: value for name, value in self.cleaned_data.items() if name != "after"}
-        return Wanted(**chosen)
+        return HistoryFilter(**chosen)
 
     def chosen(self) -> dict[str, str]:
         """Return what was filled in, as it stands in the address and in the audit log."""
@@ -294,7 +295,7 @@ def export(request: PersonRequest) -> HttpResponseBase:
     if not form.is_valid():
         return _page(request, form, HTTPStatus.BAD_REQUEST)
     wanted, at = form.wanted(), database_now()
-    rows = archive.asked_until(wanted, at).count()
+    rows = history_rules.asked_until(wanted, at).count()
     services.record_export(by=actor(request), form=name, filters=form.chosen(), rows=rows)
     response = StreamingHttpResponse(_written(wanted, at, name), content_type=FORMATS[name][0])
     file = f"history-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}.{name}"
@@ -305,11 +306,11 @@ def export(request: PersonRequest) -> HttpResponseBase:
 def _page(request: PersonRequest, form: HistoryForm, status: int = HTTPStatus.OK) -> HttpResponse:
     found, older = [], ""
     if form.is_valid():
-        found = archive.page(form.wanted(), form.cleaned_data["after"], PAGE_SIZE + 1)
+        found = history_rules.page(form.wanted(), form.cleaned_data["after"], PAGE_SIZE + 1)
     shown, chosen = found[:PAGE_SIZE], form.chosen() if form.is_valid() else {}
     if len(found) > PAGE_SIZE:
         last = shown[-1]
-        older = urlencode(chosen | {"after": str(Place(last.submitted_at, last.pk))})
+        older = urlencode(chosen | {"after": str(HistoryPlace(last.submitted_at, last.pk))})
     context: dict[str, Any] = {
         "form": form,
         "rows": history_rows(shown, request.user, database_now()),
@@ -320,19 +321,21 @@ def _page(request: PersonRequest, form: HistoryForm, status: int = HTTPStatus.OK
     return render(request, "desk/history.html", context, status=status)
 
 
-async def _written(wanted: Wanted, at: datetime, name: str) -> AsyncIterator[str]:
+async def _written(wanted: HistoryFilter, at: datetime, name: str) -> AsyncIterator[str]:
     """Write batch after batch, as fast as the reader takes them and no faster."""
     _, head, write = FORMATS[name]
     yield head()
-    after: Place | None = None
+    after: HistoryPlace | None = None
     while rows := await sync_to_async(_batch)(wanted, at, after):
         yield write(rows)
-        after = archive.place_of(rows[-1])
+        after = history_rules.place_of(rows[-1])
 
 
-def _batch(wanted: Wanted, at: datetime, after: Place | None) -> list[dict[str, Any]]:
+def _batch(
+    wanted: HistoryFilter, at: datetime, after: HistoryPlace | None
+) -> list[dict[str, Any]]:
     try:
-        return archive.batch(wanted, at, after)
+        return history_rules.batch(wanted, at, after)
     finally:
         # A slow reader holds no connection between two batches; a transaction around all is kept.
         if not connection.in_atomic_block:

@@ -22,12 +22,20 @@ from django.views.decorators.http import require_safe
 from approval_client.wire import Kind, Source, Status
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals import figures
-from dashboard.approvals import insight as reads
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.figures import NO_RULE, Answers, Asked, Tally, Yes, percentile, share
-from dashboard.approvals.insight import MOST_LISTED, Period
 from dashboard.approvals.models import ApprovalRequest, Decision
+from dashboard.approvals.rules import insight as insight_rules
+from dashboard.approvals.rules.insight import (
+    MOST_LISTED,
+    NO_RULE,
+    AskedRequest,
+    CountedVote,
+    Period,
+    PersonTally,
+    Tally,
+    percentile,
+    share,
+)
 from dashboard.web import times, words
 from dashboard.web.access import for_readers
 from dashboard.web.drawing.markup import untrusted
@@ -254,12 +262,12 @@ class Figure(NamedTuple):
     note: str
 
 
-def overview(asked: Sequence[Asked], yeses: Sequence[Yes]) -> list[Figure]:
+def overview(asked: Sequence[AskedRequest], yeses: Sequence[CountedVote]) -> list[Figure]:
     """Sum up the period."""
-    total = figures.tally(asked)
+    total = insight_rules.tally(asked)
     alone = Counter(one.source for one in asked)
     reasons = [one.reason for one in asked if one.source == Source.REVIEWER]
-    given = figures.share(sum(bool((r or "").strip()) for r in reasons), len(reasons))
+    given = insight_rules.share(sum(bool((r or "").strip()) for r in reasons), len(reasons))
     answered = total.approved + total.rejected
     return [
         Figure(
@@ -289,7 +297,11 @@ def overview(asked: Sequence[Asked], yeses: Sequence[Yes]) -> list[Figure]:
 
 
 def table(
-    form: InsightForm, asked: Sequence[Asked], yeses: Sequence[Yes], period: Period, person: User
+    form: InsightForm,
+    asked: Sequence[AskedRequest],
+    yeses: Sequence[CountedVote],
+    period: Period,
+    person: User,
 ) -> Table:
     """Return the table that the address asks for; reviewers see only their own row of people."""
     by = form.table
@@ -310,23 +322,23 @@ def sees_everybody(person: User) -> bool:
     return roles.may_audit(person)
 
 
-Sums = Mapping[str, Tally | Answers]
+Sums = Mapping[str, Tally | PersonTally]
 
 
-def _people(asked: Sequence[Asked], yeses: Sequence[Yes], person: User) -> Sums:
-    found = figures.by_person(asked, yeses)
+def _people(asked: Sequence[AskedRequest], yeses: Sequence[CountedVote], person: User) -> Sums:
+    found = insight_rules.by_person(asked, yeses)
     if sees_everybody(person):
         return found
     return {name: sums for name, sums in found.items() if name == person.username}
 
 
-def _groups(by: str, asked: Sequence[Asked], period: Period) -> Sums:
+def _groups(by: str, asked: Sequence[AskedRequest], period: Period) -> Sums:
     if by == "day":
         begin = period.since
-        return figures.by(lambda one: _day(begin + timedelta(seconds=one.since_s)), asked)
+        return insight_rules.by(lambda one: _day(begin + timedelta(seconds=one.since_s)), asked)
     if by == "rule":
-        return figures.by(lambda one: figures.deciding_rule(one.trace), asked)
-    return figures.by(lambda one: str(getattr(one, by)), asked)
+        return insight_rules.by(lambda one: insight_rules.deciding_rule(one.trace), asked)
+    return insight_rules.by(lambda one: str(getattr(one, by)), asked)
 
 
 def _day(at: datetime) -> str:
@@ -339,7 +351,7 @@ def _known(sort: str, columns: Sequence[Column]) -> str:
 
 def _sorted(
     found: Sums, columns: Sequence[Column], sort: str
-) -> list[tuple[str, Tally | Answers]]:
+) -> list[tuple[str, Tally | PersonTally]]:
     key, falls = sort.removeprefix("-"), sort.startswith("-")
     rows = sorted(found.items(), key=lambda row: row[0].lower(), reverse=falls and key == "name")
     if key == "name":
@@ -367,7 +379,7 @@ def _head(form: InsightForm, key: str, words: str, sort: str) -> TableHead:
     return TableHead(words, href, order)
 
 
-def _row(by: str, name: str, sums: Tally | Answers, columns: Sequence[Column]) -> TableRow:
+def _row(by: str, name: str, sums: Tally | PersonTally, columns: Sequence[Column]) -> TableRow:
     drawn = NO_RULE_WORDS if by == "rule" and name == NO_RULE else untrusted(name)
     note = _revisions(sums) if by == "rule" and isinstance(sums, Tally) else ""
     cells = [_cell(column, column.value(sums)) for column in columns]
@@ -431,7 +443,7 @@ class Chart:
     last: str
 
 
-def chart(asked: Iterable[Asked], period: Period) -> Chart:
+def chart(asked: Iterable[AskedRequest], period: Period) -> Chart:
     """Draw what was asked on each day, by what became of it."""
     length = (period.until - period.since) // _DAY
     days = max(1, ceil(length / MOST_BARS))
@@ -449,7 +461,7 @@ def chart(asked: Iterable[Asked], period: Period) -> Chart:
     )
 
 
-def _became(one: Asked) -> str:
+def _became(one: AskedRequest) -> str:
     if one.source in (Source.POLICY, Source.GRANT):
         return "alone"
     if one.source == Source.REVIEWER:
@@ -501,7 +513,7 @@ class InsightNotes:
 
 
 def notes(
-    asked: Sequence[Asked], yeses: Sequence[Yes], period: Period, person: User
+    asked: Sequence[AskedRequest], yeses: Sequence[CountedVote], period: Period, person: User
 ) -> InsightNotes:
     """List what is worth a look; reviewers see only their own quick answers."""
     everybody = sees_everybody(person)
@@ -510,7 +522,7 @@ def notes(
         for yes in yeses
         if (yes.is_quick or yes.is_unread) and (everybody or yes.person == person.username)
     ]
-    digests = list(figures.disagreements(asked))
+    digests = list(insight_rules.disagreements(asked))
     listed = _disagreements(digests[:MOST_LISTED], period)
     return InsightNotes(
         quick=_quick(quick[:MOST_LISTED]),
@@ -520,8 +532,8 @@ def notes(
     )
 
 
-def _quick(few: Sequence[Yes]) -> list[QuickApproval]:
-    found = reads.votes(yes.id for yes in few)
+def _quick(few: Sequence[CountedVote]) -> list[QuickApproval]:
+    found = insight_rules.votes(yes.id for yes in few)
     listed = []
     for yes in few:
         vote = found[yes.id]
@@ -534,7 +546,7 @@ def _quick(few: Sequence[Yes]) -> list[QuickApproval]:
 
 def _disagreements(digests: Sequence[str], period: Period) -> list[list[ToldAnswer]]:
     answers: dict[str, list[Decision]] = {digest: [] for digest in digests}
-    for decision in reads.answers_to(digests, period):
+    for decision in insight_rules.answers_to(digests, period):
         answers[decision.approval.digest].append(decision)
     return [_both(given) for given in answers.values() if given]
 
@@ -582,11 +594,11 @@ def insight(request: PersonRequest) -> HttpResponse:
 
 def _found(form: InsightForm, request: PersonRequest) -> dict[str, Any]:
     person, period = request.user, form.period(database_now())
-    asked = reads.asked(period, with_rules=form.table == "rule")
-    yeses = reads.yeses(period)
+    asked = insight_rules.asked(period, with_rules=form.table == "rule")
+    yeses = insight_rules.yeses(period)
     return {
         "asked": len(asked),
-        "is_cut": len(asked) == reads.MOST,
+        "is_cut": len(asked) == insight_rules.MOST,
         "figures": overview(asked, yeses),
         "chart": chart(asked, period),
         "table": table(form, asked, yeses, period, person),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from approval_client.wire import Source, Status
-from dashboard.approvals.judging import demands_of
 from dashboard.approvals.models import ApprovalRequest, Decision, Judgement
+from dashboard.approvals.rules.judgement import demands_of
 from dashboard.policies.demands import Circle, Required
 from dashboard.policies.evaluate import Effect
 from dashboard.web import times

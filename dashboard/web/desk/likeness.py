@@ -10,8 +10,8 @@ from uuid import UUID
 
 from approval_client.wire import Source, Status, canonical_json, parse_json
 from dashboard.accounts.models import User
-from dashboard.approvals import lineage
 from dashboard.approvals.models import ApprovalRequest, Decision
+from dashboard.approvals.rules import likeness
 from dashboard.web import times, words
 from dashboard.web.drawing.diff import Difference, difference, tally
 from dashboard.web.drawing.prettyjson import pretty_json
@@ -79,7 +79,7 @@ def earlier_request(
 
     ``redacts`` says whether secrets are redacted in the difference.
     """
-    earlier = lineage.resembled(approval)
+    earlier = likeness.resembled(approval)
     if earlier is None:
         return None
     one = earlier.approval
@@ -95,7 +95,7 @@ def earlier_request(
         is_same=earlier.is_same,
         is_open=one.status == Status.REJECTED,
         names_run=bool(approval.run_id),
-        sections=list(diff_sections(lineage.text_of(one), approval.content, redacts=redacts)),
+        sections=list(diff_sections(likeness.text_of(one), approval.content, redacts=redacts)),
     )
 
 

@@ -13,10 +13,11 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from approval_client.wire import Kind, parse_json
-from dashboard.approvals import notebooks, queries
+from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotFound
 from dashboard.approvals.models import ApprovalRequest, Notebook
+from dashboard.approvals.rules import notebook as notebook_rules
 from dashboard.inspection.notebooks import Cell, Changes, Match, Output, Picture, changes, match
 from dashboard.web import errors, times
 from dashboard.web.access import for_readers
@@ -144,16 +145,16 @@ class PinnedNotebook:
 def pinned_notebook(approval: ApprovalRequest, now: datetime) -> PinnedNotebook | None:
     """Describe the notebook that a request names, or return None if it names none."""
     digest = parse_json(approval.evidence).get("notebook")
-    if not notebooks.is_digest(digest):
+    if not notebook_rules.is_digest(digest):
         return None
-    notebook = notebooks.pinned_to(approval.pk)
+    notebook = notebook_rules.pinned_to(approval.pk)
     if notebook is None:
         return PinnedNotebook(digest=digest)
     found = found_in(approval, notebook)
     return PinnedNotebook(
         digest=digest,
         sent=times.moment(notebook.sent_at, now),
-        cells=len(notebooks.outline_of(notebook)["cells"]),
+        cells=len(notebook_rules.outline_of(notebook)["cells"]),
         compared="" if found is None else _compared(found),
         is_in_it=bool(found),
         since=_since(approval, notebook),
@@ -165,14 +166,14 @@ def found_in(approval: ApprovalRequest, notebook: Notebook) -> Match | None:
     if approval.kind != Kind.CODE:
         return None
     content = parse_json(approval.content)
-    return match(content["code"], content.get("language"), notebooks.outline_of(notebook))
+    return match(content["code"], content.get("language"), notebook_rules.outline_of(notebook))
 
 
 def changes_since(notebook: Notebook, before: Notebook | None) -> Changes:
     """Say how a notebook differs from the one before."""
     if before is None or before.digest == notebook.digest:
         return Changes()
-    return changes(notebooks.outline_of(before), notebooks.outline_of(notebook))
+    return changes(notebook_rules.outline_of(before), notebook_rules.outline_of(notebook))
 
 
 def _compared(found: Match) -> str:
@@ -188,7 +189,7 @@ def _compared(found: Match) -> str:
 
 
 def _since(approval: ApprovalRequest, notebook: Notebook) -> str:
-    before = notebooks.pinned_before(approval)
+    before = notebook_rules.pinned_before(approval)
     if before is None:
         return ""
     if before.digest == notebook.digest:
@@ -246,10 +247,10 @@ def cell_page(
     approval: ApprovalRequest, notebook: Notebook, first: int, secrets: Collection[str] = ()
 ) -> CellPage:
     """Draw the cells from number ``first`` on, as many as fit on a page, ``secrets`` masked."""
-    outline = notebooks.outline_of(notebook)
+    outline = notebook_rules.outline_of(notebook)
     total = len(outline["cells"])
     first = min(max(first, 1), max(total, 1))
-    read = notebooks.cells_of(notebook, first - 1, MOST_CELLS)
+    read = notebook_rules.cells_of(notebook, first - 1, MOST_CELLS)
     views = draw_cells(read or [], outline["language"], secrets)
     last = first + len(views) - 1
     return CellPage(
@@ -267,7 +268,7 @@ def _rows(
     approval: ApprovalRequest, notebook: Notebook, views: list[CellView], *, redacts: bool
 ) -> list[CellRow]:
     found = found_in(approval, notebook)
-    before = notebooks.pinned_before(approval)
+    before = notebook_rules.pinned_before(approval)
     since = changes_since(notebook, before)
     shown = [view.number - 1 for view in views if view.number - 1 in since.earlier]
     diffs = (
@@ -291,8 +292,8 @@ def _would_run(found: Match, view: CellView) -> bool:
 def _differences(
     notebook: Notebook, before: Notebook, since: Changes, shown: list[int], *, redacts: bool
 ) -> dict[int, Difference]:
-    old = notebooks.sources_of(before, [since.earlier[number] for number in shown])
-    new = notebooks.sources_of(notebook, shown)
+    old = notebook_rules.sources_of(before, [since.earlier[number] for number in shown])
+    new = notebook_rules.sources_of(notebook, shown)
     if old is None or new is None:
         return {}
     pairs = zip(shown, old, new, strict=True)
@@ -309,10 +310,10 @@ _PICTURE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 def notebook(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show the cells of the notebook that was pinned; to htmx, the cells alone."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
-    kept = notebooks.pinned_to(approval_id)
+    kept = notebook_rules.pinned_to(approval_id)
     if kept is None:
         return errors.not_found(request)
     secrets = redacted_secrets(approval, last_judgement(approval), request.user)
@@ -328,8 +329,8 @@ def notebook(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 @for_readers
 def picture(request: PersonRequest, approval_id: UUID, cell: int, output: int) -> HttpResponse:
     """Show a picture of a pinned notebook, drawn anew."""
-    pin = notebooks.pinned_to(approval_id)
-    given = notebooks.picture_of(pin, cell - 1, output) if pin and cell else None
+    pin = notebook_rules.pinned_to(approval_id)
+    given = notebook_rules.picture_of(pin, cell - 1, output) if pin and cell else None
     drawn = drawn_anew(given) if given else None
     if drawn is None:
         return errors.not_found(request)

@@ -26,13 +26,18 @@ from approval_client.wire import Kind, Status
 from dashboard.accounts.models import Agent, Group, User
 from dashboard.accounts.roles import may_decide
 from dashboard.approvals import queries
-from dashboard.approvals.attention import Attention, attention
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.for_me import Mine, mine
-from dashboard.approvals.for_me import mine as for_me
-from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Claim, Decision, Poll
-from dashboard.approvals.narrowing import Narrowing, narrowed
-from dashboard.approvals.permission import votes_that_count
+from dashboard.approvals.models import (
+    ApprovalQuerySet,
+    ApprovalRequest,
+    Assignment,
+    Decision,
+    Poll,
+)
+from dashboard.approvals.rules.answer import votes_that_count
+from dashboard.approvals.rules.assignment import Presence, presence
+from dashboard.approvals.rules.queue import PersonalQueue, QueueFilter, filtered, personal_queue
+from dashboard.approvals.rules.queue import personal_queue as for_me
 from dashboard.inspection.findings import Severity
 from dashboard.policies.demands import Required
 from dashboard.web import times, words
@@ -85,7 +90,7 @@ class QueueForm(forms.Form):
 
     show = _choice("Which requests", [(tab, "") for tab in TABS])
     q = _text_field("Search content, objective and run", type="search", placeholder="Search")
-    mine = _choice("Needs me", [("1", "")])
+    personal_queue = _choice("Needs me", [("1", "")])
     order = _choice("Order", [("", "By time left"), ("risk", "By risk")])
     agent = _choice("Agent", [])
     kind = _choice("Kind", [("", "All kinds"), *((str(k), words.KINDS[k]) for k in Kind)])
@@ -129,7 +134,7 @@ class Filters:
     show: str
     mine: bool
     by_risk: bool
-    narrowing: Narrowing
+    narrowing: QueueFilter
     query: str
     unfiltered: str
     tabs: dict[str, str]
@@ -140,7 +145,7 @@ class Filters:
     @property
     def narrows(self) -> bool:
         """Whether the list may hold less than there is."""
-        return self.mine or self.narrowing != Narrowing()
+        return self.mine or self.narrowing != QueueFilter()
 
 
 def filters_of(address: QueryDict) -> Filters:
@@ -179,8 +184,8 @@ def _tabs(said: dict[str, str]) -> dict[str, str]:
     return {tab: f"?{urlencode(asked)}" if asked else "" for tab, asked in tabs.items()}
 
 
-def _narrowing(said: dict[str, str]) -> Narrowing:
-    return Narrowing(
+def _narrowing(said: dict[str, str]) -> QueueFilter:
+    return QueueFilter(
         agent=said.get("agent", ""),
         kind=said.get("kind", ""),
         capability=said.get("capability", ""),
@@ -268,7 +273,7 @@ def queue_rows(approvals: ApprovalQuerySet, person: User, now: datetime) -> list
     light = list(annotated.defer("content", "evidence", "objective"))
     open_now = [approval.pk for approval in light if approval.status == Status.PENDING]
     queries.fetch_votes([a for a in light if a.status == Status.PENDING and _approvals(a) > 1])
-    found = attention(open_now, person, now)
+    found = presence(open_now, person, now)
     kinds = [_likeness(approval, found, person) for approval in light]
     joined = {kind for kind, count in Counter(kinds).items() if kind and count > 1}
     return [
@@ -296,14 +301,14 @@ def _row(
     approval: ApprovalRequest,
     person: User,
     now: datetime,
-    attended: Attention,
+    attended: Presence,
     *,
     may_join: bool,
 ) -> QueueRow:
     is_open = approval.status == Status.PENDING
     decision: Decision | None = None if is_open else approval.decision
     left = times.time_left(approval.submitted_at, approval.expires_at, now) if is_open else None
-    claim, back = attended.claims.get(approval.pk), attended.back_at.get(approval.pk)
+    claim, back = attended.assignments.get(approval.pk), attended.snoozed_until.get(approval.pk)
     is_mine = claim is not None and claim.person_id == person.pk
     risk = _risk(approval.risk)  # type: ignore[attr-defined] # annotated
     return QueueRow(
@@ -322,7 +327,7 @@ def _row(
         progress=_progress(approval, now) if is_open else "",
         assigned=_assigned(claim, is_mine=is_mine),
         is_mine=is_mine,
-        viewing=viewing_now(attended.looking.get(approval.pk, [])),
+        viewing=viewing_now(attended.viewing.get(approval.pk, [])),
         snoozed_until=times.clock(back) if back else "",
         may_join=may_join,
         asked=times.moment(approval.submitted_at, now),
@@ -333,17 +338,17 @@ def _row(
     )
 
 
-def _assigned(claim: Claim | None, *, is_mine: bool) -> str:
+def _assigned(claim: Assignment | None, *, is_mine: bool) -> str:
     if claim is None:
         return ""
     return "you are on this" if is_mine else f"{claim.person.username} is on this"
 
 
 def _likeness(
-    approval: ApprovalRequest, found: Attention, person: User
+    approval: ApprovalRequest, found: Presence, person: User
 ) -> tuple[object, ...] | None:
     """Return what requests share that may be answered together; the bulk page compares more."""
-    claim = found.claims.get(approval.pk)
+    claim = found.assignments.get(approval.pk)
     is_calm = approval.risk <= Severity.LOW.rank  # type: ignore[attr-defined] # annotated
     is_free = claim is None or claim.person_id == person.pk
     if approval.status != Status.PENDING or not (is_calm and is_free and may_decide(person)):
@@ -431,14 +436,14 @@ class Listing:
 
 def listed(filters: Filters, person: User, now: datetime) -> Listing:
     """List what the address of the queue asks for."""
-    own = mine(person, now)
+    own = personal_queue(person, now)
     waiting = queries.queue(now).count()
     if filters.show == "decided":
         shown = queue_rows(_decided(filters), person, now)
         found = len(shown)
     else:
         open_now = queries.queue(now).select_related("agent", "token", "poll")
-        asked = narrowed(_tab(open_now, filters, own), filters.narrowing)
+        asked = filtered(_tab(open_now, filters, own), filters.narrowing)
         asked = asked.filter(pk__in=own.due) if filters.mine else asked
         shown = queue_rows(_ordered(asked, filters)[:MOST_ROWS], person, now)
         found = asked.count() if len(shown) == MOST_ROWS else len(shown)
@@ -447,18 +452,18 @@ def listed(filters: Filters, person: User, now: datetime) -> Listing:
         rows=shown,
         waiting=waiting,
         mine=len(own.due),
-        assigned=len(own.claimed),
-        snoozed=len(own.later),
+        assigned=len(own.assigned),
+        snoozed=len(own.snoozed),
         found=found,
     )
 
 
-def _tab(approvals: ApprovalQuerySet, filters: Filters, own: Mine) -> ApprovalQuerySet:
+def _tab(approvals: ApprovalQuerySet, filters: Filters, own: PersonalQueue) -> ApprovalQuerySet:
     if filters.show == "claimed":
-        return approvals.filter(pk__in=own.claimed)
+        return approvals.filter(pk__in=own.assigned)
     if filters.show == "later":
-        return approvals.filter(pk__in=own.later)
-    return approvals.exclude(pk__in=own.later) if own.later else approvals
+        return approvals.filter(pk__in=own.snoozed)
+    return approvals.exclude(pk__in=own.snoozed) if own.snoozed else approvals
 
 
 def _ordered(approvals: ApprovalQuerySet, filters: Filters) -> ApprovalQuerySet:
@@ -471,7 +476,7 @@ def _decided(filters: Filters) -> ApprovalQuerySet:
     if not filters.narrows:
         return queries.lately_closed()
     closed = queries.among_the_latest(LOOKED_THROUGH)
-    return queries.lately_closed(among=narrowed(closed, filters.narrowing))
+    return queries.lately_closed(among=filtered(closed, filters.narrowing))
 
 
 @require_safe

@@ -20,11 +20,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dashboard import sandbox
 from dashboard.accounts.models import User
-from dashboard.approvals import queries, services
-from dashboard.approvals.coverage import Part, missing
-from dashboard.approvals.editing import edited
+from dashboard.approvals import services
 from dashboard.approvals.errors import NotFound
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
+from dashboard.approvals.rules import likeness
+from dashboard.approvals.rules.edit import edited
+from dashboard.approvals.rules.view import TextPart, missing
 from dashboard.inspection.languages import lexer_alias
 from dashboard.web import errors
 from dashboard.web.access import auth, for_readers, is_in_sight
@@ -175,7 +176,7 @@ class Reader:
     find: str
     hits: list[ReaderLink]
     hit_count: int
-    served: list[Part]
+    served: list[TextPart]
     owed: list[Unread]
     redacted: int
 
@@ -277,7 +278,7 @@ def _redacted(content: Content) -> Iterator[str]:
 def _content(approval: ApprovalRequest, person: User) -> Content:
     judgement = last_judgement(approval)
     redacts = redacts_for(approval, judgement, person)
-    before = queries.memory_approved_before(approval)
+    before = likeness.memory_approved_before(approval)
     _, content = drawn_content(approval, judgement, before, redacts=redacts)
     page = reverse("web:request", args=[approval.pk])
     return replace(content, blocks=[replace(b, finding_page=page) for b in content.blocks])
@@ -351,7 +352,7 @@ def _outline(block: ContentBlock) -> OutlineView:
 def lines(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show one window of one text; the page of a request asks for the window alone."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
     form = LinesForm(request.GET)
@@ -373,7 +374,7 @@ def lines(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 def outline(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show what the texts of a content define, import and run, with the lines."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
     context = {"approval": approval, "outlines": outlines_of(approval, request.user)}
@@ -385,7 +386,7 @@ def outline(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 def reveal(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show the secrets of a content to this person from now on, and record that."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
         edit = edit_named(approval, request.POST.get("edit", ""))
         places = redacted_places(approval, request.user, edit)
         if places:

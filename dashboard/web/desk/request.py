@@ -20,14 +20,16 @@ from django.views.decorators.http import require_POST, require_safe
 from approval_client.wire import Kind, Status, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals import notebooks, queries, services
-from dashboard.approvals.attention import put_off_by
+from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.coverage import Part
-from dashboard.approvals.errors import ClaimedByAnother, NotFound, Refused, StaleBasis
-from dashboard.approvals.judging import demands_of, report_of
+from dashboard.approvals.errors import AssignedToAnother, NotFound, Refused, StaleBasis
 from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
-from dashboard.approvals.permission import why_not_count
+from dashboard.approvals.rules import likeness
+from dashboard.approvals.rules import notebook as notebook_rules
+from dashboard.approvals.rules.answer import why_not_count
+from dashboard.approvals.rules.judgement import demands_of, report_of
+from dashboard.approvals.rules.snooze import snoozed_by
+from dashboard.approvals.rules.view import TextPart
 from dashboard.policies.demands import Required
 from dashboard.web import errors, times, words
 from dashboard.web.access import for_readers, is_in_sight
@@ -95,7 +97,7 @@ class RequestContent:
     before: ApprovalRequest | None
     is_whole: bool
     redacts: bool
-    served: list[Part]
+    served: list[TextPart]
     owed: list[Unread]
     found: Found
     objective: SafeString
@@ -151,7 +153,7 @@ def request_content(
     What is not the request itself is drawn whole, for only the request is served in parts.
     """
     content = parse_json(approval.content)
-    before = queries.memory_approved_before(approval)
+    before = likeness.memory_approved_before(approval)
     redacts = redacts_for(approval, judgement, person)
     findings, drawn = drawn_content(
         approval, judgement, before, redacts=redacts, is_whole=bool(name)
@@ -200,7 +202,7 @@ def _notebook(evidence: dict[str, Any]) -> tuple[str, str]:
         del evidence["notebook_path"]
     if isinstance(link, str):
         del evidence["notebook_link"]
-    if notebooks.is_digest(evidence.get("notebook")):
+    if notebook_rules.is_digest(evidence.get("notebook")):
         del evidence["notebook"]  # desk.notebook says what became of it
     return path if isinstance(path, str) else "", link if isinstance(link, str) else ""
 
@@ -396,7 +398,7 @@ def _stamp(*shown: object) -> str:
 
 
 def _next(approval: ApprovalRequest, person: User, now: datetime) -> UUID | None:
-    left = queries.queue(now).exclude(pk=approval.pk).exclude(pk__in=put_off_by(person, now))
+    left = queries.queue(now).exclude(pk=approval.pk).exclude(pk__in=snoozed_by(person, now))
     return left.values_list("pk", flat=True).first()
 
 
@@ -405,7 +407,7 @@ def _next(approval: ApprovalRequest, person: User, now: datetime) -> UUID | None
 def show(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show a request in full."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
     return request_page(request, approval)
@@ -416,7 +418,7 @@ def show(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 def show_state(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show what of a request may have changed: its status line and the decision bar."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
     return state_bar(request, approval)
@@ -460,7 +462,7 @@ def _context(
         "state": state_of(approval, request.user, database_now(), sent),
         "refusal": str(refusal or ""),
         "is_stale": isinstance(refusal, StaleBasis),
-        "despite": refusal.name if isinstance(refusal, ClaimedByAnother) else "",
+        "despite": refusal.name if isinstance(refusal, AssignedToAnother) else "",
         "reason": sent.get("reason", "") if sent else "",
         "approve_reason": sent.get("approve_reason", "") if sent else "",
     }
@@ -483,9 +485,9 @@ def then_show(act: Callable[[PersonRequest, UUID], str | None]) -> Callable[...,
         except Refused as refusal:
             answer = state_bar if request.htmx else request_page
             status = status_of_refusal(refusal)
-            return answer(request, queries.current(approval_id), status, refusal)
+            return answer(request, services.current(approval_id), status, refusal)
         if request.htmx:
-            return state_bar(request, queries.current(approval_id))
+            return state_bar(request, services.current(approval_id))
         return SeeOther(address or reverse("web:request", args=[approval_id]))
 
     return view

@@ -14,10 +14,12 @@ from django.views.decorators.http import require_safe
 
 from approval_client.wire import Kind, Source, Status
 from dashboard.accounts.models import Agent, User
-from dashboard.approvals import lineage, queries
+from dashboard.approvals import queries
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.lineage import Earlier
 from dashboard.approvals.models import ApprovalRequest, Decision
+from dashboard.approvals.rules import likeness
+from dashboard.approvals.rules import run as run_rules
+from dashboard.approvals.rules.likeness import EarlierRequest
 from dashboard.web import errors, times, words
 from dashboard.web.access import for_readers
 from dashboard.web.desk.answer import RequestResult, result_of
@@ -92,8 +94,8 @@ class RunStory:
 
 def run_story(agent: Agent, run_id: str, person: User, now: datetime) -> RunStory:
     """Tell a run, in the order in which things were asked."""
-    story = lineage.story(agent.pk, run_id)
-    resembles = lineage.chain(story.approvals)
+    story = run_rules.story(agent.pk, run_id)
+    resembles = likeness.earlier_in_run(story.approvals)
     held = queries.active_hold() is not None
     number_of = {one.pk: story.total - len(story.approvals) + n for n, one in _from_1(story)}
     steps = [
@@ -116,7 +118,7 @@ def run_story(agent: Agent, run_id: str, person: User, now: datetime) -> RunStor
     )
 
 
-def _from_1(story: lineage.Story) -> list[tuple[int, ApprovalRequest]]:
+def _from_1(story: run_rules.Story) -> list[tuple[int, ApprovalRequest]]:
     return list(enumerate(story.approvals, 1))
 
 
@@ -126,12 +128,12 @@ def _counts(steps: list[RunStep]) -> list[tuple[str, str, int]]:
 
 
 def _like(
-    approval: ApprovalRequest, earlier: Earlier | None, number_of: dict[UUID, int]
+    approval: ApprovalRequest, earlier: EarlierRequest | None, number_of: dict[UUID, int]
 ) -> StepLikeness | None:
     if earlier is None:
         return None
     one = earlier.approval
-    old, new = lineage.text_of(one), lineage.text_of(approval)
+    old, new = likeness.text_of(one), likeness.text_of(approval)
     changed = "" if earlier.is_same else how_much_changed(old, new)
     became = words.STATUSES[Status(one.status)].lower()
     return StepLikeness(number_of[one.pk], one.pk, became, changed)

@@ -7,7 +7,7 @@ from uuid import UUID
 from django import forms
 
 from dashboard.approvals import services
-from dashboard.approvals.putting_off import Choice, Later
+from dashboard.approvals.rules.snooze import SnoozeChoice, SnoozeLength
 from dashboard.web.access import auth
 from dashboard.web.forms import cleaned
 from dashboard.web.http import PersonRequest
@@ -16,28 +16,28 @@ from dashboard.web.http import PersonRequest
 class SnoozeForm(forms.Form):
     """Chooses until when a request is snoozed."""
 
-    later = forms.ChoiceField(choices=[(str(later), "") for later in Later])
+    later = forms.ChoiceField(choices=[(str(later), "") for later in SnoozeLength])
 
 
 _LATER = {
-    Later.QUARTER: "For 15 minutes",
-    Later.HOUR: "For an hour",
-    Later.MORNING: "Until tomorrow, {until}",
-    Later.LONGEST: "Until {until}, when half of the time left is over",
+    SnoozeLength.QUARTER: "For 15 minutes",
+    SnoozeLength.HOUR: "For an hour",
+    SnoozeLength.MORNING: "Until tomorrow, {until}",
+    SnoozeLength.LONGEST: "Until {until}, when half of the time left is over",
 }
 
 
-def choice_in_words(choice: Choice) -> str:
+def choice_in_words(choice: SnoozeChoice) -> str:
     """Say until when a request would be snoozed."""
-    return _LATER[choice.later].format(until=choice.until.strftime("%H:%M UTC"))
+    return _LATER[choice.length].format(until=choice.until.strftime("%H:%M UTC"))
 
 
 def snooze(request: PersonRequest, approval_id: UUID) -> None:
     """Take the request out of the person's own queue for a while."""
-    later = Later(cleaned(SnoozeForm(request.POST))["later"])
-    services.put_off(approval_id=approval_id, person=request.user, auth=auth(request), later=later)
+    later = SnoozeLength(cleaned(SnoozeForm(request.POST))["later"])
+    services.snooze(approval_id=approval_id, person=request.user, auth=auth(request), length=later)
 
 
 def unsnooze(request: PersonRequest, approval_id: UUID) -> None:
     """Put the request back into the person's queue."""
-    services.bring_back(approval_id=approval_id, person=request.user, auth=auth(request))
+    services.unsnooze(approval_id=approval_id, person=request.user, auth=auth(request))

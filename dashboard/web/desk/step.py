@@ -12,10 +12,10 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST
 
 from approval_client.wire import EDITABLE, Kind, StepAnswer, parse_json
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
 from dashboard.approvals.errors import NotFound, Refused
 from dashboard.approvals.models import ApprovalRequest, Edit
-from dashboard.approvals.partial import StepSaid, steps_of
+from dashboard.approvals.rules.step import StepSaid, steps_of
 from dashboard.web import errors
 from dashboard.web.access import auth, for_reviewers
 from dashboard.web.content import step_in_words
@@ -82,7 +82,7 @@ def step_rows(approval: ApprovalRequest, edit: Edit, *, redacts: bool) -> Iterat
 def steps(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Take the answers to the steps of a plan: show what is left of it, or reject with them."""
     try:
-        approval = queries.current(approval_id)
+        approval = services.current(approval_id)
         if approval.kind != Kind.PLAN:
             return errors.not_found(request)
         return _steps(request, approval)
@@ -90,7 +90,7 @@ def steps(request: PersonRequest, approval_id: UUID) -> HttpResponse:
         return errors.not_found(request)
     except Refused as refusal:
         status = status_of_refusal(refusal)
-        return request_page(request, queries.current(approval_id), status, refusal)
+        return request_page(request, services.current(approval_id), status, refusal)
 
 
 def _steps(request: PersonRequest, approval: ApprovalRequest) -> HttpResponse:

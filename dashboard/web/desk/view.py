@@ -19,12 +19,12 @@ from django.views.decorators.http import require_POST
 from approval_client.wire import parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals import services
-from dashboard.approvals.attention import attention
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.coverage import Part, Text, is_revealed, missing
 from dashboard.approvals.errors import NotFound
-from dashboard.approvals.judging import report_of
 from dashboard.approvals.models import ApprovalRequest, Judgement
+from dashboard.approvals.rules.assignment import presence
+from dashboard.approvals.rules.judgement import report_of
+from dashboard.approvals.rules.view import ServedText, TextPart, is_revealed, missing
 from dashboard.web import errors
 from dashboard.web.access import auth, for_readers
 from dashboard.web.content import ApprovedMemory, Content, fits, may_redact, render_content
@@ -67,12 +67,12 @@ def laid_out_whole(content: Content) -> Content:
     return replace(content, blocks=blocks)
 
 
-def texts_in_parts(content: Content) -> list[Text]:
+def texts_in_parts(content: Content) -> list[ServedText]:
     """Return the texts that the page does not hold whole: each is served in parts."""
-    return [Text(block.code.digest, len(block.code.windows)) for block in _in_parts(content)]
+    return [ServedText(block.code.digest, len(block.code.windows)) for block in _in_parts(content)]
 
 
-def parts_on_page(content: Content) -> list[Part]:
+def parts_on_page(content: Content) -> list[TextPart]:
     """Return the parts that the page begins with, of texts that it does not hold whole."""
     return [
         part
@@ -82,14 +82,14 @@ def parts_on_page(content: Content) -> list[Part]:
     ]
 
 
-def parts_served(block: ContentBlock, window: Window) -> list[Part]:
+def parts_served(block: ContentBlock, window: Window) -> list[TextPart]:
     """Return the part in a window; none if something in it is redacted and so cannot be read."""
     if any(run.start < window.end and window.start < run.end for run in block.code.redacted):
         return []
-    return [Part(block.code.digest, window.number)]
+    return [TextPart(block.code.digest, window.number)]
 
 
-def unread(content: Content, missing: Collection[Part]) -> list[Unread]:
+def unread(content: Content, missing: Collection[TextPart]) -> list[Unread]:
     """Say what is unread in words, neighbours together."""
     parts, is_one = frozenset(missing), len(content.to_be_read) == 1
     return [one for block in _in_parts(content) for one in _unread_of(block, parts, is_one=is_one)]
@@ -108,9 +108,9 @@ def _is_compared(content: Content, block: ContentBlock) -> bool:
 
 
 def _unread_of(
-    block: ContentBlock, missing: Collection[Part], *, is_one: bool
+    block: ContentBlock, missing: Collection[TextPart], *, is_one: bool
 ) -> Iterator[Unread]:
-    windows = [w for w in block.code.windows if Part(block.code.digest, w.number) in missing]
+    windows = [w for w in block.code.windows if TextPart(block.code.digest, w.number) in missing]
     # Consecutive numbers keep their distance to their position.
     for _, group in groupby(enumerate(windows), lambda one: one[1].number - one[0]):
         together = list(map(itemgetter(1), group))
@@ -168,8 +168,8 @@ def redacted_secrets(
 
 
 def parts_missing(
-    approval: ApprovalRequest, drawn: Content, served: list[Part], person: User | None
-) -> list[Part]:
+    approval: ApprovalRequest, drawn: Content, served: list[TextPart], person: User | None
+) -> list[TextPart]:
     """Return the parts that were not served to ``person``, neither before nor in ``served``."""
     texts = texts_in_parts(drawn)
     if person is None or not texts:
@@ -192,7 +192,7 @@ def signed_view(name: str, shown: dict[str, Any]) -> str:
 
 def viewers_of(approval_id: UUID, person: User, now: datetime) -> str:
     """Say who else has a request open."""
-    return viewing_now(attention([approval_id], person, now).looking.get(approval_id, []))
+    return viewing_now(presence([approval_id], person, now).viewing.get(approval_id, []))
 
 
 def viewing_now(names: Sequence[str]) -> str:
@@ -211,6 +211,6 @@ def seen(request: PersonRequest, approval_id: UUID) -> HttpResponse:
         services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
     except NotFound:
         return errors.not_found(request)
-    services.note_looking(approval_id=approval_id, person=request.user)
+    services.note_viewing(approval_id=approval_id, person=request.user)
     reading = viewers_of(approval_id, request.user, database_now())
     return render(request, "desk/_reading.html", {"reading": reading})

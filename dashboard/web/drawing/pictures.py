@@ -11,7 +11,7 @@ import hashlib
 from django.core.cache import cache
 
 from dashboard import sandbox
-from dashboard.approvals.notebooks import turn
+from dashboard.approvals.rules.notebook import turn
 
 DEADLINE_S = 3.0
 

@@ -4,7 +4,7 @@ import pytest
 
 from approval_client.wire import Status
 from dashboard.approvals import services
-from dashboard.approvals.attention import claim_of
+from dashboard.approvals.rules.assignment import assignment_of
 from tests import make
 from tests.web.pages import ids, page_of, post, read
 
@@ -23,7 +23,7 @@ def test_claim_and_release_lead_back_to_the_request(browser, ask, alice):
     assert attend_of(browser, approval).one(class_="assignment-said").text.startswith("You are on")
     post(browser, approval, "release")
 
-    assert claim_of(approval) is None
+    assert assignment_of(approval) is None
 
 
 def test_another_sees_who_is_on_it_and_takes_it_over_knowingly(
@@ -60,13 +60,13 @@ def test_a_hand_over_that_says_too_little_or_too_much_does_nothing(browser, ask,
 
     answer = post(browser, approval, "hand-over", **form)
 
-    assert (answer.status_code, claim_of(approval)) == (422, None)
+    assert (answer.status_code, assignment_of(approval)) == (422, None)
     assert "Nothing was changed." in read(answer).one(role="alert").text
 
 
 def test_approve_on_what_another_is_on_asks_once_more(browser, answer, ask, bob):
     approval = ask()
-    services.claim(approval_id=approval.pk, person=bob, auth=AUTH)
+    services.assign(approval_id=approval.pk, person=bob, auth=AUTH)
 
     first = answer(browser, approval)
 
@@ -92,7 +92,7 @@ def test_what_was_handed_to_me_is_for_me_though_my_yes_does_not_count(browser, a
 def test_a_row_says_who_is_on_it_and_who_reads_it(browser, browser_of, ask, alice, bob):
     carol = make.person("carol", reviewer=True)
     approval = ask()
-    services.claim(approval_id=approval.pk, person=bob, auth=AUTH)
+    services.assign(approval_id=approval.pk, person=bob, auth=AUTH)
     browser_of(bob).post(f"/approvals/{approval.pk}/seen")
     browser_of(carol).post(f"/approvals/{approval.pk}/seen")
 
@@ -106,7 +106,7 @@ def test_a_row_says_who_is_on_it_and_who_reads_it(browser, browser_of, ask, alic
 
 def test_an_auditor_sees_it_and_can_do_nothing_about_it(browser_of, ask, alice):
     approval = ask()
-    services.claim(approval_id=approval.pk, person=alice, auth=AUTH)
+    services.assign(approval_id=approval.pk, person=alice, auth=AUTH)
 
     strip = attend_of(browser_of(make.person("aud", auditor=True)), approval)
 
@@ -121,7 +121,7 @@ def test_the_page_takes_as_many_queries_with_attention_as_without(
     browser.get("/")
     before = count_queries(lambda: browser.get("/"))
     for approval in approvals:
-        services.claim(approval_id=approval.pk, person=bob, auth=AUTH)
-        services.note_looking(approval_id=approval.pk, person=bob)
+        services.assign(approval_id=approval.pk, person=bob, auth=AUTH)
+        services.note_viewing(approval_id=approval.pk, person=bob)
 
     assert count_queries(lambda: browser.get("/")) == before

@@ -88,7 +88,7 @@ def test_what_fails_is_said_of_each_and_stops_nobody(browser, calls, bob):
     approvals = calls("/a", "/b", "/c")
     items = items_of(page(browser, approvals))
     make.decided(approvals[0], bob, Status.REJECTED)
-    services.claim(approval_id=approvals[1].pk, person=bob, auth="session:password")
+    services.assign(approval_id=approvals[1].pk, person=bob, auth="session:password")
 
     done = list(read(decide(browser, items)).one(class_="bulk-done").all("li"))
 

@@ -10,8 +10,8 @@ from django.db import connection
 from django.utils import timezone
 
 from approval_client.wire import OutcomeState, Status, parse_json
-from dashboard.approvals import archive
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.rules import history
 from dashboard.audit.models import AuditEntry
 from dashboard.web.desk.history import COLUMNS
 from tests import make
@@ -127,7 +127,7 @@ def test_what_is_asked_during_an_export_is_not_in_it(ask):
     first, at = ask(), timezone.now()
     ask()
 
-    rows = archive.batch(archive.Wanted(), at, None)
+    rows = history.batch(history.HistoryFilter(), at, None)
 
     assert [row["id"] for row in rows] == [first.pk]
 
@@ -157,7 +157,7 @@ def test_five_thousand_rows_leave_in_batches(browser, five_thousand):
 
     parts = async_to_sync(collect)()
 
-    assert [part.count(b"\n") for part in parts] == [0, *[archive.BATCH] * 25]
+    assert [part.count(b"\n") for part in parts] == [0, *[history.BATCH] * 25]
     assert len({row["id"] for part in parts for row in rows_of(part.decode())}) == 5000
 
 

@@ -6,8 +6,9 @@ import pytest
 from django.utils import timezone
 
 from approval_client.wire import Status
-from dashboard.approvals import guards, insight
+from dashboard.approvals import guards
 from dashboard.approvals.models import ApprovalRequest, View, Vote
+from dashboard.approvals.rules import insight
 from dashboard.approvals.services import mark_viewed
 from tests import make
 from tests.web.pages import links, read

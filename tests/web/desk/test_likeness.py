@@ -1,8 +1,8 @@
 import pytest
 
 from approval_client.wire import Kind, Status
-from dashboard.approvals import lineage, similarity
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.rules import likeness
 from tests import make
 from tests.web.pages import page_of
 
@@ -107,7 +107,7 @@ def test_what_came_later_is_not_linked(browser, ask, rejected):
 def test_what_a_person_answered_counts_before_what_waits(ask, rejected):
     ask(content=FIRST, run_id="r")
 
-    found = lineage.resembled(ask(content=FIRST, run_id="r"))
+    found = likeness.resembled(ask(content=FIRST, run_id="r"))
 
     assert found.approval == rejected
 
@@ -118,7 +118,7 @@ def test_of_two_answered_the_more_similar_one_counts(ask, alice, rejected):
 
     again = ask(content={"code": SECOND["code"] + "\nprint('truly')"}, run_id="r")
 
-    assert lineage.resembled(again).approval == near
+    assert likeness.resembled(again).approval == near
 
 
 def test_what_the_agent_said_when_it_withdrew_is_not_repeated_as_a_persons_words(
@@ -170,19 +170,19 @@ def test_each_part_that_changed_has_its_title(browser, ask, kind, old, new, titl
 
 
 def test_what_is_longer_than_the_limit_is_found_when_it_is_the_same(ask):
-    long = {"code": "x = 1\n" * similarity.LONGEST}
+    long = {"code": "x = 1\n" * likeness.LONGEST}
     first = ask(content=long, run_id="r")
 
-    assert lineage.resembled(ask(content=long, run_id="r")).approval == first
-    assert lineage.resembled(ask(content={"code": long["code"] + "y"}, run_id="r")) is None
+    assert likeness.resembled(ask(content=long, run_id="r")).approval == first
+    assert likeness.resembled(ask(content={"code": long["code"] + "y"}, run_id="r")) is None
 
 
 def test_only_the_newest_of_a_run_are_compared(ask):
     ask(content=FIRST, run_id="r")
-    for number in range(lineage.MOST_COMPARED):
+    for number in range(likeness.MOST_COMPARED):
         ask(content={"code": f"{number}" * 99}, run_id="r")
 
-    assert lineage.resembled(ask(content=SECOND, run_id="r")) is None
+    assert likeness.resembled(ask(content=SECOND, run_id="r")) is None
 
 
 def test_thirty_requests_in_a_run_cost_as_many_queries_as_two(

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from dashboard import sandbox
-from dashboard.approvals import notebooks, services
+from dashboard.approvals import services
+from dashboard.approvals.rules import notebook as notebook_rules
 from dashboard.web.desk import notebook as page_of_notebook
 from tests import make
 from tests.notebooks import (
@@ -27,8 +28,8 @@ EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 
 @pytest.fixture(autouse=True)
 def _unhurried(monkeypatch):
-    monkeypatch.setattr(notebooks, "READ_WITHIN_S", 20.0)
-    monkeypatch.setattr(notebooks, "CHECK_WITHIN_S", 20.0)
+    monkeypatch.setattr(notebook_rules, "READ_WITHIN_S", 20.0)
+    monkeypatch.setattr(notebook_rules, "CHECK_WITHIN_S", 20.0)
 
 
 @pytest.fixture
@@ -248,7 +249,7 @@ def test_a_notebook_that_cannot_be_read_is_said_so(browser, show, monkeypatch):
     def fail(*_):
         raise sandbox.SandboxError
 
-    monkeypatch.setattr(notebooks.sandbox, "call", fail)
+    monkeypatch.setattr(notebook_rules.sandbox, "call", fail)
     page = cells_of(browser, approval)
 
     assert "It could not be read" in page.text

@@ -1,9 +1,9 @@
 import pytest
 
 from approval_client.wire import Kind, Status, StepAnswer
-from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import Decision, Reveal
-from dashboard.approvals.partial import StepSaid
+from dashboard.approvals.rules.grant import GrantScope, GrantTerms
+from dashboard.approvals.rules.step import StepSaid
 from dashboard.audit.models import AuditEntry
 from tests import make
 from tests.web.pages import page_of, read
@@ -95,7 +95,7 @@ def test_a_secret_is_not_in_what_may_be_remembered(browser, alice, ask, argument
     content = {"tool": "t", "arguments": arguments}
     approval = ask(kind=Kind.TOOL_CALL, content=content, accepts_grants=True)
     before = browser.get(f"/approvals/{approval.pk}").content.decode()
-    terms = Terms(scope=Scope.ARGUMENTS, this_run=False, arguments=tuple(arguments))
+    terms = GrantTerms(scope=GrantScope.ARGUMENTS, this_run=False, arguments=tuple(arguments))
     make.decided(approval, alice, remember=terms)
 
     after = browser.get("/grants").content.decode()

@@ -115,7 +115,7 @@ def test_start_and_end_are_told_as_the_agent_reports_them(browser, ask, alice, t
 
 def test_an_approval_that_was_not_used_in_time_is_told(browser, ask, alice, monkeypatch):
     approval = ask()
-    monkeypatch.setattr(services._closing, "VALID_FOR", timedelta(0))
+    monkeypatch.setattr(services.closing, "VALID_FOR", timedelta(0))
     make.decided(approval, alice)
 
     told = bar_of(browser, approval).one(class_="result").text

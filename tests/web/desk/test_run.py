@@ -3,7 +3,8 @@ from urllib.parse import urlencode
 import pytest
 
 from approval_client.wire import OutcomeState, Status
-from dashboard.approvals import lineage, services
+from dashboard.approvals import services
+from dashboard.approvals.rules import run
 from tests import make
 from tests.web.pages import page_of, read
 
@@ -148,7 +149,7 @@ def test_without_a_role_nothing_is_told(browser_of, agent):
 
 
 def test_of_a_very_long_run_the_newest_are_told_and_numbered(ask, run_page, monkeypatch):
-    monkeypatch.setattr(lineage, "MOST_IN_A_STORY", 2)
+    monkeypatch.setattr(run, "MOST_IN_A_STORY", 2)
     for _ in range(5):
         ask(run_id="r")
 

@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from dashboard.approvals.attention import put_off_by
+from dashboard.approvals.rules.snooze import snoozed_by
 from tests.web.pages import ids, post, tabs
 
 
@@ -15,7 +15,7 @@ def test_not_now_leaves_my_queue_and_stands_under_later(browser, browser_of, ask
     assert ids(browser, "/?show=later") == [str(approval.pk)]
     assert set(ids(browser_of(bob), "/")) == {str(approval.pk), str(other.pk)}
     post(browser, approval, "back")
-    assert put_off_by(alice, timezone.now()) == set()
+    assert snoozed_by(alice, timezone.now()) == set()
 
 
 def test_the_tabs_count_what_waits_what_is_for_me_mine_and_later(browser, ask):

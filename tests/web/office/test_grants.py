@@ -4,8 +4,8 @@ import pytest
 
 from approval_client.wire import Kind, Status
 from dashboard.accounts.services import people
-from dashboard.approvals.granting import Scope, Terms
 from dashboard.approvals.models import Grant
+from dashboard.approvals.rules.grant import GrantScope, GrantTerms
 from dashboard.approvals.services import end_forbidden_grants
 from dashboard.inspection.findings import Finding, Severity
 from tests import make
@@ -14,8 +14,10 @@ from tests.web.pages import read as tree
 
 CALL = {"tool": "move_file", "arguments": {"from": "/data/a", "to": "/data/b"}}
 TOOL = {"kind": Kind.TOOL_CALL, "capability": "files", "content": CALL}
-EVERY_MOVE = Terms(scope=Scope.TOOL, this_run=False, most_uses=3)
-FROM_THERE = Terms(scope=Scope.ARGUMENTS, this_run=False, arguments=("from",), most_uses=3)
+EVERY_MOVE = GrantTerms(scope=GrantScope.TOOL, this_run=False, most_uses=3)
+FROM_THERE = GrantTerms(
+    scope=GrantScope.ARGUMENTS, this_run=False, arguments=("from",), most_uses=3
+)
 
 
 @pytest.fixture(autouse=True)
@@ -111,7 +113,7 @@ def test_a_grant_for_one_content_shows_its_digest_and_leads_to_it(reviewer, toke
     ("this_run", "said"), [(True, "only in run night-7"), (False, "in any run of beamline")]
 )
 def test_where_it_holds_is_said(reviewer, token, alice, this_run, said):
-    terms = Terms(scope=Scope.TOOL, this_run=this_run, most_uses=3)
+    terms = GrantTerms(scope=GrantScope.TOOL, this_run=this_run, most_uses=3)
     make.granted(token, alice, terms=terms, run_id="night-7", **TOOL)
 
     assert facts(cards(reviewer)[0])["Where"] == said
@@ -127,7 +129,7 @@ def test_how_often_it_was_used_is_counted_and_the_last_are_linked(reviewer, gran
 
 
 def test_any_number_is_said_to_be(reviewer, token, alice):
-    make.granted(token, alice, terms=Terms(scope=Scope.TOOL, this_run=False), **TOOL)
+    make.granted(token, alice, terms=GrantTerms(scope=GrantScope.TOOL, this_run=False), **TOOL)
 
     assert facts(cards(reviewer)[0])["Used"] == "0 times, of any number"
 
@@ -153,7 +155,9 @@ def test_without_findings_it_covers_what_has_none(reviewer, grant):
 
 def test_what_an_agent_wrote_is_drawn_and_never_markup(reviewer, token, alice):
     call = {"tool": "<b>x\u202e</b>", "arguments": {"<i>a</i>": "\u200b</article>"}}
-    terms = Terms(scope=Scope.ARGUMENTS, this_run=False, arguments=("<i>a</i>",), most_uses=1)
+    terms = GrantTerms(
+        scope=GrantScope.ARGUMENTS, this_run=False, arguments=("<i>a</i>",), most_uses=1
+    )
     make.granted(token, alice, terms=terms, **TOOL | {"content": call})
 
     (card,) = cards(reviewer)

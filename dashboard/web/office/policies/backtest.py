@@ -19,9 +19,9 @@ from django.views.decorators.http import require_http_methods
 
 from approval_client.wire import Kind, Status
 from dashboard.accounts.models import User
-from dashboard.approvals import history
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.rules import past_cases
 from dashboard.inspection.findings import INSPECTOR_VERSION
 from dashboard.policies.evaluate import Effect
 from dashboard.policies.simulating import Case, Simulation, simulate
@@ -150,7 +150,7 @@ class Backtest:
 def replay(candidate: Candidate, since: datetime, person: User, now: datetime) -> Backtest:
     """Try a policy on the requests that were submitted since then and answered."""
     tally = _Tally()
-    found = simulate(candidate.policy, tally.counted(history.cases(since, MOST_REQUESTS)))
+    found = simulate(candidate.policy, tally.counted(past_cases.cases(since, MOST_REQUESTS)))
     waits = [tally.answered_in_s[pk] for pk in found.saved if pk in tally.answered_in_s]
     groups = list(_groups(tally, found))
     return Backtest(
@@ -185,7 +185,7 @@ def _median(waits: Collection[float]) -> str:
 
 def _remarks(since: datetime, total: int, older_findings: int) -> Iterator[str]:
     waiting = ApprovalRequest.objects.pending().filter(submitted_at__gte=since).count()
-    left_out = history.answered(since).count() - total
+    left_out = past_cases.answered(since).count() - total
     for count, one, many in (
         (waiting, "still waits for an answer and is", "still wait for an answer and are"),
         (left_out, "older than these is", "older than these are"),

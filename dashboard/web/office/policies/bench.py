@@ -19,9 +19,9 @@ from django.views.decorators.http import require_http_methods
 from approval_client.wire import JsonError, Kind, Status, canonical_json, parse_json
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import agents
-from dashboard.approvals.contents import problems_with
-from dashboard.approvals.history import past
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.rules.content import problems_with
+from dashboard.approvals.rules.past_cases import past
 from dashboard.inspection.findings import INSPECTOR_VERSION
 from dashboard.policies import queries
 from dashboard.policies.demands import Required

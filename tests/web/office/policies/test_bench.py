@@ -4,8 +4,8 @@ import pytest
 
 from approval_client.wire import Kind
 from dashboard.api.schemas import CONTENTS
-from dashboard.approvals.contents import problems_with
 from dashboard.approvals.models import ApprovalRequest, Inspection
+from dashboard.approvals.rules.content import problems_with
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.policies import inspecting

@@ -1,0 +1,144 @@
+"""What a reviewer sends, and whose approval counts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from approval_client.wire import Status
+from dashboard.accounts import roles
+from dashboard.accounts.models import User
+from dashboard.accounts.queries import groups_of
+from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Vote
+from dashboard.approvals.rules.grant import GrantTerms
+from dashboard.approvals.rules.step import StepSaid
+from dashboard.audit.services import Actor
+from dashboard.policies.demands import Required
+
+
+class Basis(NamedTuple):
+    """What the reviewer's page showed. A decision about anything else does not count.
+
+    ``edit_id`` names the edit that the page was about, if any. An approval is then of the edit,
+    and a rejection sends it along as a replacement.
+    """
+
+    digest: str
+    judgement_id: int
+    edit_id: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """One person's answer to a request.
+
+    Attributes:
+        auth: How the reviewer is known, for the record, such as ``"session:password"``.
+        shown: What the page displayed, as JSON, kept with the answer.
+        remember: What is to be allowed from now on, if the approval is to be remembered.
+        despite: The assignee whom the page showed when somebody else approved all the same.
+        repeats: The earlier decision that is repeated for exactly the same question.
+        steps: What becomes of each step of a plan that is rejected.
+        allow_steps: Whether the steps of the plan may run when they are asked exactly so.
+    """
+
+    reviewer: User
+    auth: str
+    status: Status
+    basis: Basis
+    reason: str = ""
+    shown: Mapping[str, Any] = field(default_factory=dict)
+    remember: GrantTerms | None = None
+    despite: str = ""
+    repeats: Decision | None = None
+    steps: Sequence[StepSaid] = ()
+    allow_steps: bool = False
+
+    @property
+    def end_seen(self) -> bool:
+        """Whether the page says that the end of the content was in sight."""
+        return bool(self.shown.get("end_seen"))
+
+    @property
+    def actor(self) -> Actor:
+        """Who answers, for the record."""
+        return Actor(f"user:{self.reviewer.username}", self.auth)
+
+
+NO_RIGHT = "You are not a reviewer (any more)."
+OWNER = (
+    "You own {agent} or made its token, and the policy wants somebody else to approve what it "
+    "asks."
+)
+EDITOR = (
+    "You wrote this, and the policy wants somebody else to approve what a reviewer has changed."
+)
+GROUPS = "The policy wants a yes from {groups}, and you are not in there."
+
+
+def why_not_count(
+    approval: ApprovalRequest,
+    required: Required,
+    person: User,
+    now: datetime,
+    groups: Collection[str] | None = None,
+    *,
+    edit: Edit | None = None,
+) -> str:
+    """Say why this person's approval would not count; empty if it would.
+
+    ``groups`` are the names of those that the person is in, where they were read before. What
+    is approved is ``edit``, if there is one, and else what was asked.
+    """
+    if not roles.may_decide(person):
+        return NO_RIGHT
+    if edit and edit.edited_by_id == person.pk and not required.editor_may_approve:
+        return EDITOR
+    owner_may = required.owner_may_approve
+    if not roles.may_approve_for(person, approval.token, owner_may_approve=owner_may):
+        return OWNER.format(agent=approval.agent.name)
+    after_s = (now - approval.submitted_at).total_seconds()
+    mine = groups_of(person) if groups is None else groups
+    if not required.admits(mine, after_s=after_s):
+        return GROUPS.format(groups=required.groups_in_words(after_s=after_s))
+    return ""
+
+
+def is_enough(vote: Vote, required: Required) -> bool:
+    """Whether a vote is enough under ``required``; a stricter policy may ask for more."""
+    has_reason = bool(vote.reason.strip()) or not required.reason_required
+    return has_reason and (vote.end_seen or not required.whole_content)
+
+
+def votes_that_count(
+    approval: ApprovalRequest,
+    required: Required,
+    now: datetime,
+    votes: Iterable[Vote] | None = None,
+    *,
+    edit: Edit | None = None,
+) -> list[Vote]:
+    """The votes of people who may still approve, one for each person.
+
+    A right that was lost since counts no more, and neither does a yes that gave less than is asked
+    for now. ``votes`` are all of the request, in their order, where they were read before. A yes
+    to what was asked does not count for an ``edit``, nor the other way round.
+    """
+    if votes is None:
+        votes = approval.votes.select_related("person").prefetch_related("person__groups")
+    counting = dict[int, Vote]()
+    for vote in votes:
+        if not _is_for(vote, approval, edit) or not is_enough(vote, required):
+            continue
+        groups = [group.name for group in vote.person.groups.all()]
+        if not why_not_count(approval, required, vote.person, now, groups, edit=edit):
+            counting[vote.person_id] = vote
+    return list(counting.values())
+
+
+def _is_for(vote: Vote, approval: ApprovalRequest, edit: Edit | None) -> bool:
+    if edit is None:
+        return vote.edit_id is None and vote.digest == approval.digest
+    return vote.edit_id == edit.pk and vote.digest == edit.digest

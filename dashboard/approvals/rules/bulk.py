@@ -1,0 +1,133 @@
+"""Which of many requests can be answered together.
+
+Like with like, and nothing that deserves a look of its own. Whoever answers sees all of one and
+every difference of the others, and each is still decided alone, on its own basis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models.functions import Length
+
+from approval_client.wire import Kind, Status, parse_json
+from dashboard.accounts.models import User
+from dashboard.accounts.queries import groups_of
+from dashboard.approvals import queries
+from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Judgement
+from dashboard.approvals.rules.answer import why_not_count
+from dashboard.approvals.rules.assignment import Presence, presence
+from dashboard.approvals.rules.judgement import demands_of, report_of
+from dashboard.inspection.findings import Report, Severity
+
+MOST = 50
+"""How many are answered together."""
+
+LONGEST = 50_000
+"""Characters of one content; what is longer deserves a page of its own."""
+
+MOST_CHARACTERS = 400_000
+"""Characters of all of them: a page that nobody can read is no page."""
+
+_CLOSED = "It does not wait for an answer any more."
+_FLAGGED = "Something was found in it that deserves a look of its own."
+_DOUBT = "Our inspection could not read or follow all of it."
+_SEVERAL = "Several people have to approve it."
+_ASSIGNED = "{} is on it."
+_OTHER = "It is not like the first: another agent, kind, capability or tool, or other findings."
+_TOO_LONG = "It is too long to be compared beside others."
+_GONE = "It is too long for this page, or there is no such request."
+
+
+class Alone(NamedTuple):
+    """A request that has to be answered alone, and why."""
+
+    id: UUID
+    why: str
+
+
+class JudgedRequest(NamedTuple):
+    """A request that can be answered with others, and what the policy says of it."""
+
+    approval: ApprovalRequest
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class SortedOut:
+    """Requests that are alike, in the order of the queue, and those left out."""
+
+    alike: list[JudgedRequest]
+    alone: list[Alone]
+
+
+def sort_out(ids: Sequence[UUID], person: User, now: datetime) -> SortedOut:
+    """Sort requests into those that ``person`` can answer together, and the others."""
+    asked = list(dict.fromkeys(ids))[:MOST]
+    found = list(_short(asked))
+    attended = presence([approval.pk for approval in found], person, now)
+    groups = groups_of(person)
+    known = {approval.pk for approval in found}
+    alone = [Alone(pk, _GONE) for pk in asked if pk not in known]
+    alike = list[JudgedRequest]()
+    room = MOST_CHARACTERS
+    for approval in found:
+        one = JudgedRequest(approval, list(approval.judgements.all())[-1])
+        room -= len(approval.content)
+        why = _why_alone(one, person, groups, now, attended) or _unlike(alike, one)
+        if why or room < 0:
+            alone.append(Alone(approval.pk, why or _TOO_LONG))
+        else:
+            alike.append(one)
+    return SortedOut(alike, alone)
+
+
+def _short(ids: Iterable[UUID]) -> ApprovalQuerySet:
+    short = queries.whole().alias(size=Length("content")).filter(pk__in=ids, size__lte=LONGEST)
+    return short.order_by("expires_at", "pk")
+
+
+def _why_alone(
+    one: JudgedRequest, person: User, groups: Collection[str], now: datetime, attended: Presence
+) -> str:
+    approval, required = one.approval, demands_of(one.judgement)
+    assignment = attended.assignments.get(approval.pk)
+    if approval.status != Status.PENDING or approval.expires_at <= now:
+        return _CLOSED
+    if assignment and assignment.person_id != person.pk:
+        return _ASSIGNED.format(assignment.person.username)
+    if required.approvals > 1:
+        return _SEVERAL
+    return _flagged(_report(one)) or why_not_count(approval, required, person, now, groups)
+
+
+def _flagged(report: Report) -> str:
+    if any(finding.severity.rank > Severity.LOW.rank for finding in report.findings):
+        return _FLAGGED
+    return _DOUBT if report.has_doubts else ""
+
+
+def _unlike(alike: Sequence[JudgedRequest], one: JudgedRequest) -> str:
+    return _OTHER if alike and _likeness(alike[0]) != _likeness(one) else ""
+
+
+def _likeness(one: JudgedRequest) -> tuple[object, ...]:
+    approval, report = one.approval, _report(one)
+    tool = parse_json(approval.content)["tool"] if approval.kind == Kind.TOOL_CALL else ""
+    names = frozenset(report.names)
+    return (
+        approval.agent_id,
+        approval.kind,
+        approval.capability,
+        tool,
+        names,
+        one.judgement.demands,
+    )
+
+
+def _report(one: JudgedRequest) -> Report:
+    return report_of(one.judgement.inspection)

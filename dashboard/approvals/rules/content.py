@@ -1,0 +1,103 @@
+"""What a content may be, by its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from approval_client.wire import Kind
+from dashboard.policies.evaluate import MODES_OF_OTHERS
+
+Line = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+_MOST_PROBLEMS, _LONGEST_NAME = 5, 100
+_LINE = "must be one line of text, without control characters"
+_SENTENCES = {
+    "missing": "is missing",
+    "extra_forbidden": "is not known",
+    "string_type": "must be a text",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must not be longer than {max_length} characters",
+    "string_pattern_mismatch": _LINE,
+    "dict_type": "must be an object",
+    "list_type": "must be a list",
+    "too_short": "must not be empty",
+}
+
+
+class Content(BaseModel):
+    """A content of any kind. Nothing is converted: unknown members and wrong types are errors."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class CodeContent(Content):
+    """Code that would run, as it is; several fenced blocks may stand in one text."""
+
+    code: Annotated[str, Field(min_length=1)]
+    language: Line | None = None
+
+
+class ToolCallContent(Content):
+    """A tool that would be called."""
+
+    tool: Annotated[Name, Field(json_schema_extra={"not": {"enum": sorted(MODES_OF_OTHERS)}})]
+    arguments: dict[str, Any]
+
+
+class PlanContent(Content):
+    """A plan that would be followed."""
+
+    steps: Annotated[list[dict[str, Any]], Field(min_length=1)]
+
+
+class MemoryContent(Content):
+    """Something that would be remembered, changed or forgotten."""
+
+    operation: Name
+    user_id: Line
+    content: str
+    existing: str | None = None
+
+
+CONTENTS: dict[Kind, type[Content]] = {
+    Kind.CODE: CodeContent,
+    Kind.TOOL_CALL: ToolCallContent,
+    Kind.PLAN: PlanContent,
+    Kind.MEMORY: MemoryContent,
+}
+"""What a content may be, by its kind: for what agents submit, for edits and for steps."""
+
+
+def check(kind: Kind, content: Any) -> None:
+    """Refuse what is not a content of its kind.
+
+    Raises:
+        ValueError: It is not one; a ``ValidationError`` where its members are wrong.
+    """
+    shape = CONTENTS[kind].model_validate(content)
+    if isinstance(shape, ToolCallContent) and shape.tool in MODES_OF_OTHERS:
+        raise ValueError(f"no tool may be called {shape.tool!r}, which is a capability")
+
+
+def problems_with(kind: Kind, content: Any) -> list[str]:
+    """Say what keeps ``content`` from being one of its kind; nothing if it is one."""
+    if not isinstance(content, dict):
+        return ["This must be a JSON object, in braces."]
+    return list(islice(_problems(kind, content), _MOST_PROBLEMS))
+
+
+def _problems(kind: Kind, content: dict[str, Any]) -> Iterator[str]:
+    try:
+        check(kind, content)
+    except ValidationError as error:
+        for details in error.errors():
+            where = ".".join(map(str, details["loc"]))[:_LONGEST_NAME]
+            what = _SENTENCES.get(details["type"], "is not right")
+            yield f"{where!r} {what.format(**details.get('ctx', {}))}."
+    except ValueError as error:
+        why = str(error)
+        yield f"{why[0].upper()}{why[1:]}."

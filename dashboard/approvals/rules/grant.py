@@ -1,0 +1,119 @@
+"""Grants: what one covers, and when one can be made."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from approval_client.wire import Kind, canonical_json, parse_json
+from dashboard.accounts.models import User
+from dashboard.accounts.queries import groups_of
+from dashboard.approvals.models import ApprovalRequest, Grant
+from dashboard.inspection.findings import Report, Severity
+from dashboard.policies.demands import Required
+
+ONLY_LATE = (
+    "Your yes counts here only because half of the time is over, so it cannot be remembered."
+)
+DEFAULT_FOR_S = 8 * 3600
+LONGEST_FOR_S = 30 * 24 * 3600
+MOST_USES = 10_000
+
+
+class GrantScope(StrEnum):
+    """What a grant covers, from the least to the most."""
+
+    CONTENT = "content"
+    ARGUMENTS = "arguments"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrantTerms:
+    """What a reviewer wants to allow from now on.
+
+    Attributes:
+        this_run: Only in the run that the request belongs to.
+        arguments: Names of the arguments whose values have to be the same, for ``ARGUMENTS``.
+        for_s: How long, in seconds.
+        most_uses: How often at most; None means as often as it is asked for.
+    """
+
+    scope: GrantScope
+    this_run: bool
+    arguments: tuple[str, ...] = ()
+    for_s: int = DEFAULT_FOR_S
+    most_uses: int | None = None
+
+
+def why_not_by(person: User, required: Required) -> str:
+    """Say why this person's approval cannot be remembered; empty if it can.
+
+    A grant answers new requests at once, when those who join at half time do not count yet.
+    """
+    in_time = required.admits(groups_of(person), after_s=0)
+    return "" if in_time else ONLY_LATE
+
+
+def why_not_grantable(approval: ApprovalRequest, required: Required, report: Report) -> str:
+    """Say why an approval of this request cannot be remembered; empty if it can."""
+    if not required.grants_allowed:
+        return "The policy does not allow to remember a yes to this."
+    if required.approvals > 1:
+        return "Several people have to approve this each time, so no yes is remembered."
+    if not approval.accepts_grants:
+        return "The agent asked for an answer to this one request only."
+    if report.has_doubts:
+        return "Nobody could read all of this, so no yes is remembered."
+    return ""
+
+
+def scopes(approval: ApprovalRequest) -> list[GrantScope]:
+    """The scopes that make sense for a request: only tool calls have more than their content."""
+    return list(GrantScope) if approval.kind == Kind.TOOL_CALL else [GrantScope.CONTENT]
+
+
+def severities(report: Report) -> dict[str, str]:
+    """The findings that an approval of this covers: name -> the highest severity."""
+    found: dict[str, str] = {}
+    for finding in sorted(report.findings, key=lambda f: f.severity.rank):
+        found[finding.name] = str(finding.severity)
+    return found
+
+
+def covers(grant: Grant, approval: ApprovalRequest, content: Any, report: Report) -> bool:
+    """Say whether a grant in force answers this request: the same agent, run, kind and scope.
+
+    A finding that the approval did not cover, or a graver one, is not covered.
+    """
+    if (grant.agent_id, grant.kind) != (approval.agent_id, approval.kind) or report.has_doubts:
+        return False
+    if grant.run_id and grant.run_id != approval.run_id:
+        return False
+    return _is_within(grant, approval, content) and _no_graver(grant, report)
+
+
+def _is_within(grant: Grant, approval: ApprovalRequest, content: Any) -> bool:
+    match grant.scope:
+        case GrantScope.CONTENT:
+            return grant.digest == approval.digest
+        case GrantScope.TOOL:
+            return bool(content["tool"] == grant.tool)
+        case GrantScope.ARGUMENTS:
+            same = content["tool"] == grant.tool
+            return same and _agree(parse_json(grant.arguments), content.get("arguments", {}))
+    return False
+
+
+def _agree(expected: dict[str, Any], arguments: Any) -> bool:
+    return isinstance(arguments, dict) and all(
+        name in arguments and canonical_json(arguments[name]) == canonical_json(value)
+        for name, value in expected.items()
+    )
+
+
+def _no_graver(grant: Grant, report: Report) -> bool:
+    covered = {name: Severity(found).rank for name, found in json.loads(grant.findings).items()}
+    return all(f.severity.rank <= covered.get(f.name, -1) for f in report.findings)

@@ -1,0 +1,81 @@
+"""What a policy is asked about a request and what it answered, as rows and back."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from functools import lru_cache
+
+from approval_client.wire import Kind, parse_json
+from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
+from dashboard.inspection.findings import Report
+from dashboard.policies.demands import Required
+from dashboard.policies.evaluate import Effect, Evaluation, Policy, evaluate
+from dashboard.policies.models import PolicyRevision
+from dashboard.policies.questions import Question
+
+LOOP_WITHIN = timedelta(hours=1)
+"""How far back the same content counts as a loop for an agent that names no run."""
+
+
+def question_of(approval: ApprovalRequest, report: Report, repeated: int) -> Question:
+    """Return what a policy judges: the request as submitted, and what was found in it."""
+    mode = parse_json(approval.evidence).get("execution_mode")
+    return Question(
+        kind=Kind(approval.kind),
+        content=parse_json(approval.content),
+        report=report,
+        agent=approval.agent.name,
+        asked_at=approval.submitted_at,
+        capability=approval.capability,
+        execution_mode=mode if isinstance(mode, str) else "",
+        run_id=approval.run_id,
+        repeated=repeated,
+    )
+
+
+def judged_by(revision: PolicyRevision, question: Question) -> Evaluation:
+    """Judge a question by a published policy."""
+    return evaluate(policy_of(revision.document), question)
+
+
+def judged_anew(
+    revision: PolicyRevision, approval: ApprovalRequest, seen: Inspection
+) -> Evaluation:
+    """Judge a request that was inspected before by a published policy."""
+    return judged_by(revision, question_of(approval, report_of(seen), seen.repeated))
+
+
+def as_judged(judgement: Judgement | Edit) -> Evaluation:
+    """Return what a policy answered then."""
+    return Evaluation(
+        Effect(judgement.effect),
+        tuple(json.loads(judgement.trace)),
+        Required.from_json(judgement.demands),
+    )
+
+
+def demands_of(judgement: Judgement) -> Required:
+    """Return what a judgement asks of the people who approve."""
+    return Required.from_json(judgement.demands)
+
+
+def report_of(inspection: Inspection) -> Report:
+    """Return what an inspection found."""
+    return Report.from_json(inspection.report)
+
+
+@lru_cache(maxsize=32)
+def policy_of(document: str) -> Policy:
+    """Read a published document; a policy with many rules takes a while to compile."""
+    return Policy.from_json(document)
+
+
+def times_asked(approval: ApprovalRequest) -> int:
+    """Count how often the agent asked for the same content before, in the same run."""
+    earlier = ApprovalRequest.objects.filter(
+        agent=approval.agent_id, digest=approval.digest, run_id=approval.run_id
+    )
+    if not approval.run_id:
+        earlier = earlier.filter(submitted_at__gt=approval.submitted_at - LOOP_WITHIN)
+    return earlier.count()

@@ -1,0 +1,296 @@
+"""Requests that are the same as an earlier one, or like it.
+
+A run is what the agent calls one; nothing here trusts it further than to put things side by side.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Case, F, Q, TextField, Value, When
+from django.db.models.functions import Length
+
+from approval_client.wire import Kind, Source, Status, canonical_json, parse_json
+from dashboard.accounts.models import User
+from dashboard.approvals.models import (
+    ApprovalQuerySet,
+    ApprovalRequest,
+    Decision,
+    Judgement,
+    Vote,
+)
+from dashboard.approvals.rules.edit import edited
+from dashboard.approvals.rules.history import these
+
+LONGEST = 20_000
+"""Characters of canonical content; what is longer resembles nothing but itself."""
+
+ALIKE = 0.6
+"""From here on two contents are worth reading side by side: 1 is the same, 0 nothing common."""
+
+_PIECE = 3  # characters: long enough to know words by, short enough to survive a changed one
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """What is kept of a content to compare it.
+
+    Attributes:
+        frame: What has to be equal: the tool, or what is done to whose memory.
+        pieces: How often each piece of text is in it.
+        total: How many pieces that is.
+    """
+
+    frame: tuple[str, ...]
+    pieces: Counter[str]
+    total: int
+
+
+def sketch(kind: str, content: str) -> Sketch:
+    """Sketch canonical ``content``, which has to be no longer than ``LONGEST``."""
+    frame, text = _read(Kind(kind), parse_json(content))
+    padded = f"\n{text}\n"
+    cut = [padded[start : start + _PIECE] for start in range(len(padded) - _PIECE + 1)]
+    return Sketch(frame, Counter(cut), len(cut))
+
+
+def likeness(one: Sketch, other: Sketch) -> float:
+    """Return the share of pieces that two contents have in common, from 0 to 1."""
+    total = one.total + other.total
+    if one.frame != other.frame or not total:
+        return 0.0
+    fewer, more = sorted((one, other), key=lambda side: side.total)
+    if 2 * fewer.total < ALIKE * total:
+        return 0.0  # too unequal in length to be alike
+    common = sum(min(count, more.pieces[piece]) for piece, count in fewer.pieces.items())
+    return 2 * common / total
+
+
+def _read(kind: Kind, content: dict[str, Any]) -> tuple[tuple[str, ...], str]:
+    match kind:
+        case Kind.CODE:
+            return (), _written(content.get("code"))
+        case Kind.TOOL_CALL:
+            return (_written(content.get("tool")),), _written(content.get("arguments"))
+        case Kind.PLAN:
+            return (), _written(content.get("steps"))
+        case Kind.MEMORY:
+            whose = (_written(content.get("operation")), _written(content.get("user_id")))
+            return whose, _written(content.get("content"))
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else canonical_json(value)
+
+
+MOST_COMPARED = 10
+"""How many earlier requests one is compared with: the newest of its kind."""
+
+
+WITHIN = timedelta(days=7)
+"""How far back an earlier request is looked for. It keeps the search off a whole archive."""
+
+_MOST_CHARACTERS = 100_000
+"""How much of a story is compared; what is beyond it is compared by its digest alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRequest:
+    """An earlier request that one resembles.
+
+    Attributes:
+        approval: With its decision, and with its ``text`` where that is short enough to compare.
+        is_same: Whether the content is the same to the last character.
+    """
+
+    approval: ApprovalRequest
+    is_same: bool
+
+
+def resembled(approval: ApprovalRequest) -> EarlierRequest | None:
+    """Return the earlier request of the same run that ``approval`` is most like, if any is."""
+    before = _before(approval).order_by("-submitted_at", "-pk")
+    equal = with_text(these(before.filter(digest=approval.digest)[:MOST_COMPARED]))
+    same = _closest(approval, None, [(one, None) for one in equal])
+    if same or len(approval.content) > LONGEST:
+        return same
+    newest = with_text(these(before[:MOST_COMPARED]))
+    known = [(one, _sketched(one)) for one in newest]
+    return _closest(approval, sketch(approval.kind, approval.content), known)
+
+
+def earlier_in_run(approvals: Sequence[ApprovalRequest]) -> dict[UUID, EarlierRequest]:
+    """Return for requests of a run, oldest first, the earlier one that each resembles."""
+    found: dict[UUID, EarlierRequest] = {}
+    known: list[tuple[ApprovalRequest, Sketch | None]] = []
+    left = _MOST_CHARACTERS
+    for approval in approvals:
+        text = text_of(approval)
+        left -= len(text)
+        own = sketch(approval.kind, text) if text and left >= 0 else None
+        if earlier := _closest(approval, own, _comparable(approval, known)):
+            found[approval.pk] = earlier
+        known.append((approval, own))
+    return found
+
+
+def text_of(approval: ApprovalRequest) -> str:
+    """Return the canonical content of a request that was read here; empty if it is too long."""
+    text: str = approval.text  # type: ignore[attr-defined] # annotated
+    return text
+
+
+def _before(approval: ApprovalRequest) -> ApprovalQuerySet:
+    at = approval.submitted_at
+    earlier = Q(submitted_at__lt=at) | Q(submitted_at=at, pk__lt=approval.pk)
+    return ApprovalRequest.objects.filter(
+        earlier,
+        agent=approval.agent_id,
+        run_id=approval.run_id,
+        kind=approval.kind,
+        submitted_at__gte=at - WITHIN,
+    )
+
+
+def with_text(approvals: ApprovalQuerySet) -> ApprovalQuerySet:
+    """Read the content only where it is short: it may be a megabyte."""
+    of_short = When(size__lte=LONGEST, then=F("content"))
+    short = Case(of_short, default=Value(""), output_field=TextField())
+    annotated = approvals.annotate(size=Length("content")).annotate(text=short)
+    light = annotated.defer("content", "evidence", "objective")
+    return light.select_related("decision__decided_by")
+
+
+def _sketched(approval: ApprovalRequest) -> Sketch | None:
+    text = text_of(approval)
+    return sketch(approval.kind, text) if text else None
+
+
+def _comparable(
+    approval: ApprovalRequest, known: Sequence[tuple[ApprovalRequest, Sketch | None]]
+) -> Iterator[tuple[ApprovalRequest, Sketch | None]]:
+    """Choose from what came before as ``resembled`` does, the newest first."""
+    of_kind = [(one, own) for one, own in reversed(known) if one.kind == approval.kind]
+    same = [(one, own) for one, own in of_kind if one.digest == approval.digest]
+    yield from same[:MOST_COMPARED] or of_kind[:MOST_COMPARED]
+
+
+def _closest(
+    approval: ApprovalRequest,
+    own: Sketch | None,
+    known: Iterable[tuple[ApprovalRequest, Sketch | None]],
+) -> EarlierRequest | None:
+    """Choose what is most like it: what a person answered before all else, then the newest."""
+    found = []
+    for age, (one, its) in enumerate(known):
+        is_same = one.digest == approval.digest
+        like = 1.0 if is_same else likeness(own, its) if own and its else 0.0
+        if like >= ALIKE:
+            found.append(((is_same, _by_person(one), like, -age), one))
+    if not found:
+        return None
+    rank, closest = max(found, key=lambda pair: pair[0])
+    return EarlierRequest(closest, rank[0])
+
+
+def _by_person(approval: ApprovalRequest) -> bool:
+    decision: Decision | None = getattr(approval, "decision", None)
+    return decision is not None and decision.source == Source.REVIEWER
+
+
+def earlier_answer(approval: ApprovalRequest, judgement: Judgement) -> Decision | None:
+    """Return the last decision of a person about exactly what ``approval`` asks, or None.
+
+    The agent, the run, the content, the capability and all that the agent says have to be the
+    same, and so has the policy: its revision, what it says and what was found. A run has to be
+    named: without one, nobody knows what belongs together.
+    """
+    if not approval.run_id:
+        return None
+    last = (
+        Decision.objects.filter(
+            source=Source.REVIEWER,
+            approval__agent=approval.agent_id,
+            approval__run_id=approval.run_id,
+            approval__kind=approval.kind,
+            approval__digest=approval.digest,
+            approval__submitted_at__lte=approval.submitted_at,
+            approval__submitted_at__gte=approval.submitted_at - WITHIN,
+        )
+        .exclude(approval=approval.pk)
+        .select_related("approval", "decided_by", "judgement__inspection")
+        .order_by("-decided_at")
+        .first()
+    )
+    # An answer to each step, or to an edit, cannot be repeated by one press.
+    is_plain = last is not None and last.edit_id is None and not last.has_steps
+    return last if last and is_plain and _is_same(last, approval, judgement) else None
+
+
+def saw_the_end(decision: Decision, person: User) -> bool:
+    """Whether this person had the end of that content in sight when they approved it."""
+    mine = Vote.objects.filter(
+        approval=decision.approval_id, person=person, end_seen=True, edit=None
+    )
+    return decision.status == Status.APPROVED and mine.exists()
+
+
+def _is_same(last: Decision, approval: ApprovalRequest, judgement: Judgement) -> bool:
+    then = last.judgement
+    if then is None or last.digest != approval.digest:
+        return False
+    return _asked(last.approval) == _asked(approval) and _judged(then) == _judged(judgement)
+
+
+def _asked(approval: ApprovalRequest) -> tuple[object, ...]:
+    return (
+        approval.content,
+        approval.capability,
+        approval.objective,
+        approval.evidence,
+        approval.accepts_edits,
+    )
+
+
+def _judged(judgement: Judgement) -> tuple[object, ...]:
+    return (
+        judgement.revision_id,
+        judgement.effect,
+        judgement.demands,
+        judgement.trace,
+        judgement.inspection.report,
+    )
+
+
+_MEMORIES_READ = 20
+
+
+def memory_approved_before(approval: ApprovalRequest) -> ApprovalRequest | None:
+    """Return the request that was approved last for the same agent's memory of the same user.
+
+    Its content is what was approved, also where a reviewer had changed what was asked.
+
+    For a request that is decided, that is what was approved before its own decision.
+    """
+    if approval.kind != Kind.MEMORY:
+        return None
+    user = parse_json(approval.content).get("user_id")
+    # The members of canonical JSON stand in the order of their names, and this is the last. A
+    # database may take a capital letter for a small one here, so what it finds is read again.
+    ending = f',"user_id":{canonical_json(user)}}}'
+    same = ApprovalRequest.objects.filter(
+        agent=approval.agent_id, kind=Kind.MEMORY, status=Status.APPROVED, content__endswith=ending
+    ).exclude(pk=approval.pk)
+    if decision := getattr(approval, "decision", None):
+        same = same.filter(decision__decided_at__lt=decision.decided_at)
+    newest = same.select_related("decision__edit").order_by("-decision__decided_at")[
+        :_MEMORIES_READ
+    ]
+    found = next((one for one in newest if one.content.endswith(ending)), None)
+    edit = found.decision.edit if found else None
+    return edited(found, edit.content) if found and edit else found

@@ -1,0 +1,128 @@
+"""Past requests and their answers, as cases to try policies on.
+
+Nothing is inspected again: a question comes with what was found when it was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from uuid import UUID
+
+from approval_client.wire import Source, Status
+from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Judgement
+from dashboard.approvals.rules.judgement import question_of, report_of
+from dashboard.policies.evaluate import Effect
+from dashboard.policies.questions import Question
+from dashboard.policies.simulating import Answer, Case
+
+_BATCH = 100
+"""How many are held at once: each may be a megabyte. And no read lasts long, which on SQLite keeps
+whoever decides from waiting for it."""
+MOST_CHARACTERS = 100_000_000
+"""Of content that is read for one trial, so that large requests make it last for no minutes."""
+_COLUMNS = (
+    "kind",
+    "capability",
+    "content",
+    "digest",
+    "evidence",
+    "run_id",
+    "submitted_at",
+    "agent__name",
+    "decision__status",
+    "decision__source",
+    "decision__digest",
+    "decision__decided_at",
+)
+
+
+@dataclass(frozen=True)
+class PastRequest:
+    """A request as it was asked, and what the policy first said.
+
+    Attributes:
+        revision: Which revision answered.
+    """
+
+    approval: ApprovalRequest
+    question: Question
+    effect: Effect
+    revision: int
+
+
+def past(approval_id: UUID) -> PastRequest | None:
+    """Return a request as it was asked, or None if there is no such request."""
+    firsts = Judgement.objects.filter(approval=approval_id).select_related(
+        "approval__agent", "approval__decision__decided_by", "inspection"
+    )
+    first = firsts.order_by("id").first()
+    if first is None:
+        return None
+    question = _question(first.approval, first)
+    return PastRequest(first.approval, question, Effect(first.effect), first.revision_id)
+
+
+def answered(since: datetime) -> ApprovalQuerySet:
+    """Closed requests that were submitted since then, the newest first."""
+    asked = ApprovalRequest.objects.filter(submitted_at__gte=since)
+    return asked.exclude(status=Status.PENDING).order_by("-submitted_at", "-pk")
+
+
+def cases(since: datetime, limit: int) -> Iterator[Case]:
+    """Return closed requests that were submitted since then as cases, the newest first.
+
+    At most ``limit``, and no more than ``MOST_CHARACTERS`` of content.
+    """
+    left = MOST_CHARACTERS
+    ids = iter(list(answered(since).values_list("pk", flat=True)[:limit]))
+    while batch := list(islice(ids, _BATCH)):
+        approvals = ApprovalRequest.objects.select_related("agent", "decision").only(*_COLUMNS)
+        found = approvals.in_bulk(batch)
+        firsts = _first_judgements(batch)
+        for pk in batch:
+            left -= len(found[pk].content)
+            if left < 0:
+                return
+            yield _case(found[pk], firsts[pk])
+
+
+def _first_judgements(ids: list[UUID]) -> dict[UUID, Judgement]:
+    newest_first = (
+        Judgement.objects.filter(approval__in=ids)
+        .select_related("inspection")
+        .only("approval", "effect", "inspection__report", "inspection__repeated")
+        .order_by("-id")
+    )
+    return {judgement.approval_id: judgement for judgement in newest_first}
+
+
+def _case(approval: ApprovalRequest, first: Judgement) -> Case:
+    decision = approval.decision
+    return Case(
+        id=str(approval.pk),
+        question=_question(approval, first),
+        answered=_answer(approval),
+        by_person=decision.source == Source.REVIEWER,
+        # What a grant answered was for a person to decide, who was not asked.
+        was_asked=first.effect == Effect.REVIEW and decision.source != Source.GRANT,
+        waited_s=(decision.decided_at - approval.submitted_at).total_seconds(),
+    )
+
+
+def _answer(approval: ApprovalRequest) -> Answer:
+    match Status(approval.decision.status):
+        case Status.APPROVED:
+            return "approved" if approval.decision.digest == approval.digest else "edited"
+        case Status.REJECTED:
+            return "rejected"
+        case Status.EXPIRED:
+            return "expired"
+        case _:
+            return "cancelled"
+
+
+def _question(approval: ApprovalRequest, first: Judgement) -> Question:
+    return question_of(approval, report_of(first.inspection), first.inspection.repeated)

@@ -1,0 +1,151 @@
+"""Filters of the queue, and the requests in it that need one person."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from json.encoder import encode_basestring
+from uuid import UUID
+
+from django.db.models import Q
+from django.db.models.functions import Left
+
+from dashboard.accounts import roles
+from dashboard.accounts.models import User
+from dashboard.accounts.queries import groups_of
+from dashboard.approvals import queries
+from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Vote
+from dashboard.approvals.rules.answer import is_enough, why_not_count
+from dashboard.approvals.rules.assignment import assigned_to
+from dashboard.approvals.rules.snooze import snoozed_by
+from dashboard.inspection.findings import Severity
+from dashboard.policies.demands import Required
+
+SEARCHED = 65_536
+"""How many characters of a content are searched, from its beginning."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QueueFilter:
+    """Which requests to list. Empty fields restrict nothing.
+
+    Attributes:
+        severity: The least that the gravest finding has to be.
+        group: A group whose approval the policy asks for.
+        text: What stands in the content, the objective or the name of the run.
+    """
+
+    agent: str = ""
+    kind: str = ""
+    capability: str = ""
+    severity: Severity | None = None
+    group: str = ""
+    text: str = ""
+
+
+def filtered(approvals: ApprovalQuerySet, by: QueueFilter) -> ApprovalQuerySet:
+    """Requests that match ``by``."""
+    exact = {"agent__name": by.agent, "kind": by.kind, "capability": by.capability}
+    approvals = approvals.filter(**{name: value for name, value in exact.items() if value})
+    if by.severity:
+        ranked = approvals.alias(least=queries.gravest_rank())
+        approvals = ranked.filter(least__gte=by.severity.rank)
+    if by.group:
+        approvals = _of_group(approvals, by.group)
+    return _saying(approvals, by.text) if by.text else approvals
+
+
+def needing(person: User, now: datetime) -> set[UUID]:
+    """Requests that still need this person's approval."""
+    if not roles.may_decide(person):
+        return set()
+    waiting = ApprovalRequest.objects.open(now).order_by()
+    groups, given, cases = groups_of(person), _given(person, waiting), _cases(waiting, now)
+    # Thousands may wait, and most of them ask the same of the same people: one stands for all.
+    ones = ApprovalRequest.objects.select_related("agent", "token__agent").in_bulk(
+        [ids[0] for ids in cases.values()]
+    )
+    needed = set[UUID]()
+    for (_, demands, _), ids in cases.items():
+        required = Required.from_json(demands)
+        if not why_not_count(ones[ids[0]], required, person, now, groups):
+            needed.update(pk for pk in ids if not _gave(given.get(pk), required))
+    return needed
+
+
+def _cases(waiting: ApprovalQuerySet, now: datetime) -> dict[tuple[object, str, int], list[UUID]]:
+    """Group requests of one token with the same demands and the same groups admitted by now."""
+    demanding = waiting.annotate(demands=queries.last_demands())
+    rows = list(demanding.values_list("pk", "token", "demands", "submitted_at"))
+    joining = {text: _joining_from(text) for text in {row[2] for row in rows}}
+    cases = defaultdict[tuple[object, str, int], list[UUID]](list)
+    for pk, token, text, submitted_at in rows:
+        after_s = (now - submitted_at).total_seconds()
+        joined = sum(after_s >= from_s for from_s in joining[text])
+        cases[token, text, joined].append(pk)
+    return cases
+
+
+def _joining_from(demands: str) -> list[float]:
+    circles = Required.from_json(demands).circles
+    return [circle.later_from_s for circle in circles if circle.later]
+
+
+def _gave(votes: list[Vote] | None, required: Required) -> bool:
+    return any(is_enough(vote, required) for vote in votes or ())
+
+
+def _given(person: User, waiting: ApprovalQuerySet) -> dict[UUID, list[Vote]]:
+    """This person's votes for what waits, by request."""
+    given = defaultdict[UUID, list[Vote]](list)
+    votes = Vote.objects.filter(
+        person=person, edit=None, approval__in=waiting.order_by().values("pk")
+    )
+    for vote in votes.defer("shown"):
+        given[vote.approval_id].append(vote)
+    return given
+
+
+def _of_group(approvals: ApprovalQuerySet, group: str) -> ApprovalQuerySet:
+    asked = approvals.annotate(asked=queries.last_demands())
+    texts = asked.order_by().values_list("asked", flat=True).distinct()
+    return asked.filter(asked__in=[text for text in texts if _names(text, group)])
+
+
+def _names(demands: str, group: str) -> bool:
+    circles = Required.from_json(demands).circles
+    return any(group in circle.groups + circle.later for circle in circles)
+
+
+def _saying(approvals: ApprovalQuerySet, text: str) -> ApprovalQuerySet:
+    # A content is kept as JSON, where quotation marks and ends of lines are written otherwise.
+    written = encode_basestring(text)[1:-1]
+    here = approvals.alias(searched=Left("content", SEARCHED))
+    return here.filter(
+        Q(searched__icontains=text)
+        | Q(searched__icontains=written)
+        | Q(objective__icontains=text)
+        | Q(run_id__icontains=text)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalQueue:
+    """What the queue holds for one person.
+
+    Attributes:
+        due: What needs them or is assigned to them, and is not snoozed.
+        assigned: What is assigned to them.
+        snoozed: What they snoozed.
+    """
+
+    due: set[UUID]
+    assigned: set[UUID]
+    snoozed: set[UUID]
+
+
+def personal_queue(person: User, now: datetime) -> PersonalQueue:
+    """Return the requests in the queue that are for this person."""
+    assigned, snoozed = assigned_to(person, now), snoozed_by(person, now)
+    return PersonalQueue((needing(person, now) | assigned) - snoozed, assigned, snoozed)

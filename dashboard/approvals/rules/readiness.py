@@ -1,0 +1,88 @@
+"""May this server approve, and if not why: asked at start and by ``/readyz``."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.models import Subquery
+
+from dashboard.approvals import guards
+from dashboard.audit.models import AuditEntry, AuditHead
+
+_LEAST_FREE_MB = 20
+_PRAGMAS = {
+    "busy_timeout": 20_000,
+    "foreign_keys": 1,
+    "journal_mode": "wal" if settings.SQLITE_HAS_SAFE_WAL else "persist",
+    "recursive_triggers": 1,
+    "synchronous": 2,
+}
+
+
+def obstacles() -> list[str]:
+    """Say in full sentences what stands in the way of approving; empty when nothing does."""
+    try:
+        return list(_obstacles())
+    except DatabaseError as error:
+        return [f"The database does not answer: {str(error).strip()}."]
+
+
+def newer_migrations() -> list[str]:
+    """Names of migrations that the database has had and this code does not know."""
+    loader = MigrationExecutor(connection).loader
+    known = set(loader.disk_migrations or {})
+    return sorted(
+        name for app, name in set(loader.applied_migrations) - known if app == "dashboard"
+    )
+
+
+def _obstacles() -> Iterator[str]:
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        yield "The database lacks migrations: run `manage.py migrate`."
+        return
+    if newer := newer_migrations():
+        yield f"The database was migrated by a newer version ({newer[-1]}): run that version."
+    if absent := guards.missing():
+        yield f"The database lacks {len(absent)} guards ({absent[0]}, …): run `manage.py migrate`."
+    yield from _audit()
+    if connection.vendor == "sqlite":
+        yield from _sqlite_options()
+        yield from _disk()
+
+
+def _audit() -> Iterator[str]:
+    existed = AuditEntry.objects.exists()
+    # One statement, so one moment: between two, another server may append to the log.
+    last = AuditEntry.objects.order_by("-seq")
+    ends = AuditHead.objects.filter(pk=1).values_list(
+        "seq", "hash", Subquery(last.values("seq")[:1]), Subquery(last.values("hash")[:1])
+    )
+    seq, hash_, last_seq, last_hash = ends.first() or (0, "", None, None)
+    if (seq or existed) and (seq, hash_) != (last_seq, last_hash):
+        yield (
+            "The end of the audit log is not where it should be, so something was cut off or "
+            "added: run `manage.py verify_audit`."
+        )
+
+
+def _disk() -> Iterator[str]:
+    free_mb = shutil.disk_usage(settings.DATA_DIR).free / 2**20
+    if free_mb < _LEAST_FREE_MB:
+        yield (
+            f"The disk of {settings.DATA_DIR} has {free_mb:.0f} MB left, so decisions cannot be "
+            "kept for long: make room."
+        )
+
+
+def _sqlite_options() -> Iterator[str]:
+    with connection.cursor() as cursor:
+        for name, expected in _PRAGMAS.items():
+            cursor.execute(f"PRAGMA {name}")
+            found = cursor.fetchone()[0]
+            if found != expected:
+                yield f"SQLite's {name} is {found!r} and should be {expected!r}."

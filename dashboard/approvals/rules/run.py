@@ -1,0 +1,48 @@
+"""What an agent asked in one run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Prefetch
+from django.db.models.functions import Left, Right
+
+from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Grant, Outcome, Vote
+from dashboard.approvals.rules.history import ENDS, these
+from dashboard.approvals.rules.likeness import with_text
+
+MOST_IN_A_STORY = 100
+"""How many requests of a run are told together: the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What an agent asked in one run, in order: the newest ones, out of ``total``."""
+
+    approvals: list[ApprovalRequest]
+    total: int
+
+
+def story(agent_id: int, run_id: str) -> Story:
+    """Return what an agent asked in a run, with all that its page needs."""
+    asked = ApprovalRequest.objects.filter(agent=agent_id, run_id=run_id)
+    newest = asked.order_by("-submitted_at", "-pk")[:MOST_IN_A_STORY]
+    approvals = list(_told(these(newest)))
+    total = len(approvals) if len(approvals) < MOST_IN_A_STORY else asked.count()
+    return Story(approvals[::-1], total)
+
+
+def _told(approvals: ApprovalQuerySet) -> ApprovalQuerySet:
+    ends = {"head": Left("content", ENDS), "tail": Right("content", ENDS)}
+    votes = Vote.objects.select_related("person").defer("shown").order_by("id")
+    grants = Grant.objects.select_related("made_by")
+    return (
+        with_text(approvals)
+        .annotate(**ends)
+        .select_related("agent", "poll", "decision__grant__made_by")
+        .prefetch_related(
+            Prefetch("outcomes", queryset=Outcome.objects.order_by("id")),
+            Prefetch("votes", queryset=votes),
+            Prefetch("grants_made", queryset=grants),
+        )
+    )

@@ -1,0 +1,141 @@
+"""The steps of a plan: answers to each, and those that say exactly what runs. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from approval_client.wire import Kind, StepAnswer, canonical_json, digest, parse_json
+from dashboard.approvals.rules.content import problems_with
+from dashboard.inspection.findings import Report, Severity
+
+LONGEST_NOTE = 500
+
+_NO_PLAN = "Only a plan has steps."
+_NOT_ITS_STEPS = "Each step of the plan is answered once, in their order."
+_NOTE_TOO_LONG = f"What is said about a step is longer than {LONGEST_NOTE} characters."
+_ALL_ALLOWED = "Every step is allowed, so nothing is to be changed: approve the plan as it is."
+_NONE_ALLOWED = "No step is allowed, so nothing is left of the plan. Reject it instead."
+
+
+@dataclass(frozen=True, slots=True)
+class StepSaid:
+    """What becomes of one step of a plan. ``index`` counts from 0; ``note`` is a reviewer's."""
+
+    index: int
+    answer: StepAnswer
+    note: str = ""
+
+    def told(self) -> dict[str, Any]:
+        """Return it as it is stored, and as agents are told."""
+        note = {"note": self.note} if self.note else {}
+        return {"index": self.index, "answer": str(self.answer), **note}
+
+
+def steps_json(steps: Sequence[StepSaid]) -> str:
+    """Write what becomes of the steps as the text that is stored."""
+    return canonical_json([step.told() for step in steps])
+
+
+def steps_of(text: str) -> list[StepSaid]:
+    """Read what ``steps_json`` wrote."""
+    return [
+        StepSaid(said["index"], StepAnswer(said["answer"]), said.get("note", ""))
+        for said in json.loads(text)
+    ]
+
+
+def only_allowed(content: Mapping[str, Any], steps: Sequence[StepSaid]) -> dict[str, Any]:
+    """Return a plan without the steps that are held or refused."""
+    allowed = {step.index for step in steps if step.answer is StepAnswer.ALLOWED}
+    kept = [step for index, step in enumerate(content["steps"]) if index in allowed]
+    return {**content, "steps": kept}
+
+
+def why_not_said(kind: str, content: str, steps: Sequence[StepSaid]) -> str:
+    """Say why these do not answer the steps of the plan; empty if they do.
+
+    Args:
+        content: What is asked, as canonical JSON.
+    """
+    if kind != Kind.PLAN:
+        return _NO_PLAN
+    if [step.index for step in steps] != list(range(len(parse_json(content)["steps"]))):
+        return _NOT_ITS_STEPS
+    return _NOTE_TOO_LONG if any(len(step.note) > LONGEST_NOTE for step in steps) else ""
+
+
+def why_no_part(steps: Sequence[StepSaid]) -> str:
+    """Say why the allowed steps cannot be approved as a part; empty if they can."""
+    answers = {step.answer for step in steps}
+    if StepAnswer.ALLOWED not in answers:
+        return _NONE_ALLOWED
+    return "" if len(answers) > 1 else _ALL_ALLOWED
+
+
+_CALL, _CODE = ("tool", "arguments"), ("code", "language")
+MOST_STEPS = 50
+"""Steps that are looked at; each is inspected on its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExactStep:
+    """A step that says what runs: ``content`` is what an agent would ask for it."""
+
+    index: int
+    kind: Kind
+    content: dict[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """The name of what would be asked."""
+        return digest(self.kind, self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """An exact step with what was found in it."""
+
+    step: ExactStep
+    report: Report
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether only notes were found, and nothing was in doubt."""
+        highest = self.report.highest
+        return not self.report.has_doubts and highest in (None, Severity.INFO)
+
+
+def exact_steps(content: str) -> list[ExactStep]:
+    """Return the steps of a plan, from its canonical content, that leave nothing open."""
+    steps = parse_json(content)["steps"][:MOST_STEPS]
+    return list(_exact(steps))
+
+
+def _exact(steps: list[dict[str, Any]]) -> Iterator[ExactStep]:
+    for index, step in enumerate(steps):
+        is_call, is_code = "tool" in step or "arguments" in step, "code" in step
+        if is_call is is_code:
+            continue  # it says neither, or both
+        kind, names = (Kind.TOOL_CALL, _CALL) if is_call else (Kind.CODE, _CODE)
+        asked = {name: step[name] for name in names if name in step}
+        if not problems_with(kind, asked):
+            yield ExactStep(index, kind, asked)
+
+
+_STEPS = {
+    StepAnswer.ALLOWED: "may stay as it is",
+    StepAnswer.HELD: "is held back",
+    StepAnswer.REFUSED: "is refused",
+}
+
+
+def reason_with_steps(reason: str, steps: Sequence[StepSaid]) -> str:
+    """Return the reason for the agent: the reviewer's words, then those about each step."""
+    lines = [
+        f"Step {step.index + 1} {_STEPS[step.answer]}{f': {step.note}' if step.note else '.'}"
+        for step in steps
+    ]
+    return "\n\n".join(part for part in (reason.strip(), "\n".join(lines)) if part)

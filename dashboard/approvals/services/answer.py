@@ -1,0 +1,310 @@
+"""A reviewer answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+
+from approval_client.wire import Source, Status, canonical_json
+from dashboard.accounts import roles
+from dashboard.accounts.models import User
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.errors import (
+    AlreadyClosed,
+    AssignedToAnother,
+    EditRefused,
+    GrantRefused,
+    NotAllowed,
+    OnHold,
+    ReasonMissing,
+    Refused,
+    StaleBasis,
+    StepsRefused,
+)
+from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Judgement, Vote
+from dashboard.approvals.queries import is_held
+from dashboard.approvals.rules.answer import (
+    Answer,
+    Basis,
+    is_enough,
+    votes_that_count,
+    why_not_count,
+)
+from dashboard.approvals.rules.assignment import assignment_of
+from dashboard.approvals.rules.edit import judged_now, report_of_edit
+from dashboard.approvals.rules.judgement import as_judged, report_of
+from dashboard.approvals.rules.likeness import earlier_answer, saw_the_end
+from dashboard.approvals.rules.step import Inspected, reason_with_steps, steps_json, why_not_said
+from dashboard.approvals.rules.view import as_served
+from dashboard.approvals.services.closing import close, expire_locked, lock_to_judge, raise_version
+from dashboard.approvals.services.edit import replace_with
+from dashboard.approvals.services.grant import remember_yes
+from dashboard.approvals.services.judgement import judge_under_present
+from dashboard.approvals.services.step import allow_steps, inspected_steps
+from dashboard.audit.services import Event, record
+from dashboard.policies.demands import Required
+from dashboard.policies.evaluate import Effect, Evaluation
+
+_NO_RIGHT = "You are not a reviewer (any more). Your decision was not recorded."
+_NOT_RECORDED = "{} Your decision was not recorded."
+_END_UNSEEN = (
+    "The policy wants the whole content to have been in sight before anybody approves it. Your "
+    "decision was not recorded; read to the end and press again."
+)
+_EDITS_REFUSED = "The agent takes no changed content, so this can only be sent as a replacement."
+_TOO_LATE = "The policy gives less time for this change than has passed since the agent asked."
+_ONLY_ASKED = "A yes to a change cannot be remembered."
+
+
+@dataclass(frozen=True)
+class Answering:
+    """A locked, pending request, the answer to it, and what else the answer rests on."""
+
+    approval: ApprovalRequest
+    given: Answer
+    now: datetime
+    steps: Sequence[Inspected]
+    edit: Edit | None = None
+
+    @property
+    def digest(self) -> str:
+        """The digest of the content that is approved."""
+        return self.edit.digest if self.edit else self.approval.digest
+
+    def evaluation(self, judgement: Judgement) -> Evaluation:
+        """The judgement of that content."""
+        judgement.approval = self.approval
+        if self.edit is None:
+            return as_judged(judgement)
+        return judged_now(self.edit, self.approval, judgement)
+
+
+def decide(*, approval_id: UUID, answer: Answer) -> Decision | Vote:
+    """Record a reviewer's answer, ``APPROVED`` or ``REJECTED``, to an open request.
+
+    One rejection closes it. So does the last approval that the policy asks for; an earlier one
+    is a vote, and the request stays open. Of two reviewers who answer at once, each is counted
+    once, and the database says who closed it. The same answer of the same person again returns
+    the first one.
+
+    Raises:
+        NotFound: There is no such request.
+        AlreadyClosed: It was closed first, or its time limit has passed.
+        NotAllowed: The person may not decide, or their approval does not count here.
+        StaleBasis: The page showed something else than what is asked now.
+        AssignedToAnother: It is assigned to somebody else, and the page did not show that.
+        ReasonMissing: The policy asks for a reason.
+        GrantRefused: This approval cannot be remembered, or not for the steps of this plan.
+        EditRefused: The agent takes no edit, or the policy rejects it now.
+        StepsRefused: The answers are not to the steps of this plan.
+        OnHold: All approving is stopped.
+    """
+    if answer.status not in (Status.APPROVED, Status.REJECTED):
+        raise ValueError(f"A reviewer approves or rejects; {answer.status!r} is neither.")
+    # Before the transaction: SQLite has one writer, which must not wait for a parser.
+    steps = inspected_steps(approval_id, answer.basis.edit_id) if answer.allow_steps else []
+    with transaction.atomic():
+        approval = lock_to_judge(approval_id)
+        if approval.status != Status.PENDING:
+            return _answered_already(approval, answer)
+        now = database_now()
+        if approval.expires_at > now:
+            outcome = _answer(Answering(approval, answer, now, steps))
+        else:
+            expire_locked(approval, now)
+            outcome = AlreadyClosed(approval)
+    # Raised here, after the commit: an expiry or a new judgement is kept.
+    if isinstance(outcome, Refused):
+        raise outcome
+    return outcome
+
+
+def _answer(asked: Answering) -> Decision | Vote | Refused:
+    approval, given = asked.approval, asked.given
+    # Read again: the session may be older than the loss of the right.
+    given = replace(given, reviewer=User.objects.get(pk=given.reviewer.pk))
+    if not roles.may_decide(given.reviewer):
+        raise NotAllowed(_NO_RIGHT)
+    latest = approval.judgements.select_related("revision", "inspection").latest("id")
+    edit = _edit(approval, given.basis.edit_id)
+    if given.basis != Basis(approval.digest, latest.pk, edit.pk if edit else None):
+        raise StaleBasis
+    if given.repeats:
+        given = _answered_as_before(approval, given, latest)
+    asked = replace(asked, given=given, edit=edit)
+    if given.status is Status.REJECTED:
+        return _reject(asked, latest)
+    if is_held():
+        raise OnHold
+    before = asked.evaluation(latest)
+    judgement, changed = judge_under_present(approval)
+    if approval.status != Status.PENDING:
+        return AlreadyClosed(approval)
+    after = asked.evaluation(judgement)
+    if changed or (before.effect, before.demands) != (after.effect, after.demands):
+        return StaleBasis()
+    return _approve(asked, judgement, after)
+
+
+def _edit(approval: ApprovalRequest, edit_id: int | None) -> Edit | None:
+    if edit_id is None:
+        return None
+    edit = approval.edits.filter(pk=edit_id).select_related("edited_by").first()
+    if edit is not None:
+        edit.approval = approval
+    return edit
+
+
+def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> Decision | Vote:
+    approval, given, required = asked.approval, asked.given, evaluation.demands
+    if asked.edit:
+        _check_edit(asked, evaluation)
+    why_not = why_not_count(approval, required, given.reviewer, asked.now, edit=asked.edit)
+    if why_not:
+        raise NotAllowed(_NOT_RECORDED.format(why_not))
+    _check_assignment(approval, given)
+    shown, unread = as_served(approval.pk, given.reviewer.pk, given.shown)
+    given = replace(given, shown=shown)
+    asked = replace(asked, given=given)
+    if required.whole_content and not given.end_seen:
+        raise NotAllowed(unread or _END_UNSEEN)
+    if required.reason_required and not given.reason.strip():
+        raise ReasonMissing
+    if (given.remember or given.allow_steps) and required.approvals > 1:
+        raise GrantRefused(
+            "Several people have to approve this, so no yes alone can be remembered."
+        )
+    vote, is_new = _vote(asked, required, judgement)
+    counting = votes_that_count(approval, required, asked.now, edit=asked.edit)
+    if len(counting) >= required.approvals:
+        return _close(asked, judgement, required, counting)
+    if is_new:
+        raise_version(approval)
+        needed = required.approvals
+        details = {"counted": len(counting), "needed": needed, "reason": given.reason}
+        if given.repeats:
+            details["repeats"] = str(given.repeats.approval_id)
+        record(given.actor, Event("approval.voted", str(approval.pk), asked.digest, details))
+    return vote
+
+
+def _check_assignment(approval: ApprovalRequest, given: Answer) -> None:
+    found = assignment_of(approval)
+    if found and found.person_id != given.reviewer.pk and found.person.username != given.despite:
+        raise AssignedToAnother(found)
+
+
+def _check_edit(asked: Answering, evaluation: Evaluation) -> None:
+    if not asked.approval.accepts_edits:
+        raise EditRefused(_EDITS_REFUSED)
+    if evaluation.effect is Effect.REJECT:
+        raise EditRefused(f"The policy rejects this: {evaluation.reason}")
+    limit_s, asked_at = evaluation.demands.time_limit_s, asked.approval.submitted_at
+    if limit_s is not None and asked.now >= asked_at + timedelta(seconds=limit_s):
+        raise EditRefused(_TOO_LATE)
+    if asked.given.remember:
+        raise GrantRefused(_ONLY_ASKED)
+
+
+def _vote(asked: Answering, required: Required, judgement: Judgement) -> tuple[Vote, bool]:
+    """Return this person's vote that is enough now, and whether it is new."""
+    given, approval = asked.given, asked.approval
+    for earlier in approval.votes.filter(person=given.reviewer, edit=asked.edit):
+        if is_enough(earlier, required):
+            return earlier, False
+    vote = Vote.objects.create(
+        approval=approval,
+        person=given.reviewer,
+        judgement=judgement,
+        edit=asked.edit,
+        digest=asked.digest,
+        reason=given.reason,
+        end_seen=given.end_seen,
+        shown=canonical_json(dict(given.shown)),
+        voted_at=asked.now,
+    )
+    return vote, True
+
+
+def _reject(asked: Answering, judgement: Judgement) -> Decision:
+    approval, given, reason = asked.approval, asked.given, asked.given.reason
+    extra: tuple[Event, ...] = ()
+    if given.steps and (why_not := why_not_said(approval.kind, approval.content, given.steps)):
+        raise StepsRefused(why_not)
+    if asked.edit:
+        judgement.approval = approval
+        reason, extra = replace_with(asked.edit, judgement, given, asked.now)
+    elif given.steps:
+        reason = reason_with_steps(reason, given.steps)
+    decision = _decision(asked, judgement, ())
+    decision.edit, decision.reason, decision.steps = None, reason, steps_json(given.steps)
+    return close(decision, actor=given.actor, extra=extra)
+
+
+def _close(
+    asked: Answering, judgement: Judgement, required: Required, counting: Sequence[Vote]
+) -> Decision:
+    given, extra = asked.given, list[Event]()
+    if given.remember:
+        extra += [remember_yes(judgement, given.remember, by=given.reviewer, now=asked.now)]
+    if given.allow_steps:
+        report = report_of_edit(asked.edit) if asked.edit else report_of(judgement.inspection)
+        terms = (required, report)
+        extra += allow_steps(asked.approval, asked.steps, terms, given.reviewer, asked.now)
+    return close(_decision(asked, judgement, counting), actor=given.actor, extra=tuple(extra))
+
+
+def _decision(asked: Answering, judgement: Judgement, counting: Sequence[Vote]) -> Decision:
+    given = asked.given
+    return Decision(
+        approval=asked.approval,
+        status=given.status,
+        source=Source.REVIEWER,
+        reason=given.reason,
+        decided_by=given.reviewer,
+        decided_at=asked.now,
+        judgement=judgement,
+        edit=asked.edit,
+        steps=asked.edit.steps if asked.edit else "[]",
+        shown=canonical_json(dict(given.shown)),
+        counted=canonical_json([vote.person.username for vote in counting]),
+        repeats=given.repeats,
+    )
+
+
+def _answered_already(approval: ApprovalRequest, given: Answer) -> Decision | Vote:
+    """Return the first answer if the same person sends the same one again.
+
+    Raises:
+        AlreadyClosed: It is another answer.
+    """
+    decision = approval.decision
+    if given.remember and not approval.grants_made.filter(made_by=given.reviewer).exists():
+        raise AlreadyClosed(approval)
+    is_same = given.status == Status.REJECTED or decision.edit_id == given.basis.edit_id
+    if decision.decided_by_id == given.reviewer.pk and decision.status == given.status and is_same:
+        return decision
+    earlier = approval.votes.filter(person=given.reviewer, edit=given.basis.edit_id).last()
+    if earlier and is_same and given.status == decision.status == Status.APPROVED:
+        return earlier
+    raise AlreadyClosed(approval)
+
+
+def _answered_as_before(approval: ApprovalRequest, given: Answer, judgement: Judgement) -> Answer:
+    """Repeat an earlier answer with its reason; an end seen then counts as seen.
+
+    Raises:
+        StaleBasis: It was not an answer to exactly this question.
+    """
+    earlier = earlier_answer(approval, judgement)
+    if earlier is None or earlier != given.repeats or earlier.status != given.status:
+        raise StaleBasis
+    if given.basis.edit_id is not None:
+        raise StaleBasis
+    seen = given.end_seen or saw_the_end(earlier, given.reviewer)
+    shown = {**given.shown, "end_seen": "yes" if seen else "", "repeats": earlier.pk}
+    return replace(given, repeats=earlier, reason=earlier.reason, shown=shown)

@@ -1,0 +1,129 @@
+"""Assign a request to oneself or to another reviewer, and release it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from dashboard.accounts import roles
+from dashboard.accounts.models import User
+from dashboard.approvals.errors import AssignedToAnother, NotAllowed
+from dashboard.approvals.models import ApprovalRequest, Assignment, Snooze
+from dashboard.approvals.rules.assignment import assignment_of
+from dashboard.approvals.services.closing import actor, event, lock, lock_open, raise_version
+from dashboard.audit.services import Actor, record
+
+_BATCH = 100
+
+
+def assign(*, approval_id: UUID, person: User, auth: str, over: str = "") -> Assignment:
+    """Assign a request to ``person``; assigning it again changes nothing.
+
+    Args:
+        approval_id: Which request.
+        person: The new assignee.
+        auth: How they are known, for the record.
+        over: Whose assignment they take over, as their page showed it.
+
+    Raises:
+        NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does.
+        AssignedToAnother: It is assigned to somebody whom the page did not show.
+    """
+    with transaction.atomic():
+        approval, now = lock_open(approval_id, person)
+        earlier = assignment_of(approval)
+        if earlier and earlier.person_id == person.pk:
+            return earlier
+        if earlier and earlier.person.username != over:
+            raise AssignedToAnother(earlier)
+        made = _give(approval, person, now, after=earlier.person if earlier else None)
+        details = {"from": earlier.person.username} if earlier else {}
+        verb = "taken_over" if earlier else "claimed"
+        record(actor(person, auth), event(verb, approval, **details))
+        return made
+
+
+def release(*, approval_id: UUID, person: User, auth: str) -> bool:
+    """End the assignment of ``person``, and return whether there was one.
+
+    Raises:
+        NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does.
+    """
+    with transaction.atomic():
+        approval, _ = lock_open(approval_id, person)
+        if not Assignment.objects.filter(approval=approval, person=person).delete()[0]:
+            return False
+        raise_version(approval)
+        record(actor(person, auth), event("released", approval))
+        return True
+
+
+def hand_over(
+    *, approval_id: UUID, person: User, auth: str, to: User, note: str = ""
+) -> Assignment:
+    """Assign a request to another reviewer, with a note to them.
+
+    Raises:
+        NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does; ``NotAllowed`` also
+            if the other one may not decide.
+        AssignedToAnother: It is assigned to a third person.
+    """
+    with transaction.atomic():
+        approval, now = lock_open(approval_id, person)
+        if not roles.may_decide(User.objects.get(pk=to.pk)):
+            raise NotAllowed(f"{to.username} is not a reviewer (any more). Nothing was changed.")
+        earlier = assignment_of(approval)
+        if earlier and earlier.person_id not in (person.pk, to.pk):
+            raise AssignedToAnother(earlier)
+        made = _give(approval, to, now, after=person, is_handed=True, note=note)
+        details = {"to": to.username, "note": note}
+        record(actor(person, auth), event("handed_over", approval, **details))
+        return made
+
+
+def release_lost_assignments() -> int:
+    """End assignments of people who may not decide any more, a hundred at the most.
+
+    Nothing depends on this: such an assignment does not count anyway.
+
+    Returns:
+        How many were taken off.
+    """
+    lost = Assignment.objects.exclude(pk__in=Assignment.objects.counting().values("pk"))
+    return sum(_release_lost(pk) for pk in list(lost.values_list("pk", flat=True)[:_BATCH]))
+
+
+@transaction.atomic
+def _release_lost(approval_id: UUID) -> bool:
+    approval = lock(approval_id)
+    lost = Assignment.objects.select_related("person").filter(approval=approval).first()
+    if lost is None or roles.may_decide(lost.person):
+        return False
+    lost.delete()
+    raise_version(approval)
+    record(Actor("server"), event("released", approval, person=lost.person.username))
+    return True
+
+
+def _give(
+    approval: ApprovalRequest,
+    person: User,
+    now: datetime,
+    *,
+    after: User | None,
+    is_handed: bool = False,
+    note: str = "",
+) -> Assignment:
+    given = {
+        "person": person,
+        "assigned_at": now,
+        "after": after,
+        "is_handed": is_handed,
+        "note": note,
+    }
+    made, _ = Assignment.objects.update_or_create(approval=approval, defaults=given)
+    Snooze.objects.filter(approval=approval, person=person).delete()
+    raise_version(approval)
+    return made

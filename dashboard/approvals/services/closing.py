@@ -1,0 +1,266 @@
+"""Closing a request, the one place where a status moves: cancelled, expired, answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from approval_client.wire import Source, Status
+from dashboard.accounts import roles
+from dashboard.accounts.models import Agent, AgentToken, User
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.errors import AlreadyClosed, NotAllowed, NotFound, TimeOver
+from dashboard.approvals.models import (
+    ApprovalQuerySet,
+    ApprovalRequest,
+    Assignment,
+    Closing,
+    Decision,
+    Snooze,
+    Viewing,
+)
+from dashboard.approvals.queries import Answerable, answerable, light, whole
+from dashboard.approvals.signals import approval_changed
+from dashboard.audit.services import Actor, Event, record
+from dashboard.policies.services import lock_for_judging
+
+VALID_FOR = timedelta(minutes=10)
+"""How long an approval can be started after it was given."""
+
+
+def lock(approval_id: UUID) -> ApprovalRequest:
+    """Lock a request for the rest of the transaction, after its agent, and return it fresh.
+
+    Always in this order, so no two verbs wait for each other: agent, request, policy and hold
+    (``lock_for_judging``), grants, and the audit head last.
+
+    Raises:
+        NotFound: There is no such request.
+    """
+    agents = Agent.objects.select_for_update(of=("self",)).filter(approvals=approval_id)
+    if not list(agents):
+        raise NotFound
+    return (
+        ApprovalRequest.objects.select_for_update(of=("self",))
+        .select_related("agent", "token__agent")
+        .get(pk=approval_id)
+    )
+
+
+def lock_to_judge(approval_id: UUID) -> ApprovalRequest:
+    """Lock a request as ``lock`` does, and with it the policy and the hold, to judge by them."""
+    approval = lock(approval_id)
+    lock_for_judging()
+    return approval
+
+
+def close(decision: Decision, *, actor: Actor, extra: tuple[Event, ...] = ()) -> Decision:
+    """Give a locked, pending request its final answer.
+
+    Raises:
+        AlreadyClosed: It has one. The conditional UPDATE says so on every database, also where
+            locks do nothing.
+    """
+    approval = decision.approval
+    decision.digest = decision.edit.digest if decision.edit else approval.digest
+    if decision.status == Status.APPROVED:
+        decision.valid_until = decision.decided_at + VALID_FOR
+    decision.save(force_insert=True)
+    won = (
+        ApprovalRequest.objects.pending()
+        .filter(pk=approval.pk)
+        .update(status=decision.status, version=F("version") + 1)
+    )
+    if not won:
+        raise AlreadyClosed(approval)
+    approval.refresh_from_db(fields=["status", "version"])
+    for attention in (Assignment, Snooze, Viewing):  # what is closed holds nobody's
+        attention.objects.filter(approval=approval).delete()
+    _take_place(decision, seq=record(actor, *extra, _decided_event(decision)))
+    announce(approval)
+    return decision
+
+
+def _take_place(decision: Decision, *, seq: int) -> None:
+    closing = Closing(
+        seq=seq,
+        approval=decision.approval,
+        agent_id=decision.approval.agent_id,
+        decided_at=decision.decided_at,
+    )
+    closing.save(force_insert=True)
+
+
+def announce(approval: ApprovalRequest) -> None:
+    """Tell whoever listens that a request changed, once the change is committed."""
+    transaction.on_commit(_teller(approval.pk, approval.version), robust=True)
+
+
+def raise_version(approval: ApprovalRequest) -> None:
+    """Count a change that open pages should show, and announce it."""
+    ApprovalRequest.objects.filter(pk=approval.pk).update(version=F("version") + 1)
+    approval.refresh_from_db(fields=["version"])
+    announce(approval)
+
+
+def _teller(approval_id: UUID, version: int) -> Callable[[], None]:
+    # A closure: Django 5.2 cannot name a functools.partial when a robust hook fails.
+    def tell() -> None:
+        approval_changed.send_robust(ApprovalRequest, approval_id=approval_id, version=version)
+
+    return tell
+
+
+def _decided_event(decision: Decision) -> Event:
+    details: dict[str, Any] = {"source": decision.source, "reason": decision.reason}
+    if decision.judgement_id:
+        details["judgement"] = decision.judgement_id
+    if approved_by := json.loads(decision.counted):
+        details["approved_by"] = approved_by
+    if decision.repeats:
+        details["repeats"] = str(decision.repeats.approval_id)
+    if decision.edit:
+        details["edit"], details["of"] = decision.edit_id, decision.approval.digest
+        details["edited_by"] = decision.edit.edited_by.username
+    if decision.has_steps:
+        details["steps"] = json.loads(decision.steps)
+    action = f"approval.{decision.status}"
+    return Event(action, str(decision.approval_id), decision.digest, details)
+
+
+_NO_RIGHT = "You are not a reviewer (any more). Nothing was changed."
+
+
+def lock_open(approval_id: UUID, person: User) -> tuple[ApprovalRequest, datetime]:
+    """Lock a request that ``person`` could answer now, and say when now is.
+
+    Raises:
+        NotFound: There is no such request.
+        NotAllowed: The person may not decide (any more).
+        AlreadyClosed: It was answered.
+        TimeOver: Its time limit has passed.
+    """
+    approval = lock(approval_id)
+    if not roles.may_decide(User.objects.get(pk=person.pk)):
+        raise NotAllowed(_NO_RIGHT)
+    if approval.status != Status.PENDING:
+        raise AlreadyClosed(approval)
+    now = database_now()
+    if approval.expires_at <= now:
+        raise TimeOver
+    return approval, now
+
+
+def event(verb: str, approval: ApprovalRequest, **details: str) -> Event:
+    """The audit entry of what a person did to a request."""
+    return Event(f"approval.{verb}", str(approval.pk), approval.digest, details)
+
+
+def actor(person: User, auth: str) -> Actor:
+    """Name a person for the record."""
+    return Actor(f"user:{person.username}", auth)
+
+
+_BATCH = 100
+
+
+def expire(approval_id: UUID) -> bool:
+    """Close a request as expired if its time limit has passed, and say whether it did so now.
+
+    Raises:
+        NotFound: There is no such request.
+    """
+    with transaction.atomic():
+        approval = lock(approval_id)
+        now = database_now()
+        if approval.status != Status.PENDING or approval.expires_at > now:
+            return False
+        expire_locked(approval, now)
+        return True
+
+
+def expire_overdue() -> int:
+    """Close what is overdue, a hundred at the most, each in a transaction of its own.
+
+    Returns:
+        How many were closed.
+    """
+    overdue = ApprovalRequest.objects.overdue(database_now()).order_by("expires_at")
+    return sum(expire(pk) for pk in list(overdue.values_list("pk", flat=True)[:_BATCH]))
+
+
+def expire_locked(approval: ApprovalRequest, now: datetime) -> Decision:
+    """Close a locked, pending, overdue request."""
+    decision = Decision(
+        approval=approval,
+        status=Status.EXPIRED,
+        source=Source.DEADLINE,
+        reason="Nobody decided within the time limit.",
+        decided_at=now,
+    )
+    return close(decision, actor=Actor("deadline"))
+
+
+def cancel(*, approval_id: UUID, token: AgentToken, reason: str = "") -> ApprovalRequest:
+    """Withdraw an open request; withdrawing it again changes nothing.
+
+    Raises:
+        NotFound: There is no such request of this agent.
+        AlreadyClosed: It was answered, or has expired.
+    """
+    with transaction.atomic():
+        approval = lock(approval_id)
+        if approval.agent_id != token.agent_id:
+            raise NotFound
+        now = database_now()
+        if approval.status == Status.CANCELLED:
+            return approval
+        if approval.status != Status.PENDING:
+            raise AlreadyClosed(approval)
+        if approval.expires_at > now:
+            decision = Decision(
+                approval=approval,
+                status=Status.CANCELLED,
+                source=Source.AGENT,
+                reason=reason,
+                decided_at=now,
+            )
+            actor = Actor(f"agent:{token.agent.name}", f"token:{token.prefix}")
+            close(decision, actor=actor)
+            return approval
+        expire_locked(approval, now)
+    raise AlreadyClosed(approval)
+
+
+def current(approval_id: UUID) -> ApprovalRequest:
+    """Return a request as it stands now, expired first if it is overdue.
+
+    Raises:
+        NotFound: There is no such request.
+    """
+    return _as_it_stands(whole().filter(pk=approval_id))
+
+
+def of_agent(approval_id: UUID, agent_id: int) -> Answerable:
+    """Return how an agent's own request stands now, expired first if it is overdue.
+
+    Raises:
+        NotFound: There is no such request, or it is another agent's.
+    """
+    return answerable(_as_it_stands(light().filter(pk=approval_id, agent=agent_id)))
+
+
+def _as_it_stands(one: ApprovalQuerySet) -> ApprovalRequest:
+    approval = one.first()
+    if approval is None:
+        raise NotFound
+    if approval.status == Status.PENDING and approval.expires_at <= database_now():
+        expire(approval.pk)
+        return one.get()
+    return approval

@@ -1,0 +1,256 @@
+"""Grants: made, used, and ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+
+from approval_client.wire import Source, Status, canonical_json, parse_json
+from dashboard.accounts import roles
+from dashboard.accounts.models import Agent, User
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.errors import GrantRefused, NotAllowed, NotFound
+from dashboard.approvals.models import ApprovalRequest, Decision, Grant, Judgement, Vote
+from dashboard.approvals.queries import is_held
+from dashboard.approvals.rules.answer import is_enough, why_not_count
+from dashboard.approvals.rules.edit import report_of_edit, why_not_once
+from dashboard.approvals.rules.grant import (
+    LONGEST_FOR_S,
+    MOST_USES,
+    GrantScope,
+    GrantTerms,
+    covers,
+    scopes,
+    severities,
+    why_not_by,
+    why_not_grantable,
+)
+from dashboard.approvals.rules.judgement import demands_of, judged_anew, report_of
+from dashboard.approvals.services.closing import close
+from dashboard.audit.services import Actor, Event, record
+from dashboard.inspection.findings import Report
+from dashboard.policies.demands import Required
+from dashboard.policies.evaluate import Effect, Evaluation
+from dashboard.policies.models import PolicyRevision
+from dashboard.policies.services import current_revision
+
+
+def keep(grant: Grant, *, of: ApprovalRequest, by: User, now: datetime, report: Report) -> Event:
+    """Save a new grant within the caller's transaction; return what there is to record of it.
+
+    Args:
+        grant: What it covers, for how long and how often.
+        of: The request that was answered when it was made.
+        report: What was found in what it covers, and is covered too.
+    """
+    grant.agent, grant.made_from, grant.made_by, grant.made_at = of.agent, of, by, now
+    grant.findings = canonical_json(severities(report))
+    grant.save(force_insert=True)
+    return Event("grant.made", f"grant:{grant.pk}", grant.digest, _described(grant))
+
+
+def remember_yes(judgement: Judgement, terms: GrantTerms, *, by: User, now: datetime) -> Event:
+    """Make a grant of the approval that somebody is just giving, on their terms.
+
+    Raises:
+        GrantRefused: This approval cannot be remembered, or not on these terms.
+    """
+    approval, report = judgement.approval, report_of(judgement.inspection)
+    required = demands_of(judgement)
+    why_not = why_not_grantable(approval, required, report) or why_not_by(by, required)
+    if why_not:
+        raise GrantRefused(why_not)
+    content = parse_json(approval.content)
+    grant = Grant(
+        run_id=_run(approval, terms),
+        scope=_scope(approval, terms),
+        kind=approval.kind,
+        digest=approval.digest,
+        tool=content.get("tool", ""),
+        arguments=canonical_json(_arguments(content, terms)),
+        expires_at=now + _length(terms),
+        most_uses=_most_uses(terms),
+    )
+    return keep(grant, of=approval, by=by, now=now, report=report)
+
+
+def _described(grant: Grant) -> dict[str, Any]:
+    return {
+        "agent": grant.agent.name,
+        "run": grant.run_id,
+        "scope": grant.scope,
+        "kind": grant.kind,
+        "tool": grant.tool,
+        "arguments": sorted(parse_json(grant.arguments)),  # names only: values may be secret
+        "expires_at": grant.expires_at.isoformat(),
+        "most_uses": grant.most_uses,
+        "made_from": str(grant.made_from_id),
+        "edit": grant.edit_id,
+    }
+
+
+def _scope(approval: ApprovalRequest, terms: GrantTerms) -> GrantScope:
+    if terms.scope not in scopes(approval):
+        raise GrantRefused("Only a tool call can be allowed with other content than this.")
+    return terms.scope
+
+
+def _run(approval: ApprovalRequest, terms: GrantTerms) -> str:
+    if terms.this_run and not approval.run_id:
+        raise GrantRefused("This request belongs to no run, so nothing is allowed for its run.")
+    return approval.run_id if terms.this_run else ""
+
+
+def _arguments(content: Any, terms: GrantTerms) -> dict[str, Any]:
+    if terms.scope is not GrantScope.ARGUMENTS:
+        return {}
+    present = content.get("arguments", {})
+    if not terms.arguments or not set(terms.arguments) <= set(present):
+        raise GrantRefused(
+            "Choose at least one argument of this call whose value has to be the same."
+        )
+    return {name: present[name] for name in terms.arguments}
+
+
+def _length(terms: GrantTerms) -> timedelta:
+    if not 0 < terms.for_s <= LONGEST_FOR_S:
+        raise GrantRefused(
+            "A yes is remembered for 30 days at the most, and for some time at least."
+        )
+    return timedelta(seconds=terms.for_s)
+
+
+def _most_uses(terms: GrantTerms) -> int | None:
+    if terms.most_uses is not None and not 0 < terms.most_uses <= MOST_USES:
+        raise GrantRefused(f"A yes is used between once and {MOST_USES} times.")
+    return terms.most_uses
+
+
+_FORBIDDEN = "The policy no longer allows to remember a yes to this."
+
+
+def answer_by_grant(
+    judgement: Judgement, evaluation: Evaluation, *, actor: Actor, extra: tuple[Event, ...]
+) -> Decision | None:
+    """Approve a new, locked request by a grant that covers it, if there is one in force."""
+    if is_held():
+        return None
+    approval, report = judgement.approval, report_of(judgement.inspection)
+    now, content = judgement.judged_at, parse_json(approval.content)
+    for grant in _that_may_answer(judgement, evaluation.demands, report):
+        if covers(grant, approval, content, report) and _is_by_somebody(grant, judgement, now):
+            if not Grant.objects.in_force(now).filter(pk=grant.pk).update(uses=F("uses") + 1):
+                continue  # the last use was taken by another request
+            decision = Decision(
+                approval=approval,
+                status=Status.APPROVED,
+                source=Source.GRANT,
+                reason=_said(grant),
+                decided_at=now,
+                judgement=judgement,
+                grant=grant,
+            )
+            return close(decision, actor=Actor(f"grant:{grant.pk}", str(actor.name)), extra=extra)
+    return None
+
+
+def _that_may_answer(judgement: Judgement, required: Required, report: Report) -> Iterator[Grant]:
+    """Grants in force that may answer this request; a replacement may where others may not."""
+    approval, now = judgement.approval, judgement.judged_at
+    is_grantable = not why_not_grantable(approval, required, report)
+    in_force = Grant.objects.in_force(now).filter(agent=approval.agent)
+    if not is_grantable:
+        in_force = in_force.filter(edit__isnull=False)
+    for grant in in_force.select_related("made_by", "edit"):
+        edit = grant.edit
+        present = judgement.revision
+        if not edit or not why_not_once(edit, required, report, present):
+            yield grant
+
+
+def _said(grant: Grant) -> str:
+    name, number = grant.made_by.username, grant.pk
+    if grant.edit_id:
+        return f"{name} wrote this as a replacement and allowed it once (grant {number})."
+    return f"{name} said yes to this before (grant {number})."
+
+
+@transaction.atomic
+def revoke_grant(grant_id: int, *, by: User, auth: str) -> Grant:
+    """End a grant at once; ending it again changes nothing.
+
+    Raises:
+        NotFound: There is no such grant.
+        NotAllowed: The person neither made it nor is an admin.
+    """
+    person = User.objects.get(pk=by.pk)
+    grant = Grant.objects.select_for_update(of=("self",)).filter(pk=grant_id).first()
+    if grant is None:
+        raise NotFound
+    made_it = grant.made_by_id == person.pk and roles.may_decide(person)
+    if not (made_it or roles.may_administer(person)):
+        raise NotAllowed("Only who made a grant, or an admin, can end it. Nothing was changed.")
+    if grant.ended_at is None:
+        _end([grant], "revoked", Actor(f"user:{person.username}", auth), person)
+    return grant
+
+
+def end_grants_of(agent: Agent, *, by: Actor, because: str) -> None:
+    """End all grants of an agent, within the caller's transaction."""
+    grants = _in_force().filter(agent=agent)
+    _end(list(grants), because, by)
+
+
+@transaction.atomic
+def end_forbidden_grants() -> int:
+    """End grants that the policy in force does not allow any more; returns how many."""
+    present = current_revision()
+    forbidden = [grant for grant in _in_force() if not _is_allowed(grant, present)]
+    _end(forbidden, _FORBIDDEN, Actor(f"policy:{present.number}"))
+    return len(forbidden)
+
+
+def _in_force() -> QuerySet[Grant]:
+    """Lock the grants in force; those that are over keep their own reason."""
+    # In an order that an index has, or SQLite reads every grant that there ever was.
+    in_force = Grant.objects.in_force(database_now()).order_by("expires_at", "pk")
+    return in_force.select_for_update(of=("self",))
+
+
+def _is_by_somebody(grant: Grant, judgement: Judgement, now: datetime) -> bool:
+    """Whether the maker of the grant could approve this today, and their vote is enough today."""
+    required = demands_of(judgement)
+    if why_not_count(judgement.approval, required, grant.made_by, now):
+        return False
+    votes = Vote.objects.filter(approval=grant.made_from_id, person=grant.made_by_id)
+    # A replacement was sent with a no, and holds under the policy of that moment only.
+    return bool(grant.edit_id) or any(is_enough(vote, required) for vote in votes.defer("shown"))
+
+
+def _is_allowed(grant: Grant, present: PolicyRevision) -> bool:
+    if grant.edit:
+        required = Required.from_json(grant.edit.demands)
+        return not why_not_once(grant.edit, required, report_of_edit(grant.edit), present)
+    approval = grant.made_from
+    inspection = approval.inspections.latest("id")
+    evaluation = judged_anew(present, approval, inspection)
+    if evaluation.effect is Effect.REJECT:
+        return False
+    return not why_not_grantable(approval, evaluation.demands, report_of(inspection))
+
+
+def _end(grants: Iterable[Grant], because: str, by: Actor, person: User | None = None) -> None:
+    now, events = database_now(), []
+    for grant in grants:
+        Grant.objects.filter(pk=grant.pk, ended_at=None).update(
+            ended_at=now, ended_by=person, ended_because=because
+        )
+        grant.ended_at, grant.ended_by, grant.ended_because = now, person, because
+        details = {"because": because, "uses": grant.uses}
+        events.append(Event("grant.ended", f"grant:{grant.pk}", grant.digest, details))
+    if events:
+        record(by, *events)

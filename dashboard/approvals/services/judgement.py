@@ -1,0 +1,140 @@
+"""Recording what a policy says of a request, once and again after a new policy."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+
+from approval_client.wire import Source, Status, canonical_json
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.models import ApprovalRequest, Decision, Inspection, Judgement
+from dashboard.approvals.rules.judgement import as_judged, judged_anew
+from dashboard.approvals.services.closing import close, lock_to_judge, raise_version
+from dashboard.audit.services import Actor, Event, record
+from dashboard.inspection.findings import Report
+from dashboard.policies.evaluate import Effect, Evaluation, stricter
+from dashboard.policies.models import PolicyRevision
+from dashboard.policies.services import current_revision
+
+
+def insert_inspection(approval: ApprovalRequest, report: Report, repeated: int) -> Inspection:
+    """Save what was found, once the request has a row."""
+    return Inspection.objects.create(
+        approval=approval,
+        digest=approval.digest,
+        report=report.to_json(),
+        repeated=repeated,
+        inspected_at=approval.submitted_at,
+    )
+
+
+def insert_judgement(
+    inspection: Inspection, revision: PolicyRevision, evaluation: Evaluation, now: datetime
+) -> Judgement:
+    """Save what a policy said."""
+    return Judgement.objects.create(
+        approval=inspection.approval,
+        inspection=inspection,
+        revision=revision,
+        effect=evaluation.effect,
+        demands=evaluation.demands.to_json(),
+        trace=canonical_json(evaluation.trace),
+        judged_at=now,
+    )
+
+
+def judged_event(judgement: Judgement, evaluation: Evaluation) -> Event:
+    """The audit entry of a judgement."""
+    approval = judgement.approval
+    details = {
+        "effect": evaluation.effect,
+        "trace": evaluation.trace,
+        "demands": judgement.demands,
+        "findings": sorted(Report.from_json(judgement.inspection.report).names),
+    }
+    return Event("approval.judged", str(approval.pk), approval.digest, details)
+
+
+def judge_under_present(approval: ApprovalRequest) -> tuple[Judgement, bool]:
+    """Judge a pending request by the policy in force, and say whether that changed it.
+
+    The caller has locked it with ``lock_to_judge``.
+
+    The stricter of what was said before and what is said now holds. If that is a rejection the
+    request is closed. Returns the judgement that counts.
+    """
+    latest = approval.judgements.select_related("revision", "inspection").latest("id")
+    present = current_revision()
+    if approval.judged_under != present.number:
+        approval.judged_under = present.number
+        approval.save(update_fields=["judged_under"])
+    # The judgement itself is the proof; the column only spares the sweep from reading them.
+    if latest.revision_id == present.number:
+        return latest, False
+    before = as_judged(latest)
+    evaluation = stricter(before, judged_anew(present, approval, latest.inspection))
+    now = database_now()
+    latest.inspection.approval = approval
+    judgement = insert_judgement(latest.inspection, present, evaluation, now)
+    actor = Actor(f"policy:{present.number}")
+    event = judged_event(judgement, evaluation)
+    if evaluation.effect is Effect.REJECT:
+        close(by_policy(judgement, evaluation, now), actor=actor, extra=(event,))
+        return judgement, True
+    record(actor, event)
+    _shorten(approval, evaluation.demands.time_limit_s)
+    raise_version(approval)
+    return judgement, (before.effect, before.demands) != (evaluation.effect, evaluation.demands)
+
+
+def _shorten(approval: ApprovalRequest, limit_s: int | None) -> None:
+    """Have a request end when the policy in force says, if that is earlier."""
+    if limit_s is None:
+        return
+    until = approval.submitted_at + timedelta(seconds=limit_s)
+    if until < approval.expires_at:
+        approval.expires_at, approval.extended_s = until, 0
+        approval.save(update_fields=["expires_at", "extended_s"])
+
+
+def by_policy(judgement: Judgement, evaluation: Evaluation, now: datetime) -> Decision:
+    """The decision of a policy that asks nobody."""
+    approved = evaluation.effect is Effect.APPROVE
+    return Decision(
+        approval=judgement.approval,
+        status=Status.APPROVED if approved else Status.REJECTED,
+        source=Source.POLICY,
+        reason=evaluation.reason,
+        decided_at=now,
+        judgement=judgement,
+    )
+
+
+_BATCH = 100
+
+
+def judge_pending_again() -> int:
+    """Judge pending requests by the policy in force, a hundred at the most.
+
+    Each in a transaction of its own, so that nobody waits long. Nothing is lost in between:
+    ``decide`` judges by the policy in force too.
+
+    Returns:
+        How many were judged.
+    """
+    present = current_revision().number
+    # Ordered as the index is, or a database may walk through all that was ever asked instead.
+    left = ApprovalRequest.objects.pending().filter(judged_under__lt=present)
+    oldest = left.order_by("judged_under", "submitted_at").values_list("pk", flat=True)
+    return sum(_judge_again(pk) for pk in list(oldest[:_BATCH]))
+
+
+@transaction.atomic
+def _judge_again(approval_id: UUID) -> bool:
+    approval = lock_to_judge(approval_id)
+    if approval.status != Status.PENDING:
+        return False
+    judge_under_present(approval)
+    return True

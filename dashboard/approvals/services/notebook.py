@@ -1,0 +1,136 @@
+"""Agents send notebooks, requests name them, and what no request names is deleted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Case, F, IntegerField, Sum, Value, When
+
+from approval_client.wire import MAX_NOTEBOOK_BYTES, parse_json
+from dashboard.accounts import tokens
+from dashboard.accounts.models import Agent, AgentToken
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.errors import (
+    NotAllowed,
+    NotebookRefused,
+    NotebooksFull,
+    NotebookTooLarge,
+)
+from dashboard.approvals.models import ApprovalRequest, Notebook, NotebookPin
+from dashboard.approvals.rules import notebook as notebook_rules
+from dashboard.audit.services import Actor, Event, record
+
+KEPT_UNNAMED = timedelta(days=1)
+_SENT_ANEW_AFTER = KEPT_UNNAMED / 2  # so that it is there for a day when a retry found it
+_SMALLEST = 4096  # what a notebook counts for at least: a row is never free
+_BATCH = 500
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def send_notebook(*, token: AgentToken, digest: str, body: bytes) -> tuple[Notebook, bool]:
+    """Save a notebook of an agent, and return whether it is new.
+
+    The same bytes again change nothing.
+
+    Raises:
+        NotebookTooLarge: It has more bytes than a notebook may have.
+        NotebookRefused: The digest is of other bytes, or they are no notebook.
+        NotebooksFull: The agent has as much here as it may.
+        NotAllowed: The token or its agent was shut out in the meantime.
+    """
+    if len(body) > MAX_NOTEBOOK_BYTES:
+        raise NotebookTooLarge
+    if hashlib.sha256(body).hexdigest() != digest:
+        raise NotebookRefused(
+            "digest_mismatch", "The bytes have another SHA-256 than the address."
+        )
+    mine = Notebook.objects.filter(agent=token.agent_id, digest=digest).defer("body")
+    if earlier := mine.filter(sent_at__gt=database_now() - _SENT_ANEW_AFTER).first():
+        return earlier, False
+    # Before the transaction: SQLite has one writer, which must not wait for a parser.
+    outline = notebook_rules.check(body)
+    with transaction.atomic():
+        agent = Agent.objects.select_for_update().get(pk=token.agent_id)
+        now = database_now()
+        mine.filter(pins=None, sent_at__lte=now - _SENT_ANEW_AFTER).only("pk").delete()
+        if earlier := mine.first():
+            return earlier, False
+        _check(token, agent, len(body))
+        fields = {"digest": digest, "size": len(body), "sent_at": now}
+        made = Notebook.objects.create(agent=agent, outline=outline, body=body, **fields)
+        event = Event("notebook.sent", agent.name, digest, {"size": len(body)})
+        record(Actor(f"agent:{agent.name}", f"token:{token.prefix}"), event)
+        return made, True
+
+
+def pin_notebook(approval: ApprovalRequest) -> Mapping[str, str]:
+    """Bind a request to the notebook that its evidence names, and say so for the log.
+
+    Called in the transaction that submits it, which has locked the agent. A notebook that the
+    agent has not sent by then is never part of the request.
+    """
+    digest = parse_json(approval.evidence).get("notebook")
+    if not notebook_rules.is_digest(digest):
+        return {}
+    mine = Notebook.objects.filter(agent=approval.agent_id, digest=digest).only("pk")
+    notebook = mine.first()
+    if notebook is None:
+        return {}
+    NotebookPin.objects.create(approval=approval, notebook=notebook)
+    return {"notebook": digest}
+
+
+def forget_notebooks(looked_at: datetime | None = None) -> int:
+    """Delete notebooks that no request has named within a day; returns how many.
+
+    Args:
+        looked_at: When this was last done to its end. What was a day old by then is not looked at
+            again: a notebook that was named stays named. Without it all are looked through.
+    """
+    before, forgotten = database_now() - KEPT_UNNAMED, 0
+    after = looked_at - KEPT_UNNAMED if looked_at else _LONG_AGO
+    while after < before:
+        until = _end_of_batch(after, before)
+        unnamed = Notebook.objects.filter(pins=None, sent_at__gt=after, sent_at__lte=until)
+        agents = unnamed.order_by().values_list("agent_id", flat=True)
+        forgotten += sum(_forget(agent, after, until) for agent in sorted(set(agents)))
+        after = until
+    return forgotten
+
+
+def _end_of_batch(after: datetime, before: datetime) -> datetime:
+    """Where to pause, so that no statement reads long: on SQLite nobody commits meanwhile."""
+    moments = Notebook.objects.filter(sent_at__gt=after, sent_at__lte=before).order_by("sent_at")
+    last = moments.values_list("sent_at", flat=True)[_BATCH - 1 : _BATCH].first()
+    return last or before
+
+
+def _forget(agent_id: int, after: datetime, until: datetime) -> int:
+    with transaction.atomic():
+        agent = Agent.objects.select_for_update().get(pk=agent_id)
+        between = agent.notebooks.filter(pins=None, sent_at__gt=after, sent_at__lte=until)
+        chosen = list(between.order_by("sent_at").values_list("pk", "digest"))
+        Notebook.objects.filter(pk__in=[pk for pk, _ in chosen]).only("pk").delete()
+        gone = [Event("notebook.forgotten", agent.name, digest) for _, digest in chosen]
+        if gone:
+            record(Actor("retention"), *gone)
+        return len(gone)
+
+
+def _check(token: AgentToken, agent: Agent, size: int) -> None:
+    token.refresh_from_db(fields=["revoked_at", "expires_at"])
+    token.agent = agent
+    if not tokens.works(token, database_now()):
+        raise NotAllowed("This token was revoked or has expired. The notebook was not kept.")
+    counted = Case(
+        When(size__lt=_SMALLEST, then=Value(_SMALLEST)),
+        default=F("size"),
+        output_field=IntegerField(),
+    )
+    used = agent.notebooks.aggregate(bytes=Sum(counted))["bytes"] or 0
+    if used + max(size, _SMALLEST) > settings.NOTEBOOK_MIB_PER_AGENT << 20:
+        raise NotebooksFull(settings.NOTEBOOK_MIB_PER_AGENT)

@@ -1,0 +1,55 @@
+"""Who has seen what, and who is viewing now."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from dashboard.approvals import services
+from dashboard.approvals.models import View
+from dashboard.approvals.rules.assignment import presence
+from dashboard.audit.models import AuditEntry
+from tests import make
+
+pytestmark = pytest.mark.django_db
+AUTH = "session:password"
+
+
+@pytest.fixture
+def asked(token):
+    return make.pending(token)
+
+
+def actions():
+    return list(AuditEntry.objects.order_by("seq").values_list("action", flat=True))
+
+
+def test_who_looked_45_seconds_ago_looks_no_more(asked, alice, bob):
+    services.note_viewing(approval_id=asked.pk, person=alice)
+    services.note_viewing(approval_id=asked.pk, person=alice)
+    now = timezone.now()
+
+    assert presence([asked.pk], bob, now).viewing == {asked.pk: ["alice"]}
+    assert presence([asked.pk], alice, now).viewing == {}
+    assert presence([asked.pk], bob, now + timedelta(seconds=46)).viewing == {}
+
+
+def test_to_look_is_neither_recorded_nor_rung(asked, alice):
+    before, seen = actions(), asked.version
+
+    services.note_viewing(approval_id=asked.pk, person=alice)
+
+    asked.refresh_from_db()
+    assert (actions(), asked.version) == (before, seen)
+
+
+def test_the_first_sight_of_a_request_is_recorded_once_for_each_person(token, alice, bob):
+    approval = make.pending(token)
+    seen = [
+        services.mark_viewed(approval_id=approval.pk, person=person, auth=AUTH)
+        for person in (alice, alice, bob)
+    ]
+
+    assert seen == [True, False, True]
+    assert View.objects.count() == 2
+    assert AuditEntry.objects.filter(action="approval.viewed").count() == 2
