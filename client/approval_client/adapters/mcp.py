@@ -14,12 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from approval_client._answers import Answer
-from approval_client._asked import Asked
 from approval_client._async_client import AsyncClient
 from approval_client._defaults import default_async_client
 from approval_client._errors import DashboardError, Unreachable
-from approval_client._evidence import sendable
-from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
+from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending, sendable
 from approval_client._outcomes import Run
 from approval_client._refusals import for_model, refusal
 from approval_client.adapters import _core, claude_code
