@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from approval_client._answers import Answer, Decision
-    from approval_client._asked import Asked
     from approval_client._async_client import AsyncClient
     from approval_client._decorators import requires_approval
     from approval_client._defaults import approval_func
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
         TooLate,
         Unreachable,
     )
-    from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
+    from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending
     from approval_client._sync_client import Client
 
 __all__ = [
@@ -64,7 +63,7 @@ _MODULES = {
     "Answer": "_answers",
     "ApprovalRequest": "_models",
     "ApprovalResponse": "_models",
-    "Asked": "_asked",
+    "Asked": "_models",
     "AsyncClient": "_async_client",
     "Cancelled": "_errors",
     "Client": "_sync_client",

@@ -15,17 +15,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from approval_client import _decided as decided
 from approval_client import _flow as flows
 from approval_client._answers import Answer
-from approval_client._asked import Asked
-from approval_client._calls import Flow, Received, Sleep
+from approval_client._calls import Finished, Flow, Received, Sleep
 from approval_client._driver import STOPPED, Driver, failure, reply, unusable
 from approval_client._flow import Conversation
 from approval_client._from_autogen import to_request
-from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
+from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending
 from approval_client._refusals import for_model, refusal
-from approval_client._sent import Finished
 
 if TYPE_CHECKING:
     from typing import Self
@@ -110,10 +107,10 @@ class AsyncClient(Driver):
         return await self._converse(None, flows.get(approval_id, request, self._timing))
 
     def iter_decided(
-        self, since: decided.Since = None, *, about: decided.About | None = None
+        self, since: flows.Since = None, *, about: flows.About | None = None
     ) -> AsyncIterator[Answer]:
         """Give what was decided, in order, like ``Client.iter_decided``; for ``async for``."""
-        return self._decided(decided.Reading(since, about))
+        return self._decided(flows.Reading(since, about))
 
     async def cancel(self, approval_id: str, reason: str = "") -> Answer:
         """Withdraw a request that nobody has decided."""
@@ -143,7 +140,7 @@ class AsyncClient(Driver):
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is a no
             return refusal(error)
 
-    async def _decided(self, reading: decided.Reading) -> AsyncIterator[Answer]:
+    async def _decided(self, reading: flows.Reading) -> AsyncIterator[Answer]:
         while not reading.over:
             for answer in await self._converse(None, reading.page(self._timing)):
                 yield reading.checked(answer)

@@ -2,22 +2,114 @@
 
 from __future__ import annotations
 
+import ipaddress
+import os
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from approval_client._asked import Asked
 from approval_client._calls import Call, Failure, Reply, Timing
 from approval_client._errors import NotConfigured
 from approval_client._flow import Conversation, Heard
-from approval_client._models import ApprovalRequest
-from approval_client._settings import read_settings
-from approval_client.wire import PROTOCOL_HEADER
+from approval_client._models import ApprovalRequest, Asked
+from approval_client.wire import PROTOCOL, PROTOCOL_HEADER
 
 if TYPE_CHECKING:
     import httpx2
 else:
     from approval_client import _http as httpx2
+
+
+# --- where the dashboard is and who asks -------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Settings:
+    """An address and a token. The token never shows in ``repr``."""
+
+    url: str
+    token: str = field(repr=False)
+    loopback: bool
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers of every call."""
+        return {
+            "Authorization": f"Bearer {self.token}",
+            "Accept": "application/json",
+            "User-Agent": "approval-client",
+            PROTOCOL_HEADER: str(PROTOCOL),
+        }
+
+    def options(self) -> dict[str, Any]:
+        """Return how both HTTP clients are made.
+
+        The environment's proxies do not apply to this machine itself: a token for localhost
+        must not travel to them. Redirects are not followed: neither must it travel there.
+        """
+        return {
+            "headers": self.headers(),
+            "follow_redirects": False,
+            "trust_env": not self.loopback,
+            "limits": httpx2.Limits(max_connections=None, max_keepalive_connections=20),
+        }
+
+
+def read_settings(url: str | None, token: str | None, *, insecure_http: bool) -> Settings:
+    """Check the given address and token, or those of ``DASHBOARD_URL`` and ``DASHBOARD_TOKEN``.
+
+    Raises:
+        NotConfigured: One is missing or cannot be used.
+    """
+    url = (url or os.environ.get("DASHBOARD_URL", "")).strip()
+    token = (token or os.environ.get("DASHBOARD_TOKEN", "")).strip()
+    if not url:
+        raise _not_configured("Set DASHBOARD_URL in the environment, or pass it to the client.")
+    if not token:
+        raise _not_configured("Set DASHBOARD_TOKEN in the environment, or pass it to the client.")
+    if not (token.isascii() and token.isprintable() and " " not in token):
+        raise _not_configured("The token holds characters that no token has. Copy it again.")
+    address = _address(url)
+    loopback = is_loopback(address.host)
+    if address.scheme == "http" and not loopback and insecure_http is not True:
+        raise _not_configured(
+            f"The address {url!r} is plain http, so everybody on the way could read the token. "
+            "Use https, or pass insecure_http=True if the way is trusted."
+        )
+    return Settings(url=str(address).rstrip("/"), token=token, loopback=loopback)
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether ``host`` is this machine itself."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _address(url: str) -> httpx2.URL:
+    # The parser that will send the requests, so that both mean the same host.
+    try:
+        address = httpx2.URL(url)
+    except httpx2.InvalidURL:
+        raise _not_configured("DASHBOARD_URL is not an address that can be read.") from None
+    if address.userinfo or address.query or address.fragment:
+        raise _not_configured(
+            "DASHBOARD_URL must hold no user name, password, query or fragment: only the token "
+            "says who asks."
+        )
+    if address.scheme not in {"http", "https"} or not address.host:
+        raise _not_configured(f"DASHBOARD_URL must be http(s)://host, not {url!r}.")
+    return address
+
+
+def _not_configured(remedy: str) -> NotConfigured:
+    return NotConfigured(f"The dashboard was not asked and nothing was approved. {remedy}")
+
+
+# --- calls as HTTP -----------------------------------------------------------------------------
 
 STOPPED = "The agent stopped waiting."
 

@@ -5,24 +5,234 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
+from urllib.parse import urlencode
 
-from approval_client._answers import Answer, Decision
-from approval_client._asked import Asked
-from approval_client._calls import Call, Flow, Sleep, Timing, insist, logger, read
+from approval_client._answers import ID, Answer, Decision, Malformed, Page, read_page
+from approval_client._calls import (
+    APPROVALS,
+    Call,
+    Finished,
+    Flow,
+    Reply,
+    Sleep,
+    Timing,
+    cancellation,
+    insist,
+    insist_on,
+    logger,
+    outcome,
+    path,
+    read,
+)
 from approval_client._errors import (
+    AlreadyUsed,
     DashboardError,
+    DigestMismatch,
+    NotApproved,
+    OnHold,
     ProtocolMismatch,
     RequestRefused,
     TokenRefused,
+    TooLate,
+    Unreachable,
 )
-from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
-from approval_client._notebooks import send_notebook
-from approval_client._sent import APPROVALS, Finished, cancellation, outcome, path
-from approval_client._told import closed, mismatch, not_started, opened, unanswered, verify
-from approval_client.wire import MAX_BODY_BYTES, OutcomeState, Status
+from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending
+from approval_client.wire import (
+    EDITABLE,
+    MAX_BODY_BYTES,
+    JsonError,
+    Kind,
+    OutcomeState,
+    Source,
+    Status,
+    canonical_json,
+    digest,
+    parse_json,
+)
+
+# --- what an agent is told ---------------------------------------------------------------------
+
+_START_REFUSED: dict[str, type[NotApproved]] = {
+    "already_started": AlreadyUsed,
+    "approval_expired": TooLate,
+    "on_hold": OnHold,
+    "digest_mismatch": DigestMismatch,
+}
+_WHY_NOT = {
+    AlreadyUsed: "It was approved, and the approval was used already; an approval is used once.",
+    TooLate: "It was approved, but the time in which the approval could be used is over.",
+    OnHold: "It was approved, but an operator holds everything at the moment.",
+    DigestMismatch: "The approval is about other content than what this agent wants to run.",
+}
+
+
+def not_started(error: RequestRefused) -> NotApproved:
+    """Return the error that stands for a ``started`` that the dashboard refused."""
+    kind = _START_REFUSED.get(error.code, NotApproved)
+    why = _WHY_NOT.get(kind, f"It was approved, but may not start ({error.code}).")
+    return kind(f"{why} Nothing was run. Ask anew if it is still wanted.")
+
+
+def mismatch(found: str, expected: str) -> DigestMismatch:
+    """Return the error for an answer about ``found`` where ``expected`` was asked."""
+    return DigestMismatch(
+        f"The answer is about content {found[:12]}, but this agent wants to run "
+        f"{expected[:12]}. Nothing was approved. Ask anew."
+    )
+
+
+def closed(answer: Answer) -> ApprovalResponse:
+    """Return the response for a request that was closed without being approved."""
+    if answer.decision is None:
+        fields: dict[str, Any] = {"id": answer.id, "status": answer.status, "reason": ""}
+    else:
+        fields = told(answer, answer.decision)
+    fields["reason"] = fields["reason"] or _WITHOUT_WORDS[answer.status]
+    return ApprovalResponse(approved=False, **fields)
+
+
+_WITHOUT_WORDS = {
+    Status.REJECTED: "No reason was given.",
+    Status.EXPIRED: "Nobody decided in time.",
+    Status.CANCELLED: "The request was withdrawn before anybody decided.",
+}
+
+
+def told(answer: Answer, decision: Decision) -> dict[str, Any]:
+    """Return what any response says about its decision."""
+    return {
+        "id": answer.id,
+        "status": answer.status,
+        "reason": decision.reason,
+        "source": decision.source,
+        "decided_by": decision.decided_by,
+        "digest": decision.digest,
+        "valid_until": decision.valid_until,
+        "steps": decision.steps,
+        "grant": decision.grant,
+        "review_url": answer.review_url,
+    }
+
+
+def unanswered(answer: Answer) -> ApprovalResponse:
+    """Return the response for a request that the agent withdrew because nobody decided."""
+    return ApprovalResponse(
+        approved=False,
+        reason="Nobody decided while this agent waited, so it withdrew the request. "
+        "Nothing was approved.",
+        status=Status.EXPIRED,
+        id=answer.id,
+        source=Source.AGENT,
+        digest=answer.digest,
+        review_url=answer.review_url,
+    )
+
+
+def opened(
+    request: ApprovalRequest | Asked, answer: Answer, decision: Decision
+) -> ApprovalResponse:
+    """Return the one response that opens. Only for an approval that was verified and started."""
+    return ApprovalResponse(
+        approved=True,
+        content=decision.content if decision.edited else request.content,
+        edited=decision.edited,
+        **told(answer, decision),
+    )
+
+
+def verify(request: ApprovalRequest | Asked, decision: Decision) -> None:
+    """Make sure that ``decision`` is about what this agent would run.
+
+    Raises:
+        DigestMismatch: It is not.
+    """
+    expected = request.digest
+    if decision.edited:
+        if isinstance(request, Asked) or request.accepts_edits is not True:
+            raise DigestMismatch(
+                "A reviewer changed the content, and this agent did not say that it accepts "
+                "edits. Nothing was approved. Ask with accepts_edits=True, or ask anew."
+            )
+        _verify_edit(request, decision.content)
+        expected = digest(request.kind, decision.content)
+    if decision.digest != expected:
+        raise mismatch(decision.digest, expected)
+
+
+def _verify_edit(request: ApprovalRequest, content: Any) -> None:
+    """Make sure that an edit changes nothing but what may be changed.
+
+    Raises:
+        DigestMismatch: It does.
+    """
+    name = EDITABLE[request.kind]
+    is_object = isinstance(content, dict) and content.keys() == request.content.keys()
+    if is_object and canonical_json({**content, name: None}) == canonical_json(
+        {**request.content, name: None}
+    ):
+        steps = content[name]
+        if request.kind is not Kind.PLAN or _is_within(steps, request.content[name]):
+            return
+    raise DigestMismatch(
+        f"The answer changes more of the content than its {name}, which no reviewer may. Nothing "
+        "was approved. Ask anew."
+    )
+
+
+def _is_within(steps: Any, asked: Any) -> bool:
+    if not isinstance(steps, list) or not steps:
+        return False
+    left = iter(map(canonical_json, asked))
+    return all(canonical_json(step) in left for step in steps)
+
+
+# --- sending a notebook before the question that names it --------------------------------------
+
+NOTEBOOKS = "/api/v1/notebooks"
+WITHIN_S = 60.0
+_TIMEOUT_S = 60.0  # ten mebibytes over a slow line
+
+
+def send_notebook(body: bytes, until: float, timing: Timing) -> Flow[None]:
+    """Send a notebook. Where it is not taken the question is asked without it: its page says so.
+
+    Tries for ``WITHIN_S`` and until ``until`` at the most: a proxy that takes no large body must
+    not keep the question from people.
+
+    Raises:
+        TokenRefused: The dashboard does not accept the token.
+    """
+    digest = hashlib.sha256(body).hexdigest()
+    call = Call(method="PUT", path=f"{NOTEBOOKS}/{digest}", data=body, timeout_s=_TIMEOUT_S)
+
+    def understand(reply: Reply) -> str:
+        if _named(reply.body) != digest:
+            raise Malformed("it names another notebook")
+        return digest
+
+    until = min(until, timing.clock() + WITHIN_S)
+    try:
+        yield from insist_on(call, understand, until=until, timing=timing)
+    except RequestRefused as error:
+        logger.warning("The notebook was not taken (%s); the question goes without.", error.code)
+    except Unreachable:
+        logger.warning("The notebook could not be sent; the question goes without.")
+
+
+def _named(body: bytes) -> object:
+    try:
+        told = parse_json(body)
+    except (JsonError, RecursionError):
+        return None
+    return told.get("digest") if isinstance(told, dict) else None
+
+
+# --- one question ------------------------------------------------------------------------------
 
 HOLD_S = 25  # what the server holds at most; below the idle limit of common proxies
 GRACE_S = 10.0  # after expires_at, for the server to say that it expired
@@ -232,3 +442,64 @@ def report(
     fields = end.fields()
     call = outcome(response.id, OutcomeState.FINISHED, response.digest, fields, within_s)
     return insist(call, until=timing.clock() + within_s, timing=timing)
+
+
+# --- reading what was decided, page by page ----------------------------------------------------
+
+DECISIONS = "/api/v1/decisions"
+Since: TypeAlias = datetime | str | None
+About: TypeAlias = Callable[[str], ApprovalRequest | Asked | None]
+
+
+class Reading:
+    """Where somebody stands in what was decided.
+
+    Attributes:
+        over: There was nothing more when the last page was read.
+    """
+
+    def __init__(self, since: Since, about: About | None) -> None:
+        self.over = False
+        self._since = _asked_for(since)
+        self._about = about or (lambda _: None)
+
+    def page(self, timing: Timing) -> Flow[tuple[Answer, ...]]:
+        """Read the next page."""
+        call = Call(method="GET", path=f"{DECISIONS}?{urlencode(self._since)}")
+        until = timing.clock() + SHORT_S
+        found = yield from insist_on(call, self._understand, until=until, timing=timing)
+        self.over = not found.more
+        self._since = {"after": found.last} if found.last else self._since
+        return found.answers
+
+    def checked(self, answer: Answer) -> Answer:
+        """Return an answer that is about what it should be about.
+
+        Raises:
+            DigestMismatch: It is not.
+        """
+        try:
+            make_sure(answer, self._about(answer.id))
+        except DigestMismatch as error:
+            raise DigestMismatch(
+                f"{error} This is about {answer.id}; since={answer.id!r} goes on after it."
+            ) from error
+        return answer
+
+    def _understand(self, reply: Reply) -> Page:
+        found = read_page(reply.body)
+        if self._since.get("after") in {answer.id for answer in found.answers}:
+            raise Malformed("it repeats what was read before")
+        return found
+
+
+def _asked_for(since: Since) -> dict[str, str]:
+    if since is None:
+        return {}
+    if isinstance(since, datetime):
+        if since.utcoffset() is None:
+            raise ValueError("The moment has no time zone. Nothing was read.")
+        return {"since": since.astimezone(UTC).isoformat()}
+    if not ID.fullmatch(since):
+        raise ValueError("since must be a moment or the id of an answer. Nothing was read.")
+    return {"after": since}

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from approval_client._evidence import sendable, within_limit
-from approval_client._models import ApprovalRequest
+from approval_client._models import ApprovalRequest, sendable, within_limit
 
 
 def to_request(request: Any) -> ApprovalRequest:

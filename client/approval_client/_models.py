@@ -2,17 +2,112 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypedDict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
-from approval_client._asked import Asked
-from approval_client._notebook_files import NotebookSource, read_notebook
-from approval_client.wire import Kind, Status, canonical_json, digest, parse_json
+from approval_client.wire import (
+    MAX_BODY_BYTES,
+    MAX_NOTEBOOK_BYTES,
+    Kind,
+    Status,
+    canonical_json,
+    digest,
+    parse_json,
+)
 
 if TYPE_CHECKING:
     from typing import Self, Unpack
+
+
+# --- a question of another process, known by its digest ----------------------------------------
+
+_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What another process asked: enough to wait for the answer and to use the approval.
+
+    Stands in ``Pending`` for a request whose content is not at hand. Keep the digest where the
+    content is kept: an answer about anything else is refused, and so is an edit, which would
+    have another digest. The response names no content.
+
+    Raises:
+        ValueError: The digest is not one.
+    """
+
+    digest: str
+    max_wait_s: int | None = None
+
+    def __post_init__(self) -> None:
+        if not _DIGEST.fullmatch(self.digest):
+            raise ValueError("The digest must be 64 hexadecimal digits. Nothing was asked.")
+
+    @property
+    def time_limit_s(self) -> None:
+        """How long reviewers have was said by who asked."""
+        return
+
+    @property
+    def content(self) -> None:
+        """The content is not known here."""
+        return
+
+    @property
+    def notebook(self) -> None:
+        """It was sent with the question, if there was one."""
+        return
+
+    def body(self) -> str:
+        """Return nothing: this was submitted before."""
+        return ""
+
+
+# --- a notebook that goes with a question ------------------------------------------------------
+
+NotebookSource: TypeAlias = bytes | str | os.PathLike[str]
+
+
+def read_notebook(source: NotebookSource | None) -> tuple[bytes | None, dict[str, str]]:
+    """Return the bytes of a notebook, if there are any to send, and what the evidence says of it.
+
+    It names the notebook by its digest, or says why there is none: never neither.
+
+    Raises:
+        TypeError: The notebook is neither bytes nor a path.
+    """
+    if source is None:
+        return None, {}
+    if not isinstance(source, bytes):
+        return _read_file(Path(source))
+    if len(source) > MAX_NOTEBOOK_BYTES:
+        return None, {"notebook": _too_large()}
+    return source, {"notebook": hashlib.sha256(source).hexdigest()}
+
+
+def _read_file(path: Path) -> tuple[bytes | None, dict[str, str]]:
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):  # a pipe has no end
+            return None, {"notebook": "Not sent: it is no ordinary file."}
+        with path.open("rb") as file:
+            found = file.read(MAX_NOTEBOOK_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = f"Not sent: the file could not be read ({type(error).__name__})."
+        return None, {"notebook": why}
+    return read_notebook(found)
+
+
+def _too_large() -> str:
+    return f"Not sent: the notebook has more than {MAX_NOTEBOOK_BYTES:,} bytes."
+
+
+# --- questions and answers ---------------------------------------------------------------------
 
 
 class Options(TypedDict, total=False):
@@ -206,3 +301,43 @@ def _capability(kind: Kind, content: Mapping[str, Any]) -> str:
             return str(content.get("tool", ""))
         case _:
             return str(kind)
+
+
+# --- evidence that can be sent -----------------------------------------------------------------
+
+NOT_JSON = "Left out: this was not JSON that could be sent."
+
+
+def sendable(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``evidence`` with a sentence in place of whatever cannot be sent as JSON."""
+    return {name: value if _is_json(value) else NOT_JSON for name, value in evidence.items()}
+
+
+def within_limit(request: ApprovalRequest) -> ApprovalRequest:
+    """Return ``request`` with a sentence in place of its largest evidence until it fits.
+
+    If the content alone is too large the result is too, and will be refused as a whole.
+    """
+    sizes = {name: _size(value) for name, value in request.evidence.items()}
+    for name in sorted(sizes, key=sizes.__getitem__, reverse=True):
+        if _size_of_body(request) <= MAX_BODY_BYTES:
+            break
+        sentence = f"Left out: this was too large to be sent ({sizes[name]:,} bytes)."
+        request = replace(request, evidence={**request.evidence, name: sentence})
+    return request
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        canonical_json({"evidence": {"": value}})  # as deep as it will be in the body
+    except Exception:  # noqa: BLE001 - a strange object may raise anything
+        return False
+    return True
+
+
+def _size(value: Any) -> int:
+    return len(canonical_json(value).encode())
+
+
+def _size_of_body(request: ApprovalRequest) -> int:
+    return len(request.body().encode())

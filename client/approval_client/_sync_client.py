@@ -12,17 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from approval_client import _decided as decided
 from approval_client import _flow as flows
 from approval_client._answers import Answer
-from approval_client._asked import Asked
-from approval_client._calls import Flow, Received, Sleep
+from approval_client._calls import Finished, Flow, Received, Sleep
 from approval_client._driver import STOPPED, Driver, failure, reply, unusable
 from approval_client._flow import Conversation
 from approval_client._from_autogen import to_request
-from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
+from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending
 from approval_client._refusals import for_model, refusal
-from approval_client._sent import Finished
 
 if TYPE_CHECKING:
     from typing import Self
@@ -129,7 +126,7 @@ class Client(Driver):
         return self._converse(None, flows.get(approval_id, request, self._timing))
 
     def iter_decided(
-        self, since: decided.Since = None, *, about: decided.About | None = None
+        self, since: flows.Since = None, *, about: flows.About | None = None
     ) -> Iterator[Answer]:
         """Give what was decided of this agent's requests, in order, until there is no more.
 
@@ -149,7 +146,7 @@ class Client(Driver):
                 says which, and how to go on after it.
             RequestRefused: ``since`` names no request of this agent that was decided.
         """
-        return self._decided(decided.Reading(since, about))
+        return self._decided(flows.Reading(since, about))
 
     def cancel(self, approval_id: str, reason: str = "") -> Answer:
         """Withdraw a request that nobody has decided."""
@@ -179,7 +176,7 @@ class Client(Driver):
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is a no
             return refusal(error)
 
-    def _decided(self, reading: decided.Reading) -> Iterator[Answer]:
+    def _decided(self, reading: flows.Reading) -> Iterator[Answer]:
         while not reading.over:
             for answer in self._converse(None, reading.page(self._timing)):
                 yield reading.checked(answer)

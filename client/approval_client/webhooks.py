@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
 
+from approval_client._answers import DIGEST, ID, Fields, Malformed, strictly
 from approval_client._errors import DashboardError, NotConfigured
-from approval_client._fields import DIGEST, ID, Fields, Malformed, strictly
 from approval_client.wire import WEBHOOK_SECRET_PREFIX, Status, webhook_signature
 
 __all__ = ["Event", "NotGenuine", "Seen", "verify"]

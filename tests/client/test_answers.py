@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from approval_client._answers import read_answer, read_problem
-from approval_client._fields import Malformed
+from approval_client._answers import Malformed, read_answer, read_problem
 
 
 @pytest.fixture

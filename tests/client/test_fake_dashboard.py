@@ -6,8 +6,7 @@ import httpx2
 import pytest
 
 from approval_client import AlreadyUsed, ApprovalRequest, DigestMismatch, TooLate, approval_func
-from approval_client._fake import EPOCH
-from approval_client.testing import FakeDashboard, approve, reject, remember
+from approval_client.testing import EPOCH, FakeDashboard, approve, reject, remember
 from approval_client.wire import MAX_BODY_BYTES, Source, Status
 
 BODY = {"kind": "code", "capability": "python_execution", "content": {"code": "x"}}

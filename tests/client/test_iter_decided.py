@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from approval_client import ApprovalRequest, DigestMismatch, RequestRefused, Unreachable
-from approval_client._decided import Reading
+from approval_client._flow import Reading
 from approval_client.testing import FakeDashboard, approve, reject
 from approval_client.wire import Status
 

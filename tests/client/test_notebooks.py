@@ -6,7 +6,7 @@ import pytest
 
 from approval_client import ApprovalRequest, TokenRefused
 from approval_client._calls import Failure, Reply
-from approval_client._evidence import within_limit
+from approval_client._models import within_limit
 from approval_client.testing import FakeDashboard
 from approval_client.wire import MAX_NOTEBOOK_BYTES
 from tests.notebooks import code, digest_of, notebook

@@ -10,7 +10,7 @@ from approval_client import (
     DashboardError,
     ProtocolMismatch,
     _calls,
-    _settings,
+    _driver,
 )
 from approval_client.command.codes import Code, code_of_error
 from approval_client.testing import FakeDashboard
@@ -147,7 +147,7 @@ def test_what_an_older_server_took_is_withdrawn(question):
 
 
 def test_a_server_that_does_not_speak_ours_is_heard_and_took_nothing(fake, question, monkeypatch):
-    monkeypatch.setattr(_settings, "PROTOCOL", 2)
+    monkeypatch.setattr(_driver, "PROTOCOL", 2)
     monkeypatch.setattr(_calls, "PROTOCOL", 2)
 
     with pytest.raises(ProtocolMismatch, match="Nothing was approved"):

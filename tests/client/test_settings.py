@@ -3,7 +3,7 @@
 import pytest
 
 from approval_client import Client, NotConfigured
-from approval_client._settings import is_loopback, read_settings
+from approval_client._driver import is_loopback, read_settings
 
 
 def read(url="https://dashboard.example", token="dash_x", *, insecure_http=False):

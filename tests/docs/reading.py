@@ -10,6 +10,7 @@ PAGES = [
     README,
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
+    ROOT / "client" / "README.md",
     *sorted(ROOT.glob("docs/**/*.md")),
 ]
 _NEEDS = r"^(?:<!-- needs: (?P<needs>.+) -->\n)?"

@@ -3,8 +3,7 @@
 import json
 import re
 
-from approval_client.adapters._mcp_tools import PROMPT
-from approval_client.adapters.mcp import DEFAULT_PROMPT_S
+from approval_client.adapters.mcp import DEFAULT_PROMPT_S, PROMPT
 from approval_client.command.hook import DEFAULT_S, LONGEST_S, SHORTEST_S
 from tests.docs.reading import ROOT
 

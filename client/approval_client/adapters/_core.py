@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 
 from approval_client._async_client import AsyncClient
 from approval_client._errors import not_approved
-from approval_client._evidence import sendable, within_limit
-from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._models import ApprovalRequest, ApprovalResponse, sendable, within_limit
 from approval_client._outcomes import Run, report_async
 from approval_client.wire import Status, canonical_json
 

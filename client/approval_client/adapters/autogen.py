@@ -9,16 +9,232 @@ a rejection whatever goes wrong: an exception would end the whole team.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Awaitable, Callable
-from typing import Any, Unpack
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextvars import ContextVar
+from copy import deepcopy
+from dataclasses import replace
+from importlib import import_module
+from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
 from uuid import uuid4
 
+from approval_client._async_client import AsyncClient
+from approval_client._defaults import default_async_client
 from approval_client._from_autogen import to_request
-from approval_client._models import ApprovalResponse
-from approval_client.adapters._autogen_agents import executors, loose_tools
-from approval_client.adapters._autogen_gate import Gate, Options
+from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._outcomes import Run
+from approval_client._refusals import refusal
+from approval_client.adapters import _core
 
 __all__ = ["for_agent", "gate", "to_request", "ungated"]
+
+# --- what stands in a team, by the names that AutoGen 0.7.2 to 0.7.5 keep it under -------------
+
+_WITHIN = ("_participants", "_team", "_agent", "_wrapped_agent", "_workbench", "_tools")
+
+
+def executors(agent: Any) -> list[Any]:
+    """Return the code executor agents in ``agent``, itself too, in their order.
+
+    Raises:
+        TypeError: One of them cannot ask: AutoGen is older than 0.7.2.
+    """
+    found = [one for one in _walk(agent, set()) if hasattr(one, "execute_code_block")]
+    for one in found:
+        if not hasattr(one, "_approval_func"):
+            raise TypeError(
+                f"{one.name!r} cannot ask for approval. Nothing was gated. Install "
+                "autogen-agentchat 0.7.2 or newer."
+            )
+    return found
+
+
+def loose_tools(agent: Any) -> list[Any]:
+    """Return the tools in ``agent`` that run code by themselves, past every approval."""
+    walked = _walk(agent, set())
+    return [one for one in walked if hasattr(vars(one).get("_executor"), "execute_code_blocks")]
+
+
+def _walk(one: Any, seen: set[int]) -> Iterator[Any]:
+    if isinstance(one, list | tuple):
+        for each in one:
+            yield from _walk(each, seen)
+    elif hasattr(one, "__dict__") and not isinstance(one, type) and id(one) not in seen:
+        seen.add(id(one))
+        yield one
+        for name in _WITHIN:
+            yield from _walk(vars(one).get(name), seen)
+
+
+# --- the gate before one code executor agent ---------------------------------------------------
+
+MOST_HEARD = 20  # messages of the conversation that a reviewer is shown, the newest
+Messages: TypeAlias = Sequence[Any]
+
+
+class Options(TypedDict, total=False):
+    """What may be said about all questions of an agent; ``autogen.for_agent`` explains them."""
+
+    run_id: str
+    context: Any
+    objective: str
+    time_limit_s: int | None
+    accepts_grants: bool
+    client: AsyncClient | None
+
+
+_DEFAULTS: Options = {
+    "run_id": "",
+    "context": None,
+    "objective": "",
+    "time_limit_s": None,
+    "accepts_grants": True,
+    "client": None,
+}
+
+
+class Approved(NamedTuple):
+    """An approval that was started and is not used yet."""
+
+    gate: Gate
+    client: AsyncClient
+    response: ApprovalResponse
+
+
+# AutoGen asks and runs in one task. Each task has its own, so parallel runs do not mix.
+_approved: ContextVar[Approved | None] = ContextVar("approved", default=None)
+_heard: ContextVar[tuple[Gate, Messages] | None] = ContextVar("heard", default=None)
+
+
+class Gate:
+    """Asks for one agent, whose name and run are in none of AutoGen's requests."""
+
+    def __init__(self, name: str, **options: Unpack[Options]) -> None:
+        given: Options = {**_DEFAULTS, **options}
+        if unknown := given.keys() - _DEFAULTS.keys():
+            raise TypeError(f"There is no option {min(unknown)!r}. Nothing was gated.")
+        self._name = name
+        self._client = _core.awaited(given["client"], "AutoGen")
+        self._context = given["context"]
+        self._asked: dict[str, Any] = {
+            "run_id": _core.line(given["run_id"]) or uuid4().hex,
+            "objective": given["objective"][: _core.MAX_TEXT],
+            "time_limit_s": given["time_limit_s"],
+            "max_wait_s": given["time_limit_s"],
+            "accepts_grants": given["accepts_grants"],
+        }
+
+    async def ask(self, request: Any) -> ApprovalResponse:
+        """Ask whether code may run, as AutoGen's asynchronous ``approval_func``."""
+        _approved.set(None)
+        try:
+            client = self._client or default_async_client()
+            asked = self._request(request)
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong is a no
+            return refusal(error)
+        response = await client.approval_func(asked)
+        if response.approved is True:
+            _approved.set(Approved(self, client, response))
+        return response
+
+    def close(self, agent: Any) -> None:
+        """Stand before ``agent``, in place of any other that does."""
+        executor = agent._code_executor  # noqa: SLF001 - AutoGen has no other name for any of it
+        listening = vars(agent).pop("on_messages_stream", None)
+        if listening is not None and not isinstance(listening, Listener):
+            vars(agent)["on_messages_stream"] = listening  # of somebody else: it stays beneath
+        agent._code_executor = Guard(executor, self)  # noqa: SLF001
+        agent._approval_func = self.ask  # noqa: SLF001
+        agent._approval_func_is_async = True  # noqa: SLF001
+        agent.on_messages_stream = Listener(agent.on_messages_stream, self)
+
+    def _request(self, request: Any) -> ApprovalRequest:
+        asked = to_request(request)
+        shown = {"agent_name": self._name, "context": self._shown(asked)}
+        found = {**asked.evidence, **_core.evidence(shown)}
+        return replace(asked, evidence=found, **self._asked)
+
+    def _shown(self, asked: ApprovalRequest) -> Any:
+        try:
+            own = self._context() if callable(self._context) else self._context
+        except Exception as error:  # noqa: BLE001 - it is the host's code, and only shown
+            return f"Left out: the context could not be made ({type(error).__name__})."
+        return own or asked.evidence.get("context") or self._messages()
+
+    def _messages(self) -> list[dict[str, str]]:
+        heard = _heard.get()
+        if heard is None or heard[0] is not self:
+            return []
+        return [_said(message) for message in heard[1][-MOST_HEARD:]]
+
+
+class Listener:
+    """Takes what an agent is told, remembers it for its gate, and passes it on."""
+
+    def __init__(self, stream: Callable[[Messages, Any], Any], gate: Gate) -> None:
+        self._stream = stream
+        self._gate = gate
+
+    def __call__(self, messages: Messages, cancellation_token: Any) -> Any:
+        """Return the agent's own stream."""
+        _heard.set((self._gate, list(messages)))
+        return self._stream(messages, cancellation_token)
+
+
+class Guard:
+    """A code executor that runs exactly what was approved, once, and tells how it ended."""
+
+    def __init__(self, executor: Any, gate: Gate) -> None:
+        self.executor: Any = executor.executor if isinstance(executor, Guard) else executor
+        self._gate = gate
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # copying asks for such, before there is an executor
+            raise AttributeError(name)
+        return getattr(self.executor, name)
+
+    async def execute_code_blocks(self, code_blocks: list[Any], cancellation_token: Any) -> Any:
+        """Run the blocks if they are what was approved; otherwise return that they were not."""
+        blocks = deepcopy(code_blocks)  # nothing changes any more between the look and the run
+        approved = _approved.get()
+        _approved.set(None)
+        if approved is None or approved.gate is not self._gate:
+            return _refused("Nobody approved this code.")
+        if approved.response.content["code"] != _joined(blocks):
+            return _refused("This is not the code that was approved.")
+
+        async def run() -> Any:
+            return await self.executor.execute_code_blocks(
+                blocks, cancellation_token=cancellation_token
+            )
+
+        return await _core.telling(approved.client, approved.response, run, _ended)
+
+
+def _joined(blocks: list[Any]) -> str:
+    """Return blocks as AutoGen writes them into its request."""
+    return "\n\n".join(f"```{block.language}\n{block.code}\n```" for block in blocks)
+
+
+def _refused(why: str) -> Any:
+    told = f"{why} It was not run. Ask anew."
+    return import_module("autogen_core.code_executor").CodeResult(exit_code=1, output=told)
+
+
+def _ended(run: Run, result: Any) -> dict[str, Any]:
+    return run.told(exit_code=result.exit_code, output_head=str(result.output))
+
+
+def _said(message: Any) -> dict[str, str]:
+    # Without its id and its time: the same question has the same evidence.
+    try:
+        content = str(message.to_text())
+    except Exception as error:  # noqa: BLE001 - a strange message may raise anything
+        content = f"Left out: it could not be read ({type(error).__name__})."
+    kind, source = getattr(message, "type", ""), getattr(message, "source", "")
+    return {"type": str(kind), "source": str(source), "content": content}
+
+
+# --- what people build on ----------------------------------------------------------------------
 
 
 def for_agent(

@@ -12,8 +12,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from approval_client._evidence import sendable, within_limit
-from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._models import ApprovalRequest, ApprovalResponse, sendable, within_limit
 from approval_client.wire import canonical_json
 
 EVENT = "PreToolUse"

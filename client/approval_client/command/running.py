@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, Any
 
-from approval_client._sent import MAX_TEXT
+from approval_client._calls import MAX_TEXT
 from approval_client.command.codes import Code
 
 _PASSED_ON = (
