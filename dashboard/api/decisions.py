@@ -11,7 +11,7 @@ from ninja import Query, Router, Schema
 from pydantic import AwareDatetime
 
 from approval_client.wire import canonical_json
-from dashboard.api import answers
+from dashboard.api import answers, problems
 from dashboard.api.auth import AgentBearer, AgentRequest
 from dashboard.api.schemas import AnswerOut, ProblemOut
 from dashboard.approvals.queries import decided
@@ -50,6 +50,7 @@ def decisions(
 
     Reading on with `after` misses nothing and repeats nothing. While `more` is true there is more.
     """
+    problems.refuse_other_parameters(request, "after", "since", "limit")
     moment = since and _in_utc(since)
     page = decided(request.auth.agent_id, after=after, since=moment, limit=limit)
     told = {

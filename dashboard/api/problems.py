@@ -153,6 +153,17 @@ def install(api: NinjaAPI) -> None:
         api.add_exception_handler(error, handler)
 
 
+def refuse_other_parameters(request: HttpRequest, *known: str) -> None:
+    """Refuse parameters of the address that nobody reads: a misspelt one would be passed over.
+
+    Raises:
+        ValidationError: There is a parameter besides those that are ``known``.
+    """
+    if others := request.GET.keys() - set(known):
+        name, message = min(others), "Extra inputs are not permitted"
+        raise ValidationError([{"loc": ("query", name), "msg": message}])
+
+
 def _on_no_database(request: HttpRequest, error: Exception) -> HttpResponse:
     log.warning("No answer of the database for %s %s: %s", request.method, request.path, error)
     return UNAVAILABLE.response()

@@ -98,6 +98,7 @@ def wait(request: AgentRequest, approval_id: UUID, hold: Hold = MAX_HOLD_S) -> H
     answers at once where something else serves Django.
     """
     del hold
+    problems.refuse_other_parameters(request, "hold")
     return get(request, approval_id)
 
 

@@ -69,7 +69,10 @@ def _asked_for(scope: Scope) -> Wanted | None:
     if match is None or scope["method"] != "GET":
         return None
     try:
-        text = parse_qs(scope["query_string"].decode(), strict_parsing=False).get("hold")
+        sent = parse_qs(scope["query_string"].decode(), keep_blank_values=True)
+        if sent.keys() - {"hold"}:
+            return None
+        text = sent.get("hold")
         wanted = Wanted(UUID(match[1]), float(text[0]) if text else MAX_HOLD_S)
     except ValueError:
         return None

@@ -74,7 +74,16 @@ def test_a_place_that_is_not_the_agents_own_is_not_found(stranger, decided, whos
 
 
 @pytest.mark.parametrize(
-    "query", ["after=1", "since=2026-01-01T00:00:00", "since=soon", "limit=0", "limit=101"]
+    "query",
+    [
+        "after=1",
+        "since=2026-01-01T00:00:00",
+        "since=soon",
+        "limit=0",
+        "limit=101",
+        "sinse=2026-01-01T00:00:00Z",
+        "=",
+    ],
 )
 def test_what_means_nothing_is_refused(api, query):
     response = api.get(f"/decisions?{query}")

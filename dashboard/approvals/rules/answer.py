@@ -17,6 +17,16 @@ from dashboard.approvals.rules.step import StepSaid
 from dashboard.audit.services import Actor
 from dashboard.policies.demands import Required
 
+NO_RIGHT = "You are not a reviewer (any more)."
+OWNER = (
+    "You own {agent} or made its token, and the policy wants somebody else to approve what it "
+    "asks."
+)
+EDITOR = (
+    "You wrote this, and the policy wants somebody else to approve what a reviewer has changed."
+)
+GROUPS = "The policy wants a yes from {groups}, and you are not in there."
+
 
 class Basis(NamedTuple):
     """What the reviewer's page showed. A decision about anything else does not count.
@@ -65,17 +75,6 @@ class Answer:
     def actor(self) -> Actor:
         """Who answers, for the record."""
         return Actor(f"user:{self.reviewer.username}", self.auth)
-
-
-NO_RIGHT = "You are not a reviewer (any more)."
-OWNER = (
-    "You own {agent} or made its token, and the policy wants somebody else to approve what it "
-    "asks."
-)
-EDITOR = (
-    "You wrote this, and the policy wants somebody else to approve what a reviewer has changed."
-)
-GROUPS = "The policy wants a yes from {groups}, and you are not in there."
 
 
 def why_not_count(

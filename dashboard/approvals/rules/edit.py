@@ -30,6 +30,17 @@ from dashboard.policies.services import current_revision
 
 MOST_EDITS = 50
 UNCHANGED = "This is what the agent asked, to the last character."
+ALLOWED_FOR = timedelta(minutes=30)
+"""How long the agent has to come back with exactly the replacement."""
+
+LONGEST_REPLACEMENT = 20_000
+"""Characters of a replacement that an agent is told as a reason."""
+
+_ONCE = (
+    "Ask for exactly this, in the same run and before {until}, and it is approved once without "
+    "anybody being asked again."
+)
+_ASKED_AGAIN = "A person is asked about it as about anything else."
 
 
 def why_not(approval: ApprovalRequest, after: Any) -> str:
@@ -119,19 +130,6 @@ def why_not_once(edit: Edit, required: Required, report: Report, present: Policy
     if report.has_doubts:
         return "Nobody could read all of this."
     return ""
-
-
-ALLOWED_FOR = timedelta(minutes=30)
-"""How long the agent has to come back with exactly the replacement."""
-
-LONGEST_REPLACEMENT = 20_000
-"""Characters of a replacement that an agent is told as a reason."""
-
-_ONCE = (
-    "Ask for exactly this, in the same run and before {until}, and it is approved once without "
-    "anybody being asked again."
-)
-_ASKED_AGAIN = "A person is asked about it as about anything else."
 
 
 def text_of(edit: Edit) -> str:

@@ -32,6 +32,10 @@ IN_SIGHT_S = 1.0
 NO_RULE = ""
 _ANSWERED_ALONE = (Source.POLICY, Source.GRANT)
 _RULE = re.compile(r"Rule '(.*)' (?:asks for a review|approves|rejects)\b", re.DOTALL)
+MOST = 100_000
+"""How many requests are looked at: the newest of the period."""
+
+MOST_LISTED = 10
 
 
 class AskedRequest(NamedTuple):
@@ -221,12 +225,6 @@ def deciding_rule(trace: str | None) -> str:
     """
     named = [_RULE.match(str(sentence)) for sentence in json.loads(trace or "[]")]
     return next((found[1] for found in reversed(named) if found), NO_RULE)
-
-
-MOST = 100_000
-"""How many requests are looked at: the newest of the period."""
-
-MOST_LISTED = 10
 
 
 class Period(NamedTuple):

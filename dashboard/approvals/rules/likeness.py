@@ -34,6 +34,16 @@ ALIKE = 0.6
 """From here on two contents are worth reading side by side: 1 is the same, 0 nothing common."""
 
 _PIECE = 3  # characters: long enough to know words by, short enough to survive a changed one
+MOST_COMPARED = 10
+"""How many earlier requests one is compared with: the newest of its kind."""
+
+WITHIN = timedelta(days=7)
+"""How far back an earlier request is looked for. It keeps the search off a whole archive."""
+
+_MOST_CHARACTERS = 100_000
+"""How much of a story is compared; what is beyond it is compared by its digest alone."""
+
+_MEMORIES_READ = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +96,6 @@ def _read(kind: Kind, content: dict[str, Any]) -> tuple[tuple[str, ...], str]:
 
 def _written(value: Any) -> str:
     return value if isinstance(value, str) else canonical_json(value)
-
-
-MOST_COMPARED = 10
-"""How many earlier requests one is compared with: the newest of its kind."""
-
-
-WITHIN = timedelta(days=7)
-"""How far back an earlier request is looked for. It keeps the search off a whole archive."""
-
-_MOST_CHARACTERS = 100_000
-"""How much of a story is compared; what is beyond it is compared by its digest alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,9 +264,6 @@ def _judged(judgement: Judgement) -> tuple[object, ...]:
         judgement.trace,
         judgement.inspection.report,
     )
-
-
-_MEMORIES_READ = 20
 
 
 def memory_approved_before(approval: ApprovalRequest) -> ApprovalRequest | None:

@@ -10,6 +10,7 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Subquery
 
+from dashboard import pages
 from dashboard.approvals import guards
 from dashboard.audit.models import AuditEntry, AuditHead
 
@@ -41,6 +42,7 @@ def newer_migrations() -> list[str]:
 
 
 def _obstacles() -> Iterator[str]:
+    yield from pages.missing()
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         yield "The database lacks migrations: run `manage.py migrate`."

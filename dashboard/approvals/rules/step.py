@@ -18,6 +18,15 @@ _NOT_ITS_STEPS = "Each step of the plan is answered once, in their order."
 _NOTE_TOO_LONG = f"What is said about a step is longer than {LONGEST_NOTE} characters."
 _ALL_ALLOWED = "Every step is allowed, so nothing is to be changed: approve the plan as it is."
 _NONE_ALLOWED = "No step is allowed, so nothing is left of the plan. Reject it instead."
+_CALL, _CODE = ("tool", "arguments"), ("code", "language")
+MOST_STEPS = 50
+"""Steps that are looked at; each is inspected on its own."""
+
+_STEPS = {
+    StepAnswer.ALLOWED: "may stay as it is",
+    StepAnswer.HELD: "is held back",
+    StepAnswer.REFUSED: "is refused",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +84,6 @@ def why_no_part(steps: Sequence[StepSaid]) -> str:
     return "" if len(answers) > 1 else _ALL_ALLOWED
 
 
-_CALL, _CODE = ("tool", "arguments"), ("code", "language")
-MOST_STEPS = 50
-"""Steps that are looked at; each is inspected on its own."""
-
-
 @dataclass(frozen=True, slots=True)
 class ExactStep:
     """A step that says what runs: ``content`` is what an agent would ask for it."""
@@ -123,13 +127,6 @@ def _exact(steps: list[dict[str, Any]]) -> Iterator[ExactStep]:
         asked = {name: step[name] for name in names if name in step}
         if not problems_with(kind, asked):
             yield ExactStep(index, kind, asked)
-
-
-_STEPS = {
-    StepAnswer.ALLOWED: "may stay as it is",
-    StepAnswer.HELD: "is held back",
-    StepAnswer.REFUSED: "is refused",
-}
 
 
 def reason_with_steps(reason: str, steps: Sequence[StepSaid]) -> str:

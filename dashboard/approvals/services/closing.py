@@ -33,6 +33,9 @@ from dashboard.policies.services import lock_for_judging
 VALID_FOR = timedelta(minutes=10)
 """How long an approval can be started after it was given."""
 
+_NO_RIGHT = "You are not a reviewer (any more). Nothing was changed."
+_BATCH = 100
+
 
 def lock(approval_id: UUID) -> ApprovalRequest:
     """Lock a request for the rest of the transaction, after its agent, and return it fresh.
@@ -134,9 +137,6 @@ def _decided_event(decision: Decision) -> Event:
     return Event(action, str(decision.approval_id), decision.digest, details)
 
 
-_NO_RIGHT = "You are not a reviewer (any more). Nothing was changed."
-
-
 def lock_open(approval_id: UUID, person: User) -> tuple[ApprovalRequest, datetime]:
     """Lock a request that ``person`` could answer now, and say when now is.
 
@@ -165,9 +165,6 @@ def event(verb: str, approval: ApprovalRequest, **details: str) -> Event:
 def actor(person: User, auth: str) -> Actor:
     """Name a person for the record."""
     return Actor(f"user:{person.username}", auth)
-
-
-_BATCH = 100
 
 
 def expire(approval_id: UUID) -> bool:

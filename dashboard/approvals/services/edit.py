@@ -49,6 +49,12 @@ _TOO_MANY = (
     f"This request has {edit_rules.MOST_EDITS} changes already, which is as many as it may."
 )
 
+_TOO_LONG = (
+    f"A replacement of more than {LONGEST_REPLACEMENT:,} characters cannot be sent as a reason."
+)
+_UNSEEN = "The end of it was not in sight."
+_NO_WORDS = "The policy asks for a reason, and none was given."
+
 
 def propose_edit(*, approval_id: UUID, editor: User, auth: str, content: Any) -> Edit:
     """Save a reviewer's edit of a pending request, inspected and judged. It decides nothing.
@@ -166,13 +172,6 @@ def _event(edit: Edit, evaluation: Evaluation) -> Event:
         "steps": edit.steps,
     }
     return Event("approval.edited", str(edit.approval_id), edit.digest, details)
-
-
-_TOO_LONG = (
-    f"A replacement of more than {LONGEST_REPLACEMENT:,} characters cannot be sent as a reason."
-)
-_UNSEEN = "The end of it was not in sight."
-_NO_WORDS = "The policy asks for a reason, and none was given."
 
 
 def replace_with(

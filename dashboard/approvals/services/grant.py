@@ -38,6 +38,8 @@ from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
 
+_FORBIDDEN = "The policy no longer allows to remember a yes to this."
+
 
 def keep(grant: Grant, *, of: ApprovalRequest, by: User, now: datetime, report: Report) -> Event:
     """Save a new grant within the caller's transaction; return what there is to record of it.
@@ -128,9 +130,6 @@ def _most_uses(terms: GrantTerms) -> int | None:
     if terms.most_uses is not None and not 0 < terms.most_uses <= MOST_USES:
         raise GrantRefused(f"A yes is used between once and {MOST_USES} times.")
     return terms.most_uses
-
-
-_FORBIDDEN = "The policy no longer allows to remember a yes to this."
 
 
 def answer_by_grant(

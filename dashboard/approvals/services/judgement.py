@@ -18,6 +18,8 @@ from dashboard.policies.evaluate import Effect, Evaluation, stricter
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
 
+_BATCH = 100
+
 
 def insert_inspection(approval: ApprovalRequest, report: Report, repeated: int) -> Inspection:
     """Save what was found, once the request has a row."""
@@ -110,9 +112,6 @@ def by_policy(judgement: Judgement, evaluation: Evaluation, now: datetime) -> De
         decided_at=now,
         judgement=judgement,
     )
-
-
-_BATCH = 100
 
 
 def judge_pending_again() -> int:

@@ -36,6 +36,7 @@ from dashboard.policies.services import current_revision, lock_for_judging
 
 SHORTEST_TIME_LIMIT_S = 5
 LONGEST_TIME_LIMIT_S = 30 * 24 * 3600
+_ON_HOLD = "Everything is on hold: a person is asked."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +69,6 @@ class Submission:
         """The name of the whole submission: a retry has the same one."""
         text = canonical_json({**vars(self), "kind": str(self.kind)})
         return hashlib.sha256(text.encode()).hexdigest()
-
-
-_ON_HOLD = "Everything is on hold: a person is asked."
 
 
 def submit(
