@@ -52,7 +52,7 @@ from dashboard.web.http import PersonRequest
 from dashboard.web.times import Moment, TimeLeft
 
 USES = 10
-"""How often a yes is used at most, unless its giver says otherwise."""
+"""How often a grant is used at most, unless its reviewer says otherwise."""
 
 _HOUR, _DAY = 3600, 86_400
 

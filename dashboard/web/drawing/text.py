@@ -164,7 +164,7 @@ def pieces(text: str, start: int, redacted: Sequence[Span]) -> Iterator[Piece]:
             if isinstance(segment, str) and first < begin:
                 yield Piece(text[first:begin])
             else:
-                begin = first  # a glyph is not cut: all of it is masked with its end
+                begin = first  # a glyph is not cut: all of it is redacted with its end
             first = done = min(max(run.end - start, begin), len(text))
             if begin < done:
                 yield Piece(text[begin:done], COVERED if run.is_all else REDACTED)
