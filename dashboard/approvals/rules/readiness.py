@@ -42,7 +42,6 @@ def newer_migrations() -> list[str]:
 
 
 def _obstacles() -> Iterator[str]:
-    yield from pages.missing()
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         yield "The database lacks migrations: run `manage.py migrate`."
@@ -52,6 +51,7 @@ def _obstacles() -> Iterator[str]:
     if absent := guards.missing():
         yield f"The database lacks {len(absent)} guards ({absent[0]}, …): run `manage.py migrate`."
     yield from _audit()
+    yield from pages.missing()
     if connection.vendor == "sqlite":
         yield from _sqlite_options()
         yield from _disk()
