@@ -46,6 +46,13 @@ def test_every_word_of_an_answer_has_a_line(words):
     assert {str(word) for word in words} <= first
 
 
+def test_every_table_of_a_request_has_a_word():
+    code = (ROOT / "dashboard/approvals/models.py").read_text()
+    tables = set(re.findall(r"^class (\w+)\(models\.Model\)", code, re.MULTILINE))
+
+    assert tables <= set(re.findall(r"`(\w+)`", (ROOT / "docs/words.md").read_text()))
+
+
 def test_every_code_has_a_line_with_its_status():
     documented = {
         code: int(row[1])
