@@ -96,37 +96,39 @@ def assignment_panel(
 ) -> AssignmentPanel:
     """Describe the assignment of a pending request for ``person``."""
     found = presence([approval.pk], person, now)
-    claim, back = found.assignments.get(approval.pk), found.snoozed_until.get(approval.pk)
+    assignment, back = found.assignments.get(approval.pk), found.snoozed_until.get(approval.pk)
     offered = snooze.choices(now, approval.expires_at) if may_act else []
     extra = extension_offer(approval, required, now) if may_act else None
     names = [other.username for other in reviewers() if other != person] if may_act else []
-    whose = (claim.person_id, claim.assigned_at) if claim else None
+    whose = (assignment.person_id, assignment.assigned_at) if assignment else None
     return AssignmentPanel(
-        assigned=_assigned(claim, person, now) if claim else None,
+        assigned=_assigned(assignment, person, now) if assignment else None,
         viewing=viewing_now(found.viewing.get(approval.pk, [])),
         may_act=may_act,
         snoozed_until=times.clock(back) if back else "",
         snooze_choices=[(str(choice.length), choice_in_words(choice)) for choice in offered],
-        people=[name for name in names if claim is None or name != claim.person.username],
+        people=[
+            name for name in names if assignment is None or name != assignment.person.username
+        ],
         extension=extra,
         stamp=(whose, back, extra and extra.ends),
     )
 
 
-def _assigned(claim: Assignment, person: User, now: datetime) -> Assigned:
+def _assigned(assignment: Assignment, person: User, now: datetime) -> Assigned:
     return Assigned(
-        name=claim.person.username,
-        is_mine=claim.person_id == person.pk,
-        said=_said(claim, person),
-        since=times.moment(claim.assigned_at, now),
-        note=claim.note,
+        name=assignment.person.username,
+        is_mine=assignment.person_id == person.pk,
+        said=_said(assignment, person),
+        since=times.moment(assignment.assigned_at, now),
+        note=assignment.note,
     )
 
 
-def _said(claim: Assignment, person: User) -> str:
-    after, name = claim.after, claim.person.username
-    is_mine, was_mine = claim.person_id == person.pk, after == person
-    if claim.is_handed and after:
+def _said(assignment: Assignment, person: User) -> str:
+    after, name = assignment.after, assignment.person.username
+    is_mine, was_mine = assignment.person_id == person.pk, after == person
+    if assignment.is_handed and after:
         giver = "You" if was_mine else after.username
         return f"{giver} handed this to {'you' if is_mine else name}"
     if was_mine:

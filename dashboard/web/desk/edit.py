@@ -255,4 +255,4 @@ def _edit_page(
         "approve_reason": sent.get("approve_reason", "") if sent else "",
     }
     status = status_of_refusal(refusal) if refusal else HTTPStatus.OK
-    return render(request, "desk/change.html", context, status=status)
+    return render(request, "desk/edit_shown.html", context, status=status)

@@ -365,7 +365,7 @@ def lines(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     if is_in_sight(request):
         services.note_served(approval_id=approval_id, person=request.user, parts=shown.served)
     alone = request.headers.get("X-Part") == "alone"
-    template = "desk/_window.html" if alone else "desk/lines.html"
+    template = "desk/_window.html" if alone else "desk/reader.html"
     return render(request, template, {"approval": approval, "reader": shown})
 
 

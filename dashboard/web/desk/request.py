@@ -439,7 +439,7 @@ def request_page(
     before = earlier_request(approval, request.user, now, redacts=reading.redacts)
     about = {"before": before, "pinned": pinned_notebook(approval, now)}
     context = {**state, **about, "reading": reading, "listing": listing_of(request)}
-    return render(request, "desk/detail.html", context, status=status)
+    return render(request, "desk/request.html", context, status=status)
 
 
 def state_bar(

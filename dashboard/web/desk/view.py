@@ -213,4 +213,4 @@ def seen(request: PersonRequest, approval_id: UUID) -> HttpResponse:
         return errors.not_found(request)
     services.note_viewing(approval_id=approval_id, person=request.user)
     reading = viewers_of(approval_id, request.user, database_now())
-    return render(request, "desk/_reading.html", {"reading": reading})
+    return render(request, "desk/_viewing.html", {"reading": reading})

@@ -60,4 +60,4 @@ def lift(request: PersonRequest) -> HttpResponse:
 @require_safe
 def banner(request: HttpRequest) -> HttpResponse:
     """Show the banner of the hold, for open pages that heard of a change."""
-    return render(request, "desk/_gate.html")
+    return render(request, "desk/_hold_banner.html")

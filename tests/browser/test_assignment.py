@@ -132,7 +132,7 @@ async def test_others_still_see_what_i_put_off(house, visit, path_of):
     await expect(row(bobs, approval)).to_be_visible()
 
 
-async def test_attention_works_without_script(house, visit, path_of):
+async def test_assignment_works_without_script(house, visit, path_of):
     approval = house.submit()
     page = await visit(path_of(approval), java_script_enabled=False)
 
