@@ -90,7 +90,7 @@ class QueueForm(forms.Form):
 
     show = _choice("Which requests", [(tab, "") for tab in TABS])
     q = _text_field("Search content, objective and run", type="search", placeholder="Search")
-    personal_queue = _choice("Needs me", [("1", "")])
+    mine = _choice("Needs me", [("1", "")])
     order = _choice("Order", [("", "By time left"), ("risk", "By risk")])
     agent = _choice("Agent", [])
     kind = _choice("Kind", [("", "All kinds"), *((str(k), words.KINDS[k]) for k in Kind)])
