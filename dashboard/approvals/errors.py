@@ -71,7 +71,7 @@ class AlreadyClosed(Refused):
 
 
 class TimeOver(Refused):
-    """The time limit has passed, and nobody has written that down yet."""
+    """The request has expired, but its status has not been updated yet."""
 
     code = "already_closed"
 
@@ -80,7 +80,7 @@ class TimeOver(Refused):
 
 
 class AssignedToAnother(Refused):
-    """Somebody else is on it, and whoever acts did not say that they know."""
+    """It is assigned to somebody else, and the reviewer did not confirm that they know this."""
 
     code = "claimed"
 

@@ -381,7 +381,7 @@ class Closing(models.Model):
 
 
 VIEWING_FOR = timedelta(seconds=45)
-"""How long somebody counts as looking after their page last said so; it does every 20 s."""
+"""How long a person is shown as viewing after their page last reported; it does every 20 s."""
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
@@ -421,7 +421,8 @@ class SnoozeQuerySet(models.QuerySet["Snooze"]):
     def holding(self, at: datetime) -> SnoozeQuerySet:
         """Snoozes that still hide a request at ``at``.
 
-        One that would outlast the time limit hides nothing: perhaps a new policy shortened it.
+        A snooze that ends after the request expires is ignored: a new policy may have shortened
+        the time limit.
         """
         return self.filter(
             until__gt=at,
@@ -449,7 +450,7 @@ class ViewingQuerySet(models.QuerySet["Viewing"]):
     """Filters that callers combine."""
 
     def fresh(self, at: datetime) -> ViewingQuerySet:
-        """Reviewers who have a request open at ``at``."""
+        """Viewings that are still current at ``at``, by active reviewers."""
         may = {"person__is_active": True, "person__is_reviewer": True}
         return self.filter(last_seen_at__gt=at - VIEWING_FOR, **may)
 

@@ -73,7 +73,7 @@ def whole() -> ApprovalQuerySet:
 
 
 def answerable(approval: ApprovalRequest) -> Answerable:
-    """Return how a request stands that was read or made a moment ago."""
+    """Return the state of a request that was just read or created, as agents are told it."""
     judgement = Judgement.objects.filter(approval=approval).latest("id")
     approved = approval.status == Status.APPROVED
     return Answerable(approval, judgement, list(approval.outcomes.all()) if approved else [])

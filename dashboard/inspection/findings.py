@@ -51,7 +51,7 @@ UNSEEN = {
     "unknown-call": Unseen.UNKNOWN,
     "unknown-import": Unseen.UNKNOWN,
 }
-"""Findings that say what was not seen, by name. No doubt has a name that is not here."""
+"""The kind of each finding that says what was not seen, by name. Every doubt is listed here."""
 
 DOUBTS = frozenset({Unseen.NOT_READ, Unseen.NOT_FOLLOWED})
 """What is never approved without a person, whatever a rule says."""

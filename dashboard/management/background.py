@@ -43,7 +43,7 @@ async def sweep_for_ever() -> None:
 
 
 async def release_for_ever() -> None:
-    """Take claims off within a second whose people lost the role. They count no more anyway."""
+    """Release the assignments of people who are no longer reviewers. They are ignored already."""
     await _repeat(release_lost_assignments, SWEEP_EVERY_S)
 
 

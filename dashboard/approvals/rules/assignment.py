@@ -28,7 +28,7 @@ class Presence:
 
 
 def presence(ids: Collection[UUID], person: User, now: datetime) -> Presence:
-    """Read for many requests what ``person`` is shown, in three queries."""
+    """Return who is assigned, viewing and snoozing, as ``person`` may see it, in three queries."""
     if not ids:
         return Presence()
     counting = (

@@ -22,7 +22,7 @@ BATCH = 200
 """How many rows of an export are held at once."""
 
 ENDS = 800
-"""How many characters of each end of a content a line about it is cut from."""
+"""How many characters from each end of a content are read for its one-line summary."""
 
 _COLUMNS = list[str](("id", "run_id", "kind", "capability", "digest"))
 
@@ -103,10 +103,10 @@ def page(wanted: HistoryFilter, after: HistoryPlace | None, size: int) -> list[A
 
 
 def these(few: ApprovalQuerySet) -> ApprovalQuerySet:
-    """Look up a few by their ids, the newest first.
+    """Fetch these requests by their ids, newest first.
 
-    To choose and to read are two queries, so that no database cuts up the contents of all that it
-    has to sort.
+    The ids are selected in a query of their own: else the database would cut the content of every
+    row that it sorts.
     """
     ids = list(few.values_list("pk", flat=True))
     return ApprovalRequest.objects.filter(pk__in=ids).order_by("-submitted_at", "-pk")
@@ -120,7 +120,7 @@ def asked_until(wanted: HistoryFilter, at: datetime) -> ApprovalQuerySet:
 def batch(wanted: HistoryFilter, at: datetime, after: HistoryPlace | None) -> list[dict[str, Any]]:
     """Return the next rows of an export, empty at its end."""
     found = these(_after(asked_until(wanted, at), after)[:BATCH])
-    rows = found.values(*_COLUMNS, **_told())
+    rows = found.values(*_COLUMNS, **_export_columns())
     return [{**row, "votes": json.loads(row["counted"] or "[]")} for row in rows]
 
 
@@ -129,7 +129,7 @@ def place_of(row: dict[str, Any]) -> HistoryPlace:
     return HistoryPlace(row["asked_at"], row["id"])
 
 
-def _told() -> dict[str, F | Subquery]:
+def _export_columns() -> dict[str, F | Subquery]:
     """Columns of an export that stand in other tables or have other names there."""
     return {
         "agent_name": F("agent__name"),

@@ -25,7 +25,7 @@ def assign(*, approval_id: UUID, person: User, auth: str, over: str = "") -> Ass
         approval_id: Which request.
         person: The new assignee.
         auth: How they are known, for the record.
-        over: Whose assignment they take over, as their page showed it.
+        over: Username of the present assignee, as the page showed it; empty if it showed nobody.
 
     Raises:
         NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does.

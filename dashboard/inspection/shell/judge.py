@@ -39,7 +39,7 @@ _FORMATS = Effect(
 
 
 def may_tell(line: str) -> bool:
-    """Say whether a line begins a command of which more is known than that it is harmless."""
+    """Whether the line begins a known command that is not simply harmless."""
     for match in _BEGINS.finditer(line):
         word = _MARKS.sub("", match[1])
         name = _known_name(word.rpartition("/")[2])

@@ -47,7 +47,7 @@ _SOURCES = {
 
 _PLAIN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
 
-_BAD_DAY = "This is no day. Write it as 2026-03-31."
+_BAD_DAY = "Enter a valid date, such as 2026-03-31."
 
 _BAD_PLACE = "The address of this page is damaged. Begin again with the newest."
 
@@ -156,7 +156,7 @@ class HistoryRow:
 def history_rows(
     approvals: Iterable[ApprovalRequest], person: User, now: datetime
 ) -> list[HistoryRow]:
-    """Describe requests that were read with ``archive.page()``."""
+    """Describe requests that were read with ``rules.history.page()``."""
     return [_row(approval, person, now) for approval in approvals]
 
 
@@ -242,7 +242,7 @@ def as_jsonl(rows: Rows) -> str:
 
 
 def no_head() -> str:
-    """Write nothing: each line names its members itself."""
+    """Return no header: each line of JSON Lines has its own keys."""
     return ""
 
 

@@ -55,7 +55,7 @@ TABLES = {
     "day": "Days",
 }
 
-_NO_DAY = "This is no day. Write it as 2026-03-31."
+_NO_DAY = "Enter a valid date, such as 2026-03-31."
 
 
 def _day_field(label: str) -> forms.DateField:

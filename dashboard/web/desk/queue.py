@@ -37,7 +37,6 @@ from dashboard.approvals.models import (
 from dashboard.approvals.rules.answer import votes_that_count
 from dashboard.approvals.rules.assignment import Presence, presence
 from dashboard.approvals.rules.queue import PersonalQueue, QueueFilter, filtered, personal_queue
-from dashboard.approvals.rules.queue import personal_queue as for_me
 from dashboard.inspection.findings import Severity
 from dashboard.policies.demands import Required
 from dashboard.web import times, words
@@ -112,7 +111,7 @@ class QueueForm(forms.Form):
         offer_choices(self, name, [("", everything), *((one, one) for one in names)])
 
 
-# What is decided needs nobody and has no time left; what I claimed or put off is mine anyway.
+# What is decided needs nobody and has no time left; "mine" adds nothing to the other two.
 _NOT_WITH = {"decided": ("mine", "order"), "claimed": ("mine",), "later": ("mine",)}
 
 _FOLDED = ("agent", "kind", "severity", "group", "capability")
@@ -301,15 +300,16 @@ def _row(
     approval: ApprovalRequest,
     person: User,
     now: datetime,
-    attended: Presence,
+    found: Presence,
     *,
     may_join: bool,
 ) -> QueueRow:
     is_open = approval.status == Status.PENDING
     decision: Decision | None = None if is_open else approval.decision
     left = times.time_left(approval.submitted_at, approval.expires_at, now) if is_open else None
-    claim, back = attended.assignments.get(approval.pk), attended.snoozed_until.get(approval.pk)
-    is_mine = claim is not None and claim.person_id == person.pk
+    assignment = found.assignments.get(approval.pk)
+    snoozed_until = found.snoozed_until.get(approval.pk)
+    is_mine = assignment is not None and assignment.person_id == person.pk
     risk = _risk(approval.risk)  # type: ignore[attr-defined] # annotated
     return QueueRow(
         id=approval.pk,
@@ -325,10 +325,10 @@ def _row(
         run=untrusted(approval.run_id),
         together=(approval.agent_id, approval.run_id) if approval.run_id else None,
         progress=_progress(approval, now) if is_open else "",
-        assigned=_assigned(claim, is_mine=is_mine),
+        assigned=_assigned(assignment, is_mine=is_mine),
         is_mine=is_mine,
-        viewing=viewing_now(attended.viewing.get(approval.pk, [])),
-        snoozed_until=times.clock(back) if back else "",
+        viewing=viewing_now(found.viewing.get(approval.pk, [])),
+        snoozed_until=times.clock(snoozed_until) if snoozed_until else "",
         may_join=may_join,
         asked=times.moment(approval.submitted_at, now),
         left=left,
@@ -338,19 +338,19 @@ def _row(
     )
 
 
-def _assigned(claim: Assignment | None, *, is_mine: bool) -> str:
-    if claim is None:
+def _assigned(assignment: Assignment | None, *, is_mine: bool) -> str:
+    if assignment is None:
         return ""
-    return "you are on this" if is_mine else f"{claim.person.username} is on this"
+    return "you are on this" if is_mine else f"{assignment.person.username} is on this"
 
 
 def _likeness(
     approval: ApprovalRequest, found: Presence, person: User
 ) -> tuple[object, ...] | None:
     """Return what requests share that may be answered together; the bulk page compares more."""
-    claim = found.assignments.get(approval.pk)
+    assignment = found.assignments.get(approval.pk)
     is_calm = approval.risk <= Severity.LOW.rank  # type: ignore[attr-defined] # annotated
-    is_free = claim is None or claim.person_id == person.pk
+    is_free = assignment is None or assignment.person_id == person.pk
     if approval.status != Status.PENDING or not (is_calm and is_free and may_decide(person)):
         return None
     if _approvals(approval) > 1:
@@ -502,7 +502,7 @@ def listing_of(request: PersonRequest) -> Listing:
 @for_readers
 def due(request: PersonRequest) -> HttpResponse:
     """Say how many requests need the reader, when the newest came and the first one ends."""
-    due = for_me(request.user, database_now()).due
+    due = personal_queue(request.user, database_now()).due
     ends = ApprovalRequest.objects.filter(pk__in=due).aggregate(
         newest=Max("submitted_at"), soonest=Min("expires_at")
     )

@@ -119,7 +119,7 @@ def test_named_days_are_a_filter_and_both_belong_to_it(browser, ask):
         ("?until=2026-01-01", "Name the first day too."),
         ("?since=2026-01-02&until=2026-01-01", "This is before the first day"),
         ("?since=2020-01-02&until=2026-01-01", "These are more than 366 days."),
-        ("?since=x", "This is no day."),
+        ("?since=x", "Enter a valid date"),
         ("?sort=%00", "Null characters are not allowed."),
     ],
 )
