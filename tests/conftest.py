@@ -3,19 +3,18 @@
 import os
 import signal
 import time
-from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
 from django.db import connection
 from hypothesis import settings as hypothesis_settings
+from xdist.scheduler import LoadScopeScheduling
 
 from dashboard.accounts.models import User
 from dashboard.policies import inspecting
 from tests import make
 
 pytest_plugins = ["tests.chromium", "tests.not_run"]
-HERE = Path(__file__).parent
 
 
 def pytest_addoption(parser):
@@ -47,9 +46,7 @@ def pytest_sessionstart():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is about the other database, and say what stays in one worker."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item.path)))
+    """Leave out what is about the other database."""
     vendor = connection.vendor
     other = [i for i in items if (m := i.get_closest_marker("engine")) and m.args != (vendor,)]
     if other:
@@ -57,14 +54,21 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item not in other]
 
 
-def _group(path):
-    """Name the tests that run one after the other.
+class Rooms(LoadScopeScheduling):
+    """Gives whole files to workers, because tests of one file share what it sets up.
 
-    Those of one file share what it sets up. What clicks, kills and looks at the clock would be in
-    its own way: all of it is one group.
+    What clicks, kills and looks at the clock would be in its own way: all of it is one piece.
     """
-    room = path.relative_to(HERE).parts[0]
-    return "machine" if room in {"browser", "faults", "journeys"} else str(path)
+
+    def _split_scope(self, nodeid):
+        path = nodeid.partition("::")[0]
+        together = {"tests/browser/", "tests/faults/", "tests/journeys/"}
+        return "machine" if any(path.startswith(room) for room in together) else path
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """Say which tests run one after the other."""
+    return Rooms(config, log)
 
 
 @pytest.fixture(scope="session")
