@@ -60,9 +60,7 @@ _desk: list[URLPattern] = [
         name="hand_over",
     ),
     path("approvals/<uuid:approval_id>/later", request.then_show(snooze.snooze), name="snooze"),
-    path(
-        "approvals/<uuid:approval_id>/back", request.then_show(snooze.unsnooze), name="bring_back"
-    ),
+    path("approvals/<uuid:approval_id>/back", request.then_show(snooze.unsnooze), name="unsnooze"),
     path(
         "approvals/<uuid:approval_id>/extend", request.then_show(extension.extend), name="extend"
     ),

@@ -68,7 +68,7 @@ class Scene:
     def remember(self):
         """Have an approval remembered that answers ``ask(again=self.again)``."""
         self.again = next(self._number)
-        terms = make.Terms(scope=make.Scope.CONTENT, this_run=False, most_uses=10_000)
+        terms = make.GrantTerms(scope=make.GrantScope.CONTENT, this_run=False, most_uses=10_000)
         make.decided(self.ask(again=self.again), self.reviewer, remember=terms)
 
     def publish(self, policy, confirmed=""):
