@@ -25,7 +25,7 @@ def pytest_addoption(parser):
         help="full numbers for races, kills, stops and random examples: more than an hour",
     )
     parser.addoption(
-        "--rounds", type=int, help="how often to kill and stop (2, or 10 with --long)"
+        "--rounds", type=int, help="how often to kill and stop (1, 2 with CI=true, 10 with --long)"
     )
 
 

@@ -31,7 +31,9 @@ def redis_url():
 @pytest.fixture(scope="session")
 def rounds(request):
     """How often to try what may go wrong once in a while."""
-    return request.config.getoption("--rounds") or (10 if _is_long(request) else 2)
+    return request.config.getoption("--rounds") or (
+        10 if _is_long(request) else 2 if IN_CHECKS else 1
+    )
 
 
 @pytest.fixture(scope="session")
