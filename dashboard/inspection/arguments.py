@@ -104,9 +104,9 @@ def _read(part: Part) -> list[Finding]:
     found = inspect_text(part.text, block=part.number)
     found += search(part.text, block=part.number)
     if is_too_large(part.text):
-        found.append(_noted(_TOO_LARGE, part.number))
+        found.append(_TOO_LARGE.finding(block=part.number))
     elif part.is_code and re.search(r"[\n=(;|]", part.text):
-        found.append(_noted(_UNNAMED, part.number))
+        found.append(_UNNAMED.finding(block=part.number))
     elif part.is_code:
         found += _if_run(part.text, part.number)
     return found
@@ -121,7 +121,3 @@ def _split(arguments: Mapping[str, Any]) -> list[Finding]:
 def _if_run(text: str, number: int) -> list[Finding]:
     """Return what a text would do as a command, where it may be none: only what is sure."""
     return list(sure(inspect_code(text, "bash", block=number), Severity.MEDIUM))
-
-
-def _noted(effect: Effect, number: int) -> Finding:
-    return Finding(effect.name, effect.severity, 0, 0, effect.sentence, number)

@@ -14,30 +14,26 @@ from approval_client.wire import Kind
 from dashboard.inspection.arguments import inspect_call, inspect_texts
 from dashboard.inspection.code import inspect_code
 from dashboard.inspection.fences import looks_fenced, parse_fences
-from dashboard.inspection.findings import Finding, Report, Severity, gravest, in_doubt
+from dashboard.inspection.findings import Finding, Report, gravest, in_doubt
 from dashboard.inspection.hidden import hidden_characters
 from dashboard.inspection.languages import our_spelling
+from dashboard.inspection.notes import doubt
 
 hidden_characters("\u00e9")  # compiles what takes a while, before anybody waits for it
 
 MAX_FINDINGS = 500
 MAX_BLOCKS = 50
 _STRANGE = ("inspection-failed", "This has a shape that no inspector knows.")
-_FENCES = Finding(
-    "ambiguous-fence",
-    Severity.HIGH,
-    0,
-    0,
-    "Looks like fenced blocks of code, but can be read in more than one way.",
-)
-_TOO_MANY_BLOCKS = replace(
-    _FENCES, name="too-large", sentence=f"Holds more than {MAX_BLOCKS} fenced blocks of code."
-)
-_MORE = replace(
-    _FENCES,
-    name="too-many-findings",
-    sentence=f"More than {MAX_FINDINGS} findings; the gravest are listed, and one of each name.",
-)
+_FENCES = doubt(
+    "ambiguous-fence", "Looks like fenced blocks of code, but can be read in more than one way."
+).finding()
+_TOO_MANY_BLOCKS = doubt(
+    "too-large", f"Holds more than {MAX_BLOCKS} fenced blocks of code."
+).finding()
+_MORE = doubt(
+    "too-many-findings",
+    f"More than {MAX_FINDINGS} findings; the gravest are listed, and one of each name.",
+).finding()
 
 
 def inspect(payload: bytes) -> bytes:

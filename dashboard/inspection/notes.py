@@ -22,6 +22,10 @@ class Effect(NamedTuple):
         """Whether it says that something could not be read or followed."""
         return UNSEEN.get(self.name) in DOUBTS
 
+    def finding(self, line: int = 0, end_line: int = 0, block: int = 0) -> Finding:
+        """Put it on lines; without any it is about the whole."""
+        return Finding(self.name, self.severity, line, end_line, self.sentence, block)
+
 
 def doubt(name: str, sentence: str, severity: Severity = Severity.HIGH) -> Effect:
     """Say that something could not be read or followed."""
@@ -72,9 +76,8 @@ class Notes:
 
     def add(self, *effects: Effect) -> None:
         """Note effects on the lines that are being read."""
-        for name, severity, sentence in effects:
-            first, last = self._lines
-            self._found[Finding(name, severity, first, last, sentence, self._block)] = None
+        for effect in effects:
+            self._found[effect.finding(*self._lines, self._block)] = None
 
     def adopt(self, findings: Iterable[Finding]) -> None:
         """Note what another inspection found in text that stands on the lines being read.

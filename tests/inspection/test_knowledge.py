@@ -1,5 +1,7 @@
 """The tables of what names do: read from TOML, refused when malformed, never changed."""
 
+import hashlib
+import json
 import subprocess
 import sys
 import tomllib
@@ -10,12 +12,14 @@ from types import MappingProxyType
 import pytest
 
 from dashboard.inspection import knowledge
-from dashboard.inspection.findings import Severity
+from dashboard.inspection.findings import INSPECTOR_VERSION, Severity
 from dashboard.inspection.knowledge import loading
 from dashboard.inspection.knowledge.loading import Deed, Document, MalformedTable, load, table
 from dashboard.inspection.python.calls import CHECKS
+from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
+TABLES_OF_VERSION = ("4", "b9d42ee13f26dd17")
 
 
 def document(text, file="ours.toml"):
@@ -217,6 +221,39 @@ def test_a_house_may_add_commands_of_windows_and_secrets():
     assert (commands[-1].names, secrets[-1].what) == ({"ours"}, "ours")
 
 
+def test_a_command_of_a_shell_is_judged_in_one_place():
+    def copying(call):
+        raise NotImplementedError
+
+    places = [("shell/files.py, copying", copying, ["cp"])]
+
+    assert one_judge_each(places) == {"cp": copying}
+    with pytest.raises(MalformedTable) as refused:
+        one_judge_each([*places, ("shell_commands.toml, commands", copying, ["ls", "cp"])])
+    assert str(refused.value) == (
+        "shell_commands.toml, commands: The command 'cp' stands in shell/files.py, copying "
+        "already. Take it out of one of them."
+    )
+
+
+def test_a_command_of_a_table_that_python_judges_already_stops_the_import():
+    program = (
+        "import tomllib; whole = tomllib.loads;"
+        'tomllib.loads = lambda text: whole(text.replace("\'kill pkill", "\'kill rm"));'
+        "import dashboard.inspection.inspector"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 1
+    assert (
+        "shell_commands.toml, commands: The command 'rm' stands in shell/files.py, rm already."
+        in done.stderr
+    )
+
+
 IMMUTABLE = (frozenset, tuple, MappingProxyType, str, int)
 
 
@@ -252,3 +289,33 @@ def test_each_file_is_read_once_in_a_process():
 
     files = len(list(FOLDER.glob("*.toml")))
     assert done.stdout.split() == [str(files), str(files)]
+
+
+def test_a_change_to_the_tables_raises_the_version_of_the_inspection():
+    tables = [loading.shipped(file.stem).tables for file in sorted(FOLDER.glob("*.toml"))]
+    digest = hashlib.sha256(json.dumps(tables).encode()).hexdigest()[:16]
+    kept = TABLES_OF_VERSION
+
+    assert (INSPECTOR_VERSION, digest) == kept, (
+        "The tables of knowledge are not those that were recorded for this version. Raise "
+        "INSPECTOR_VERSION in dashboard/inspection/findings.py, as reports name it, and write "
+        f'here: TABLES_OF_VERSION = ("{int(kept[0]) + (digest != kept[1])}", "{digest}")'
+    )
+
+
+NOT_KNOWN = {
+    *("annotationlib", "compression"),  # new in 3.14
+    *("cgitb", "chunk", "genericpath", "imghdr", "mailcap", "modulefinder", "msilib", "nis"),
+    *("ossaudiodev", "pipes", "pyclbr", "pyexpat", "sre_compile", "sre_constants", "sre_parse"),
+    *("tabnanny", "this", "uu", "winsound", "xdrlib"),
+}
+"""Left unknown: they open files, call what they are given, change the process, print or warn."""
+
+
+def test_every_public_module_of_the_standard_library_is_known_or_left_out_on_purpose():
+    tables = knowledge.PYTHON_MODULES
+    known = tables.harmless | tables.partly | tables.aliases.keys()
+    known |= {name.partition(".")[0] for name in knowledge.STANDARD_LIBRARY}
+    public = {name for name in sys.stdlib_module_names if not name.startswith("_")}
+
+    assert public - known - NOT_KNOWN == set()

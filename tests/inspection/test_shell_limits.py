@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from dashboard.inspection.code import inspect_shell
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.knowledge import SHELL_COMMANDS, SHELL_OPTIONS
-from dashboard.inspection.shell.judge import HANDLERS
+from dashboard.inspection.shell.judge import JUDGES
 
 PIECES = [
     *"$(){}[]`'\"\\|&;<>\n\t #!=*?",
@@ -140,9 +139,7 @@ def test_code_within_code_is_followed_a_few_levels_and_then_doubted():
     assert ("too-nested", Severity.HIGH) in doubts(script)
 
 
-KNOWN = sorted(
-    {*HANDLERS, *SHELL_COMMANDS.commands, *SHELL_OPTIONS.options, *SHELL_COMMANDS.harmless}
-)
+KNOWN = sorted(JUDGES)
 ODD = ["", "-", "--", "-c", "-e", "-o", "$x", '"$x"', "''", "-- --", "= a", "-I -s", "x | y"]
 
 

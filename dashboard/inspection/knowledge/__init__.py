@@ -111,6 +111,7 @@ class ShellCommands:
 
     keywords: WordSet = table(words)
     harmless: WordSet = table(words)
+    shadowed: WordSet = table(words)
     starters: WordSet = table(words)
     interpreters: WordSet = table(words)
     search_paths: WordSet = table(words)

@@ -54,10 +54,10 @@ def _inspect(source: str, depth: int, budget: Budget, block: int = 0) -> list[Fi
 
 def _unread(doubt: Effect, line: int, source: str, notes: PythonNotes, nested: Nested) -> None:
     """Note that a source is not read as a whole, and what its single lines do."""
-    notes.put(Finding(doubt.name, doubt.severity, line, line, doubt.sentence))
+    notes.put(doubt.finding(line, line))
     found = fragments(source)
     if not found.is_all:
-        notes.put(Finding(_TOO_LARGE.name, _TOO_LARGE.severity, 0, 0, _TOO_LARGE.sentence))
+        notes.put(_TOO_LARGE.finding())
     inner = PythonNotes(0)
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
         _judge(_tree(found.source), inner, nested)

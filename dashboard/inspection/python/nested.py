@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dashboard.inspection import control_system
-from dashboard.inspection.findings import Finding, Severity, doubt_name
+from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.knowledge import CONTROL_SYSTEM
-from dashboard.inspection.notes import names
+from dashboard.inspection.notes import Effect, doubt, names
 from dashboard.inspection.python.notes import UNFOLLOWED
 from dashboard.inspection.python.strings import HOLE, Text
 from dashboard.inspection.shell.inspector import inspect_script
@@ -21,6 +21,8 @@ _KNOWN_PROGRAMS = names("""
     which stat file true false caget cainfo camonitor pvget pvinfo nproc uptime free lscpu sleep
     rm mv cp mkdir touch chmod chown kill shutdown reboot dd curl wget sudo su git
 """)
+
+_WRITES = Effect(*control_system.WRITES[:2], "This command writes to the control system.")
 
 
 @dataclass(slots=True)
@@ -68,9 +70,7 @@ class Nested:
         found = inspect_script(command.replace(HOLE, _PLACEHOLDER), python=self._afresh)
         program = command.split(maxsplit=1)[0].rpartition("/")[2]
         if not CONTROL_SYSTEM.commands.isdisjoint(command.replace(HOLE, " ").split()):
-            writes = control_system.WRITES
-            sentence = "This command writes to the control system."
-            found.append(Finding(writes.name, writes.severity, 1, 1, sentence))
+            found.append(_WRITES.finding(1, 1))
         if not text.known:
             found.append(_doubt("Part of the command is only known while running."))
         elif program not in _KNOWN_PROGRAMS:
@@ -94,8 +94,8 @@ class Nested:
 
 
 def _doubt(sentence: str) -> Finding:
-    return Finding(UNFOLLOWED, Severity.MEDIUM, 1, 1, sentence)
+    return doubt(UNFOLLOWED, sentence, Severity.MEDIUM).finding(1, 1)
 
 
 def _unread(name: str, sentence: str) -> Finding:
-    return Finding(doubt_name(name), Severity.HIGH, 1, 1, sentence)
+    return doubt(name, sentence).finding(1, 1)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from dashboard.inspection.findings import Finding, Severity, gravest
 from dashboard.inspection.knowledge.loading import Deed
+from dashboard.inspection.notes import Effect, doubt
 
 UNFOLLOWED = "cannot-be-followed"
 NETWORK = Deed("network", Severity.MEDIUM)
@@ -57,7 +58,7 @@ class PythonNotes:
         first = getattr(node, "lineno", 0)
         last = getattr(node, "end_lineno", 0) or first
         text = f"{phrase}: {about}." if about else f"{phrase}."
-        self.put(Finding(deed.name, deed.severity, first, last, text))
+        self.put(Effect(deed.name, deed.severity, text).finding(first, last))
 
     def doubt(
         self, node: ast.AST, about: str, why: str, severity: Severity = Severity.MEDIUM
@@ -86,7 +87,7 @@ class PythonNotes:
             return ordered
         kept = sorted(gravest(ordered, MAX_FINDINGS), key=lambda f: (f.line, f.name))
         sentence = f"There are {len(ordered) - MAX_FINDINGS} more findings, which are not listed."
-        return [*kept, Finding("too-many-findings", Severity.HIGH, 0, 0, sentence, self._block)]
+        return [*kept, doubt("too-many-findings", sentence).finding(block=self._block)]
 
 
 def written(node: ast.AST | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -178,3 +178,8 @@ def takes_value(text: str, letters: str, names: frozenset[str]) -> bool:
     # The first letter that takes a value takes the rest of its word, if there is any.
     places = [index for index, letter in enumerate(text[1:]) if letter in letters]
     return text in names or (bool(places) and places[0] == len(text) - 2)
+
+
+Judge = Callable[[Call], None]
+Handlers = Mapping[Judge, Collection[str]]
+"""The commands that each judge is for."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dashboard.inspection import effects
 from dashboard.inspection.knowledge import SHELL_COMMANDS
 from dashboard.inspection.notes import doubt, names
-from dashboard.inspection.shell.call import NOT_CONSTANT, Call, Stdin
+from dashboard.inspection.shell.call import NOT_CONSTANT, Call, Handlers, Stdin
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 from dashboard.inspection.shell.wrappers import assigning
 from dashboard.inspection.sql import inspect_sql
@@ -240,20 +240,16 @@ def redis(call: Call) -> None:
     call.add(effects.CHANGES_SYSTEM if words & erasing else effects.USES_NETWORK)
 
 
-HANDLERS: dict[str, Callable[[Call], None]] = {
-    **dict.fromkeys(
-        sorted(names("sh bash dash zsh ksh mksh ash fish rbash csh tcsh yash")), shell
-    ),
-    "eval": evaluate,
-    "trap": trap,
-    **dict.fromkeys(["source", "."], source),
-    "alias": alias,
-    **dict.fromkeys(
-        sorted(names("let test [ printf read unset mapfile readarray wait getopts")), naming
-    ),
-    **dict.fromkeys(["python", "pypy", "micropython"], python),
-    **dict.fromkeys(["pytest", "py.test"], pytest),
-    **dict.fromkeys(sorted(SHELL_COMMANDS.interpreters), other_interpreter),
-    **dict.fromkeys(_SQL_OPTIONS, database),
-    "redis-cli": redis,
+HANDLERS: Handlers = {
+    shell: names("sh bash dash zsh ksh mksh ash fish rbash csh tcsh yash"),
+    evaluate: names("eval"),
+    trap: names("trap"),
+    source: names("source ."),
+    alias: names("alias"),
+    naming: names("let test [ printf read unset mapfile readarray wait getopts"),
+    python: names("python pypy micropython"),
+    pytest: names("pytest py.test"),
+    other_interpreter: SHELL_COMMANDS.interpreters,
+    database: _SQL_OPTIONS.keys(),
+    redis: names("redis-cli"),
 }

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from dashboard.inspection import effects
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.notes import Effect, doubt
-from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Call
+from dashboard.inspection.notes import Effect, doubt, names
+from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Call, Handlers
 from dashboard.inspection.shell.paths import writing
 from dashboard.inspection.shell.words import Word
 
@@ -172,17 +172,17 @@ def wget(call: Call) -> None:
     call.add(*writing(call.option("O", "--output-document") or Word("a file")))
 
 
-HANDLERS = {
-    **dict.fromkeys(["rm", "grm"], rm),
-    **dict.fromkeys(["find", "gfind"], find),
-    "dd": dd,
-    **dict.fromkeys(["cp", "mv", "ln", "install"], copying),
-    **dict.fromkeys(["tee", "touch", "sponge", "mkdir"], every_operand),
-    "truncate": truncate,
-    "chmod": chmod,
-    **dict.fromkeys(["sed", "gsed"], sed),
-    **dict.fromkeys(["awk", "gawk", "mawk", "nawk"], awk),
-    **dict.fromkeys(["tar", "bsdtar", "gtar"], tar),
-    "curl": curl,
-    **dict.fromkeys(["wget", "wget2"], wget),
+HANDLERS: Handlers = {
+    rm: names("rm grm"),
+    find: names("find gfind"),
+    dd: names("dd"),
+    copying: names("cp mv ln install"),
+    every_operand: names("tee touch sponge mkdir"),
+    truncate: names("truncate"),
+    chmod: names("chmod"),
+    sed: names("sed gsed"),
+    awk: names("awk gawk mawk nawk"),
+    tar: names("tar bsdtar gtar"),
+    curl: names("curl"),
+    wget: names("wget wget2"),
 }

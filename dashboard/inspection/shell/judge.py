@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from dashboard.inspection import effects
 from dashboard.inspection.knowledge import SHELL_COMMANDS, SHELL_OPTIONS
-from dashboard.inspection.notes import Effect, doubt, names
+from dashboard.inspection.knowledge.loading import MalformedTable
+from dashboard.inspection.notes import doubt, names
 from dashboard.inspection.shell import code, files, services, wrappers
-from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Call
+from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Call, Judge
 from dashboard.inspection.shell.paths import touching, writing
 from dashboard.inspection.shell.words import UNKNOWN
 
-HANDLERS: Mapping[str, Callable[[Call], None]] = (
-    files.HANDLERS | wrappers.HANDLERS | services.HANDLERS | code.HANDLERS
-)
 _STANDARD_FOLDERS = names(
     "/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin"
 )
 _VERSIONED = re.compile(
     r"(python|pypy|perl|ruby|php|lua|node|pip|gcc|g\+\+|clang|tclsh|wish|guile)[\d.]+|(mkfs|newfs)\.\w+"
 )
-_FORMATTERS = {"mkfs", "newfs"}
 _BEGINS = re.compile(r"(?:^|[;|&({`])\s*(?:\w+=\S*\s+)*([^\s;|&(){}<>`]+)")
 _MARKS = re.compile(r"[\"'\\]")
 _PLAIN = re.compile(r"[\w.,:/@%+~-]*")
@@ -33,9 +30,6 @@ _COMPUTED_NAME = doubt(
     "cannot-be-followed",
     "The name of a command is put together while it runs, so it is not known.",
 )
-_FORMATS = Effect(
-    "system-change", effects.HIGH, "Makes a new file system: what was there before is gone."
-)
 
 
 def may_tell(line: str) -> bool:
@@ -43,10 +37,7 @@ def may_tell(line: str) -> bool:
     for match in _BEGINS.finditer(line):
         word = _MARKS.sub("", match[1])
         name = _known_name(word.rpartition("/")[2])
-        known = (
-            name in HANDLERS or name in SHELL_COMMANDS.commands or name in SHELL_OPTIONS.options
-        )
-        if known or name in _FORMATTERS or not _PLAIN.fullmatch(word):
+        if JUDGES.get(name, _harmless) is not _harmless or not _PLAIN.fullmatch(word):
             return True
     return False
 
@@ -79,17 +70,19 @@ def _by_name(call: Call, *, is_file: bool) -> None:
     name = call.name
     if len(call.args) == 1 and call.args[0].text in _ASKS_ABOUT_ITSELF and not is_file:
         return
-    if name in HANDLERS:
-        HANDLERS[name](call)
-    elif name in SHELL_COMMANDS.commands:
-        call.add(*SHELL_COMMANDS.commands[name])
-    elif name in SHELL_OPTIONS.options:
-        _by_options(call)
-    elif name in _FORMATTERS:
-        call.add(_FORMATS)
-    elif name not in SHELL_COMMANDS.harmless and not is_file and UNKNOWN not in name:
+    if name in JUDGES:
+        JUDGES[name](call)
+    elif not is_file and UNKNOWN not in name:
         call.add(effects.UNKNOWN_COMMAND)
         services.look_inside(call, call.args)
+
+
+def _harmless(call: Call) -> None:
+    pass
+
+
+def _whatever_its_arguments(call: Call) -> None:
+    call.add(*SHELL_COMMANDS.commands[call.name])
 
 
 def _by_options(call: Call) -> None:
@@ -113,3 +106,39 @@ def _known_name(name: str) -> str:
         return name
     # Some systems take RM for rm, and rm.exe too.
     return name.lower().removesuffix(".exe")
+
+
+Place = tuple[str, Judge, Collection[str]]
+
+
+def _places() -> Iterator[Place]:
+    """Yield where the judges of commands are named, and which commands stand there."""
+    for module in (files, wrappers, services, code):
+        for judged_by, known in module.HANDLERS.items():
+            name = module.__name__.rpartition(".")[2]
+            yield f"shell/{name}.py, {judged_by.__name__}", judged_by, known
+    yield "shell_commands.toml, commands", _whatever_its_arguments, SHELL_COMMANDS.commands.keys()
+    yield "shell_commands.toml, harmless", _harmless, SHELL_COMMANDS.harmless
+    yield "shell_options.toml, options", _by_options, SHELL_OPTIONS.options.keys()
+
+
+def one_judge_each(places: Iterable[Place]) -> Mapping[str, Judge]:
+    """Return the judge of each command.
+
+    Raises:
+        MalformedTable: A command stands in two places, so that one of them would never be asked.
+    """
+    found: dict[str, Judge] = {}
+    where: dict[str, str] = {}
+    for place, judged_by, known in places:
+        for name in known:
+            if name in found:
+                raise MalformedTable(
+                    f"{place}: The command {name!r} stands in {where[name]} already. "
+                    "Take it out of one of them."
+                )
+            found[name], where[name] = judged_by, place
+    return found
+
+
+JUDGES = one_judge_each(_places())

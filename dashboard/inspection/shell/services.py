@@ -8,8 +8,14 @@ from collections.abc import Sequence
 from dashboard.inspection import effects
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.knowledge import GIT, SHELL_COMMANDS, SHELL_OPTIONS
-from dashboard.inspection.notes import Effect
-from dashboard.inspection.shell.call import MAYBE_AN_OPTION, NOT_CONSTANT, Call, takes_value
+from dashboard.inspection.notes import Effect, names
+from dashboard.inspection.shell.call import (
+    MAYBE_AN_OPTION,
+    NOT_CONSTANT,
+    Call,
+    Handlers,
+    takes_value,
+)
 from dashboard.inspection.shell.paths import writing
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
@@ -22,6 +28,7 @@ _GIT_SETS = re.compile(r"-c|--config-env.*|--exec-path=.*")
 _REWRITES = Effect(
     "network", Severity.HIGH, "Overwrites or deletes what others see of a repository."
 )
+_STARTS_CONTAINERS = names("docker podman nerdctl")
 _CONTAINER_ESCAPES = re.compile(
     r"--(?:privileged|pid|ipc|uts|cap-add|device|security-opt|userns)\b|--net(?:work)?=host"
     r"|.*docker\.sock"
@@ -145,11 +152,11 @@ def windows(call: Call) -> None:
     call.shell.notes.adopt(inspect_windows(" ".join(words).replace(UNKNOWN, "")))
 
 
-HANDLERS = {
-    **dict.fromkeys(SHELL_OPTIONS.subcommands, subcommands),
-    **dict.fromkeys(["docker", "podman", "nerdctl"], containers),
-    "git": git,
-    **dict.fromkeys(["ssh", "autossh"], ssh),
-    **dict.fromkeys(["rsync", "scp"], rsync),
-    **dict.fromkeys(["cmd", "powershell", "pwsh"], windows),
+HANDLERS: Handlers = {
+    subcommands: SHELL_OPTIONS.subcommands.keys() - _STARTS_CONTAINERS,
+    containers: _STARTS_CONTAINERS,
+    git: names("git"),
+    ssh: names("ssh autossh"),
+    rsync: names("rsync scp"),
+    windows: names("cmd powershell pwsh"),
 }

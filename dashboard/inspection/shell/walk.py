@@ -32,6 +32,9 @@ _OTHER_NAME = doubt(
     "Gives a variable a second name, so that it cannot be told what is set by it.",
     Severity.MEDIUM,
 )
+_NOT_FOR_FUNCTIONS = (
+    SHELL_COMMANDS.harmless | SHELL_COMMANDS.shadowed | SHELL_COMMANDS.commands.keys()
+)
 _SHADOWS = Effect(
     "dynamic-code", Severity.MEDIUM, "Defines a function under the name of a command."
 )
@@ -198,7 +201,7 @@ class Walk:
     def _function(self, visit: _Visit) -> Iterator[_Visit]:
         name = visit.node.child_by_field_name("name")
         label = plain(name) if name else ""
-        if label in SHELL_COMMANDS.harmless or label in SHELL_COMMANDS.commands:
+        if label in _NOT_FOR_FUNCTIONS:
             self._notes.add(_SHADOWS)
         children = [child for child in visit.node.named_children if child != name]
         yield from (_Visit(child, function=label) for child in children)

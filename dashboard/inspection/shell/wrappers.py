@@ -7,8 +7,8 @@ import re
 from dashboard.inspection import effects
 from dashboard.inspection.knowledge import SHELL_COMMANDS, SHELL_WRAPPERS
 from dashboard.inspection.knowledge.loading import Wrapper
-from dashboard.inspection.notes import Effect
-from dashboard.inspection.shell.call import NOT_CONSTANT, Call, takes_value
+from dashboard.inspection.notes import Effect, names
+from dashboard.inspection.shell.call import NOT_CONSTANT, Call, Handlers, takes_value
 from dashboard.inspection.shell.paths import writing
 from dashboard.inspection.shell.words import UNKNOWN, Word
 
@@ -145,13 +145,13 @@ def parallel(call: Call) -> None:
     call.reads_joined(call.rest(values="jnNSIa", names=frozenset({"--jobs"})))
 
 
-HANDLERS = {
-    **dict.fromkeys(SHELL_WRAPPERS, wrap),
-    "command": command,
-    "watch": watch,
-    "flock": flock,
-    **dict.fromkeys(["su", "runuser", "sg"], su),
-    "script": script,
-    **dict.fromkeys(["at", "batch"], later),
-    "parallel": parallel,
+HANDLERS: Handlers = {
+    wrap: SHELL_WRAPPERS.keys(),
+    command: names("command"),
+    watch: names("watch"),
+    flock: names("flock"),
+    su: names("su runuser sg"),
+    script: names("script"),
+    later: names("at batch"),
+    parallel: names("parallel"),
 }

@@ -6,6 +6,10 @@ from tests.inspection.python.found import names
 
 READING = {
     "numbers": "values = [1, 2, 3]\nprint(sum(values) / len(values))",
+    "math": """
+import math
+print(math.sqrt(2), [math.hypot(x, 1) for x in range(3)])
+""",
     "numpy": """
 import numpy as np
 x = np.linspace(0, 1, 50)
