@@ -22,7 +22,7 @@ from dashboard.approvals.models import (
     Viewing,
     Vote,
 )
-from dashboard.audit.models import AuditEntry, AuditHead
+from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
 from dashboard.notifications.models import Delivery, Webhook
 from dashboard.policies.models import PolicyDraft, PolicyProposal, PolicyRevision
 
@@ -33,6 +33,7 @@ __all__ = [
     "Assignment",
     "AuditEntry",
     "AuditHead",
+    "AuditVerification",
     "Closing",
     "Decision",
     "Delivery",

@@ -5,6 +5,7 @@ Nothing here can loosen the gate: who must be asked is decided by the published 
 
 import secrets
 import sqlite3
+import sys
 from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -46,6 +47,12 @@ def networks(name: str, texts: list[str]) -> list[str]:
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 IS_CHECKOUT = all((BASE_DIR / name).is_file() for name in ("manage.py", "pyproject.toml"))
+# What an operator types before the name of a command, as messages and pages say it.
+OPERATOR_COMMAND = (
+    "python manage.py"
+    if IS_CHECKOUT and Path(sys.argv[0]).stem != "approval-dashboard"
+    else "approval-dashboard"
+)
 # A wheel has templates and static files in the package, and nothing is written beside them.
 PAGES_DIR = BASE_DIR if IS_CHECKOUT else BASE_DIR / "dashboard" / "web"
 DATA_DIR = (
@@ -81,7 +88,6 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[*LOOPBACK_HOSTS, _public.host
 # --- what it is made of -------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "daphne",
     "dashboard",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -2,11 +2,13 @@
 
 import os
 import signal
+import sys
 import time
 
 import pytest
 from django.conf import settings as django_settings
 from django.db import connection
+from django.test import override_settings
 from hypothesis import settings as hypothesis_settings
 from xdist.scheduler import LoadScopeScheduling
 
@@ -15,6 +17,10 @@ from dashboard.policies import inspecting
 from tests import make
 
 pytest_plugins = ["tests.chromium", "tests.not_run"]
+
+# Tests start more than a hundred processes: what one of them has compiled, the others read.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_addoption(parser):
@@ -40,7 +46,7 @@ def pytest_configure(config):
 
 def pytest_sessionstart():
     """The test database lies in the data folder, which a fresh checkout does not have."""
-    django_settings.STATIC_ROOT.mkdir(mode=0o700, parents=True, exist_ok=True)
+    django_settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of who started the tests in background
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -95,16 +101,21 @@ def _until_nobody_is_left():
             time.sleep(0.02)
 
 
-@pytest.fixture(autouse=True)
-def _quick(settings, monkeypatch):
-    # On a busy machine no inspection shall be stopped that a test does not want stopped.
-    monkeypatch.setattr(inspecting, "DEADLINE_S", 30.0)
-    monkeypatch.setattr(inspecting, "COMPUTING_S", 5.0)
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
+@pytest.fixture(scope="session", autouse=True)
+def _quick(tmp_path_factory):
+    static = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        override_settings(
+            PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
+            STATIC_ROOT=tmp_path_factory.mktemp("static"),  # each test's browser would read it all
+            STORAGES={**django_settings.STORAGES, "staticfiles": static},
+        ),
+    ):
+        # On a busy machine no inspection shall be stopped that a test does not want stopped.
+        patch.setattr(inspecting, "DEADLINE_S", 30.0)
+        patch.setattr(inspecting, "COMPUTING_S", 5.0)
+        yield
 
 
 @pytest.fixture

@@ -152,7 +152,7 @@ class House:
             if server.process is None or server.process.poll() is not None:
                 server.start()
         for server in self.servers:
-            self._until_ready(server)
+            self.until_ready(server)
 
     @contextmanager
     def only(self, server):
@@ -278,7 +278,8 @@ class House:
         options = {"timeout": 40, "headers": headers, "limits": limits} | options
         return kind(base_url=self.url, trust_env=False, **options)
 
-    def _until_ready(self, server):
+    def until_ready(self, server):
+        """Wait until it would approve, whoever else shares the address."""
         gives_up_at = time.monotonic() + STARTS_WITHIN_S
         while time.monotonic() < gives_up_at and server.process.poll() is None:
             if not server.has_said("Stop it with"):

@@ -278,6 +278,13 @@ class ApprovalResponse:
     def __bool__(self) -> bool:
         return self.approved
 
+    def __str__(self) -> str:
+        """Return one line to print: ``rejected by ana: Too broad.``."""
+        status = self.status or ("approved" if self.approved else "not approved")
+        who = self.decided_by or self.source
+        by = f" by {who}" if who else ""
+        return f"{status}{by}{f': {self.reason}' if self.reason else ''}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Pending:

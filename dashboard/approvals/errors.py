@@ -87,8 +87,8 @@ class AssignedToAnother(Refused):
     def __init__(self, assignment: Assignment) -> None:
         self.name, since = assignment.person.username, _clock_time(assignment.assigned_at)
         super().__init__(
-            f"{self.name} has been on this since {since}. Nothing was recorded; press again if "
-            "you mean it all the same."
+            f"This has been assigned to {self.name} since {since}. Nothing was recorded; press "
+            "again to approve it anyway."
         )
 
 

@@ -335,6 +335,11 @@ class Decision(models.Model):
         """Whether the steps of a plan were answered one by one."""
         return self.steps != "[]"
 
+    @property
+    def waited_s(self) -> float:
+        """How long the agent waited for the answer."""
+        return max(0.0, (self.decided_at - self.approval.submitted_at).total_seconds())
+
 
 class Outcome(models.Model):
     """What the agent reports about an approval it used. ``started`` exists once, ever."""

@@ -22,7 +22,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, Greatest, Length, StrIndex, Substr
 
-from approval_client.wire import MAX_BODY_BYTES, Status
+from approval_client.wire import MAX_BODY_BYTES, Kind, Status
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotFound
 from dashboard.approvals.models import (
@@ -41,6 +41,7 @@ from dashboard.approvals.models import (
 )
 from dashboard.inspection.findings import Severity
 
+_LATELY = 500  # requests
 LATEST_ANSWERS = 5
 """How many of the requests that a grant answered are named with it."""
 
@@ -127,6 +128,11 @@ def about_the_gravest() -> Subquery:
     begin = Greatest(high - Value(_BEFORE_HIGH), Value(1))
     part = Substr("report", begin, high + Value(len(_HIGH)) - begin)
     return Subquery(_last_report().filter(report__contains=_HIGH).values(part=part)[:1])
+
+
+def last_report() -> Subquery:
+    """What the last inspection of a request found, as it is stored."""
+    return Subquery(_last_report().values("report")[:1])
 
 
 def last_demands() -> Subquery:
@@ -229,6 +235,12 @@ def decided(
     stands = last.approval_id if last else None
     more = len(found) > len(fitting)
     return DecidedPage(_answerables(fitting), fitting[-1] if fitting else stands, more)
+
+
+def seen_tools() -> list[str]:
+    """Name the tools that agents asked to call lately, for people to pick from."""
+    calls = ApprovalRequest.objects.filter(kind=Kind.TOOL_CALL).order_by("-submitted_at")
+    return sorted(set(calls.values_list("capability", flat=True)[:_LATELY]))
 
 
 def _fitting(found: Iterable[tuple[UUID, int]]) -> list[UUID]:

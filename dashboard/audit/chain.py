@@ -53,11 +53,15 @@ class Walk:
     Attributes:
         seq: Sequence number of the last link that held; 0 before the first.
         hash: That link's hash.
+
+    Args:
+        seq: Where an earlier walk came to, to go on from there.
+        hash: The hash of that link.
     """
 
-    def __init__(self) -> None:
-        self.seq = 0
-        self.hash = GENESIS
+    def __init__(self, seq: int = 0, hash: str = GENESIS) -> None:  # noqa: A002 - a link's word
+        self.seq = seq
+        self.hash = hash
 
     def first_break(self, links: Iterable[Link], expect: Mapping[int, str]) -> Break | None:
         """Return the first link that does not hold, or None when all of ``links`` hold.

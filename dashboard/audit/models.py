@@ -41,3 +41,32 @@ class AuditHead(models.Model):
         constraints = [
             models.CheckConstraint(condition=models.Q(pk=1), name="audit_head_is_one_row"),
         ]
+
+
+class AuditVerification(models.Model):
+    """A walk over the whole log that somebody asked for, taken in the background part by part.
+
+    It goes on from where it stands, whichever process takes the next part. What it says is as
+    trustworthy as the database that holds it; the proof is a head that was kept elsewhere.
+    """
+
+    asked_by = models.CharField(max_length=200)
+    auth = models.CharField(max_length=100, blank=True)
+    asked_at = models.DateTimeField()
+    expect_seq = models.BigIntegerField(null=True)  # a head that was kept elsewhere
+    expect_hash = models.CharField(max_length=64, blank=True)
+    until = models.BigIntegerField()  # where the log ended when this was asked for
+    seq = models.BigIntegerField(default=0)  # how far the walk came
+    hash = models.CharField(max_length=64)
+    ended_at = models.DateTimeField(null=True)
+    problem = models.CharField(
+        max_length=300, blank=True
+    )  # the first break; empty if there is none
+
+    class Meta:
+        ordering = ["id"]
+
+    @property
+    def percent(self) -> int:
+        """How much of the log was walked, for a bar; never 100 before the end."""
+        return 100 if self.ended_at else min(99, self.seq * 100 // max(self.until, 1))

@@ -2,15 +2,76 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
-from dashboard.audit.models import AuditEntry, AuditHead
+from django.db.models import Q, QuerySet, Value
+from django.db.models.functions import Replace
+
+from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
 
 
-def newest(limit: int = 100, before: int | None = None) -> QuerySet[AuditEntry]:
-    """The newest entries first, from ``before`` backwards."""
+@dataclass(frozen=True, kw_only=True)
+class LogFilter:
+    """Which entries of the log. What is empty restricts nothing.
+
+    Attributes:
+        names: Who acted, or whom it was about; any of these, such as ``"user:ana"``.
+        subjects: Ids of requests that count as well, in hexadecimal digits without hyphens.
+        actions: What happened.
+        since: From this moment on.
+        until: Before this moment.
+        before: Entries before this one, for the next page.
+    """
+
+    names: tuple[str, ...] = ()
+    subjects: QuerySet[Any, str] | None = None
+    actions: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    before: int | None = None
+
+
+def newest(wanted: LogFilter, most: int) -> list[AuditEntry]:
+    """The entries that are wanted, newest first."""
     entries = AuditEntry.objects.order_by("-seq")
-    return (entries.filter(seq__lt=before) if before else entries)[:limit]
+    if wanted.before:
+        entries = entries.filter(seq__lt=wanted.before)
+    if wanted.since:
+        entries = entries.filter(seq__gte=_first_at(wanted.since), at__gte=wanted.since)
+    if wanted.until:
+        entries = entries.filter(seq__lt=_first_at(wanted.until), at__lt=wanted.until)
+    if wanted.actions:
+        entries = entries.filter(action__in=wanted.actions)
+    if wanted.names:
+        about = Q(actor__in=wanted.names) | Q(subject__in=wanted.names)
+        if wanted.subjects is not None:
+            entries = entries.alias(hex=Replace("subject", Value("-"), Value("")))
+            about |= Q(hex__in=wanted.subjects)
+        entries = entries.filter(about)
+    return list(entries[:most])
+
+
+def _first_at(moment: datetime) -> int:
+    """Find the first entry of a moment or later, by halves: entries stand in the order of time.
+
+    An index would cost every decision a write. Returns one past the last if there is none.
+    """
+    low, high = 1, _last() + 1
+    while low < high:
+        middle = (low + high) // 2
+        at = AuditEntry.objects.filter(seq=middle).values_list("at", flat=True).first()
+        if at is not None and at < moment:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _last() -> int:
+    last = head()
+    return last.seq if last else 0
 
 
 def about(subject: str) -> QuerySet[AuditEntry]:
@@ -21,3 +82,8 @@ def about(subject: str) -> QuerySet[AuditEntry]:
 def head() -> AuditHead | None:
     """The last link of the chain, or None before anything was recorded."""
     return AuditHead.objects.filter(pk=1).first()
+
+
+def last_verification() -> AuditVerification | None:
+    """The verification that is under way, or the last one that ended."""
+    return AuditVerification.objects.order_by("-id").first()

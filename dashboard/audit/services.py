@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from approval_client.wire import canonical_json
 from dashboard.audit.chain import GENESIS, Break, Link, Walk, link_hash
-from dashboard.audit.models import AuditEntry, AuditHead
+from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
 
 _PAGE = 5000
+_PART = 20_000
 
 
 class Actor(NamedTuple):
@@ -83,6 +85,74 @@ def verify(walk: Walk | None = None, expect: Mapping[int, str] | None = None) ->
         or walk.first_break(links(walk.seq), expect)
         or _break_before_head(walk, expect)
     )
+
+
+def ask_to_verify(by: Actor, expect: tuple[int, str] | None = None) -> AuditVerification:
+    """Have the whole log walked in the background; returns the walk that is under way, if any.
+
+    Args:
+        by: Who asks. The record names them at the end.
+        expect: A head that was kept elsewhere, number and hash.
+    """
+    with transaction.atomic():
+        head = _lock_head()  # of two who ask at once, one begins
+        present = _under_way()
+        if present:
+            return present
+        seq, hash_ = expect or (None, "")
+        return AuditVerification.objects.create(
+            asked_by=by.name,
+            auth=by.auth,
+            asked_at=timezone.now(),
+            expect_seq=seq,
+            expect_hash=hash_,
+            until=head.seq,
+            hash=GENESIS,
+        )
+
+
+def verify_on(most: int = _PART) -> bool:
+    """Take the next part of the walk that was asked for; returns whether there is more of it.
+
+    A part is small, so whoever shares the thread and the database waits for no whole log. The
+    last part is ``verify`` itself, from where the walk stands.
+    """
+    asked = _under_way()
+    if asked is None:
+        return False
+    walk = Walk(asked.seq, asked.hash)
+    expect = {asked.expect_seq: asked.expect_hash} if asked.expect_seq is not None else {}
+    found = _next_part(walk, expect, most)
+    is_last = found is None and walk.seq < asked.seq + most
+    if is_last:
+        found = verify(walk, expect)
+    _keep(asked, walk, found, has_ended=is_last or found is not None)
+    return not (is_last or found)
+
+
+def _under_way() -> AuditVerification | None:
+    return AuditVerification.objects.filter(ended_at=None).first()
+
+
+def _next_part(walk: Walk, expect: Mapping[int, str], most: int) -> Break | None:
+    head = AuditHead.objects.filter(pk=1).first()
+    until = min(walk.seq + most, head.seq if head else 0)
+    expected = {seq: hash_ for seq, hash_ in expect.items() if seq <= until}
+    return walk.first_break(links(walk.seq, until), expected)
+
+
+def _keep(asked: AuditVerification, walk: Walk, found: Break | None, *, has_ended: bool) -> None:
+    problem = found.reason if found else ""
+    ended_at = timezone.now() if has_ended else None
+    # Two processes may have taken the same part; the first one keeps it.
+    unmoved = AuditVerification.objects.filter(pk=asked.pk, seq=asked.seq, ended_at=None)
+    kept = unmoved.update(seq=walk.seq, hash=walk.hash, ended_at=ended_at, problem=problem)
+    if not (kept and has_ended):
+        return
+    details = {"entries": walk.seq, "hash": walk.hash, "problem": problem}
+    # The guards let nothing follow an end that is broken; what was found is kept all the same.
+    with suppress(IntegrityError) if problem else nullcontext(), transaction.atomic():
+        record(Actor(asked.asked_by, asked.auth), Event("audit.verified", details=details))
 
 
 def links(after: int = 0, until: int | None = None) -> Iterator[Link]:

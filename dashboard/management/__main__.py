@@ -1,4 +1,4 @@
-"""``approval-dashboard COMMAND``, which is ``manage.py COMMAND`` without a checkout."""
+"""``approval-dashboard COMMAND``; in a checkout, ``manage.py COMMAND`` is the same."""
 
 import os
 import sys

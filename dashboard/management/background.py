@@ -22,6 +22,7 @@ from dashboard.approvals.services import (
     judge_pending_again,
     release_lost_assignments,
 )
+from dashboard.audit.services import verify_on
 from dashboard.live.push import current_hub
 from dashboard.notifications.delivering import Deliverer
 from dashboard.notifications.services import forget_deliveries
@@ -85,6 +86,11 @@ async def tidy_for_ever() -> None:
     await _repeat(tidy, TIDY_EVERY_S)
 
 
+async def verify_the_log() -> None:
+    """Walk the audit log when somebody asks for it on the page, a small part at a time."""
+    await _repeat(verify_on, SWEEP_EVERY_S)
+
+
 async def deliver_for_ever() -> None:
     """Call back who has to be told what was decided, within two seconds."""
     deliverer = Deliverer(current_hub().work)
@@ -100,6 +106,7 @@ EVERYTHING = (
     follow_the_policy,
     tidy_for_ever,
     deliver_for_ever,
+    verify_the_log,
 )
 """What ``start`` and ``run_worker`` do beside."""
 

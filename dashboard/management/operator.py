@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
@@ -18,7 +19,8 @@ class OperatorCommand(BaseCommand):
         except DatabaseError as error:
             raise CommandError(
                 f"Nothing was done. {cannot_be_used(error)} Check DATABASE_URL, and run "
-                "`manage.py start` or `manage.py migrate` once."
+                f"`{settings.OPERATOR_COMMAND} start` or `{settings.OPERATOR_COMMAND} migrate` "
+                "once."
             ) from None
 
 

@@ -129,21 +129,21 @@ def shortfalls(of: Required, than: Required) -> list[str]:
 
 def _shortfalls(of: Required, than: Required) -> Iterator[str]:
     if of.approvals < than.approvals:
-        yield f"{of.approvals} instead of {than.approvals} people have to approve"
+        yield f"{of.approvals} instead of {than.approvals} people must approve"
     if not _reaches(of.circles, than.circles):
-        yield "people outside of the groups that had to approve may do so, or may do so earlier"
+        yield "people outside the required groups may approve, or may approve earlier"
     if of.owner_may_approve and not than.owner_may_approve:
         yield "the agent's owner may approve"
     if of.editor_may_approve and not than.editor_may_approve:
-        yield "who edited the content may approve it"
+        yield "whoever edited the content may approve it"
     if (of.time_limit_s or float("inf")) > (than.time_limit_s or float("inf")):
-        yield "it may stay open for longer"
+        yield "it may stay open longer"
     if than.reason_required and not of.reason_required:
-        yield "no reason is needed to approve"
+        yield "a reason is not required"
     if of.grants_allowed and not than.grants_allowed:
-        yield "a yes may be remembered"
+        yield "the approval may be remembered"
     if than.whole_content and not of.whole_content:
-        yield "the content need not be read to its end"
+        yield "reading to the end is not required"
 
 
 def _circles_of(demands: Demands) -> tuple[Circle, ...]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from typing import NamedTuple
 
 from dashboard.policies.demands import Required, join, required, shortfalls
 from dashboard.policies.facts import Facts
@@ -26,6 +27,7 @@ __all__ = [
     "EVERYTHING_TO_A_PERSON",
     "MODES_OF_OTHERS",
     "THE_MODES",
+    "Deciding",
     "Effect",
     "Evaluation",
     "Policy",
@@ -51,6 +53,17 @@ EVERYTHING_TO_A_PERSON = Policy(
 )
 
 
+class Deciding(NamedTuple):
+    """What an answer rests on: rules by name, the modes, or that not all of it could be seen.
+
+    Several may say the same. Where nothing speaks, nothing of this does: a person is asked.
+    """
+
+    rules: tuple[str, ...] = ()
+    modes: bool = False
+    doubts: bool = False
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """What a policy answers.
@@ -60,6 +73,7 @@ class Evaluation:
         demands: What a review asks for; there even where none is needed, should one come about.
         steps: What became of each rule and of the modes, for who wants to follow.
         words: What a rejecting rule has to say to the agent.
+        deciding: What the effect rests on.
     """
 
     effect: Effect
@@ -67,6 +81,7 @@ class Evaluation:
     demands: Required = field(default_factory=Required)
     steps: tuple[Step, ...] = ()
     words: str = ""
+    deciding: Deciding = field(default_factory=Deciding)
 
     @property
     def reason(self) -> str:
@@ -124,7 +139,9 @@ class _Evaluating:
         sentences = [*self._told(steps), *self._about_modes(said)]
         sentences += [_doubts(self._facts)] if in_doubt else []
         sentences += self._about_demands() if effect is Effect.REVIEW else []
-        return Evaluation(effect, tuple(sentences), self._demands(), steps)
+        same = [matcher.rule for matcher in self._speaking if matcher.rule.effect is effect]
+        deciding = Deciding(tuple(rule.name for rule in same), said.effect is effect, in_doubt)
+        return Evaluation(effect, tuple(sentences), self._demands(), steps, deciding=deciding)
 
     def _rejecting(self) -> Iterator[Step]:
         """Yield the rules that reject, up to the first of which that is certain."""
@@ -144,7 +161,8 @@ class _Evaluating:
         if step.unclear:
             told = f" It says: {rule.reason}" if rule.reason else ""
             words = f"{step.why} Rule '{rule.name}' rejects.{told}"
-        return Evaluation(Effect.REJECT, trace, self._demands(), steps, words)
+        deciding = Deciding((rule.name,))
+        return Evaluation(Effect.REJECT, trace, self._demands(), steps, words, deciding)
 
     def _walk(self) -> int:
         last = len(self._policy.matchers)
@@ -175,7 +193,7 @@ class _Evaluating:
         spoken = [matcher.rule.effect for matcher in self._speaking]
         spoken += [said.effect] if said.effect else []
         effect = max(spoken, key=_STRICTNESS.__getitem__, default=Effect.REVIEW)
-        in_doubt = self._facts.question.report.has_doubts and not self._policy.gate_is_off
+        in_doubt = self._facts.question.report.has_doubts and not self._policy.asks_nobody
         if effect is Effect.APPROVE and in_doubt:
             return Effect.REVIEW, True
         return effect, False

@@ -24,7 +24,7 @@ _STRICTNESS = {Effect.APPROVE: 0, None: 1, Effect.REVIEW: 2}
 _DECIDING = frozenset({Effect.APPROVE, Effect.REVIEW})
 _SUBJECTS = {
     Kind.CODE: "code",
-    Kind.MEMORY: "memory operations",
+    Kind.MEMORY: "memory changes",
     Kind.TOOL_CALL: "tool calls",
     Kind.PLAN: "plans",
 }
@@ -69,26 +69,26 @@ class _Comparison:
     def sentences(self) -> Iterator[str]:
         yield from self._modes()
         if self._after.owner_may_approve and not self._before.owner_may_approve:
-            yield "Owners may approve what their own agents ask."
+            yield "Owners may approve requests of their own agents."
         for rule in self._old.rejecting:
             if not self._new.rejects(rule):
-                yield f"Not all that rule '{rule.name}' rejected is rejected any more."
+                yield f"Some requests that rule '{rule.name}' rejected are no longer rejected."
         for rule in self._old.claiming:
             if not self._is_moot(rule) and not any(
                 self._replaces(now, rule) for now in self._new.claiming
             ):
-                yield f"Not all that rule '{rule.name}' asked for is asked for any more."
+                yield f"Some of what rule '{rule.name}' required is no longer required."
         yield from self._effects()
         yield from self._demands()
 
     def _modes(self) -> Iterator[str]:
-        if self._after.gate_is_off:
-            if not self._before.gate_is_off:
-                yield "The gate is switched off: where no rule speaks, nobody is asked."
+        if self._after.asks_nobody:
+            if not self._before.asks_nobody:
+                yield "The gate is switched off: nobody is asked, unless a rule says so."
             return
         for kind in Kind:
             if any(self._opens(kind, may_write=may_write) for may_write in (False, True)):
-                yield f"The modes ask less about {_SUBJECTS[kind]}."
+                yield f"The modes require less for {_SUBJECTS[kind]}."
 
     def _opens(self, kind: Kind, *, may_write: bool) -> bool:
         then, now = (
@@ -120,11 +120,13 @@ class _Comparison:
             if self._strictness(now, then) >= _STRICTNESS[then.effect if then else None]:
                 continue
             if now is None:
-                yield f"Nothing asks any more about all that rule '{_name(then)}' had reviewed."
+                yield (
+                    f"Some requests that rule '{_name(then)}' had reviewed are no longer reviewed."
+                )
             elif then is None:
-                yield f"Rule '{now.name}' approves what no rule approved before."
+                yield f"Rule '{now.name}' approves requests that no rule approved before."
             else:
-                yield f"Rule '{now.name}' approves what rule '{then.name}' had reviewed."
+                yield f"Rule '{now.name}' approves requests that rule '{then.name}' had reviewed."
 
     def _demands(self) -> Iterator[str]:
         old, new = (
@@ -133,9 +135,9 @@ class _Comparison:
         )
         for now, then in self._pairs(old, new):
             if gaps := "; ".join(shortfalls(self._now(now), self._then(then))):
-                subject = f"Rule '{now.name}'" if now else "What no rule decides"
-                earlier = f"rule '{then.name}' did" if then else "was asked without a rule"
-                yield f"{subject} asks for less than {earlier}: {gaps}."
+                subject = f"Rule '{now.name}'" if now else "The default"
+                earlier = f"rule '{then.name}' did" if then else "the default"
+                yield f"{subject} requires less than {earlier}: {gaps}."
 
     def _pairs(
         self, old: list[Rule], new: list[Rule]

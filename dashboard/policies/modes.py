@@ -62,7 +62,7 @@ class Modes:
         asking = {name: _ASKING[name] for name in self.left_unset}
         manager = ApprovalManager({**modes, "capabilities": {**capabilities, **asking}})
         self.config = manager.config
-        self.is_off = self.config.global_mode == "disabled"
+        self.asks_nobody = self.config.global_mode == "disabled"
         is_selective = self.config.global_mode == "selective"
         self._silent = self.left_unset if is_selective else frozenset()
         self._python = manager.get_python_execution_evaluator()
@@ -74,7 +74,7 @@ class Modes:
         The kind fixes the mode: code of any language is judged as ``python_execution``, memory as
         ``memory``, and no claim of the agent's changes that.
         """
-        if self.is_off:
+        if self.asks_nobody:
             return Said(Effect.APPROVE, "Nobody is asked about anything.")
         decision = self._decision(kind, may_write=may_write, reads=reads)
         if decision is None:

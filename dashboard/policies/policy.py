@@ -71,9 +71,9 @@ class Policy:
         return self.read_modes.config
 
     @property
-    def gate_is_off(self) -> bool:
+    def asks_nobody(self) -> bool:
         """Whether nobody is asked about anything, but where a rule says so."""
-        return self.read_modes.is_off
+        return self.read_modes.asks_nobody
 
     @cached_property
     def read_modes(self) -> Modes:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from approval_client.wire import Kind, canonical_json
 from dashboard.inspection.findings import Severity
+from dashboard.policies.demands import Required, required
 from dashboard.policies.rules import Argument, Demands, Effect, FindingsMatch, Hours, Rule, When
 
 _SUBJECTS = {
     Kind.CODE: "code",
-    Kind.TOOL_CALL: "a tool call",
-    Kind.PLAN: "a plan",
-    Kind.MEMORY: "a memory operation",
+    Kind.TOOL_CALL: "tool calls",
+    Kind.PLAN: "plans",
+    Kind.MEMORY: "memory changes",
 }
 _TESTS = {
     "present": "is given",
@@ -25,72 +27,32 @@ _TESTS = {
     "over": "is over {value}",
     "under": "is under {value}",
 }
-_ALSO = ", also where it could not be followed or calls something unknown"
-_EVERY_DAY = 7
+_ALSO = ", also if it could not be followed or calls something unknown"
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_PLAIN = re.compile(r"[\w.@+:/?*\[\]-]+", re.ASCII)
+_WILD = frozenset("*?[")
 
 
 def rule_sentence(rule: Rule) -> str:
-    """Say what a rule does, such as ``Code in bash by any agent: rejected``."""
+    """Say what a rule does, such as ``Code in bash: rejected``."""
     return f"{_what(rule.when, approving=rule.effect is Effect.APPROVE)}: {_then(rule)}."
 
 
 def demands_in_words(demands: Demands) -> str:
-    """Say what a review asks for, as in ``2 people of 'operators' have to approve``."""
-    return "; ".join(_demands(demands))
+    """Say what a rule asks a review for, as in ``two people must approve, with a reason``."""
+    whole = required(demands, owner_may_approve=False)
+    return _demanded(whole, owner=demands.owner_may_approve)
 
 
-def _what(when: When, *, approving: bool) -> str:
-    parts = [_subject(when)]
-    for field, say in _CONDITIONS.items():
-        value = getattr(when, field)
-        if value not in ((), None):
-            parts.append(say(value))
-        elif field == "agents":
-            parts.append("by any agent")
-    if when.content_matches is not None:
-        how = "that as a whole matches" if approving else "that somewhere matches"
-        parts.append(f"{how} '{when.content_matches}'")
-    sentence = " ".join(parts)
-    return sentence[0].upper() + sentence[1:]
+def required_in_words(whole: Required) -> str:
+    """Say what the review of a request asks for, all rules taken together."""
+    return _demanded(whole, owner=whole.owner_may_approve or None)
 
 
-def _subject(when: When) -> str:
-    if when.tools:
-        return f"a call of the tool {_either(when.tools)}"
-    subjects = [_SUBJECTS[kind] for kind in dict.fromkeys(when.kinds)]
-    if not subjects or len(subjects) == len(_SUBJECTS):
-        return "anything"
-    return ", ".join(subjects[:-1]) + " or " + subjects[-1] if subjects[1:] else subjects[0]
-
-
-def _then(rule: Rule) -> str:
-    match rule.effect:
-        case Effect.APPROVE:
-            return "approved, nobody is asked"
-        case Effect.REJECT:
-            return f"rejected{_ALSO if rule.also_if_not_followed else ''}"
-        case Effect.REVIEW:
-            return demands_in_words(rule.demands)
-
-
-def _demands(demands: Demands) -> Iterator[str]:
-    groups = f" of {_either(demands.groups)}" if demands.groups else ""
-    if demands.groups and demands.escalate_to:
-        groups += f" (from half time on also of '{demands.escalate_to}')"
-    people = "a person" if demands.approvals == 1 else f"{demands.approvals} people"
-    yield f"{people}{groups} {'has' if demands.approvals == 1 else 'have'} to approve"
-    if demands.owner_may_approve is not None:
-        yield f"the agent's owner {'may' if demands.owner_may_approve else 'may not'} approve"
-    if demands.editor_may_approve:
-        yield "so may who edited the content"
-    if demands.time_limit_s is not None:
-        yield f"within {duration(demands.time_limit_s)}"
-    if demands.reason_required:
-        yield "with a reason"
-    if demands.grants_allowed:
-        yield "the yes may be remembered"
-    if not demands.whole_content:
-        yield "without having to read the content to its end"
+def people(count: int) -> str:
+    """Say how many people."""
+    return "a person" if count == 1 else f"{_number(count)} people"
 
 
 def duration(seconds: int) -> str:
@@ -102,9 +64,76 @@ def duration(seconds: int) -> str:
     return f"{seconds} seconds"
 
 
+def _number(count: int) -> str:
+    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+
+
+def _what(when: When, *, approving: bool) -> str:
+    parts = [_subject(when)]
+    for field, say in _CONDITIONS.items():
+        value = getattr(when, field)
+        if value not in ((), None):
+            parts.append(say(value))
+    if when.content_matches is not None:
+        how = "whose whole text matches" if approving else "whose text contains a match for"
+        parts.append(f"{how} '{when.content_matches}'")
+    sentence = " ".join(parts)
+    return sentence[0].upper() + sentence[1:]
+
+
+def _subject(when: When) -> str:
+    if when.tools:
+        return _named("calls of the tool", "calls of tools")(when.tools)
+    subjects = [_SUBJECTS[kind] for kind in dict.fromkeys(when.kinds)]
+    if not subjects or len(subjects) == len(_SUBJECTS):
+        return "requests"
+    return _either(subjects)
+
+
+def _then(rule: Rule) -> str:
+    match rule.effect:
+        case Effect.APPROVE:
+            return "approved without asking"
+        case Effect.REJECT:
+            return f"rejected{_ALSO if rule.also_if_not_followed else ''}"
+        case Effect.REVIEW:
+            return demands_in_words(rule.demands)
+
+
+def _demanded(whole: Required, *, owner: bool | None) -> str:
+    said = f"{people(whole.approvals)}{_from_groups(whole)} must approve"
+    if whole.time_limit_s is not None:
+        said += f" within {duration(whole.time_limit_s)}"
+    if whole.reason_required:
+        said += ", with a reason"
+    return "; ".join([said, *_allowed(whole, owner=owner)])
+
+
+def _from_groups(whole: Required) -> str:
+    if not whole.circles:
+        return ""
+    groups = " and also ".join(_either(map(_name, circle.groups)) for circle in whole.circles)
+    later = [_either(map(_name, circle.later)) for circle in whole.circles if circle.later]
+    also = f" (from half time on also from {' and '.join(later)})" if later else ""
+    return f" from {groups}{also}"
+
+
+def _allowed(whole: Required, *, owner: bool | None) -> Iterator[str]:
+    if owner is not None:
+        yield f"the agent's owner {'may' if owner else 'may not'} approve"
+    if whole.editor_may_approve:
+        yield "whoever edits it may approve"
+    if whole.grants_allowed:
+        yield "the approval may be remembered"
+    if not whole.whole_content:
+        yield "reading to the end is not required"
+
+
 def _arguments(conditions: tuple[Argument, ...]) -> str:
-    said = (f"'{each.path}' {_TESTS[each.test].format(value=_value(each))}" for each in conditions)
-    return f"whose argument {' and '.join(said)}"
+    said = (
+        f"{_name(each.path)} {_TESTS[each.test].format(value=_value(each))}" for each in conditions
+    )
+    return f"where {' and '.join(said)}"
 
 
 def _value(argument: Argument) -> str:
@@ -116,40 +145,54 @@ def _value(argument: Argument) -> str:
 
 
 def _findings(match: FindingsMatch) -> str:
-    names = "" if "*" in match.names else f" {_either(match.names)}"
     severity = "" if match.at_least is Severity.INFO else f" of {match.at_least} severity"
     if match.at_least not in (Severity.INFO, Severity.HIGH):
         severity += " or higher"
-    return f"with a finding{names}{severity}"
+    if "*" in match.names:
+        return f"with any finding{severity}"
+    return f"{_named('with the finding', 'with findings')(match.names)}{severity}"
 
 
 def _hours(hours: Hours) -> str:
-    days = "" if len(set(hours.days)) == _EVERY_DAY else f"on {', '.join(hours.days)} "
+    days = [day.capitalize() for day in _DAYS if day in hours.days]
+    on = "" if len(days) == len(_DAYS) else f"on {_either(days)} "
     until = f"{hours.until:%H:%M}" if hours.until.isoformat() != "00:00:00" else "24:00"
-    return f"{days}between {hours.from_:%H:%M} and {until} ({hours.timezone})"
+    return f"{on}between {hours.from_:%H:%M} and {until} ({hours.timezone})"
 
 
-def _either(names: tuple[str, ...]) -> str:
-    return " or ".join(f"'{name}'" for name in names)
+def _either(names: Any) -> str:
+    return " or ".join(names)
 
 
-def _named(before: str) -> Callable[[Any], str]:
-    return lambda names: f"{before} {_either(names)}"
+def _name(name: str) -> str:
+    """Write a name as it is; one that could be taken for our own words stands in quotes."""
+    return name if _PLAIN.fullmatch(name) else f"'{name}'"
+
+
+def _named(one: str, several: str) -> Callable[[tuple[str, ...]], str]:
+    """Say which names: ``the tool pay``, but ``tools like pay_*``."""
+
+    def say(names: tuple[str, ...]) -> str:
+        is_wild = any(_WILD & set(name) for name in names)
+        before = f"{several} like" if is_wild else one
+        return f"{before} {_either(map(_name, names))}"
+
+    return say
 
 
 _CONDITIONS: dict[str, Callable[[Any], str]] = {
-    "languages": lambda names: f"in {' or '.join(names)}",
-    "agents": _named("by the agent"),
-    "memory_operations": _named("of the operation"),
-    "memory_users": _named("for the user"),
+    "languages": lambda names: f"in {_either(names)}",
+    "agents": _named("from the agent", "from agents"),
+    "memory_operations": _named("with the operation", "with an operation"),
+    "memory_users": _named("about the user", "about users"),
     "arguments": _arguments,
     "larger_than": lambda size: f"larger than {size} bytes",
     "smaller_than": lambda size: f"smaller than {size} bytes",
     "findings": _findings,
     "no_findings_above": lambda severity: f"without a finding above {severity} severity",
     "hours": _hours,
-    "repeated": lambda times: f"asked for {times} times or more before in the same run",
-    "capabilities": _named("whose agent names the capability"),
-    "execution_modes": _named("whose agent names the execution mode"),
-    "runs": _named("whose agent names the run"),
+    "repeated": lambda times: f"asked {times} times or more before in the same run",
+    "capabilities": _named("that claim the capability", "that claim a capability"),
+    "execution_modes": _named("that claim the execution mode", "that claim an execution mode"),
+    "runs": _named("that claim the run", "that claim a run"),
 }

@@ -20,10 +20,10 @@ from dashboard.policies.rules import Effect, Rule
 __all__ = ["Sentence", "changes", "loosens", "rule_sentence", "sentences"]
 
 _SUBJECTS = {
-    Kind.CODE: "Code of any language",
-    Kind.MEMORY: "Writing to memory",
-    Kind.TOOL_CALL: "Calling a tool",
-    Kind.PLAN: "Following a plan",
+    Kind.CODE: "Code",
+    Kind.MEMORY: "Memory changes",
+    Kind.TOOL_CALL: "Tool calls",
+    Kind.PLAN: "Plans",
 }
 _ALWAYS = frozenset({Effect.REVIEW})
 _NEVER = frozenset({Effect.APPROVE})
@@ -48,10 +48,10 @@ class Sentence:
 def sentences(policy: Policy) -> list[Sentence]:
     """Say in plain words what the modes do with each kind of question, and each rule."""
     rules = [_about_rule(rule) for rule in policy.rules]
-    if policy.gate_is_off:
-        text = "Nobody is asked. Whatever an agent wants is done."
+    if policy.asks_nobody:
+        text = "Nobody is asked. Every request is approved."
         if rules:
-            text = "Nobody is asked. Whatever an agent wants is done, unless a rule stops it."
+            text = "Nobody is asked. Every request is approved, unless a rule stops it."
         return [Sentence("Everything", text, asks=False), *rules]
     return [*(_about(policy, kind) for kind in _SUBJECTS), _about_owners(policy), *rules]
 
@@ -80,25 +80,26 @@ def _about(policy: Policy, kind: Kind) -> Sentence:
 
 def _of_modes(kind: Kind, said: frozenset[Effect | None], *, has_rules: bool) -> str:
     if said == _NEVER:
-        unless = ", unless a rule or a doubt is against it" if has_rules else ", unless in doubt"
-        return f"Nobody is asked; it is approved at once{unless}."
+        rule = "a rule says otherwise or " if has_rules else ""
+        return f"Approved without asking, unless {rule}it could not be read or followed."
     if said == _ALWAYS:
-        return "A person is asked, always."
+        return "A person is always asked."
     if said == _SILENT:
-        who = "No mode covers it." if kind in _NOT_COVERED else "Its mode is not set."
-        where = " where no rule decides" if has_rules else ", always"
-        return f"A person is asked{where}. {who}"
+        why = "there is no mode for them" if kind in _NOT_COVERED else "the mode is not set"
+        if has_rules:
+            return f"A person is asked, unless a rule decides ({why})."
+        return f"A person is always asked ({why})."
     return (
         "A person is asked about code that writes to the control system, is not Python, could not "
-        "be read or followed, or calls something unknown. Other code is approved at once."
+        "be read or followed, or calls something unknown. Other code is approved without asking."
     )
 
 
 def _about_owners(policy: Policy) -> Sentence:
     if policy.owner_may_approve:
-        text = "May approve what their own agents ask, if they are reviewers."
+        text = "May approve requests of their own agents, if they are reviewers."
     else:
-        text = "May not approve what their own agents ask; another reviewer has to."
+        text = "May not approve requests of their own agents; another reviewer must."
     return Sentence("Owners of agents", text, not policy.owner_may_approve)
 
 

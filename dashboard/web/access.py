@@ -126,12 +126,10 @@ def action(page: str) -> Callable[[AnyView], AnyView]:
 def refused(request: PersonRequest, who: str) -> HttpResponse:
     """Say who a page is for, and that this person is not among them."""
     held = [role for role in ROLES if getattr(request.user, f"is_{role}")]
-    text = f"This is for {who}. You are signed in as {request.user.username}, "
-    if held:
-        text += f"who is {' and '.join(held)}. Nothing was done; ask an admin for the role."
-    else:
-        text += "who has no role yet. Nothing was done; an admin has to give you one first."
-    context = {"title": "You may not do this", "text": text}
+    named = " and ".join(f"an {role}" if role[0] == "a" else f"a {role}" for role in held)
+    text = f"You are signed in as {request.user.username}, {named or 'without a role'}. "
+    text += f"This page is for {who}. Nothing was done. Ask an admin for the role."
+    context = {"title": "You may not open this page", "text": text, "way_back": bool(held)}
     return render(request, "errors/problem.html", context, status=HTTPStatus.FORBIDDEN)
 
 

@@ -370,6 +370,11 @@ class Content:
         return not (self.call or self.plan or self.memory)
 
     @property
+    def only(self) -> ContentBlock | None:
+        """The one block, where there is nothing else."""
+        return self.blocks[0] if self.is_plain and len(self.blocks) == 1 else None
+
+    @property
     def lines(self) -> int:
         """How many lines there are, each text counted once."""
         return sum(block.code.line_count for block in self.blocks if not block.is_raw)

@@ -21,7 +21,8 @@ def hold_state(request: HttpRequest) -> dict[str, Any]:
     policy = Policy.from_json(current_revision().document)
     return {
         "hold": queries.active_hold(),
-        "gate_is_off": policy.gate_is_off,
+        "asks_nobody": policy.asks_nobody,
+        "may_look": roles.may_look(person),
         "may_decide": roles.may_decide(person),
         "may_administer": roles.may_administer(person),
         "may_audit": roles.may_audit(person),

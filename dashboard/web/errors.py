@@ -18,9 +18,9 @@ def wrong_origin(request: HttpRequest) -> HttpResponse:
     return _page(
         request,
         403,
-        "This did not come from this dashboard",
-        f"Your browser did not say that the form is a page of {settings.PUBLIC_URL}. Nothing was "
-        f"recorded. Open {settings.PUBLIC_URL} and try there.",
+        "This form came from another site",
+        f"It did not come from a page of {settings.PUBLIC_URL}. Nothing was recorded. Open "
+        f"{settings.PUBLIC_URL} and try there.",
     )
 
 
@@ -31,9 +31,9 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return _page(
         request,
         403,
-        "This page was too old to act from",
-        "You signed in or out since the page was shown, or cookies are blocked. Nothing was "
-        "recorded. Load the page again and decide there.",
+        "This page is out of date",
+        "You signed in or out since it was shown, or cookies are blocked. Nothing was recorded. "
+        "Load the page again and try there.",
     )
 
 
@@ -41,26 +41,26 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 def not_found(request: HttpRequest, exception: Any = None) -> HttpResponse:
     """Say that there is nothing here."""
     del exception
-    text = "The address is wrong, or what stood here was never yours to see."
-    return _page(request, 404, "There is nothing here", text)
+    text = "The address is wrong, or you may not see what is here."
+    return _page(request, 404, "Page not found", text)
 
 
 def no_role(request: HttpRequest) -> HttpResponse:
     """Tell somebody without any role what they lack."""
     # A way back would only lead here again.
     text = (
-        "You are signed in, but nobody has given you a role yet. Ask an admin to make you a "
-        "reviewer, an auditor or an admin; then load this page again."
+        "You are signed in, but have no role yet. Ask an admin to make you a reviewer, then load "
+        "this page again."
     )
-    return _page(request, 403, "You may not read this yet", text, way_back=False)
+    return _page(request, 403, "You have no role yet", text, way_back=False)
 
 
 @login_not_required
 def forbidden(request: HttpRequest, exception: Any = None) -> HttpResponse:
     """Say that a page is for others."""
     del exception
-    text = "This page is for people with another role. Nothing was done; an admin can help."
-    return _page(request, 403, "This is not for your role", text)
+    text = "This page is for another role. Nothing was done. Ask an admin for the role."
+    return _page(request, 403, "You may not open this page", text)
 
 
 @login_not_required
@@ -73,11 +73,10 @@ def broken(request: HttpRequest) -> HttpResponse:
     if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
         return _unavailable()
     text = (
-        "The server failed while it made this page. If you were deciding, your decision may not "
-        "have been recorded: open the request again, it says what is true. What was not approved "
-        "does not run."
+        "The server failed while making this page. If you were deciding, open the request again: "
+        "it says whether your decision was recorded. What was not approved does not run."
     )
-    return _alone(500, "Something broke on our side", text)
+    return _alone(500, "Something went wrong", text)
 
 
 def _unavailable() -> HttpResponse:
@@ -85,7 +84,7 @@ def _unavailable() -> HttpResponse:
         "The database is busy, or cannot be reached. If you were deciding, open the request "
         "again: it says whether your decision was recorded. What was not approved does not run."
     )
-    response = _alone(503, "The database did not answer", text)
+    response = _alone(503, "The database is not answering", text)
     response.headers["Retry-After"] = "2"
     return response
 

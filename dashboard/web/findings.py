@@ -1,4 +1,4 @@
-"""What our inspection found, listed, and marked beside the lines that it is about."""
+"""What our inspection found: said under the lines that it is about, and listed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,20 @@ from django.utils.safestring import SafeString
 
 from dashboard.inspection.findings import Finding, Report, Severity, Unseen
 from dashboard.web.content import Content
-from dashboard.web.drawing.blocks import ContentBlock, Mark, finding_id, line_id, with_marks
+from dashboard.web.drawing.blocks import (
+    ContentBlock,
+    Mark,
+    Note,
+    finding_id,
+    with_marks,
+)
+from dashboard.web.drawing.lines import line_href
 from dashboard.web.drawing.markup import untrusted
 
 MOST_SHOWN = 100
 """More are counted, not listed; the gravest come first."""
 
-_AT_ONCE = 6  # the others fold away, unless they are alarms
+_MOST_NAMED = 6  # lines of a sentence that repeats; more are counted
 
 _LONGEST_MARK = 500  # lines; a finding about more, or about all, has its sign at the first only
 
@@ -32,12 +39,10 @@ SEVERITIES = {
 _DOUBTS = {Unseen.NOT_READ: "not read", Unseen.NOT_FOLLOWED: "not followed"}
 
 _CARE = {  # the worst first
-    Unseen.NOT_READ: (
-        "Not all of this was read by a machine, so it may do more than is listed here. Read it "
-        "with more care than usual."
-    ),
+    Unseen.NOT_READ: ("Not fully inspected", "it may do more than we found."),
     Unseen.NOT_FOLLOWED: (
-        "Not all of this could be followed by a machine, so read it with more care than usual."
+        "Not fully followed",
+        "read it with care, it may do more than we found.",
     ),
 }
 
@@ -60,7 +65,7 @@ class FoundAt(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FindingRow:
-    """One finding in the list, or one that several arguments share.
+    """One sentence in the list, with all places where it holds.
 
     Attributes:
         doubt: What this says was not done, where it is a doubt.
@@ -82,20 +87,24 @@ class Found:
 
     Attributes:
         counts: Severity, its word, and how many, where there are any.
-        rows: What is on sight.
-        folded: What is one press away.
+        rows: What has a line, for the list.
+        placeless: What has none, and so stands above the content.
         more: How many are not listed at all.
-        doubts: What a reader has to know of what was not read or followed; empty if nothing.
+        doubts: What was not read or followed, and what that means; None if there is nothing.
+        nothing: What is true where nothing was found, in two sentences.
         has_placeless: Whether something was found of which nobody can tell where.
+        first: Leads to the first line, from the top, in which something was found.
         inspector: The version that looked.
     """
 
     counts: list[tuple[str, str, int]]
     rows: list[FindingRow]
-    folded: list[FindingRow]
+    placeless: list[FindingRow]
     more: int
-    doubts: str
+    doubts: tuple[str, str] | None
+    nothing: tuple[str, str]
     has_placeless: bool
+    first: str
     inspector: str
     shown: list[str]
 
@@ -106,20 +115,39 @@ def found(report: Report, content: Content) -> tuple[Found, Content]:
     ordered = sorted(report.findings, key=_gravest_first)
     listed = ordered[:MOST_SHOWN]
     rows = list(_rows(listed, blocks))
-    alarms = sum(Severity(row.severity).rank >= Severity.MEDIUM.rank for row in rows)
-    at_once = max(_AT_ONCE, alarms)
     described = Found(
         counts=list(_counts(ordered)),
-        rows=rows[:at_once],
-        folded=rows[at_once:],
+        rows=[row for row in rows if row.places],
+        placeless=[row for row in rows if not row.places],
         more=len(ordered) - len(listed),
-        doubts=next((said for unseen, said in _CARE.items() if unseen in report.unseen), ""),
+        doubts=next((said for unseen, said in _CARE.items() if unseen in report.unseen), None),
+        nothing=_nothing(content),
         has_placeless=not all(_first_line(finding, blocks) for finding in ordered),
+        first=_first(listed, blocks),
         inspector=report.inspector,
         shown=[_as_shown(finding) for finding in listed],
     )
-    marked = [with_marks(block, _marks(listed, n, block)) for n, block in enumerate(blocks)]
+    groups = _groups(listed, blocks)
+    marked = [with_marks(block, _marks(groups, n, block)) for n, block in enumerate(blocks)]
     return described, replace(content, blocks=marked)
+
+
+def _nothing(content: Content) -> tuple[str, str]:
+    """Say what is true where nothing was found: only code is inspected for what it does."""
+    hidden = "No code or hidden characters found in it."
+    if content.call:
+        return "Nobody has classed this tool.", hidden
+    if content.plan:
+        return "What the steps do is not inspected.", hidden
+    if content.memory:
+        return "What it says is not inspected.", hidden
+    return "No known risks found.", "This is not a guarantee."
+
+
+def _first(findings: Iterable[Finding], blocks: Sequence[ContentBlock]) -> str:
+    placed = (finding for finding in findings if _first_line(finding, blocks))
+    top = min(placed, key=lambda finding: (finding.block, finding.line), default=None)
+    return line_href(blocks[top.block], top.line) if top else ""
 
 
 def _gravest_first(finding: Finding) -> tuple[int, int, int, int]:
@@ -135,16 +163,21 @@ def _counts(findings: Iterable[Finding]) -> Iterator[tuple[str, str, int]]:
 
 
 def _rows(findings: Sequence[Finding], blocks: Sequence[ContentBlock]) -> Iterator[FindingRow]:
-    """Describe findings; what is the same in several arguments is one row with many places."""
+    """Describe findings; a sentence that repeats is one row with many places."""
     rows: dict[tuple[object, ...], FindingRow] = {}
     for number, finding in enumerate(findings, 1):
         at = _found_at(number, finding, blocks)
-        key = (finding.severity, finding.name, finding.sentence) if at and at.named else (number,)
+        key = _kind(finding) if at else (number,)
         if at and key in rows:
             rows[key].places.append(at)
         else:
             rows[key] = _row(number, finding, at)
     yield from rows.values()
+
+
+def _kind(finding: Finding) -> tuple[object, ...]:
+    """Return what two findings have in common that say the same."""
+    return finding.severity, finding.name, finding.sentence
 
 
 def _row(number: int, finding: Finding, at: FoundAt | None) -> FindingRow:
@@ -164,15 +197,7 @@ def _found_at(number: int, finding: Finding, blocks: Sequence[ContentBlock]) -> 
     if not first:
         return None
     words, named = _place(finding, blocks), blocks[finding.block].place
-    return FoundAt(finding_id(number), words, named, _href(blocks[finding.block], first))
-
-
-def _href(block: ContentBlock, line: int) -> str:
-    """Lead to a line: on this page, or where the window that holds it is read."""
-    place = f"#{line_id(block.number, line)}"
-    windows = block.code.windows[: block.drawn]
-    is_here = not block.href or (windows and line <= windows[-1].last)
-    return place if is_here else f"{block.href}?block={block.number}&line={line}{place}"
+    return FoundAt(finding_id(number), words, named, line_href(blocks[finding.block], first))
 
 
 def _first_line(finding: Finding, blocks: Sequence[ContentBlock]) -> int:
@@ -202,18 +227,67 @@ def _place(finding: Finding, blocks: Sequence[ContentBlock]) -> str:
     return f"block {finding.block + 1}, {lines}" if several else lines
 
 
-def _marks(findings: Sequence[Finding], index: int, block: ContentBlock) -> dict[int, Mark]:
-    """Mark each line with the gravest finding about it, and with the first that begins there."""
+class _Group(NamedTuple):
+    """Findings of one block that say the same, by their numbers."""
+
+    block: int
+    members: list[tuple[int, Finding]]
+
+
+def _groups(findings: Sequence[Finding], blocks: Sequence[ContentBlock]) -> list[_Group]:
+    groups: dict[tuple[object, ...], _Group] = {}
+    for number, finding in enumerate(findings, 1):
+        if _first_line(finding, blocks):
+            key = (finding.block, *_kind(finding))
+            groups.setdefault(key, _Group(finding.block, [])).members.append((number, finding))
+    return list(groups.values())
+
+
+def _marks(groups: Iterable[_Group], index: int, block: ContentBlock) -> dict[int, Mark]:
+    """Mark each line with the gravest finding about it, and with the first that begins there.
+
+    What repeats is said once, under the first of its lines.
+    """
     severities: dict[int, str] = {}
     signs: dict[int, tuple[int, str]] = {}
-    for number, finding in enumerate(findings, 1):
-        if finding.block == index and _is_on(finding, block):
-            signs.setdefault(finding.line, (number, _spoken(finding)))
-            for line in range(finding.line, _last_line(finding, block) + 1):
-                severities.setdefault(line, str(finding.severity))
+    notes: dict[int, list[Note]] = {}
+    mine = [group for group in groups if group.block == index]
+    for number, finding in sorted(one for group in mine for one in group.members):
+        signs.setdefault(finding.line, (number, _spoken(finding)))
+        for line in range(finding.line, _last_line(finding, block) + 1):
+            severities.setdefault(line, str(finding.severity))
+    for group in mine:
+        first = min(finding.line for _, finding in group.members)
+        notes.setdefault(first, []).append(_note([f for _, f in group.members], block))
     return {
-        line: Mark(severity, *signs.get(line, (0, ""))) for line, severity in severities.items()
+        line: Mark(severity, *signs.get(line, (0, "")), tuple(notes.get(line, ())))
+        for line, severity in severities.items()
     }
+
+
+def _note(findings: Sequence[Finding], block: ContentBlock) -> Note:
+    first, *others = sorted(findings, key=lambda finding: finding.line)
+    return Note(
+        severity=str(first.severity),
+        severity_word=SEVERITIES[first.severity],
+        sentence=untrusted(first.sentence),
+        doubt=_DOUBTS.get(first.unseen, "") if first.unseen else "",
+        name=first.name,
+        lines=_named_lines(first, others, block),
+    )
+
+
+def _named_lines(first: Finding, others: Sequence[Finding], block: ContentBlock) -> str:
+    end = _end(first, block)
+    own = f"Lines {first.line} to {end}." if end > first.line else ""
+    lines = list(dict.fromkeys(f.line for f in others if f.line != first.line))
+    if not lines:
+        return own
+    named = [str(line) for line in lines[:_MOST_NAMED]]
+    last = f"{len(lines) - _MOST_NAMED} more" if len(lines) > _MOST_NAMED else named.pop()
+    several = "s" if len(lines) > 1 else ""
+    said = f"{', '.join(named)} and {last}" if named else last
+    return f"{own} Also line{several} {said}.".strip()
 
 
 def _spoken(finding: Finding) -> str:

@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.forms import Form
 
 from dashboard.approvals.errors import Refused
+from dashboard.web import times
 
 
 def plain(**attrs: Any) -> forms.TextInput:
@@ -27,6 +28,34 @@ def _as_typed(attrs: dict[str, Any]) -> dict[str, Any]:
 
 
 LONGEST_PASSWORD = 4096
+
+
+class LengthOfTime(forms.CharField):
+    """A length of time as people write it, in seconds; ``times.read_length`` reads it."""
+
+    def __init__(self, *, shortest_s: int = 0, longest_s: int | None = None, **more: Any) -> None:
+        more.setdefault("widget", plain(placeholder="15m, 2h, 1 day"))
+        super().__init__(max_length=40, **more)
+        self.shortest_s, self.longest_s = shortest_s, longest_s
+
+    def clean(self, value: Any) -> Any:
+        """Return the seconds, or None."""
+        text: str = super().clean(value)
+        if not text:
+            return None
+        try:
+            seconds = times.read_length(text)
+        except ValueError as error:
+            raise ValidationError(str(error)) from None
+        if seconds < self.shortest_s:
+            raise ValidationError(f"The shortest is {times.write_length(self.shortest_s)}.")
+        if self.longest_s is not None and seconds > self.longest_s:
+            raise ValidationError(f"The longest is {times.write_length(self.longest_s)}.")
+        return seconds
+
+    def prepare_value(self, value: Any) -> Any:
+        """Write seconds as people do."""
+        return times.write_length(value) if isinstance(value, int) else value
 
 
 class ConfirmNameForm(forms.Form):

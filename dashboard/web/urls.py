@@ -111,6 +111,8 @@ _office: list[URLPattern] = [
     path("hold", hold.hold, name="hold"),
     path("hold/lift", hold.lift, name="hold_lift"),
     path("audit", audit.audit, name="audit"),
+    path("audit/verify", audit.verify, name="audit_verify"),
+    path("audit/verification", audit.verification, name="audit_verification"),
 ]
 _policies: list[URLPattern] = [
     path("policies", revision.policies, name="policies"),

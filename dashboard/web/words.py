@@ -100,7 +100,7 @@ def _operation(operation: str) -> str:
 
 _CLOSERS = {
     Source.POLICY: "by the policy",
-    Source.GRANT: "by a remembered yes",
+    Source.GRANT: "by a remembered approval",
     Source.ADMIN: "by an admin",
 }
 

@@ -58,7 +58,7 @@ def test_every_refusal_sounds_the_same(alice, ada, name):
     people.set_active(make.person("closed", reviewer=True), active=False, by=make.BY)
     password = "a long password" if name != "alice" else "wrong"
 
-    with pytest.raises(NotPermitted, match=r"^The name or the password is wrong, or the account"):
+    with pytest.raises(NotPermitted, match=r"^The name or password is wrong, or the account"):
         sign_in(name, password)
 
 
@@ -113,7 +113,7 @@ def test_a_success_forgets_the_failures_of_the_account(alice):
 
 
 def test_confirming_needs_the_password(alice):
-    with pytest.raises(NotPermitted, match="not your present password"):
+    with pytest.raises(NotPermitted, match="not your current password"):
         signing_in.confirm_password(alice, "wrong", by=BY, address="10.0.0.7")
 
     assert newest()[:3] == ("password.not_confirmed", "user:alice", "session:password")

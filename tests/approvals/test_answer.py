@@ -64,12 +64,21 @@ def test_a_second_reviewer_is_told_and_nothing_is_recorded(token, alice, bob):
     assert approval.status == Status.REJECTED
 
 
-def test_the_same_answer_of_the_same_person_again_returns_the_first(token, alice):
+@pytest.mark.parametrize("answer", [Status.APPROVED, Status.REJECTED])
+def test_the_same_answer_of_the_same_person_again_returns_the_first(token, alice, answer):
     approval = make.pending(token)
-    first = make.decided(approval, alice)
+    first = make.decided(approval, alice, answer)
 
-    assert make.decided(approval, alice).pk == first.pk
-    assert AuditEntry.objects.filter(action="approval.approved").count() == 1
+    assert make.decided(approval, alice, answer) == first
+    assert AuditEntry.objects.filter(action=f"approval.{answer}").count() == 1
+
+
+def test_the_same_answer_of_somebody_else_is_refused(token, alice, bob):
+    approval = make.pending(token)
+    make.decided(approval, alice)
+
+    with pytest.raises(AlreadyClosed):
+        make.decided(approval, bob)
 
 
 def test_another_answer_of_the_same_person_is_refused(token, alice):
@@ -335,7 +344,15 @@ def test_a_closed_request_answers_a_voter_with_the_vote(two, alice, bob):
     first = make.decided(two, alice)
     make.decided(two, bob)
 
-    assert make.decided(two, alice).pk == first.pk
+    assert make.decided(two, alice) == first
+
+
+def test_a_voter_is_told_that_somebody_rejected_meanwhile(two, alice, bob):
+    make.decided(two, alice)
+    make.decided(two, bob, Status.REJECTED)
+
+    with pytest.raises(AlreadyClosed):
+        make.decided(two, alice)
 
 
 def test_only_the_group_counts(token, alice, bob):

@@ -56,7 +56,7 @@ def test_another_agent_kind_capability_or_tool_is_not(token, alice):
     found, alone = sorted_out(alice, one, *others)
 
     assert (found, set(alone)) == ([one], {other.pk for other in others})
-    assert "not like the first" in alone[others[-1].pk]
+    assert "differs from the first" in alone[others[-1].pk]
 
 
 def test_other_findings_are_not_alike(token, alice, finding):
@@ -73,7 +73,7 @@ def test_what_is_flagged_is_never_among_them(token, alice, finding, severity):
     found, alone = sorted_out(alice, call(token, "a"), call(token, "b"))
 
     assert found == []
-    assert all("deserves a look of its own" in why for why in alone.values())
+    assert all("medium or high risk" in why for why in alone.values())
 
 
 def test_what_could_not_be_read_is_never_among_them(token, alice, finding):
@@ -92,7 +92,7 @@ def test_what_somebody_else_is_on_is_left_to_them(token, alice, bob):
     one, two = call(token, "a"), call(token, "b")
     services.assign(approval_id=one.pk, person=bob, auth="session:password")
 
-    assert sorted_out(alice, one, two) == ([two], {one.pk: "bob is on it."})
+    assert sorted_out(alice, one, two) == ([two], {one.pk: "It is assigned to bob."})
     assert sorted_out(bob, one, two)[0] == [one, two]
 
 

@@ -306,11 +306,11 @@ def test_an_overdue_request_takes_no_edit(token, alice):
     assert approval.expires_at - approval.submitted_at == timedelta(seconds=60)
 
 
-def replaced(token, alice, **changes):
+def replaced(token, alice, *, reason="No.", **changes):
     approval = make.pending(token, content=MOVED_CODE, **({"run_id": "r"} | changes))
     edit = make.edited(approval, alice, content=BETTER)
     basis = make.basis(approval, edit)
-    return make.decided(approval, alice, Status.REJECTED, basis=basis, reason="No.")
+    return make.decided(approval, alice, Status.REJECTED, basis=basis, reason=reason)
 
 
 def test_exactly_the_replacement_is_allowed_once_in_its_run(token, alice):
@@ -347,6 +347,15 @@ def test_where_one_yes_is_not_enough_it_is_only_words(token, alice, demands):
     make.in_force({"name": "R", "effect": "review", "demands": demands})
 
     replaced(token, alice)
+
+    assert not Grant.objects.exists()
+
+
+def test_without_the_reason_that_is_asked_for_it_is_only_words(token, alice):
+    demands = {"editor_may_approve": True, "reason_required": True}
+    make.in_force({"name": "R", "effect": "review", "demands": demands})
+
+    replaced(token, alice, reason=" ")
 
     assert not Grant.objects.exists()
 

@@ -7,8 +7,9 @@ from dashboard.accounts.services import people
 from dashboard.approvals import services
 from dashboard.approvals.errors import AlreadyClosed, GrantRefused, NotAllowed, NotFound
 from dashboard.approvals.models import ApprovalRequest, Grant
-from dashboard.approvals.rules.grant import GrantScope, GrantTerms
+from dashboard.approvals.rules.grant import GrantScope, GrantTerms, covers
 from dashboard.audit.models import AuditEntry
+from dashboard.inspection.findings import Finding, Report, Severity
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -106,6 +107,15 @@ def test_a_finding_that_the_yes_did_not_cover_is_asked_about(token, alice):
     assert not answered(ask(token, with_arguments(command="rm -rf /data")))
 
 
+@pytest.mark.parametrize("severity", Severity)
+def test_a_finding_of_any_severity_has_to_be_covered(token, alice, severity):
+    made = grant(token, alice)
+    finding = Finding("file-read", severity, 1, 1, "Reads.")
+
+    assert covers(made, made.made_from, CALL, Report((), ()))
+    assert not covers(made, made.made_from, CALL, Report((finding,), ()))
+
+
 def test_what_nobody_could_read_is_asked_about(token, alice):
     approval = ask(token, with_arguments(code="def ("))
 
@@ -186,6 +196,15 @@ def test_a_policy_that_forbids_grants_ends_them(token, alice):
     assert services.end_forbidden_grants() == 1
     made.refresh_from_db()
     assert made.ended_because == "The policy no longer allows to remember a yes to this."
+
+
+def test_a_policy_that_rejects_what_was_granted_ends_the_grant(token, alice):
+    made = grant(token, alice)
+    make.in_force({"name": "No", "effect": "reject", "when": {"tools": ["move_*"]}}, REMEMBERS)
+
+    assert services.end_forbidden_grants() == 1
+    made.refresh_from_db()
+    assert made.ended_at is not None
 
 
 def test_a_policy_that_still_allows_grants_keeps_them(token, alice):

@@ -97,5 +97,5 @@ def test_a_missing_guard_stands_in_the_way_of_approving():
     count = len(list(guards.guards()))
 
     assert obstacles() == [
-        f"The database lacks {count} guards (request_content, …): run `manage.py migrate`."
+        f"The database lacks {count} guards (request_content, …): run `python manage.py migrate`."
     ]

@@ -1,10 +1,27 @@
 """Sums of what was asked and answered."""
 
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from approval_client.wire import canonical_json
 from dashboard.approvals.rules import insight
-from dashboard.approvals.rules.insight import AskedRequest, CountedVote, deciding_rule, percentile
+from dashboard.approvals.rules.insight import (
+    AskedRequest,
+    CountedVote,
+    Period,
+    Reading,
+    WaitingHour,
+    deciding_rule,
+    percentile,
+)
+
+MONDAY = datetime(2026, 3, 23, tzinfo=UTC)
+BERLIN = ZoneInfo("Europe/Berlin")  # an hour ahead until the night to Sunday the 29th, then two
+WEEK = Period(MONDAY, MONDAY + timedelta(days=7))
+HOUR_S, DAY_S = 3600, 86_400
+NOTHING = WaitingHour(0, None)
 
 
 def asked(status="approved", source="reviewer", **changes):
@@ -80,8 +97,8 @@ def test_each_person_has_sums_of_their_own():
     found = insight.by_person([asked(), no], [yes(), yes(0.1, became="rejected")])
 
     alice, bob = found["alice"], found["bob"]
-    assert (alice.yeses, alice.noes, alice.quick, alice.overruled) == (2, 0, 1, 1)
-    assert (bob.yeses, bob.noes, bob.reasons, bob.rate) == (0, 1, 1, 0.0)
+    assert (alice.approvals, alice.rejections, alice.quick, alice.overruled) == (2, 0, 1, 1)
+    assert (bob.approvals, bob.rejections, bob.reasons, bob.rate) == (0, 1, 1, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -110,3 +127,195 @@ def test_people_disagree_about_one_content(second, disagree):
 )
 def test_the_rule_that_decided_is_read_from_the_trace(sentences, rule):
     assert deciding_rule(canonical_json(sentences)) == rule
+
+
+def decided_after(*seconds):
+    return insight.time_to_decision([asked(waited_s=after) for after in seconds])
+
+
+def test_nothing_asked_has_no_decisions_and_no_limits():
+    assert insight.time_to_decision([]) == ([0] * 14, 0, [])
+
+
+@pytest.mark.parametrize(
+    ("seconds", "bar"),
+    [
+        (0.0, 0),
+        (0.99, 0),
+        (1.0, 1),
+        (59.9, 5),
+        (60.0, 6),
+        (86_399.9, 12),
+        (86_400.0, 13),
+        (9e9, 13),
+    ],
+)
+def test_an_edge_belongs_to_the_bar_that_it_begins(seconds, bar):
+    assert decided_after(seconds).counts == [int(number == bar) for number in range(14)]
+
+
+def test_only_decisions_of_people_are_in_the_time_to_decision():
+    found = insight.time_to_decision(
+        [
+            asked(source="policy"),
+            asked("expired", "deadline", waited_s=60.0),
+            asked("cancelled", "agent"),
+            asked("pending", None, waited_s=None),
+            asked("rejected"),
+        ]
+    )
+
+    assert (sum(found.counts), found.expired) == (1, 1)
+
+
+def test_usual_time_limits_are_those_of_one_in_twenty_requests():
+    limits = [1800.2] * 60 + [300.0] * 36 + [60.0] * 4
+
+    found = insight.time_to_decision([asked(limit_s=limit_s) for limit_s in limits])
+
+    assert found.limits == [(300, 36), (1800, 60)]
+
+
+def test_at_most_three_time_limits_are_usual():
+    found = insight.time_to_decision([asked(limit_s=float(n)) for n in (10, 20, 30, 30, 40, 40)])
+
+    assert found.limits == [(10, 1), (30, 2), (40, 2)]
+
+
+def waits(*rows, zone=UTC, period=WEEK):
+    """What is said of the hours in which something was asked: (weekday, hour) -> what."""
+    days = insight.waiting_by_hour(rows, period, zone)
+    hours = [((day, hour), one) for day, row in enumerate(days) for hour, one in enumerate(row)]
+    assert len(hours) == 7 * 24
+    return {at: one for at, one in hours if one != NOTHING}
+
+
+def test_an_empty_history_has_seven_days_of_hours_without_anything():
+    assert waits() == {}
+
+
+@pytest.mark.parametrize(
+    ("since_s", "at"),
+    [
+        (0.0, (0, 0)),
+        (HOUR_S - 0.1, (0, 0)),
+        (HOUR_S, (0, 1)),
+        (7 * DAY_S - 0.1, (6, 23)),
+    ],
+)
+def test_an_hour_holds_its_beginning_and_not_its_end(since_s, at):
+    assert waits(asked(since_s=since_s, waited_s=5.0)) == {at: (1, 5.0)}
+
+
+def test_of_an_hour_the_median_is_told_so_that_one_outlier_is_not_the_answer():
+    rows = [asked(waited_s=waited_s) for waited_s in (1.0, 2.0, 1e6)]
+
+    assert waits(*rows) == {(0, 0): (3, 2.0)}
+
+
+def test_the_same_hour_of_two_weeks_is_one():
+    two_weeks = Period(MONDAY, MONDAY + timedelta(days=14))
+    rows = [asked(since_s=0.0, waited_s=1.0), asked(since_s=7.0 * DAY_S, waited_s=3.0)]
+
+    assert waits(*rows, period=two_weeks) == {(0, 0): (2, 1.0)}
+
+
+def test_hours_are_those_of_the_zone_on_both_sides_of_its_change():
+    saturday, sunday = 5 * DAY_S + 10 * HOUR_S, 6 * DAY_S + 10 * HOUR_S
+
+    found = waits(asked(since_s=saturday), asked(since_s=sunday), zone=BERLIN)
+
+    assert set(found) == {(5, 11), (6, 12)}
+
+
+def test_a_zone_may_be_off_by_quarters_of_an_hour_and_move_the_weekday():
+    late_monday = asked(since_s=18 * HOUR_S + 20 * 60)
+
+    assert set(waits(late_monday, zone=ZoneInfo("Asia/Kathmandu"))) == {(1, 0)}
+
+
+def test_what_expired_waited_and_what_is_open_or_nobody_was_asked_about_did_not():
+    found = waits(
+        asked("expired", "deadline", waited_s=60.0),
+        asked("pending", None, waited_s=None),
+        asked(source="policy", waited_s=0.0),
+    )
+
+    assert found == {(0, 0): (1, 60.0)}
+
+
+def test_outcomes_are_counted_on_their_day():
+    rows = [
+        asked(),
+        asked("rejected", since_s=DAY_S - 0.1),
+        asked("expired", "deadline", since_s=DAY_S),
+        asked(source="grant", since_s=6.0 * DAY_S),
+        asked("pending", None, since_s=7 * DAY_S - 0.1),
+    ]
+
+    days = insight.outcomes_by_day(rows, WEEK)
+
+    assert [{name for name in day if day[name]} for day in days] == [
+        {"approved", "rejected"},
+        {"expired"},
+        set(),
+        set(),
+        set(),
+        set(),
+        {"alone", "other"},
+    ]
+    assert sum(sum(day.values()) for day in days) == len(rows)
+
+
+def test_several_days_are_one_stretch_and_the_last_may_be_shorter():
+    rows = [asked(since_s=float(day * DAY_S)) for day in range(7)]
+
+    assert [day["approved"] for day in insight.outcomes_by_day(rows, WEEK, 3)] == [3, 3, 1]
+
+
+def test_approvals_of_people_are_counted_for_each_agent_by_day():
+    rows = [
+        asked(),
+        asked(since_s=2.0 * DAY_S),
+        asked("rejected"),
+        asked(source="policy"),
+        asked(agent="other", since_s=6.5 * DAY_S),
+    ]
+
+    assert insight.approvals_by_day(rows, WEEK) == {
+        "beamline": [1, 0, 1, 0, 0, 0, 0],
+        "other": [0, 0, 0, 0, 0, 0, 1],
+    }
+
+
+def test_one_approval_is_one_dot_with_the_time_in_view():
+    assert insight.readings([yes(3.0, 116)]) == [Reading(4.0, 116, 1, True, "alice")]
+
+
+def test_a_dot_never_joins_fast_approvals_with_others():
+    same_place = [yes(10.0, 110), yes(10.0, 111)]
+
+    assert [(one.lines, one.is_fast) for one in insight.readings(same_place)] == [
+        (110, False),
+        (111, True),
+    ]
+
+
+def test_approvals_at_the_same_place_are_one_dot():
+    assert insight.readings([yes(9.0, 20), yes(9.0, 20, person="bob")]) == [
+        Reading(10.0, 20, 2, False, "")
+    ]
+
+
+@pytest.mark.parametrize("unknown", [{"after_s": None}, {"lines": None}, {"lines": 0}])
+def test_without_a_time_or_lines_there_is_no_dot(unknown):
+    assert insight.readings([yes(**unknown)]) == []
+
+
+def test_a_hundred_thousand_approvals_are_not_a_hundred_thousand_dots():
+    many = [yes(n % 997 * 1.7, 1 + n % 3001) for n in range(20_000)]
+
+    dots = insight.readings(many)
+
+    assert len(dots) < 1000
+    assert sum(dot.approvals for dot in dots) == len(many)

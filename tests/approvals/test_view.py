@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from dashboard.approvals import services
 from dashboard.approvals.models import View
-from dashboard.approvals.rules.assignment import presence
+from dashboard.approvals.rules.view import presence
 from dashboard.audit.models import AuditEntry
 from tests import make
 

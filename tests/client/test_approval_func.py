@@ -49,6 +49,13 @@ async def test_the_environment_says_where(served, monkeypatch):
     assert response.approved is True
 
 
+async def test_the_note_of_an_approval_is_its_reason():
+    with FakeDashboard.approving("Only until 15:00.").installed():
+        response = await approval_func(Event())
+
+    assert (response.approved, response.reason) == (True, "Only until 15:00.")
+
+
 async def test_the_code_goes_as_it_is_and_names_no_language():
     with FakeDashboard.approving().installed() as fake:
         await approval_func(Event())

@@ -134,6 +134,25 @@ def test_a_response_stands_for_approved_in_a_condition(approved):
     assert bool(ApprovalResponse(approved=approved, reason="")) is approved
 
 
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({"approved": True, "status": "approved", "decided_by": "ana"}, "approved by ana"),
+        ({"approved": True, "status": "approved", "source": "policy"}, "approved by policy"),
+        ({"approved": False, "status": "expired", "source": "deadline"}, "expired by deadline"),
+        ({"approved": False, "reason": "No server."}, "not approved: No server."),
+        (
+            {"approved": False, "status": "rejected", "decided_by": "ana", "reason": "Too broad."},
+            "rejected by ana: Too broad.",
+        ),
+    ],
+)
+def test_a_response_is_printed_as_one_line(fields, line):
+    status = Status(fields["status"]) if "status" in fields else None
+
+    assert str(ApprovalResponse(**{"reason": "", **fields, "status": status})) == line
+
+
 @pytest.mark.parametrize("approved", ["yes", "no", 1, None, "approved"])
 def test_a_response_takes_nothing_but_true_and_false(approved):
     with pytest.raises(TypeError, match="approved must be True or False"):

@@ -56,5 +56,20 @@ def house():
         assert house.errors() == []
 
 
+@pytest.fixture(scope="session")
+def rough():
+    """One dashboard for tests that kill it and lock its database, so that errors are logged."""
+    with serve(environment={"WEBHOOK_NETWORKS": "127.0.0.0/8"}) as rough:
+        yield rough
+        assert rough.audit_is_whole() is True
+
+
+@pytest.fixture
+def rough_house(rough):
+    """The same; it runs, whatever the test before left of it."""
+    rough.start()
+    return rough
+
+
 def _is_long(request):
     return request.config.getoption("--long")

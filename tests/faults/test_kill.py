@@ -6,24 +6,23 @@ from uuid import UUID
 
 from approval_client import ApprovalRequest, AsyncClient
 from tests.faults.talking import talking
-from tests.serving import serve
 
 VERDICTS = {"approve": "approved", "reject": "rejected"}
 
 
-async def test_everybody_is_answered_after_the_restart_and_nothing_happened_twice(rounds, in_full):
+async def test_everybody_is_answered_after_the_restart_and_nothing_happened_twice(
+    rough_house, rounds, in_full
+):
     agents = 50 if in_full else 15
-    with serve() as house:
-        for number in range(rounds):
-            told, acked = await one_round(house, f"round-{number}", agents)
+    for number in range(rounds):
+        told, acked = await one_round(rough_house, f"round-{number}", agents)
 
-            closed = statuses(house, f"round-{number}")
-            assert len(told) == len(closed) == agents
-            assert told == {pk: status == "approved" for pk, status in closed.items()}
-            assert acked.items() <= closed.items()
-            assert starts(house, told) == [pk for pk in sorted(told) if told[pk]]
-            print(f"kill -9: {len(acked)} of {agents} decisions acked")  # noqa: T201 - a figure
-        assert house.audit_is_whole() is True
+        closed = statuses(rough_house, f"round-{number}")
+        assert len(told) == len(closed) == agents
+        assert told == {pk: status == "approved" for pk, status in closed.items()}
+        assert acked.items() <= closed.items()
+        assert starts(rough_house, told) == [pk for pk in sorted(told) if told[pk]]
+        print(f"kill -9: {len(acked)} of {agents} decisions acked")  # noqa: T201 - a figure
 
 
 async def one_round(house, run_id, count):

@@ -12,7 +12,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from tests.faults.talking import talking
-from tests.serving import serve
+from tests.serving import Server, serve
 
 UNABLE_TO_STOP = """
 import runpy, sys
@@ -201,8 +201,10 @@ async def test_nobody_can_connect_once_it_stops(alone):
     assert (answer[0], code) == (303, 0)
 
 
-async def test_it_does_not_wait_for_clients_that_send_half_a_request_or_nothing(running):
+async def test_it_does_not_wait_for_who_sends_half_a_request_or_nothing_or_never_reads(running):
+    path, _ = largest_file(running)
     async with talking(running) as (asker, _):
+        await not_reading(asker, path)
         await half_a_request(asker, b"")
         await half_a_request(asker, b"GET /healthz HT")
         await half_a_request(asker, b"GET /healthz HTTP/1.1\r\nHost: x\r\n")
@@ -227,51 +229,34 @@ async def test_an_answer_that_is_read_slowly_arrives_whole(running):
     assert (status, len(body), code) == (200, size, 0)
 
 
-async def test_it_does_not_wait_for_clients_that_never_read_their_answer(running):
-    path, _ = largest_file(running)
-    async with talking(running) as (asker, _):
-        await not_reading(asker, path)
-        code, _ = await asyncio.to_thread(running.server.end)
-
-    assert code == 0
-
-
-def test_where_it_cannot_stop_in_order_it_says_so_and_fails():
-    with serve() as house:
-        house.server.kill()
-        python, _, *command = house.server.command
-        house.server.command = [python, "-c", UNABLE_TO_STOP, *command]
-        house.start()
-
-        code, _ = house.server.end()
-
-        assert code == 1
-        assert "OSError: The socket is gone." in house.logs()
-
-
-async def test_asked_twice_it_ends_at_once_and_says_that_it_did(running):
-    async with talking(running) as (asker, _):
-        slow = await asker()
-        slow.writer.write(b"POST /api/v1/approvals HTTP/1.1\r\nContent-Length: 9\r\n\r\n{")
-        await asyncio.sleep(0.2)
-        running.server.send(signal.SIGTERM)
-        await asyncio.sleep(0.5)
-        assert running.server.process.poll() is None
-        running.server.send(signal.SIGTERM)
-        code, took_s = await asyncio.to_thread(running.server.ended)
+def test_where_it_cannot_stop_in_order_it_says_so_and_fails(house):
+    house.server.kill()
+    python, _, *command = house.server.command
+    log = house.folder / "unable"  # not one of the logs in which no error is expected
+    unable = Server(
+        [python, "-c", UNABLE_TO_STOP, *command], log, house.environment, house.server.descriptors
+    )
+    unable.start()
+    try:
+        house.until_ready(unable)
+        code, _ = unable.end()
+    finally:
+        unable.kill()
 
     assert code == 1
-    assert took_s < 1
+    assert "OSError: The socket is gone." in log.read_text()
 
 
-async def test_asked_twice_it_does_not_wait_for_the_database(running):
+async def test_asked_twice_it_ends_at_once_and_waits_for_no_client_and_no_database(running):
     async with talking(running) as (asker, decider):
-        person = await ready_to_decide(await asker(), decider)
+        person, slow = await ready_to_decide(await asker(), decider), await asker()
         with running.nobody_writes():
             person.decide()
+            slow.writer.write(b"POST /api/v1/approvals HTTP/1.1\r\nContent-Length: 9\r\n\r\n{")
             await asyncio.sleep(0.2)
             running.server.send(signal.SIGTERM)
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.5)
+            assert running.server.process.poll() is None
             running.server.send(signal.SIGTERM)
             code, took_s = await asyncio.to_thread(running.server.ended)
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import sqlite3
@@ -32,6 +33,16 @@ def house(tmp_path_factory):
     return folder, run
 
 
+@pytest.fixture(scope="module")
+def second(house, tmp_path_factory):
+    """A second run, from another folder, in which somebody signs in; Ctrl-C ends it."""
+    with running(house[0], cwd=tmp_path_factory.mktemp("elsewhere")) as run:
+        run.sheet = httpx2.get(f"{run.url}/static/css/tokens.css", timeout=30)
+        sign_in(run)
+        run.status = run.stop(signal.SIGINT)
+    return run
+
+
 def test_a_first_run_serves(house):
     _, run = house
 
@@ -56,23 +67,16 @@ def test_what_a_first_run_makes_is_for_this_account_alone(house):
     assert folder.joinpath("static").is_dir()
 
 
-def test_from_another_folder_it_finds_everything_and_tells_another_link(house, tmp_path):
-    folder, first = house
-    with running(folder, cwd=tmp_path) as run:
-        assert httpx2.get(f"{run.url}/static/css/tokens.css").status_code in {200, 404}
-
-    assert run.link
-    assert run.link != first.link
-    assert run.token is None
+def test_from_another_folder_it_finds_everything_and_tells_another_link(house, second):
+    assert second.sheet.status_code in {200, 404}
+    assert second.link
+    assert second.link != house[1].link
+    assert second.token is None
 
 
-def test_ctrl_c_ends_it_without_a_traceback(house):
-    with running(house[0]) as run:
-        httpx2.get(f"{run.url}/healthz")
-        status = run.stop(signal.SIGINT)
-
-    assert status == 0
-    assert "Traceback" not in run.said
+def test_ctrl_c_ends_it_without_a_traceback(second):
+    assert second.status == 0
+    assert "Traceback" not in second.said
 
 
 def test_ctrl_c_before_it_serves_is_no_traceback_either(house):
@@ -83,15 +87,8 @@ def test_ctrl_c_before_it_serves_is_no_traceback_either(house):
     assert "Traceback" not in run.said
 
 
-def test_the_link_is_told_until_somebody_used_it(folder):
-    with running(folder) as run:
-        sign_in(run)
-    with running(folder) as again:
-        assert again.link is None
-
-
 def sign_in(run):
-    with httpx2.Client(headers={"Origin": run.url}, follow_redirects=False) as browser:
+    with httpx2.Client(headers={"Origin": run.url}, timeout=30) as browser:
         page = browser.get(run.link)
         form = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)[1]
         answer = browser.post(run.link, data={"csrfmiddlewaretoken": form})
@@ -106,13 +103,16 @@ def test_two_starts_at_once_on_a_fresh_folder_both_serve_and_one_tells_the_token
     assert [bool(first.token), bool(second.token)].count(True) == 1
 
 
-def test_it_serves_on_a_socket_that_was_handed_over(house):
+def test_it_serves_on_a_socket_that_was_handed_over_and_tells_no_link_once_one_was_used(
+    house, second
+):
     with socket.create_server(("127.0.0.1", 0)) as given:
         number = given.fileno()
         with running(house[0], "--fd", str(number), pass_fds=[number]) as run:
             assert httpx2.get(f"{run.url}/healthz").is_success
 
             assert run.url == f"http://127.0.0.1:{given.getsockname()[1]}"
+            assert run.link is None
 
 
 def test_a_taken_port_ends_a_start_at_once_with_status_1(folder):
@@ -125,25 +125,30 @@ def test_a_taken_port_ends_a_start_at_once_with_status_1(folder):
 
 
 REFUSED = {
-    "an empty key": ({"SECRET_KEY": ""}, "SECRET_KEY is missing or weak"),
-    "any host": ({"ALLOWED_HOSTS": "*"}, "ALLOWED_HOSTS=* lets any site"),
-    "a path": ({"PUBLIC_URL": "https://a.example/x"}, "PUBLIC_URL is 'https://a.example/x'"),
+    "an empty key, any host and a path": (
+        {"SECRET_KEY": "", "ALLOWED_HOSTS": "*", "PUBLIC_URL": "https://a.example/x"},
+        [
+            "SECRET_KEY is missing or weak",
+            "ALLOWED_HOSTS=* lets any site",
+            "PUBLIC_URL is 'https://a.example/x'",
+        ],
+    ),
     "a database that is not there": (
         {"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none"},
-        "The database cannot be used: connection failed",
+        ["The database cannot be used: connection failed"],
     ),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused_is_said_without_a_traceback(folder, name):
-    variables, reason = REFUSED[name]
+    variables, reasons = REFUSED[name]
 
     done = manage(folder, "start", "--port", "0", **variables)
 
     assert done.returncode == 1
     assert "Nothing was started." in done.stderr
-    assert reason in done.stderr
+    assert [reason for reason in reasons if reason not in done.stderr] == []
     assert "Traceback" not in done.stderr
 
 
@@ -159,17 +164,16 @@ def test_without_the_server_extra_it_says_what_to_install(folder):
     )
 
 
-def test_verify_audit_exits_with_0_for_a_whole_log_and_with_1_for_a_cut_one(folder):
-    with running(folder):
-        pass
+def test_verify_audit_exits_with_0_for_a_whole_log_and_with_1_for_a_cut_one(house, folder):
+    shutil.copytree(house[0], folder)
     whole = manage(folder, "verify_audit")
     cut_the_tail(folder / "dashboard.sqlite3")
     head = whole.stdout.split()[-1]
 
-    cut = [manage(folder, "verify_audit"), manage(folder, "verify_audit", "--expect", head)]
+    cut = manage(folder, "verify_audit", "--expect", head)
 
-    assert [done.returncode for done in (whole, *cut)] == [0, 1, 1]
-    assert all("The audit log is broken: the log " in done.stderr for done in cut)
+    assert [done.returncode for done in (whole, cut)] == [0, 1]
+    assert "The audit log is broken: the log " in cut.stderr
 
 
 def cut_the_tail(file):

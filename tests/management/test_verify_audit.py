@@ -102,5 +102,5 @@ def test_a_database_that_does_not_answer_is_a_sentence(broken, log, monkeypatch)
 
     assert broken() == (
         "Nothing was done. The database cannot be used: no such table: dashboard_auditentry. "
-        "Check DATABASE_URL, and run `manage.py start` or `manage.py migrate` once."
+        "Check DATABASE_URL, and run `python manage.py start` or `python manage.py migrate` once."
     )

@@ -58,9 +58,9 @@ def test_an_earlier_half_time_asks_for_less():
     minute = of(groups=("ops",), escalate_to="chiefs", time_limit_s=60)
 
     assert shortfalls(minute, hour) == [
-        "people outside of the groups that had to approve may do so, or may do so earlier"
+        "people outside the required groups may approve, or may approve earlier"
     ]
-    assert shortfalls(hour, minute) == ["it may stay open for longer"]
+    assert shortfalls(hour, minute) == ["it may stay open longer"]
 
 
 @pytest.mark.parametrize(("limit_s", "from_s"), [(None, 900), (600, 300)])
@@ -120,14 +120,14 @@ def test_what_asks_for_less_is_named_respect_by_respect():
     strict = of(approvals=2, groups=("ops",), time_limit_s=60, reason_required=True)
 
     assert shortfalls(of(**lax, owner_may_approve=True), strict) == [
-        "1 instead of 2 people have to approve",
-        "people outside of the groups that had to approve may do so, or may do so earlier",
+        "1 instead of 2 people must approve",
+        "people outside the required groups may approve, or may approve earlier",
         "the agent's owner may approve",
-        "who edited the content may approve it",
-        "it may stay open for longer",
-        "no reason is needed to approve",
-        "a yes may be remembered",
-        "the content need not be read to its end",
+        "whoever edited the content may approve it",
+        "it may stay open longer",
+        "a reason is not required",
+        "the approval may be remembered",
+        "reading to the end is not required",
     ]
 
 

@@ -6,6 +6,7 @@ from approval_client.wire import Kind
 from dashboard.policies.demands import Circle, Required
 from dashboard.policies.evaluate import (
     EVERYTHING_TO_A_PERSON,
+    Deciding,
     Effect,
     Evaluation,
     Policy,
@@ -133,7 +134,7 @@ def test_what_is_left_out_means_to_ask():
     empty = Policy({})
 
     assert [effect_of(empty, question(kind)) for kind in Kind] == [ASKS] * 4
-    assert not empty.gate_is_off
+    assert not empty.asks_nobody
 
 
 def test_the_trace_says_which_sentences_led_there():
@@ -308,3 +309,41 @@ def test_an_approving_rule_for_every_language_wants_one_to_be_there():
     assert effect_of(approving, question(languages=["bash"])) is OPENS
     assert effect_of(approving, question(languages=[])) is ASKS
     assert effect_of(approving, question(languages=["bash", ""])) is ASKS
+
+
+def test_a_rejecting_rule_decides_alone():
+    judged = policy(rule("review", name="asks"), rule("reject", name="no"))
+
+    assert evaluate(judged, question()).deciding == Deciding(("no",))
+
+
+def test_a_rule_and_the_modes_decide_together_if_they_say_the_same():
+    judged = policy(rule("review", name="asks"))
+
+    assert evaluate(judged, question()).deciding == Deciding(("asks",), modes=True)
+
+
+def test_an_approving_rule_does_not_decide_what_a_mode_asks_about():
+    judged = policy(rule("approve", name="opens"))
+
+    assert evaluate(judged, question(findings=[READS])).deciding == Deciding(modes=True)
+
+
+def test_a_rule_after_the_one_that_spoke_does_not_decide():
+    judged = policy(rule("approve", name="opens"), rule("review", name="adds"))
+    answer = evaluate(judged, question(findings=[READS]))
+
+    assert answer.effect is ASKS
+    assert answer.deciding == Deciding(modes=True)
+
+
+def test_where_nothing_speaks_nothing_decides():
+    assert evaluate(silent(), question(Kind.PLAN)).deciding == Deciding()
+
+
+def test_a_doubt_decides_where_all_that_speaks_would_approve():
+    judged = silent(rule("approve", name="opens"))
+    answer = evaluate(judged, question(findings=[DOUBT]))
+
+    assert answer.effect is ASKS
+    assert answer.deciding == Deciding(doubts=True)

@@ -180,7 +180,7 @@ def test_every_mapping_says_what_opens():
 def test_osprey_switched_off_switches_the_gate_off(word):
     read = from_yaml(f"approval: {{enabled: {word}, tools: {{a: always}}}}")
 
-    assert read.policy.gate_is_off
+    assert read.policy.asks_nobody
     assert read.mapped == ["enabled: false → the global mode 'disabled'. NOBODY IS ASKED."]
     assert read.ignored == ["tools: nothing is asked."]
     assert read.policy.modes["capabilities"] == EVERYTHING_TO_A_PERSON.modes["capabilities"]

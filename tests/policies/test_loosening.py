@@ -18,14 +18,14 @@ def test_the_first_policy_loosens_nothing():
 
 def test_switching_the_gate_off_is_told():
     assert loosenings(policy(), policy(mode="disabled")) == [
-        "The gate is switched off: where no rule speaks, nobody is asked."
+        "The gate is switched off: nobody is asked, unless a rule says so."
     ]
 
 
 def test_a_mode_that_asks_less_is_told():
     assert loosenings(policy(), policy(python="epics_writes", memory=False)) == [
-        "The modes ask less about code.",
-        "The modes ask less about memory operations.",
+        "The modes require less for code.",
+        "The modes require less for memory changes.",
     ]
 
 
@@ -33,17 +33,19 @@ def test_a_mode_that_falls_silent_matters_where_a_rule_approves():
     approving = rule("approve", kinds=["code"])
 
     assert loosenings(policy(), silent()) == []
-    assert loosenings(policy(approving), silent(approving)) == ["The modes ask less about code."]
+    assert loosenings(policy(approving), silent(approving)) == ["The modes require less for code."]
 
 
 def test_owners_who_may_approve_are_told_once():
     before, after = (policy(rule(), rule(name="b"), owners=owners) for owners in (False, True))
 
-    assert loosenings(before, after) == ["Owners may approve what their own agents ask."]
+    assert loosenings(before, after) == ["Owners may approve requests of their own agents."]
 
 
 def test_a_new_approving_rule_is_told():
-    assert told([], [rule("approve")]) == ["Rule 'rule' approves what no rule approved before."]
+    assert told([], [rule("approve")]) == [
+        "Rule 'rule' approves requests that no rule approved before."
+    ]
 
 
 def test_an_approving_rule_that_the_modes_make_moot_is_not_told():
@@ -54,8 +56,8 @@ def test_an_approving_rule_before_a_reviewing_one_is_told():
     review = rule("review", "b", kinds=["code"])
 
     assert told([review], [rule("approve", "a", agents=["x"]), review]) == [
-        "Rule 'a' approves what rule 'b' had reviewed.",
-        "Rule 'a' approves what no rule approved before.",
+        "Rule 'a' approves requests that rule 'b' had reviewed.",
+        "Rule 'a' approves requests that no rule approved before.",
     ]
 
 
@@ -69,14 +71,18 @@ def test_an_approving_rule_that_is_narrowed_is_not_told():
     before, after = rule("approve", agents=["x*"]), rule("approve", agents=["xy"], tools=["a"])
 
     assert told([before], [after]) == []
-    assert told([after], [before]) == ["Rule 'rule' approves what no rule approved before."]
+    assert told([after], [before]) == [
+        "Rule 'rule' approves requests that no rule approved before."
+    ]
 
 
 def test_a_rejecting_rule_that_goes_or_narrows_is_told():
     before, after = rule("reject", tools=["a", "b"]), rule("reject", tools=["a"])
 
     for left in ([after], []):
-        assert told([before], left) == ["Not all that rule 'rule' rejected is rejected any more."]
+        assert told([before], left) == [
+            "Some requests that rule 'rule' rejected are no longer rejected."
+        ]
     assert told([after], [before]) == []
 
 
@@ -86,7 +92,7 @@ def test_a_review_that_becomes_a_rejection_is_not_told():
 
 def test_a_review_that_becomes_an_approval_is_told():
     assert told([rule("review", agents=["a"])], [rule("approve", agents=["a"])]) == [
-        "Rule 'rule' approves what rule 'rule' had reviewed."
+        "Rule 'rule' approves requests that rule 'rule' had reviewed."
     ]
 
 
@@ -94,17 +100,14 @@ def test_a_smaller_quorum_is_told():
     before, after = rule("review", demands=TWO), rule("review")
 
     assert told([before], [after]) == [
-        "Rule 'rule' asks for less than rule 'rule' did: 1 instead of 2 people have to approve."
+        "Rule 'rule' requires less than rule 'rule' did: 1 instead of 2 people must approve."
     ]
     assert told([after], [before]) == []
 
 
 def test_a_review_that_goes_takes_what_it_asked_for_with_it():
     assert told([rule("review", kinds=["plan"], demands=TWO)], []) == [
-        (
-            "What no rule decides asks for less than rule 'rule' did: 1 instead of 2 people have "
-            "to approve."
-        )
+        ("The default requires less than rule 'rule' did: 1 instead of 2 people must approve.")
     ]
 
 
@@ -116,7 +119,7 @@ def test_a_review_that_goes_from_before_an_open_mode_is_told():
     review = rule("review", kinds=["code"])
 
     assert loosenings(policy(review, python="disabled"), policy(python="disabled")) == [
-        "Nothing asks any more about all that rule 'rule' had reviewed."
+        "Some requests that rule 'rule' had reviewed are no longer reviewed."
     ]
 
 
@@ -124,7 +127,7 @@ def test_a_review_that_is_put_before_a_stricter_one_is_told():
     strict, lax = rule("review", "strict", demands=TWO), rule("review", "lax", agents=["x"])
 
     assert told([strict], [lax, strict]) == [
-        "Rule 'lax' asks for less than rule 'strict' did: 1 instead of 2 people have to approve."
+        "Rule 'lax' requires less than rule 'strict' did: 1 instead of 2 people must approve."
     ]
     assert told([strict], [strict, lax]) == []
 
@@ -134,7 +137,7 @@ def test_a_claim_that_is_no_longer_reached_is_told():
     review = rule("review", "all")
 
     assert told([loop, review], [review, loop]) == [
-        "Not all that rule 'loop' asked for is asked for any more."
+        "Some of what rule 'loop' required is no longer required."
     ]
     assert told([review, loop], [loop, review]) == []
 

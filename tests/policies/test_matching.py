@@ -108,8 +108,9 @@ def test_an_approving_pattern_matches_the_whole_code():
     assert matches(asked, "approve", content_matches=r"(?s)print.*")
 
 
-def test_a_pattern_looks_at_texts_without_their_escapes():
-    assert matches(call({"q": 'say "no"\nnow'}), content_matches='"no"\nnow')
+@pytest.mark.parametrize("argument", ['say "no"\nnow', ['say "no"\nnow'], {'say "no"\nnow': 1}])
+def test_a_pattern_looks_at_texts_without_their_escapes(argument):
+    assert matches(call({"q": argument}), content_matches='"no"\nnow')
 
 
 def test_a_pattern_looks_at_canonical_json_too():

@@ -69,7 +69,7 @@ def test_proposing_is_recorded(proposal):
     details = parse_json(entry.details)
     assert details["policy"]["owner_may_approve"] is True
     assert (details["note"], details["based_on"]) == ("because", 1)
-    assert details["loosened"] == ["Owners may approve what their own agents ask."]
+    assert details["loosened"] == ["Owners may approve requests of their own agents."]
 
 
 def test_what_loosens_nothing_is_published_by_one_person(ada):

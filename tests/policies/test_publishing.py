@@ -22,7 +22,7 @@ BY = Actor("user:ada", "session:password")
 MODES = EVERYTHING_TO_A_PERSON.modes
 GATE_OFF = Policy({"global_mode": "disabled"})
 OWNERS = Policy(MODES, owner_may_approve=True)
-SAYS_OWNERS = "Owners may approve what their own agents ask."
+SAYS_OWNERS = "Owners may approve requests of their own agents."
 
 
 def rejecting(name="No plans", **more):
@@ -102,7 +102,7 @@ def test_switching_the_gate_off_needs_a_word_of_its_own(ada, word):
 def test_the_word_switches_the_gate_off(ada):
     loosened(GATE_OFF, ada, "disabled")
 
-    assert queries.policy_in_force().gate_is_off
+    assert queries.policy_in_force().asks_nobody
 
 
 def test_white_space_around_the_word_does_not_matter(ada):
@@ -117,7 +117,7 @@ def test_a_revision_keeps_what_it_loosened(ada):
 def test_taking_a_rejecting_rule_out_loosens(ada):
     published(STRICTER, ada)
 
-    with pytest.raises(NotConfirmed, match="Not all that rule 'No plans' rejected"):
+    with pytest.raises(NotConfirmed, match="Some requests that rule 'No plans' rejected"):
         published(EVERYTHING_TO_A_PERSON, ada)
 
 

@@ -71,4 +71,4 @@ def test_what_everything_on_meant_for_memory_stays():
 
 
 def test_a_gate_that_is_off_stays_off():
-    assert add(policy(mode="disabled"), READ_ONLY).gate_is_off
+    assert add(policy(mode="disabled"), READ_ONLY).asks_nobody

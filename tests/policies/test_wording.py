@@ -28,11 +28,11 @@ def test_each_sentence_says_what_is_done(judged):
 
 def test_the_first_policy_in_words():
     assert [f"{s.subject}: {s.text}" for s in sentences(EVERYTHING_TO_A_PERSON)] == [
-        "Code of any language: A person is asked, always.",
-        "Writing to memory: A person is asked, always.",
-        "Calling a tool: A person is asked, always. No mode covers it.",
-        "Following a plan: A person is asked, always. No mode covers it.",
-        "Owners of agents: May not approve what their own agents ask; another reviewer has to.",
+        "Code: A person is always asked.",
+        "Memory changes: A person is always asked.",
+        "Tool calls: A person is always asked (there is no mode for them).",
+        "Plans: A person is always asked (there is no mode for them).",
+        ("Owners of agents: May not approve requests of their own agents; another reviewer must."),
     ]
 
 
@@ -46,19 +46,20 @@ def test_a_gate_that_is_off_names_the_rules_that_hold():
     said = sentences(policy(rule("reject", "no"), mode="disabled"))
 
     assert said[0].text.endswith("unless a rule stops it.")
-    assert (said[1].subject, said[1].text) == ("Rule 'no'", "Anything by any agent: rejected.")
+    assert (said[1].subject, said[1].text) == ("Rule 'no'", "Requests: rejected.")
 
 
 def test_epics_writes_says_which_code_is_asked_about():
     assert sentences(policy(python="epics_writes"))[0].text == (
         "A person is asked about code that writes to the control system, is not Python, could not "
-        "be read or followed, or calls something unknown. Other code is approved at once."
+        "be read or followed, or calls something unknown. Other code is approved without "
+        "asking."
     )
 
 
 def test_a_mode_that_is_not_set_leaves_it_to_the_rules():
     assert sentences(silent(rule("approve", kinds=["code"])))[0].text == (
-        "A person is asked where no rule decides. Its mode is not set."
+        "A person is asked, unless a rule decides (the mode is not set)."
     )
 
 
@@ -71,35 +72,38 @@ def test_only_an_approving_rule_opens():
 @pytest.mark.parametrize(
     ("when", "sentence"),
     [
-        ({}, "Anything by any agent"),
-        ({"kinds": ["code", "plan"]}, "Code or a plan by any agent"),
+        ({}, "Requests"),
+        ({"kinds": ["code", "plan"]}, "Code or plans"),
         (
             {"kinds": ["code"], "languages": ["bash"], "findings": {"at_least": "high"}},
-            "Code in bash by any agent with a finding of high severity",
+            "Code in bash with any finding of high severity",
         ),
         (
             {"findings": {"names": ["sql-*"], "at_least": "low"}},
-            "Anything by any agent with a finding 'sql-*' of low severity or higher",
+            "Requests with findings like sql-* of low severity or higher",
         ),
-        ({"tools": ["a", "b*"]}, "A call of the tool 'a' or 'b*' by any agent"),
+        ({"tools": ["a", "b*"]}, "Calls of tools like a or b*"),
         (
             {"arguments": [{"path": "a.b", "test": "over", "value": 100}], "agents": ["x"]},
-            "Anything by the agent 'x' whose argument 'a.b' is over 100",
+            "Requests from the agent x where a.b is over 100",
         ),
         (
             {"arguments": [{"path": "a", "test": "one_of", "value": ["x", 1]}]},
-            "Anything by any agent whose argument 'a' is one of \"x\", 1",
+            'Requests where a is one of "x", 1',
         ),
         (
             {"hours": {"from": "22:00", "until": "06:00", "days": ["sat"]}},
-            "Anything by any agent on sat between 22:00 and 06:00 (UTC)",
+            "Requests on Sat between 22:00 and 06:00 (UTC)",
         ),
-        ({"hours": {}}, "Anything by any agent between 00:00 and 24:00 (UTC)"),
-        ({"content_matches": "a"}, "Anything by any agent that somewhere matches 'a'"),
+        ({"hours": {}}, "Requests between 00:00 and 24:00 (UTC)"),
+        ({"content_matches": "a"}, "Requests whose text contains a match for 'a'"),
         (
             {"repeated": 3},
-            "Anything by any agent asked for 3 times or more before in the same run",
+            "Requests asked 3 times or more before in the same run",
         ),
+        ({"capabilities": ["delete_*"]}, "Requests that claim a capability like delete_*"),
+        ({"runs": ["nightly"]}, "Requests that claim the run nightly"),
+        ({"tools": ["a: rejected"]}, "Calls of the tool 'a: rejected'"),
     ],
 )
 def test_a_rule_in_words(when, sentence):
@@ -112,8 +116,8 @@ def test_an_approving_rule_in_words():
     )
 
     assert rule_sentence(approving) == (
-        "Anything in python by any agent without a finding above info severity that as a whole "
-        "matches 'a': approved, nobody is asked."
+        "Requests in python without a finding above info severity whose whole text matches 'a': "
+        "approved without asking."
     )
 
 
@@ -131,10 +135,9 @@ def test_what_a_review_asks_for_in_words():
     }
 
     assert rule_sentence(rule("review", demands=demands)) == (
-        "Anything by any agent: 2 people of 'ops' (from half time on also of 'chiefs') have to "
-        "approve; the agent's owner may not approve; so may who edited the content; within 90 "
-        "minutes; with a reason; the yes may be remembered; without having to read the content to "
-        "its end."
+        "Requests: two people from ops (from half time on also from chiefs) must approve within "
+        "90 minutes, with a reason; the agent's owner may not approve; whoever edits it may "
+        "approve; the approval may be remembered; reading to the end is not required."
     )
 
 
@@ -177,11 +180,11 @@ def test_rules_that_came_went_and_changed_have_a_sentence_each():
     after = policy(rule("review", "b", demands={"approvals": 2}), rule("reject", "c"))
 
     assert changes(before, after) == [
-        "Rule 'c' was added as number 2. Anything by any agent: rejected.",
-        "Rule 'a' was removed. It said: Anything by any agent: rejected.",
+        "Rule 'c' was added as number 2. Requests: rejected.",
+        "Rule 'a' was removed. It said: Requests: rejected.",
         (
-            "Rule 'b' was changed. It said: Anything by any agent: a person has to approve. "
-            "It says: Anything by any agent: 2 people have to approve."
+            "Rule 'b' was changed. It said: Requests: a person must approve. "
+            "It says: Requests: two people must approve."
         ),
     ]
 

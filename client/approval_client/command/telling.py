@@ -49,12 +49,9 @@ class Result:
 def of_response(response: ApprovalResponse) -> Result:
     """Return the result of having waited."""
     opened = response.approved is True
-    who = response.decided_by or response.source
-    by = f" by {who}" if who else ""
-    reason = f": {response.reason}" if response.reason else ""
     return Result(
         code=Code.APPROVED if opened else code_of_status(response.status),
-        sentence=f"{response.status}{by}{reason}",
+        sentence=str(response),
         fields=_decided(response),
     )
 

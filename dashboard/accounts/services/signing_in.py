@@ -21,11 +21,11 @@ from dashboard.accounts.services import throttle
 from dashboard.accounts.tokens import secret_hash
 from dashboard.audit.services import Actor, Event, record
 
-_WRONG = "The name or the password is wrong, or the account is closed. You are not signed in."
-_WRONG_PRESENT = "That is not your present password. Nothing was changed."
+_WRONG = "The name or password is wrong, or the account is deactivated. You are not signed in."
+_WRONG_PRESENT = "That is not your current password. Nothing was changed."
 _NO_LINK = (
-    "This link was used, has expired or never existed. You are not signed in; ask an admin for "
-    "a new one, or run `manage.py sign_in_link` on the server."
+    "This link was used, has expired or never existed. You are not signed in. Ask an admin for a "
+    "new link."
 )
 
 

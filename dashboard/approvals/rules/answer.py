@@ -22,9 +22,7 @@ OWNER = (
     "You own {agent} or made its token, and the policy wants somebody else to approve what it "
     "asks."
 )
-EDITOR = (
-    "You wrote this, and the policy wants somebody else to approve what a reviewer has changed."
-)
+EDITOR = "This is your own change, so another person must approve it: the policy asks for that."
 GROUPS = "The policy wants a yes from {groups}, and you are not in there."
 
 

@@ -20,8 +20,8 @@ from dashboard.accounts.queries import groups_of
 from dashboard.approvals import queries
 from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Judgement
 from dashboard.approvals.rules.answer import why_not_count
-from dashboard.approvals.rules.assignment import Presence, presence
 from dashboard.approvals.rules.judgement import demands_of, report_of
+from dashboard.approvals.rules.view import Presence, presence
 from dashboard.inspection.findings import Report, Severity
 
 MOST = 50
@@ -33,14 +33,14 @@ LONGEST = 50_000
 MOST_CHARACTERS = 400_000
 """Characters of all of them: a page that nobody can read is no page."""
 
-_CLOSED = "It does not wait for an answer any more."
-_FLAGGED = "Something was found in it that deserves a look of its own."
-_DOUBT = "Our inspection could not read or follow all of it."
-_SEVERAL = "Several people have to approve it."
-_ASSIGNED = "{} is on it."
-_OTHER = "It is not like the first: another agent, kind, capability or tool, or other findings."
-_TOO_LONG = "It is too long to be compared beside others."
-_GONE = "It is too long for this page, or there is no such request."
+_CLOSED = "It was answered, or its time is over."
+_FLAGGED = "Our inspection found a medium or high risk in it."
+_DOUBT = "Our inspection could not read all of it."
+_SEVERAL = "It needs several approvals."
+_ASSIGNED = "It is assigned to {}."
+_OTHER = "It differs from the first: another agent, kind, capability, tool, findings or rule."
+_TOO_LONG = "It is too long for this page."
+_GONE = "It is too long for this page, or it does not exist."
 
 
 class Alone(NamedTuple):

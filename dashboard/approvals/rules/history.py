@@ -7,24 +7,55 @@ nothing, and the thousandth page costs what the first one does.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import F, OuterRef, Prefetch, Q, Subquery
+from django.db.models import OuterRef, Prefetch, Q, Subquery
 from django.db.models.functions import Left, Right
 
 from approval_client.wire import OutcomeState
-from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Outcome
+from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Inspection, Outcome
 
 BATCH = 200
 """How many rows of an export are held at once."""
 
-ENDS = 800
+ENDS = 8_000
 """How many characters from each end of a content are read for its one-line summary."""
 
-_COLUMNS = list[str](("id", "run_id", "kind", "capability", "digest"))
+
+def _reported(state: OutcomeState, field: str) -> Subquery:
+    reported = Outcome.objects.filter(approval=OuterRef("pk"), state=state)
+    return Subquery(reported.values(field)[:1])
+
+
+EXPORTED: Mapping[str, str | Subquery] = {
+    "id": "id",
+    "agent": "agent__name",
+    "run_id": "run_id",
+    "kind": "kind",
+    "capability": "capability",
+    "digest": "digest",
+    "asked_at": "submitted_at",
+    "expires_at": "expires_at",
+    "status": "status",
+    "decided_digest": "decision__digest",
+    "source": "decision__source",
+    "decided_by": "decision__decided_by__username",
+    "approved_by": "decision__counted",
+    "reason": "decision__reason",
+    "decided_at": "decision__decided_at",
+    "valid_until": "decision__valid_until",
+    "grant": "decision__grant",
+    "policy_revision": "decision__judgement__revision",
+    "started_at": _reported(OutcomeState.STARTED, "reported_at"),
+    "finished_at": _reported(OutcomeState.FINISHED, "reported_at"),
+    "exit_code": _reported(OutcomeState.FINISHED, "exit_code"),
+    "error": _reported(OutcomeState.FINISHED, "error"),
+}
+"""The columns of an export, in their order, and where each one's value comes from."""
 
 
 class HistoryPlace(NamedTuple):
@@ -92,9 +123,14 @@ def matching(wanted: HistoryFilter) -> ApprovalQuerySet:
 def page(wanted: HistoryFilter, after: HistoryPlace | None, size: int) -> list[ApprovalRequest]:
     """Return a page of requests with what a list shows, never a whole content."""
     outcomes = Outcome.objects.defer("output_head").order_by("id")
+    newest_reports = Inspection.objects.filter(approval=OuterRef("pk")).order_by("-id")
     found = (
         these(_after(matching(wanted), after)[:size])
-        .annotate(head=Left("content", ENDS), tail=Right("content", ENDS))
+        .annotate(
+            head=Left("content", ENDS),
+            tail=Right("content", ENDS),
+            report=Subquery(newest_reports.values("report")[:1]),
+        )
         .defer("content", "evidence", "objective")
         .select_related("agent", "decision__decided_by")
         .prefetch_related(Prefetch("outcomes", queryset=outcomes))
@@ -120,41 +156,13 @@ def asked_until(wanted: HistoryFilter, at: datetime) -> ApprovalQuerySet:
 def batch(wanted: HistoryFilter, at: datetime, after: HistoryPlace | None) -> list[dict[str, Any]]:
     """Return the next rows of an export, empty at its end."""
     found = these(_after(asked_until(wanted, at), after)[:BATCH])
-    rows = found.values(*_COLUMNS, **_export_columns())
-    return [{**row, "votes": json.loads(row["counted"] or "[]")} for row in rows]
+    rows = [dict(zip(EXPORTED, row, strict=True)) for row in found.values_list(*EXPORTED.values())]
+    return [{**row, "approved_by": json.loads(row["approved_by"] or "[]")} for row in rows]
 
 
 def place_of(row: dict[str, Any]) -> HistoryPlace:
     """Return where a row of an export stands."""
     return HistoryPlace(row["asked_at"], row["id"])
-
-
-def _export_columns() -> dict[str, F | Subquery]:
-    """Columns of an export that stand in other tables or have other names there."""
-    return {
-        "agent_name": F("agent__name"),
-        "asked_at": F("submitted_at"),
-        "time_limit": F("expires_at"),
-        "stands": F("status"),
-        "decided_digest": F("decision__digest"),
-        "source": F("decision__source"),
-        "decided_by": F("decision__decided_by__username"),
-        "counted": F("decision__counted"),
-        "reason": F("decision__reason"),
-        "decided_at": F("decision__decided_at"),
-        "valid_until": F("decision__valid_until"),
-        "grant_number": F("decision__grant"),
-        "revision": F("decision__judgement__revision"),
-        "started_at": _reported(OutcomeState.STARTED, "reported_at"),
-        "finished_at": _reported(OutcomeState.FINISHED, "reported_at"),
-        "exit_code": _reported(OutcomeState.FINISHED, "exit_code"),
-        "error": _reported(OutcomeState.FINISHED, "error"),
-    }
-
-
-def _reported(state: OutcomeState, field: str) -> Subquery:
-    reported = Outcome.objects.filter(approval=OuterRef("pk"), state=state)
-    return Subquery(reported.values(field)[:1])
 
 
 def _after(found: ApprovalQuerySet, place: HistoryPlace | None) -> ApprovalQuerySet:

@@ -108,7 +108,7 @@ def _case(approval: ApprovalRequest, first: Judgement) -> Case:
         by_person=decision.source == Source.REVIEWER,
         # What a grant answered was for a person to decide, who was not asked.
         was_asked=first.effect == Effect.REVIEW and decision.source != Source.GRANT,
-        waited_s=(decision.decided_at - approval.submitted_at).total_seconds(),
+        waited_s=decision.waited_s,
     )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from json.encoder import encode_basestring
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Case, Q, Value, When
 from django.db.models.functions import Left
 
 from dashboard.accounts import roles
@@ -42,6 +42,22 @@ class QueueFilter:
     severity: Severity | None = None
     group: str = ""
     text: str = ""
+
+
+POLLS_EVERY = timedelta(seconds=40)
+"""An agent that waits asks again within this time; after it, nobody waits."""
+
+
+def is_abandoned(now: datetime) -> Case:
+    """Whether the agent of a pending request has stopped waiting, as the database tells it.
+
+    An agent with an active webhook is told of the answer, so it need not wait.
+    """
+    since = now - POLLS_EVERY
+    silent = Q(poll=None) | Q(poll__last_polled_at__lt=since)
+    untold = Q(agent__webhook=None) | Q(agent__webhook__is_active=False)
+    gone = When(Q(silent, untold, submitted_at__lt=since), then=Value(value=True))
+    return Case(gone, default=Value(value=False))
 
 
 def filtered(approvals: ApprovalQuerySet, by: QueueFilter) -> ApprovalQuerySet:
@@ -135,17 +151,22 @@ class PersonalQueue:
     """What the queue holds for one person.
 
     Attributes:
-        due: What needs them or is assigned to them, and is not snoozed.
-        assigned: What is assigned to them.
-        snoozed: What they snoozed.
+        due_ids: What needs them or is assigned to them, and is neither snoozed nor abandoned.
+        assigned_ids: What is assigned to them.
+        snoozed_ids: What they snoozed.
+        abandoned_ids: What no agent waits for any more, whoever was asked.
     """
 
-    due: set[UUID]
-    assigned: set[UUID]
-    snoozed: set[UUID]
+    due_ids: set[UUID]
+    assigned_ids: set[UUID]
+    snoozed_ids: set[UUID]
+    abandoned_ids: set[UUID]
 
 
 def personal_queue(person: User, now: datetime) -> PersonalQueue:
     """Return the requests in the queue that are for this person."""
     assigned, snoozed = assigned_to(person, now), snoozed_by(person, now)
-    return PersonalQueue((needing(person, now) | assigned) - snoozed, assigned, snoozed)
+    pending = ApprovalRequest.objects.open(now).order_by().alias(gone=is_abandoned(now))
+    abandoned = set(pending.filter(gone=True).values_list("pk", flat=True))
+    due = (needing(person, now) | assigned) - snoozed - abandoned
+    return PersonalQueue(due, assigned, snoozed, abandoned)

@@ -44,12 +44,15 @@ def newer_migrations() -> list[str]:
 def _obstacles() -> Iterator[str]:
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        yield "The database lacks migrations: run `manage.py migrate`."
+        yield f"The database lacks migrations: run `{settings.OPERATOR_COMMAND} migrate`."
         return
     if newer := newer_migrations():
         yield f"The database was migrated by a newer version ({newer[-1]}): run that version."
     if absent := guards.missing():
-        yield f"The database lacks {len(absent)} guards ({absent[0]}, …): run `manage.py migrate`."
+        yield (
+            f"The database lacks {len(absent)} guards ({absent[0]}, …): run "
+            f"`{settings.OPERATOR_COMMAND} migrate`."
+        )
     yield from _audit()
     yield from pages.missing()
     if connection.vendor == "sqlite":
@@ -68,7 +71,7 @@ def _audit() -> Iterator[str]:
     if (seq or existed) and (seq, hash_) != (last_seq, last_hash):
         yield (
             "The end of the audit log is not where it should be, so something was cut off or "
-            "added: run `manage.py verify_audit`."
+            f"added: run `{settings.OPERATOR_COMMAND} verify_audit`."
         )
 
 

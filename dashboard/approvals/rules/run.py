@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Prefetch
+from django.db.models import OuterRef, Prefetch, Subquery
 from django.db.models.functions import Left, Right
 
-from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Grant, Outcome, Vote
+from dashboard.approvals.models import (
+    ApprovalQuerySet,
+    ApprovalRequest,
+    Grant,
+    Outcome,
+    View,
+    Vote,
+)
 from dashboard.approvals.rules.history import ENDS, these
 from dashboard.approvals.rules.likeness import with_text
 
@@ -36,9 +43,10 @@ def _told(approvals: ApprovalQuerySet) -> ApprovalQuerySet:
     ends = {"head": Left("content", ENDS), "tail": Right("content", ENDS)}
     votes = Vote.objects.select_related("person").defer("shown").order_by("id")
     grants = Grant.objects.select_related("made_by")
+    first_view = View.objects.filter(approval=OuterRef("pk")).order_by("seen_at")
     return (
         with_text(approvals)
-        .annotate(**ends)
+        .annotate(**ends, first_seen_at=Subquery(first_view.values("seen_at")[:1]))
         .select_related("agent", "poll", "decision__grant__made_by")
         .prefetch_related(
             Prefetch("outcomes", queryset=Outcome.objects.order_by("id")),

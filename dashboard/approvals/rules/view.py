@@ -1,20 +1,24 @@
-"""Which parts of a long content were served to whom."""
+"""Who has a request open, and which parts of a long content were served to whom."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from dashboard.approvals.models import Reveal, ServedPart
+from dashboard.accounts.models import User
+from dashboard.approvals.models import Assignment, Reveal, ServedPart, Snooze, Viewing
 
 NOT_SERVED = (
-    "The policy wants the whole content to be read, and {} not served to you yet. Your decision "
-    "was not recorded; open what the page lists as unread and press again."
+    "The policy asks for the whole content to be in view, and {} not opened yet. Your decision "
+    "was not recorded; open the parts that the page lists, then approve."
 )
 MASKED = (
-    "The policy wants the whole content to be read, and secrets in it are masked. Your decision "
-    "was not recorded; reveal them and press again."
+    "The policy asks for the whole content to be in view, and secrets in it are masked. Your "
+    "decision was not recorded; reveal them, then approve."
 )
 
 
@@ -66,3 +70,36 @@ def as_served(
 def is_revealed(approval_id: UUID, person_id: int) -> bool:
     """Say whether this person had the secrets of a request shown."""
     return Reveal.objects.filter(approval=approval_id, person=person_id).exists()
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """Who is on requests, who has them open and who snoozed them, by the requests' ids.
+
+    Attributes:
+        assignments: Who is on them.
+        viewing: The names of others who have them open, and are not on them, in order.
+        snoozed_until: When those come back that the reader snoozed.
+    """
+
+    assignments: dict[UUID, Assignment] = field(default_factory=dict)
+    viewing: dict[UUID, list[str]] = field(default_factory=dict)
+    snoozed_until: dict[UUID, datetime] = field(default_factory=dict)
+
+
+def presence(ids: Collection[UUID], person: User, now: datetime) -> Presence:
+    """Return who is assigned, viewing and snoozing, as ``person`` may see it, in three queries."""
+    if not ids:
+        return Presence()
+    counting = (
+        Assignment.objects.counting().filter(approval__in=ids).select_related("person", "after")
+    )
+    assignments = {assignment.approval_id: assignment for assignment in counting}
+    fresh = Viewing.objects.fresh(now).filter(approval__in=ids).exclude(person=person)
+    viewing = defaultdict[UUID, list[str]](list)
+    for one in fresh.select_related("person").order_by("person__username"):
+        assignment = assignments.get(one.approval_id)
+        if assignment is None or assignment.person_id != one.person_id:
+            viewing[one.approval_id].append(one.person.username)
+    mine = Snooze.objects.holding(now).filter(person=person, approval__in=ids)
+    return Presence(assignments, dict(viewing), dict(mine.values_list("approval", "until")))

@@ -52,8 +52,8 @@ from dashboard.policies.evaluate import Effect, Evaluation
 _NO_RIGHT = "You are not a reviewer (any more). Your decision was not recorded."
 _NOT_RECORDED = "{} Your decision was not recorded."
 _END_UNSEEN = (
-    "The policy wants the whole content to have been in sight before anybody approves it. Your "
-    "decision was not recorded; read to the end and press again."
+    "The policy asks for the whole content to be in view before anybody approves. Your decision "
+    "was not recorded; press Next unseen part until all of it was in view, then approve."
 )
 _EDITS_REFUSED = "The agent takes no changed content, so this can only be sent as a replacement."
 _TOO_LATE = "The policy gives less time for this change than has passed since the agent asked."

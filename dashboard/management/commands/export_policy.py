@@ -1,4 +1,4 @@
-"""``manage.py export_policy [--revision N]``: a policy as YAML, on stdout."""
+"""``approval-dashboard export_policy [--revision N]``: a policy as YAML, on stdout."""
 
 from __future__ import annotations
 

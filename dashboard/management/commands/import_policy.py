@@ -1,4 +1,4 @@
-"""``manage.py import_policy FILE --as ADMIN``: publish a policy that is kept as YAML."""
+"""``approval-dashboard import_policy FILE --as ADMIN``: publish a policy that is kept as YAML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``manage.py issue_token NAME``: a token for an agent, alone on stdout."""
+"""``approval-dashboard issue_token NAME``: a token for an agent, alone on stdout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``manage.py run_worker``: the work on a clock, beside web processes that are not ``start``."""
+"""``approval-dashboard run_worker``: work on a clock, beside other servers than ``start``."""
 
 from __future__ import annotations
 

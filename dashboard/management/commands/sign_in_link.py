@@ -1,4 +1,4 @@
-"""``manage.py sign_in_link USER``: a way in for somebody who has none."""
+"""``approval-dashboard sign_in_link USER``: a way in for somebody who has none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``manage.py start``: from nothing to a served dashboard."""
+"""``approval-dashboard start``: from nothing to a served dashboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``manage.py verify_audit``: prove that the audit log is whole."""
+"""``approval-dashboard verify_audit``: prove that the audit log is whole."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def check_examples(rules: Iterable[Rule], *, not_done: str) -> None:
 
 def word_for(before: Policy, after: Policy, loosened: Sequence[str]) -> str:
     """Return what has to be typed before ``after`` is published; nothing if it is not looser."""
-    if after.gate_is_off and not before.gate_is_off:
+    if after.asks_nobody and not before.asks_nobody:
         return DISABLED
     return LOOSEN if loosened else ""
 

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
+from typing import Any
 from uuid import UUID
 
 from django import forms
 from django.urls import reverse
 
-from approval_client.wire import OutcomeState, Source, Status
+from approval_client.wire import JsonError, OutcomeState, Source, Status, parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals import errors as refusals
 from dashboard.approvals import services
@@ -57,6 +58,67 @@ _TOO_LONG = (
 )
 
 
+PRESETS = [
+    ("wrong-target", "Wrong target"),
+    ("too-broad", "Too broad"),
+    ("explain-first", "Explain first"),
+    ("not-now", "Not now"),
+]
+"""Reasons for a rejection that are one press: the form's value, and what the agent is told."""
+
+
+class InViewField(forms.CharField):
+    """What a page says was in view; see ``inview.js``. Empty where nothing counted it."""
+
+    def __init__(self) -> None:
+        super().__init__(max_length=4_000, required=False)
+
+    def clean(self, value: Any) -> dict[str, Any] | None:
+        """Return it as it is kept with the answer."""
+        text = super().clean(value)
+        try:
+            return _in_view(parse_json(text)) if text else None
+        except (JsonError, ArithmeticError, KeyError, TypeError, ValueError) as error:
+            raise forms.ValidationError("This is not what our page sends.") from error
+
+
+def _in_view(said: Any) -> dict[str, Any]:
+    of, seen, unit = int(said["of"]), int(said["seen"]), str(said["unit"])
+    spans = [tuple(map(int, span)) for span in said["spans"]]
+    if unit not in ("line", "part") or not 0 <= seen <= of <= _MOST_PARTS:
+        raise ValueError(unit)
+    if len(spans) > _MOST_SPANS:
+        raise ValueError(unit)
+    if any(not 1 <= first <= last <= of or for_s < 0 for first, last, for_s in spans):
+        raise ValueError(spans)
+    if bool(seen) != bool(spans):
+        raise ValueError(seen)
+    return {"unit": unit, "of": of, "seen": seen, "spans": [list(span) for span in spans]}
+
+
+_MOST_SPANS = 60
+
+_MOST_PARTS = 10_000_000
+
+
+def in_view_in_words(shown: str) -> str:
+    """Say what was in view of whoever answered, and for how long; empty if nothing counted it."""
+    said = parse_json(shown).get("in_view")
+    if not said:
+        return ""
+    of, seen, unit = int(said["of"]), int(said["seen"]), said["unit"]
+    parts = f"{of:,} {unit}{'' if of == 1 else 's'}"
+    if not seen:
+        return f"None of {parts} was in view."
+    count = f"All {parts}" if seen == of > 1 else f"{seen:,} of {parts}"
+    times_s = [int(for_s) for _, _, for_s in said["spans"]]
+    least_s, most_s = min(times_s), max(times_s)
+    how_long = f"{least_s}" if least_s == most_s else f"{least_s} to {most_s}"
+    if not most_s:
+        how_long = "less than 1"
+    return f"{count} {'was' if seen == 1 else 'were'} in view, for {how_long} s."
+
+
 def _reason() -> forms.CharField:
     return forms.CharField(
         max_length=LONGEST_REASON, required=False, error_messages={"max_length": _TOO_LONG}
@@ -72,7 +134,9 @@ class AnswerForm(forms.Form):
     shown = forms.CharField(max_length=10_000)
     end_seen = forms.CharField(max_length=3, required=False)
     same_as = forms.IntegerField(min_value=1, required=False)  # the decision to give again
-    despite = forms.CharField(max_length=100, required=False)  # who else is on it
+    despite = forms.CharField(max_length=100, required=False)  # to whom else it is assigned
+    in_view = InViewField()
+    because = forms.MultipleChoiceField(choices=PRESETS, required=False)
     allow_steps = forms.BooleanField(required=False)
     approve_reason = _reason()
     reason = _reason()
@@ -101,8 +165,16 @@ class AnswerForm(forms.Form):
     @property
     def said(self) -> str:
         """The reason for this answer; what was typed for the other one is dropped."""
-        name = "approve_reason" if self.status is Status.APPROVED else "reason"
-        return str(self.cleaned_data[name])
+        if self.status is Status.APPROVED:
+            return str(self.cleaned_data["approve_reason"])
+        chosen = [f"{label}." for word, label in PRESETS if word in self.cleaned_data["because"]]
+        return "\n".join(filter(None, [" ".join(chosen), str(self.cleaned_data["reason"])]))
+
+    @property
+    def was_seen(self) -> dict[str, Any]:
+        """What the page adds about what was in view, for the record."""
+        seen = self.cleaned_data["in_view"]
+        return {"end_seen": self.end_was_seen} | ({"in_view": seen} if seen else {})
 
     @property
     def end_was_seen(self) -> str:
@@ -200,15 +272,13 @@ def _is_or_are(count: int) -> str:
 _ENDS = {
     (Status.APPROVED, Source.POLICY): "Approved by the policy; nobody was asked",
     (Status.REJECTED, Source.POLICY): "Rejected by the policy; nobody was asked",
-    (Status.APPROVED, Source.GRANT): "Approved by a remembered yes",
+    (Status.APPROVED, Source.GRANT): "Approved by a remembered approval",
     (Status.CANCELLED, Source.AGENT): "Withdrawn by the agent",
     (Status.CANCELLED, Source.ADMIN): "Closed by an admin",
     (Status.EXPIRED, Source.DEADLINE): "Expired: nobody decided in time",
 }
 
 _NOTHING_RAN = "Nothing was approved, so nothing may run."
-
-_FINAL = "A decision cannot be undone."
 
 _NO_MORE = "It cannot be started any more."
 
@@ -246,6 +316,7 @@ class RequestResult:
         voters: Who else approved, or everybody who did where several had to.
         grant: The remembered approval that it used or made.
         edit_id: What was approved instead of what was asked; None if nothing was.
+        seen: What of it was in view of whoever decided, in a sentence; empty if nobody counted.
         since: What happened after that, one sentence each.
         error, output: What the agent reports about the end; its voice.
     """
@@ -258,6 +329,7 @@ class RequestResult:
     voters: list[Voter]
     grant: GrantNote | None
     edit_id: int | None
+    seen: str
     since: list[str]
     error: str
     output: str
@@ -284,6 +356,7 @@ def result_of(
         grant=_grant_note(approval, decision, person),
         reason=decision.reason if alone and _has_own_reason(decision) else "",
         reason_is_untrusted=decision.source == Source.AGENT,
+        seen=in_view_in_words(decision.shown),
         since=_since(decision, reported, now, held=held),
         error=finished.error if finished else "",
         output=finished.output_head if finished else "",
@@ -355,8 +428,8 @@ def _not_started(decision: Decision, now: datetime, *, held: bool) -> str:
         at = f" at {times.clock(until)}" if until else ""
         return f"The agent did not start it; the approval ran out{at}. {_NO_MORE}"
     if held:
-        return "Everything is on hold, so the agent cannot start it now."
-    return f"The agent may start it once, until {times.clock(until)}. {_FINAL}"
+        return "Approvals are on hold, so the agent cannot start it now."
+    return f"The agent may start it once, until {times.clock(until)}."
 
 
 def _finished(outcome: Outcome) -> str:
@@ -469,7 +542,7 @@ def record(
             status=form.status,
             basis=Basis(data["digest"], data["judgement"], edit_id),
             reason=form.said,
-            shown={**shown, "end_seen": form.end_was_seen},
+            shown={**shown, **form.was_seen},
             allow_steps=form.status is Status.APPROVED and data["allow_steps"],
             remember=_terms(request, approval_id, form.scope) if form.scope else None,
             despite=data["despite"],

@@ -7,19 +7,22 @@ from datetime import datetime
 from uuid import UUID
 
 from django import forms
+from django.utils.safestring import SafeString
 
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import reviewers
 from dashboard.approvals import services
 from dashboard.approvals.models import ApprovalRequest, Assignment
 from dashboard.approvals.rules import snooze
-from dashboard.approvals.rules.assignment import presence
+from dashboard.approvals.rules.view import presence
 from dashboard.policies.demands import Required
 from dashboard.web import times
 from dashboard.web.access import auth
 from dashboard.web.desk.extension import ExtensionOffer, extension_offer
 from dashboard.web.desk.snooze import choice_in_words
 from dashboard.web.desk.view import viewing_now
+from dashboard.web.drawing import moments
+from dashboard.web.drawing.markup import EMPTY
 from dashboard.web.forms import cleaned
 from dashboard.web.http import PersonRequest
 from dashboard.web.times import Moment
@@ -40,7 +43,7 @@ class HandOverForm(forms.Form):
         queryset=reviewers(),
         to_field_name="username",
         error_messages={
-            "required": "Say who is to look at this.",
+            "required": "Choose a reviewer.",
             "invalid_choice": "There is no reviewer of that name.",
         },
     )
@@ -84,7 +87,7 @@ class AssignmentPanel:
     assigned: Assigned | None
     viewing: str
     may_act: bool
-    snoozed_until: str
+    snoozed_until: SafeString
     snooze_choices: list[tuple[str, str]]
     people: list[str]
     extension: ExtensionOffer | None
@@ -105,7 +108,7 @@ def assignment_panel(
         assigned=_assigned(assignment, person, now) if assignment else None,
         viewing=viewing_now(found.viewing.get(approval.pk, [])),
         may_act=may_act,
-        snoozed_until=times.clock(back) if back else "",
+        snoozed_until=moments.clock(back) if back else EMPTY,
         snooze_choices=[(str(choice.length), choice_in_words(choice)) for choice in offered],
         people=[
             name for name in names if assignment is None or name != assignment.person.username
@@ -130,10 +133,10 @@ def _said(assignment: Assignment, person: User) -> str:
     is_mine, was_mine = assignment.person_id == person.pk, after == person
     if assignment.is_handed and after:
         giver = "You" if was_mine else after.username
-        return f"{giver} handed this to {'you' if is_mine else name}"
+        return f"{giver} assigned this to {'you' if is_mine else name}"
     if was_mine:
         return f"{name} took this over from you"
-    return "You are on this, claimed" if is_mine else f"{name} is on this, claimed"
+    return "Assigned to you" if is_mine else f"Assigned to {name}"
 
 
 def assign(request: PersonRequest, approval_id: UUID) -> None:

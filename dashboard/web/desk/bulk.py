@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any, NamedTuple
@@ -11,29 +11,33 @@ from uuid import UUID
 
 from django import forms
 from django.core import signing
+from django.db.models.functions import Left, Right
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from approval_client.wire import Status, parse_json
+from approval_client.wire import Kind, Status, canonical_json, parse_json
 from dashboard.accounts.models import User
-from dashboard.approvals import services
+from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import Refused
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.rules import bulk as bulk_rules
 from dashboard.approvals.rules.bulk import MOST, Alone, JudgedRequest
-from dashboard.approvals.rules.judgement import demands_of
+from dashboard.approvals.rules.judgement import demands_of, report_of
 from dashboard.approvals.services import Basis
+from dashboard.inspection.findings import Report, gravest
 from dashboard.web import times
 from dashboard.web.access import auth, for_reviewers
 from dashboard.web.desk.likeness import DiffSection, diff_sections
 from dashboard.web.desk.request import RequestContent, request_content
 from dashboard.web.desk.view import what_was_shown
 from dashboard.web.drawing.diff import difference
-from dashboard.web.drawing.markup import EMPTY
+from dashboard.web.drawing.markup import EMPTY, trusted, untrusted
 from dashboard.web.drawing.prettyjson import pretty_json
+from dashboard.web.drawing.summary import HEAD, TAIL, title
+from dashboard.web.findings import SEVERITIES
 from dashboard.web.forms import LONGEST_REASON
 from dashboard.web.http import PersonRequest
 from dashboard.web.times import Moment, TimeLeft
@@ -78,6 +82,13 @@ _MASKED = "Secrets in it are masked."
 
 _MUCH = "Too much of it is different to be shown here."
 
+_UNKNOWN = trusted("Unknown request")
+
+_MOST_FOUND = 8
+
+_MOST_NAMES, _MOST_COLUMNS = 40, 6
+"""What a table of arguments holds; with more, each request is compared with the first."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BulkItem:
@@ -99,6 +110,22 @@ class BulkItem:
     objective: SafeString
     said: list[DiffSection]
     signed: str
+    cells: list[SafeString] = field(default_factory=list)
+
+
+class LeftOut(NamedTuple):
+    """A request that is answered alone: its title, and why."""
+
+    id: UUID
+    title: SafeString
+    why: str
+
+
+class Columns(NamedTuple):
+    """The arguments of calls of one tool: the names of those that differ, and the others."""
+
+    differing: list[SafeString]
+    shared: list[tuple[SafeString, SafeString]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,14 +134,25 @@ class Bulk:
 
     Attributes:
         reading: The first of them in full, if there is any.
+        tool: The tool that all of them call, as said; empty if they are no calls.
+        columns: What their arguments are, where one table holds all of them.
+        found: What our inspection found in the first: severity, its word, our sentence.
         reason_required: Whether the policy asks why they are approved.
     """
 
     first: JudgedRequest | None
     reading: RequestContent | None
+    tool: SafeString
+    columns: Columns | None
     items: list[BulkItem]
-    alone: list[Alone]
+    left_out: list[LeftOut]
+    found: list[tuple[str, str, SafeString]]
     reason_required: bool
+
+    @property
+    def say_objective(self) -> bool:
+        """Whether any of the others has a purpose of its own."""
+        return any(item.objective for item in self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +177,7 @@ def bulk_of(ids: Sequence[UUID], person: User, now: datetime, own_host: str) -> 
     """Draw requests to be answered together; those unlike the first are left out."""
     found = bulk_rules.sort_out(ids, person, now)
     alone, items = list(found.alone), list[BulkItem]()
+    alike = list[JudgedRequest]()
     page: _Page | None = None
     for one in found.alike:
         reading = request_content(one.approval, one.judgement, own_host)
@@ -148,14 +187,70 @@ def bulk_of(ids: Sequence[UUID], person: User, now: datetime, own_host: str) -> 
             alone.append(Alone(one.approval.pk, why))
             continue
         page = page or _Page(one, reading, person, now)
+        alike.append(one)
         items.append(_bulk_item(one, reading, parts, page, len(items) + 1))
+    columns, rows = _table([one.approval for one in alike])
+    items = [replace(item, cells=cells) for item, cells in zip(items, rows, strict=True)]
     return Bulk(
         first=page.first if page else None,
         reading=page.whole if page else None,
+        tool=_tool(page.first.approval) if page else EMPTY,
+        columns=columns,
         items=items,
-        alone=alone,
+        left_out=_left_out(alone),
+        found=list(_found(page.first)) if page else [],
         reason_required=bool(page and demands_of(page.first.judgement).reason_required),
     )
+
+
+def _tool(approval: ApprovalRequest) -> SafeString:
+    is_call = approval.kind == Kind.TOOL_CALL
+    return untrusted(parse_json(approval.content)["tool"]) if is_call else EMPTY
+
+
+def _found(one: JudgedRequest) -> Iterator[tuple[str, str, SafeString]]:
+    findings = gravest(report_of(one.judgement.inspection).findings, _MOST_FOUND)
+    for finding in findings:
+        yield str(finding.severity), SEVERITIES[finding.severity], untrusted(finding.sentence)
+
+
+def _left_out(alone: Sequence[Alone]) -> list[LeftOut]:
+    asked = ApprovalRequest.objects.filter(pk__in=[one.id for one in alone]).annotate(
+        head=Left("content", HEAD), tail=Right("content", TAIL), report=queries.last_report()
+    )
+    titles = {one.pk: _title(one) for one in asked.defer("content", "evidence", "objective")}
+    return [LeftOut(one.id, titles.get(one.id, _UNKNOWN), one.why) for one in alone]
+
+
+def _title(one: Any) -> SafeString:
+    return title(one.kind, one.head, one.tail, Report.from_json(one.report))
+
+
+def _table(approvals: Sequence[ApprovalRequest]) -> tuple[Columns | None, list[list[SafeString]]]:
+    """Set the arguments of calls in columns, each value whole; only those that differ."""
+    none: list[list[SafeString]] = [[] for _ in approvals]
+    if not approvals or approvals[0].kind != Kind.TOOL_CALL:
+        return None, none
+    calls = [dict(_leaves(parse_json(one.content)["arguments"])) for one in approvals]
+    names = list(dict.fromkeys(name for call in calls for name in call))
+    differing = [name for name in names if len({call.get(name) for call in calls}) > 1]
+    if len(names) > _MOST_NAMES or len(differing) > _MOST_COLUMNS:
+        return None, none
+    shared = [
+        (untrusted(name), untrusted(calls[0][name])) for name in names if name not in differing
+    ]
+    rows = [[untrusted(call.get(name, "")) for name in differing] for call in calls]
+    return Columns(list(map(untrusted, differing)), shared), rows
+
+
+def _leaves(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each value that is no object, by the names that lead to it; a text as it is."""
+    for key, inner in value.items():
+        name = f"{before}{key}"
+        if isinstance(inner, Mapping) and inner:
+            yield from _leaves(inner, f"{name}.")
+        else:
+            yield name, inner if isinstance(inner, str) else canonical_json(inner)
 
 
 def read_back(signed: str, person: User) -> SignedItem | None:

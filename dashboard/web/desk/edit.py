@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from http import HTTPStatus
 from uuid import UUID
@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods
 from approval_client.wire import Kind, Status
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
+from dashboard.accounts.queries import reviewers
 from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import AlreadyClosed, NotFound, Refused
@@ -23,8 +24,10 @@ from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgem
 from dashboard.approvals.rules import edit as edit_rules
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.edit import ALLOWED_FOR, edited, judged_now, report_of_edit
+from dashboard.approvals.rules.judgement import demands_of
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect
+from dashboard.policies.judgement_wording import plainly
 from dashboard.web import errors, times
 from dashboard.web.access import auth, for_readers, for_reviewers
 from dashboard.web.content import TOO_LONG, too_long
@@ -54,14 +57,14 @@ from dashboard.web.desk.step import StepRow, step_rows
 from dashboard.web.http import PersonRequest, SeeOther
 from dashboard.web.times import Moment
 
-_HELD = "Everything is on hold: nothing can be approved until an admin lifts it."
+_HELD = "Approvals are on hold until an admin lifts that."
 
 _ONCE = (
-    f"The agent may come back with exactly this, once, in this run and within "
-    f"{times.length(ALLOWED_FOR.total_seconds())}, and nobody is asked again."
+    f"The agent may run exactly this, once, in this run and within "
+    f"{times.length(ALLOWED_FOR.total_seconds())}, without asking again."
 )
 
-_WORDS = "The agent gets it as words, and a person is asked again when it comes back with it. {}"
+_WORDS = "The agent is told it, and has to ask again to run it. {}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,7 +122,7 @@ def edit_view(
         sections=_sections(approval, edit, redacts=reading.redacts),
         steps=list(step_rows(approval, edit, redacts=reading.redacts)),
         reading=reading,
-        sentences=list(evaluation.trace),
+        sentences=plainly(evaluation.trace, required),
         demands=demands_in_words(required, approval),
         required=required,
         is_replacement=not approval.accepts_edits,
@@ -223,12 +226,24 @@ def _editor_page(
     context = {
         "approval": approval,
         "state": state_of(approval, request.user, database_now()),
-        "editor": editor(approval, base, sent),
+        "editor": replace(
+            editor(approval, base, sent), who_approves=_who_approves(approval, request.user)
+        ),
         "listing": listing_of(request),
         "refusal": refusal,
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
     return render(request, "desk/edit.html", context, status=status)
+
+
+def _who_approves(approval: ApprovalRequest, person: User) -> str:
+    """Say before anything is typed that its author cannot approve it; empty if they can."""
+    required = demands_of(last_judgement(approval))
+    if not approval.accepts_edits or required.editor_may_approve:
+        return ""
+    if reviewers().exclude(pk=person.pk).exists():
+        return "The policy asks for that. They find your version on this request's page."
+    return "There is no other reviewer yet, so reject with a reason instead, or ask an admin."
 
 
 def _edit_page(

@@ -23,8 +23,8 @@ MOST_LINES_EDITED = 5_000
 """What is longer is not edited in a text field, and is drawn in parts."""
 
 SECRETS_INSIDE = (
-    "Secrets in this are masked, and a text field would show them. It was not opened; reveal them "
-    "first, which is kept in the log."
+    "Secrets in this are masked, and a text field would show them. It was not opened; reveal the "
+    "secrets first."
 )
 
 DRAWN = "\u240d"
@@ -36,20 +36,15 @@ _LABELS = {
     Kind.MEMORY: "The text that would be remembered",
 }
 
-_NOT_JSON = "This is no JSON that everybody reads alike: {}"
+_NOT_JSON = "This is not valid JSON: {}"
 
-_CANNOT = (
-    "This text mixes ends of lines in a way that no text field keeps, so it cannot be edited here."
-)
+_CANNOT = "This text mixes line endings in a way that a text field cannot keep."
 
-_LONG = f"What has more than {MOST_LINES_EDITED:,} lines cannot be edited here."
+_LONG = f"More than {MOST_LINES_EDITED:,} lines cannot be edited here."
 
-_HIDDEN = (
-    "It holds characters that cannot be seen, and a text field shows them as they act. The next "
-    "page draws each of them."
-)
+_HIDDEN = "It holds invisible characters. The preview shows each of them."
 
-_MARKED = f"Its lines end in different ways. {DRAWN} stands for a carriage return; keep it or not."
+_MARKED = f"Its lines end in different ways. {DRAWN} stands for a carriage return."
 
 
 class Endings(Enum):
@@ -73,12 +68,14 @@ class Editor:
         text: What is in the field: the agent's, or what the reviewer sent.
         notes: What there is to know about it.
         rows: How tall it is at first, in lines.
+        who_approves: Who has to approve what is written, if the writer cannot.
     """
 
     label: str
     text: str
     notes: list[str]
     rows: int
+    who_approves: str = ""
 
 
 def why_no_editor(approval: ApprovalRequest) -> str:

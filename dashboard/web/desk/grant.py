@@ -367,7 +367,7 @@ def _findings(grant: Grant) -> list[CoveredFinding]:
 
 def _uses(grant: Grant) -> str:
     if grant.most_uses is None:
-        return "once, of any number" if grant.uses == 1 else f"{grant.uses} times, of any number"
+        return "once, no limit" if grant.uses == 1 else f"{grant.uses} times, no limit"
     return f"{grant.uses} of {grant.most_uses} times"
 
 
@@ -420,6 +420,6 @@ def end_grant(request: PersonRequest, grant_id: int) -> HttpResponse:
     except NotAllowed:
         return refused(request, "who gave that yes, and for admins")
     messages.success(
-        request, f"Grant {grant_id} is ended. What it covered waits for a person from now on."
+        request, f"Remembered approval {grant_id} has ended. A person is asked again from now on."
     )
     return redirect("web:grants")

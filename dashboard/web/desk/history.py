@@ -25,21 +25,23 @@ from django.views.decorators.http import require_GET, require_safe
 
 from approval_client.wire import Kind, OutcomeState, Source, Status
 from dashboard.accounts.models import User, plain_name
+from dashboard.accounts.queries import agents, people
 from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.approvals.rules import history as history_rules
-from dashboard.approvals.rules.history import HistoryFilter, HistoryPlace
+from dashboard.approvals.rules.history import EXPORTED, HistoryFilter, HistoryPlace
+from dashboard.inspection.findings import Report
 from dashboard.web import errors, times, words
 from dashboard.web.access import actor, for_readers
 from dashboard.web.drawing.markup import untrusted
-from dashboard.web.drawing.summary import summary
+from dashboard.web.drawing.summary import Summary, summarized
 from dashboard.web.http import PersonRequest
 
 _SOURCES = {
     Source.REVIEWER: "A reviewer",
     Source.POLICY: "The policy",
-    Source.GRANT: "A remembered yes",
+    Source.GRANT: "A remembered approval",
     Source.DEADLINE: "Nobody: it expired",
     Source.AGENT: "The agent itself",
     Source.ADMIN: "An admin",
@@ -52,8 +54,8 @@ _BAD_DAY = "Enter a valid date, such as 2026-03-31."
 _BAD_PLACE = "The address of this page is damaged. Begin again with the newest."
 
 
-def _name(label: str) -> forms.CharField:
-    widget = forms.TextInput(attrs=_PLAIN)
+def _name(label: str, known: str) -> forms.CharField:
+    widget = forms.TextInput(attrs={**_PLAIN, "list": known})
     return forms.CharField(
         label=label, required=False, max_length=100, validators=[plain_name], widget=widget
     )
@@ -80,11 +82,11 @@ def _day(label: str) -> forms.DateField:
 class HistoryForm(forms.Form):
     """Which requests, and after which place the page begins."""
 
-    agent = _name("Agent")
+    agent = _name("Agent", "agents")
     kind = _one_of("Kind", "kind", words.KINDS)
     status = _one_of("Status", "status", words.STATUSES)
     source = _one_of("Answered by", "way to be answered", _SOURCES)
-    decided_by = _name("Person who decided")
+    decided_by = _name("Person", "people")
     run = forms.CharField(
         label="Run contains",
         required=False,
@@ -143,6 +145,7 @@ class HistoryRow:
     kind_word: str
     status: str
     status_word: str
+    title: SafeString
     summary: SafeString
     agent: str
     run_id: str
@@ -162,22 +165,28 @@ def history_rows(
 
 def _row(approval: ApprovalRequest, person: User, now: datetime) -> HistoryRow:
     decision: Decision | None = getattr(approval, "decision", None)
-    waited_s = (decision.decided_at - approval.submitted_at).total_seconds() if decision else 0
+    said = _summarized(approval)
     return HistoryRow(
         id=approval.pk,
         kind=approval.kind,
         kind_word=words.KINDS[Kind(approval.kind)],
         status=approval.status,
         status_word=words.STATUSES[Status(approval.status)],
-        summary=summary(approval.kind, approval.head, approval.tail),  # type: ignore[attr-defined] # annotated
+        title=said.title,
+        summary=said.line,
         agent=approval.agent.name,
         run_id=approval.run_id,
         run=untrusted(approval.run_id),
         asked_at=approval.submitted_at,
         closer=words.decided_by(decision, person) if decision else "",
-        waited=times.length(max(0.0, waited_s)) if decision else "",
+        waited=times.length(decision.waited_s) if decision else "",
         ran=_ran(approval, decision, now) if decision else "",
     )
+
+
+def _summarized(approval: Any) -> Summary:
+    report = Report.from_json(approval.report) if approval.report else Report()
+    return summarized(approval.kind, approval.head, approval.tail, report)
 
 
 def _ran(approval: ApprovalRequest, decision: Decision, now: datetime) -> str:
@@ -194,33 +203,6 @@ def _ran(approval: ApprovalRequest, decision: Decision, now: datetime) -> str:
     return "never started" if is_over else "not started yet"
 
 
-_COLUMNS = {
-    "id": "id",
-    "agent": "agent_name",
-    "run_id": "run_id",
-    "kind": "kind",
-    "capability": "capability",
-    "digest": "digest",
-    "asked_at": "asked_at",
-    "expires_at": "time_limit",
-    "status": "stands",
-    "decided_digest": "decided_digest",
-    "source": "source",
-    "decided_by": "decided_by",
-    "approved_by": "votes",
-    "reason": "reason",
-    "decided_at": "decided_at",
-    "valid_until": "valid_until",
-    "grant": "grant_number",
-    "policy_revision": "revision",
-    "started_at": "started_at",
-    "finished_at": "finished_at",
-    "exit_code": "exit_code",
-    "error": "error",
-}
-
-COLUMNS = tuple(_COLUMNS)
-
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 Rows = Sequence[dict[str, Any]]
@@ -233,7 +215,7 @@ def as_csv(rows: Rows) -> str:
 
 def csv_head() -> str:
     """Write the names of the columns."""
-    return _csv([list(COLUMNS)])
+    return _csv([list(EXPORTED)])
 
 
 def as_jsonl(rows: Rows) -> str:
@@ -254,7 +236,7 @@ FORMATS: dict[str, tuple[str, Callable[[], str], Callable[[Rows], str]]] = {
 
 
 def _record(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: _plain(row[column]) for name, column in _COLUMNS.items()}
+    return {name: _plain(value) for name, value in row.items()}
 
 
 def _plain(value: Any) -> Any:
@@ -317,6 +299,8 @@ def _page(request: PersonRequest, form: HistoryForm, status: int = HTTPStatus.OK
         "chosen": urlencode(chosen),
         "older": older,
         "from_the_newest": not form.data.get("after"),
+        "agents": agents().prefetch_related(None).values_list("name", flat=True),
+        "people": people().values_list("username", flat=True),
     }
     return render(request, "desk/history.html", context, status=status)
 

@@ -1,9 +1,9 @@
-"""The insight: figures of a period, a chart of its days, one table at a time, and notes."""
+"""The insight: figures of a period, charts, one table at a time, and notes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from http import HTTPStatus
@@ -12,8 +12,10 @@ from math import ceil
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID
+from zoneinfo import ZoneInfo, available_timezones
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import SafeString
@@ -38,6 +40,14 @@ from dashboard.approvals.rules.insight import (
 )
 from dashboard.web import times, words
 from dashboard.web.access import for_readers
+from dashboard.web.drawing import charts
+from dashboard.web.drawing.charts import (
+    DaysChart,
+    DecisionChart,
+    HoursChart,
+    ReadingChart,
+    Sparkline,
+)
 from dashboard.web.drawing.markup import untrusted
 from dashboard.web.http import PersonRequest
 
@@ -87,6 +97,14 @@ class InsightForm(forms.Form):
         error_messages={"invalid_choice": "There is no such table. Choose one of them."},
     )
     sort = forms.CharField(max_length=20, required=False, widget=forms.HiddenInput)
+    zone = forms.CharField(max_length=64, required=False, widget=forms.HiddenInput)
+
+    def clean_zone(self) -> str:
+        """Take only the name of a zone that there is."""
+        name: str = self.cleaned_data["zone"]
+        if name and name not in available_timezones():
+            raise ValidationError("There is no such time zone. Use a name such as Europe/Berlin.")
+        return name
 
     def clean(self) -> dict[str, Any]:
         """Refuse days that are in the wrong order, or too many of them."""
@@ -104,6 +122,11 @@ class InsightForm(forms.Form):
     def table(self) -> str:
         """Which table is open."""
         return str(self.cleaned_data.get("by") or "agent")
+
+    @property
+    def time_zone(self) -> ZoneInfo:
+        """In which zone weekdays and hours are drawn."""
+        return ZoneInfo(self.cleaned_data.get("zone") or "UTC")
 
     @property
     def is_own_days(self) -> bool:
@@ -193,14 +216,16 @@ GROUPS: tuple[Column, ...] = (
 )
 
 PEOPLE: tuple[Column, ...] = (
-    Column("answers", "Answers", lambda a: a.yeses + a.noes, count),
+    Column("answers", "Answers", lambda a: a.approvals + a.rejections, count),
     Column("rate", "Approved", lambda a: a.rate, percent, has_bar=True),
     Column("waited", "Answered after, median", lambda a: _half(a.waited_s), times.length),
-    Column("looked", "From sight to yes, median", lambda a: _half(a.after_s), times.length),
-    Column("quick", "Yes in under 1 s", lambda a: a.quick, count, is_bad=True),
-    Column("unread", "Faster than reading", lambda a: a.unread, count, is_bad=True),
-    Column("overruled", "Yes, then rejected", lambda a: a.overruled, count, is_bad=True),
-    Column("reasons", "With a reason", lambda a: share(a.reasons, a.yeses + a.noes), percent),
+    Column("looked", "First view to approval, median", lambda a: _half(a.after_s), times.length),
+    Column("quick", "Within 1 s of first view", lambda a: a.quick, count, is_bad=True),
+    Column("unread", "Over 10 lines a second", lambda a: a.unread, count, is_bad=True),
+    Column("overruled", "Approved, then rejected", lambda a: a.overruled, count, is_bad=True),
+    Column(
+        "reasons", "With a reason", lambda a: share(a.reasons, a.approvals + a.rejections), percent
+    ),
 )
 
 MOST_ROWS = 100
@@ -242,14 +267,16 @@ class TableRow(NamedTuple):
     is_untrusted: bool
     note: str
     cells: list[TableCell]
+    approvals: Sparkline | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Table:
-    """One table, sorted. ``more`` rows are left out."""
+    """One table, sorted. ``more`` rows are left out; ``has_lines`` if each has a sparkline."""
 
     title: str
     heads: list[TableHead]
+    has_lines: bool
     rows: list[TableRow]
     more: int
 
@@ -262,7 +289,7 @@ class Figure(NamedTuple):
     note: str
 
 
-def overview(asked: Sequence[AskedRequest], yeses: Sequence[CountedVote]) -> list[Figure]:
+def overview(asked: Sequence[AskedRequest], votes: Sequence[CountedVote]) -> list[Figure]:
     """Sum up the period."""
     total = insight_rules.tally(asked)
     alone = Counter(one.source for one in asked)
@@ -274,7 +301,7 @@ def overview(asked: Sequence[AskedRequest], yeses: Sequence[CountedVote]) -> lis
             "Requests",
             f"{total.asked:,}",
             f"{alone[Source.POLICY]:,} answered by the policy, {alone[Source.GRANT]:,} by a "
-            f"remembered yes, {total.of_people:,} asked people",
+            f"remembered approval, {total.of_people:,} asked people",
         ),
         Figure(
             "Approved by people",
@@ -282,16 +309,15 @@ def overview(asked: Sequence[AskedRequest], yeses: Sequence[CountedVote]) -> lis
             f"{total.approved:,} of {answered:,} answers; {_or_none(given, percent)} of them "
             "with a reason",
         ),
-        _time("Until somebody looks", total.viewed_s),
-        _time("Until somebody decides", total.decided_s),
+        _time("Time to first view", total.viewed_s),
+        _time("Time to decision", total.decided_s),
         Figure(
             "Expired unseen", f"{total.unseen:,}", f"of {total.expired:,} that nobody answered"
         ),
         Figure(
-            "Yes in under a second",
-            f"{sum(yes.is_quick for yes in yeses):,}",
-            f"of {len(yeses):,}; {sum(yes.is_unread for yes in yeses):,} came faster than "
-            "anybody reads",
+            "Fast approvals",
+            f"{sum(vote.is_fast for vote in votes):,}",
+            f"of {len(votes):,}: within 1 s of the first view, or over 10 lines a second",
         ),
     ]
 
@@ -299,22 +325,36 @@ def overview(asked: Sequence[AskedRequest], yeses: Sequence[CountedVote]) -> lis
 def table(
     form: InsightForm,
     asked: Sequence[AskedRequest],
-    yeses: Sequence[CountedVote],
+    votes: Sequence[CountedVote],
     period: Period,
     person: User,
 ) -> Table:
     """Return the table that the address asks for; reviewers see only their own row of people."""
     by = form.table
     columns = PEOPLE if by == "person" else GROUPS
-    found = _people(asked, yeses, person) if by == "person" else _groups(by, asked, period)
+    found = _people(asked, votes, person) if by == "person" else _groups(by, asked, period)
     sort = _known(form.cleaned_data.get("sort") or "", columns) or _FIRST.get(by, "-asked")
     ordered = _sorted(found, columns, sort)
+    names = [name for name, _ in ordered[:MOST_ROWS]]
+    lines = _sparklines(names, asked, period) if by == "agent" else {}
     return Table(
         title=TABLES[by],
         heads=_heads(form, by, columns, sort),
-        rows=[_row(by, name, sums, columns) for name, sums in ordered[:MOST_ROWS]],
+        has_lines=bool(lines),
+        rows=[
+            _row(by, name, sums, columns, lines.get(name)) for name, sums in ordered[:MOST_ROWS]
+        ],
         more=max(0, len(ordered) - MOST_ROWS),
     )
+
+
+def _sparklines(
+    names: Sequence[str], asked: Sequence[AskedRequest], period: Period
+) -> dict[str, Sparkline]:
+    each = days_each(period)
+    found = insight_rules.approvals_by_day(asked, period, each)
+    none = [0] * insight_rules.stretches(period, each)
+    return {name: charts.sparkline(found.get(name, none), each) for name in names}
 
 
 def sees_everybody(person: User) -> bool:
@@ -325,8 +365,8 @@ def sees_everybody(person: User) -> bool:
 Sums = Mapping[str, Tally | PersonTally]
 
 
-def _people(asked: Sequence[AskedRequest], yeses: Sequence[CountedVote], person: User) -> Sums:
-    found = insight_rules.by_person(asked, yeses)
+def _people(asked: Sequence[AskedRequest], votes: Sequence[CountedVote], person: User) -> Sums:
+    found = insight_rules.by_person(asked, votes)
     if sees_everybody(person):
         return found
     return {name: sums for name, sums in found.items() if name == person.username}
@@ -379,11 +419,17 @@ def _head(form: InsightForm, key: str, words: str, sort: str) -> TableHead:
     return TableHead(words, href, order)
 
 
-def _row(by: str, name: str, sums: Tally | PersonTally, columns: Sequence[Column]) -> TableRow:
+def _row(
+    by: str,
+    name: str,
+    sums: Tally | PersonTally,
+    columns: Sequence[Column],
+    line: Sparkline | None,
+) -> TableRow:
     drawn = NO_RULE_WORDS if by == "rule" and name == NO_RULE else untrusted(name)
     note = _revisions(sums) if by == "rule" and isinstance(sums, Tally) else ""
     cells = [_cell(column, column.value(sums)) for column in columns]
-    return TableRow(drawn, by == "capability", note, cells)
+    return TableRow(drawn, by == "capability", note, cells, line)
 
 
 def _revisions(sums: Tally) -> str:
@@ -409,73 +455,66 @@ def _or_none(value: float | None, write: Callable[[float], str]) -> str:
     return "—" if value is None else write(value)
 
 
-HEIGHT, WIDTH, GAP = 100, 10, 2
-
-MOST_BARS = 92
+MOST_COLUMNS = 92
+"""How many columns the days are drawn in at most; each holds several days then."""
 
 _DAY = timedelta(days=1)
 
-_ORDER = ("approved", "rejected", "expired", "alone", "other")
-
-
-class BarPart(NamedTuple):
-    """A piece of a bar, in units of the drawing."""
-
-    name: str
-    x: int
-    y: float
-    height: float
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Chart:
-    """Bars from the first day to the last one; ``days`` of them in each.
+class InsightCharts:
+    """The pictures of a period.
 
     Attributes:
-        most: How many requests the highest bar stands for.
+        decisions: How many decisions the time to decision is of.
+        unknown: How many approvals have no record of the time or of the lines.
+        zone: How the zone of the weekdays and hours is called.
     """
 
-    parts: list[BarPart]
-    width: int
-    days: int
-    most: int
-    first: str
-    last: str
+    days: DaysChart
+    outcomes: list[tuple[str, str]]
+    decision: DecisionChart
+    decisions: int
+    hours: HoursChart
+    has_waits: bool
+    levels: list[str]
+    zone: str
+    reading: ReadingChart
+    unknown: int
 
 
-def chart(asked: Iterable[AskedRequest], period: Period) -> Chart:
-    """Draw what was asked on each day, by what became of it."""
-    length = (period.until - period.since) // _DAY
-    days = max(1, ceil(length / MOST_BARS))
-    bars = [dict.fromkeys(_ORDER, 0) for _ in range(ceil(length / days))]
-    for one in asked:
-        bars[min(len(bars) - 1, int(one.since_s // (86_400 * days)))][_became(one)] += 1
-    most = max((sum(bar.values()) for bar in bars), default=0)
-    return Chart(
-        parts=[part for x, bar in enumerate(bars) for part in _stacked(x, bar, most)],
-        width=len(bars) * WIDTH,
-        days=days,
-        most=most,
-        first=f"{period.since:%Y-%m-%d}",
-        last=f"{period.until - _DAY:%Y-%m-%d}",
+def insight_charts(
+    form: InsightForm,
+    asked: Sequence[AskedRequest],
+    yeses: Sequence[CountedVote],
+    period: Period,
+    person: User,
+) -> InsightCharts:
+    """Draw the period; reviewers see only their own approvals one by one."""
+    each = days_each(period)
+    found = insight_rules.time_to_decision(asked)
+    own = [yes for yes in yeses if sees_everybody(person) or yes.person == person.username]
+    dots = insight_rules.readings(own)
+    outcomes = insight_rules.outcomes_by_day(asked, period, each)
+    zone = form.time_zone
+    waits = insight_rules.waiting_by_hour(asked, period, zone)
+    return InsightCharts(
+        days=charts.days_chart(outcomes, period.since.date(), each),
+        outcomes=list(charts.OUTCOME_WORDS.items()),
+        decision=charts.decision_chart(found),
+        decisions=sum(found.counts),
+        hours=charts.hours_chart(waits),
+        has_waits=any(hour.asked for row in waits for hour in row),
+        levels=charts.level_words(),
+        zone=str(zone),
+        reading=charts.reading_chart(dots),
+        unknown=len(own) - sum(dot.approvals for dot in dots),
     )
 
 
-def _became(one: AskedRequest) -> str:
-    if one.source in (Source.POLICY, Source.GRANT):
-        return "alone"
-    if one.source == Source.REVIEWER:
-        return "approved" if one.status == Status.APPROVED else "rejected"
-    return "expired" if one.status == Status.EXPIRED else "other"
-
-
-def _stacked(number: int, bar: dict[str, int], most: int) -> Iterable[BarPart]:
-    y = float(HEIGHT)
-    for name in _ORDER:
-        if bar[name]:
-            height = round(bar[name] / most * HEIGHT, 2)
-            y = round(y - height, 2)
-            yield BarPart(name, number * WIDTH + GAP // 2, y, height)
+def days_each(period: Period) -> int:
+    """Say how many days a column holds."""
+    return max(1, ceil((period.until - period.since) / _DAY / MOST_COLUMNS))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -495,10 +534,10 @@ class ToldAnswer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QuickApproval:
-    """An approval that came sooner than anybody can read the content."""
+    """An approval within a second of the first view, or after more than ten lines a second."""
 
     told: ToldAnswer
-    after: str
+    in_view: str
     lines: int
 
 
@@ -513,14 +552,12 @@ class InsightNotes:
 
 
 def notes(
-    asked: Sequence[AskedRequest], yeses: Sequence[CountedVote], period: Period, person: User
+    asked: Sequence[AskedRequest], votes: Sequence[CountedVote], period: Period, person: User
 ) -> InsightNotes:
     """List what is worth a look; reviewers see only their own quick answers."""
     everybody = sees_everybody(person)
     quick = [
-        yes
-        for yes in yeses
-        if (yes.is_quick or yes.is_unread) and (everybody or yes.person == person.username)
+        vote for vote in votes if vote.is_fast and (everybody or vote.person == person.username)
     ]
     digests = list(insight_rules.disagreements(asked))
     listed = _disagreements(digests[:MOST_LISTED], period)
@@ -533,14 +570,14 @@ def notes(
 
 
 def _quick(few: Sequence[CountedVote]) -> list[QuickApproval]:
-    found = insight_rules.votes(yes.id for yes in few)
+    found = insight_rules.votes(one.id for one in few)
     listed = []
-    for yes in few:
-        vote = found[yes.id]
+    for one in few:
+        vote = found[one.id]
         status, at = Status.APPROVED, vote.voted_at
         told = _told(vote.approval, vote.person.username, status, at, vote.reason)
-        after = times.length(max(0.0, yes.after_s or 0.0))
-        listed.append(QuickApproval(told=told, after=after, lines=yes.lines or 0))
+        in_view = times.length(one.in_view_s or 0.0)
+        listed.append(QuickApproval(told=told, in_view=in_view, lines=one.lines or 0))
     return listed
 
 
@@ -595,14 +632,14 @@ def insight(request: PersonRequest) -> HttpResponse:
 def _found(form: InsightForm, request: PersonRequest) -> dict[str, Any]:
     person, period = request.user, form.period(database_now())
     asked = insight_rules.asked(period, with_rules=form.table == "rule")
-    yeses = insight_rules.yeses(period)
+    votes = insight_rules.counted_votes(period)
     return {
         "asked": len(asked),
         "is_cut": len(asked) == insight_rules.MOST,
-        "figures": overview(asked, yeses),
-        "chart": chart(asked, period),
-        "table": table(form, asked, yeses, period, person),
-        "notes": notes(asked, yeses, period, person),
+        "figures": overview(asked, votes),
+        "charts": insight_charts(form, asked, votes, period, person),
+        "table": table(form, asked, votes, period, person),
+        "notes": notes(asked, votes, period, person),
         "sees_everybody": sees_everybody(person),
         "first": period.since.date(),
         "periods": [(days, _period(form, days), _is_open(form, days)) for days in LAST_DAYS],

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from approval_client.wire import Source, Status
 from dashboard.approvals.models import ApprovalRequest, Decision, Judgement
 from dashboard.approvals.rules.judgement import demands_of
 from dashboard.policies.demands import Circle, Required
 from dashboard.policies.evaluate import Effect
-from dashboard.web import times
+from dashboard.policies.judgement_wording import plainly
+from dashboard.policies.rule_wording import people
+from dashboard.web.drawing import moments
+from dashboard.web.drawing.markup import untrusted
 
 _NOBODY = "Why nobody was asked"
 
@@ -26,12 +33,14 @@ class JudgementView:
     """What a policy said of a request.
 
     Attributes:
-        sentences: How it came to that, as the policy says it.
-        demands: What has to happen before this is approved.
+        brief: Why it waits for somebody, or did not, in a sentence.
+        sentences: How it came to that, and what the policy asks for.
+        demands: Who may approve only later.
         earlier: The sentences of the judgement before, if this one says something else.
     """
 
     heading: str
+    brief: SafeString
     sentences: list[str]
     demands: list[str]
     revision: int
@@ -48,18 +57,19 @@ def judgement_view(approval: ApprovalRequest, judgements: Sequence[Judgement]) -
     changed = _identity(before) != _identity(judgement)
     return JudgementView(
         heading=_heading(approval, reviewed=reviewed),
-        sentences=_trace(judgement),
+        brief=_brief(judgement),
+        sentences=_plainly(judgement),
         demands=demands_in_words(demands_of(judgement), approval) if reviewed else [],
         revision=judgement.revision_id,
         judged_at=judgement.judged_at,
-        earlier=_trace(before) if changed else [],
+        earlier=_plainly(before) if changed else [],
         earlier_revision=before.revision_id,
     )
 
 
 def demands_in_words(required: Required, approval: ApprovalRequest) -> list[str]:
-    """Say what a review of a request asks for, beyond one reviewer's yes."""
-    return list(_sentences(required, approval))
+    """Say who may approve only later, which the sentences about the rules cannot."""
+    return [_may_join_later(circle, approval) for circle in required.circles if circle.later]
 
 
 def count_of_people(count: int) -> str:
@@ -74,37 +84,66 @@ def _heading(approval: ApprovalRequest, *, reviewed: bool) -> str:
     return _PERSON if reviewed else _NOBODY
 
 
+_RULE = re.compile(r"Rule '(.*)' (asks for a review|says what the review|approves|rejects)\b")
+"""How ``policies.evaluate`` begins a sentence about a rule; judgements keep these sentences."""
+
+_VERBS = {
+    Effect.REVIEW: ("asks for a review", "says what the review"),
+    Effect.APPROVE: ("approves",),
+    Effect.REJECT: ("rejects",),
+}
+
+_BY_EFFECT = {
+    Effect.REVIEW: "No rule covers this, so a person decides.",
+    Effect.APPROVE: "Your policy asks nobody about this.",
+    Effect.REJECT: "Your policy rejects this.",
+}
+
+
+def _brief(judgement: Judgement) -> SafeString:
+    """Say in a sentence what of the policy led here, and what it asks for."""
+    trace, effect = _trace(judgement), Effect(judgement.effect)
+    spoken = [match.group(1, 2) for match in map(_RULE.match, trace) if match]
+    wanted = _VERBS[effect]
+    rules = list(dict.fromkeys(name for name, verb in spoken if verb in wanted))
+    does = _who_approves(demands_of(judgement)) if effect is Effect.REVIEW else f"{wanted[0]} this"
+    if rules:
+        named = format_html_join(" and ", "<em>{}</em>", ((untrusted(name),) for name in rules))
+        several, mark = "s" if len(rules) > 1 else "", ":" if effect is Effect.REVIEW else ""
+        return format_html("Rule{} {}{} {}.", several, named, mark, does)
+    plain = next(reversed(plainly(trace, None)), _BY_EFFECT[effect])
+    return format_html("{}", plain)
+
+
+def _who_approves(required: Required) -> str:
+    """Say who has to approve, as in ``two people must approve, with a reason``."""
+    groups = required.groups_in_words(after_s=0)
+    of = f" of {groups}" if groups else ""
+    reason = ", with a reason" if required.reason_required else ""
+    return f"{people(required.approvals)}{of} must approve{reason}"
+
+
 def _identity(judgement: Judgement) -> tuple[str, str, str]:
     return judgement.effect, judgement.demands, judgement.trace
+
+
+def _plainly(judgement: Judgement) -> list[str]:
+    reviewed = judgement.effect == Effect.REVIEW
+    return plainly(_trace(judgement), demands_of(judgement) if reviewed else None)
 
 
 def _trace(judgement: Judgement) -> list[str]:
     return [str(sentence) for sentence in json.loads(judgement.trace)]
 
 
-def _sentences(required: Required, approval: ApprovalRequest) -> Iterator[str]:
-    groups = required.groups_in_words(after_s=0)
-    if groups:
-        have = "has" if required.approvals == 1 else "have"
-        yield f"{count_of_people(required.approvals)} of {groups} {have} to approve."
-    elif required.approvals > 1:
-        yield f"{count_of_people(required.approvals)} have to approve."
-    yield from (_may_join_later(circle, approval) for circle in required.circles if circle.later)
-    if required.time_limit_s is not None:
-        yield f"It stays open for {times.length(required.time_limit_s)} at the most."
-    if required.reason_required:
-        yield "A reason is needed to approve."
-
-
 def _may_join_later(circle: Circle, approval: ApprovalRequest) -> str:
     at = approval.submitted_at + timedelta(seconds=circle.later_from_s)
     who = " and ".join(circle.later)
+    begins, ends = moments.clock(at), moments.clock(approval.expires_at)
     if at < approval.expires_at:
-        return f"From {times.clock(at)} on {who} may approve too."
-    return (
-        f"From {times.clock(at)} on {who} could approve too, but the time limit ends before that, "
-        f"at {times.clock(approval.expires_at)}."
-    )
+        return format_html("From {} on {} may approve too.", begins, who)
+    said = "From {} on {} could approve too, but the time limit ends before that, at {}."
+    return format_html(said, begins, who, ends)
 
 
 def last_judgement(approval: ApprovalRequest) -> Judgement:

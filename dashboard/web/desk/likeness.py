@@ -47,29 +47,37 @@ class EarlierRequest:
     """An earlier request beside the one that is read.
 
     Attributes:
+        word: What became of it, in a word.
         lead: ``"Resembles what was rejected"``: everything before the time.
         tail: ``"by alice"``, what stands after it; perhaps empty.
         reason: The words of the person who decided; perhaps none.
-        is_open: Whether what changed is shown without a click.
     """
 
     id: UUID
     status: str
+    word: str
     lead: str
     at: Moment
     tail: str
     reason: str
     is_same: bool
-    is_open: bool
     names_run: bool
     sections: list[DiffSection]
 
     @property
+    def added(self) -> int:
+        """How many lines are new."""
+        return sum(section.diff.added for section in self.sections)
+
+    @property
+    def removed(self) -> int:
+        """How many lines are gone."""
+        return sum(section.diff.removed for section in self.sections)
+
+    @property
     def changed(self) -> str:
         """Say how much is different."""
-        added = sum(section.diff.added for section in self.sections)
-        removed = sum(section.diff.removed for section in self.sections)
-        return lines_counted(added=added, removed=removed)
+        return lines_counted(added=self.added, removed=self.removed)
 
 
 def earlier_request(
@@ -88,12 +96,12 @@ def earlier_request(
     return EarlierRequest(
         id=one.pk,
         status=one.status,
+        word=words.STATUSES[Status(one.status)],
         lead=f"{lead} {what}",
         at=times.moment(at, now),
         tail=tail,
         reason=_reason(one),
         is_same=earlier.is_same,
-        is_open=one.status == Status.REJECTED,
         names_run=bool(approval.run_id),
         sections=list(diff_sections(likeness.text_of(one), approval.content, redacts=redacts)),
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
+from html import unescape
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.html import strip_tags
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
@@ -35,6 +37,7 @@ from dashboard.web import errors, times, words
 from dashboard.web.access import for_readers, is_in_sight
 from dashboard.web.content import TOO_LONG, Content, fits, lines_of_json
 from dashboard.web.desk.answer import (
+    PRESETS,
     RepeatOffer,
     RequestResult,
     VoteProgress,
@@ -65,12 +68,15 @@ from dashboard.web.drawing.code import RENDERER_VERSION
 from dashboard.web.drawing.links import NotebookLink, notebook_link
 from dashboard.web.drawing.markup import untrusted
 from dashboard.web.drawing.redaction import KnownSecrets
+from dashboard.web.drawing.summary import HEAD, TAIL, title
 from dashboard.web.findings import Found
 from dashboard.web.http import PersonRequest, SeeOther
 from dashboard.web.times import Moment, TimeLeft
 
 MOST_LINES_SAID = 5_000
 """Evidence that is longer is left out, and that is said."""
+
+_LINE = 60  # characters of an objective that need no unfolding
 
 _MOST_WARNINGS = 20  # kept by name; so what a form brings along stays small
 
@@ -80,6 +86,8 @@ class RequestContent:
     """Everything there is to read before deciding.
 
     Attributes:
+        title: What it is and what it does; what the agent chose in it is drawn as said.
+        own_title: The same in our words alone, for a window's title, which draws nothing.
         wish: One sentence of ours about what the agent wants.
         before: For memory: the request that was approved last for the same one.
         evidence_left_out: Whether the agent says more than can be drawn.
@@ -91,6 +99,8 @@ class RequestContent:
         shown: What this page displays, signed, for the decision to bring along.
     """
 
+    title: SafeString
+    own_title: str
     wish: str
     heading: str
     content: Content
@@ -123,14 +133,19 @@ class RequestContent:
         return self.content.redacted
 
     @property
+    def is_brief(self) -> bool:
+        """Whether all of the objective fits on two lines, even on a phone."""
+        return len(strip_tags(self.objective)) <= _LINE and "\n" not in self.objective
+
+    @property
     def says_something(self) -> bool:
-        """Whether the agent gave any reason at all."""
+        """Whether the agent says anything besides its objective."""
         return self.says_more or bool(self.notebook_path or self.notebook)
 
     @property
     def says_more(self) -> bool:
-        """Whether it says anything besides where its notebook is."""
-        return bool(self.objective or self.fields) or self.evidence_left_out
+        """Whether it says anything besides its objective and where its notebook is."""
+        return bool(self.fields) or self.evidence_left_out
 
     @property
     def leaves_out(self) -> bool:
@@ -163,7 +178,10 @@ def request_content(
     evidence = parse_json(approval.evidence)
     path, link = _notebook(evidence)
     left_out = lines_of_json(approval.evidence) >= MOST_LINES_SAID
+    said = _title(approval, judgement, drawn)
     return RequestContent(
+        title=said,
+        own_title=_own_title(approval, said),
         wish=_wish(approval, content, drawn),
         heading=_heading(approval, drawn),
         content=drawn,
@@ -182,6 +200,18 @@ def request_content(
             name or str(approval.pk), _shown(drawn, findings, is_whole=fits(approval))
         ),
     )
+
+
+def _title(approval: ApprovalRequest, judgement: Judgement, drawn: Content) -> SafeString:
+    """Title a request as lists do, from the same part of its content."""
+    text, report = approval.content, report_of(judgement.inspection)
+    return title(approval.kind, text[:HEAD], text[-TAIL:], report, lines=drawn.lines)
+
+
+def _own_title(approval: ApprovalRequest, said: SafeString) -> str:
+    if "<" in said:
+        return f"{words.KINDS[Kind(approval.kind)]} from {approval.agent.name}"
+    return unescape(said)
 
 
 def _wish(approval: ApprovalRequest, content: Any, drawn: Content) -> str:
@@ -271,7 +301,7 @@ def edit_offer(
 
 
 def _word(approval: ApprovalRequest) -> str:
-    return "Edit…" if approval.accepts_edits else "Write a replacement…"
+    return "Edit" if approval.accepts_edits else "Replacement"
 
 
 def _proposed(edit: Edit, person: User, at: datetime) -> ProposedEdit:
@@ -279,7 +309,9 @@ def _proposed(edit: Edit, person: User, at: datetime) -> ProposedEdit:
     return ProposedEdit(edit.pk, by, times.moment(edit.edited_at, at))
 
 
-_HELD = "Everything is on hold: nothing can be approved until an admin lifts it. You can reject."
+_LOOKS_AHEAD = 50
+
+_HELD = "Approvals are on hold until an admin lifts that. You can still reject."
 
 _READER = "You can read this. Only reviewers decide; an admin can make you one."
 
@@ -320,6 +352,11 @@ class RequestState:
     next_id: UUID | None
 
     @property
+    def presets(self) -> list[tuple[str, str]]:
+        """Reasons for a rejection that are one press."""
+        return PRESETS
+
+    @property
     def asks_for_the_end(self) -> bool:
         """Whether the form has to ask, without script, if the reader read to the end."""
         has_voted = self.progress is not None and bool(self.progress.mine)
@@ -345,6 +382,8 @@ def state_of(
     progress = vote_progress(approval, required, person, now) if is_open else None
     may_yes = may_decide and not why_not
     who = is_open and assignment_panel(approval, required, person, now, may_act=may_decide)
+    is_done = bool((progress and progress.mine) or (who and who.snoozed_until))
+    goes_on = is_done or not may_decide
     stamp = (approval.version, judgement.pk, held, may_decide, why_not, progress, nobody_waits)
     return RequestState(
         status=approval.status,
@@ -364,9 +403,7 @@ def state_of(
         judgement_id=judgement.pk,
         result=ended,
         stamp=_stamp(*stamp, who and who.stamp, ended and (ended.since, ended.grant)),
-        next_id=None
-        if may_decide and not (who and who.snoozed_until)
-        else _next(approval, person, now),
+        next_id=_next(approval, person, now) if goes_on else None,
     )
 
 
@@ -398,8 +435,12 @@ def _stamp(*shown: object) -> str:
 
 
 def _next(approval: ApprovalRequest, person: User, now: datetime) -> UUID | None:
+    """Return the most urgent request that this person can still answer and an agent waits for."""
     left = queries.queue(now).exclude(pk=approval.pk).exclude(pk__in=snoozed_by(person, now))
-    return left.values_list("pk", flat=True).first()
+    ahead = left.exclude(votes__person=person).only("status", "submitted_at", "agent", "poll")
+    first = list(ahead[:_LOOKS_AHEAD])
+    waits = (one.pk for one in first if not nobody_is_waiting(one, now))
+    return next(waits, first[0].pk if first else None)
 
 
 @require_safe
@@ -464,6 +505,7 @@ def _context(
         "is_stale": isinstance(refusal, StaleBasis),
         "despite": refusal.name if isinstance(refusal, AssignedToAnother) else "",
         "reason": sent.get("reason", "") if sent else "",
+        "because": sent.getlist("because") if sent else [],
         "approve_reason": sent.get("approve_reason", "") if sent else "",
     }
 

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
-from approval_client.wire import Kind, Source, Status
+from approval_client.wire import Kind, OutcomeState, Source, Status
 from dashboard.accounts.models import Agent, User
 from dashboard.approvals import queries
 from dashboard.approvals.clock import database_now
@@ -25,10 +25,15 @@ from dashboard.web.access import for_readers
 from dashboard.web.desk.answer import RequestResult, result_of
 from dashboard.web.desk.likeness import how_much_changed
 from dashboard.web.desk.queue import nobody_is_waiting
+from dashboard.web.drawing import charts
+from dashboard.web.drawing.charts import Stages, Timeline, TimelineRow
 from dashboard.web.drawing.markup import untrusted
 from dashboard.web.drawing.summary import summary
 from dashboard.web.http import PersonRequest
 from dashboard.web.times import Moment, TimeLeft
+
+ROW = 26
+"""How many pixels of the picture each request has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,26 @@ class RunStep:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RunLine:
+    """One request along the time of the run.
+
+    Attributes:
+        says: What happened when, in a sentence.
+        cells: First view, answer, start and end, as times after it was asked; empty if none.
+        is_failed: Whether it ended with an error, says the agent.
+    """
+
+    number: int
+    y: int
+    status: str
+    drawn: TimelineRow
+    says: str
+    asked_at: datetime
+    cells: list[str]
+    is_failed: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RunStory:
     """What one agent asked in one run. ``name`` is the agent's voice, drawn.
 
@@ -83,8 +108,20 @@ class RunStory:
     run_id: str
     name: SafeString
     steps: list[RunStep]
+    lines: list[RunLine]
+    timeline: Timeline | None
     total: int
     counts: list[tuple[str, str, int]]
+
+    @property
+    def height(self) -> int:
+        """How high the picture is, in pixels."""
+        return len(self.lines) * ROW
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether something ended with an error, says the agent."""
+        return any(line.is_failed for line in self.lines)
 
     @property
     def left_out(self) -> int:
@@ -108,14 +145,85 @@ def run_story(agent: Agent, run_id: str, person: User, now: datetime) -> RunStor
         )
         for one in story.approvals
     ]
+    lines, timeline = _lines(story.approvals, number_of, now)
     return RunStory(
         agent=agent.name,
         run_id=run_id,
         name=untrusted(run_id),
         steps=steps,
+        lines=lines,
+        timeline=timeline,
         total=story.total,
         counts=_counts(steps),
     )
+
+
+def _lines(
+    approvals: list[ApprovalRequest], number_of: dict[UUID, int], now: datetime
+) -> tuple[list[RunLine], Timeline | None]:
+    if not approvals:
+        return [], None
+    stages = [stages_of(one, now) for one in approvals]
+    timeline = charts.timeline(stages)
+    lines = [
+        RunLine(
+            number=number_of[one.pk],
+            y=place * ROW,
+            status=one.status,
+            drawn=drawn,
+            says=_says(number_of[one.pk], one, when),
+            asked_at=when.asked,
+            cells=[_after(when.asked, at) for at in when[1:5]],
+            is_failed=_has_failed(one),
+        )
+        for place, (one, when, drawn) in enumerate(
+            zip(approvals, stages, timeline.rows, strict=True)
+        )
+    ]
+    return lines, timeline
+
+
+def stages_of(approval: ApprovalRequest, now: datetime) -> Stages:
+    """Return when what happened to a request; until now if it is open."""
+    decision: Decision | None = getattr(approval, "decision", None)
+    decided = decision.decided_at if decision else None
+    reported = {outcome.state: outcome.reported_at for outcome in approval.outcomes.all()}
+    started, finished = reported.get(OutcomeState.STARTED), reported.get(OutcomeState.FINISHED)
+    last = [at for at in (decided or now, started, finished) if at]
+    return Stages(
+        asked=approval.submitted_at,
+        seen=approval.first_seen_at,  # type: ignore[attr-defined] # annotated
+        decided=decided,
+        started=started,
+        finished=finished,
+        until=max(last),
+    )
+
+
+_STAGES = ("first viewed", "", "started", "finished")  # the answer has its own word
+
+
+def _says(number: int, approval: ApprovalRequest, when: Stages) -> str:
+    """Tell one line of the picture, such as "No. 2, Code: approved after 42 s"."""
+    answer = words.STATUSES[Status(approval.status)].lower()
+    told = [
+        f"{name or answer} after {_after(when.asked, at)}"
+        for name, at in zip(_STAGES, when[1:5], strict=True)
+        if at
+    ]
+    if told and when.finished and _has_failed(approval):
+        told[-1] += " with an error"
+    if when.decided is None:
+        told.append(f"waiting for {_after(when.asked, when.until)}")
+    return f"No. {number}, {words.KINDS[Kind(approval.kind)]}: {', '.join(told)}"
+
+
+def _has_failed(approval: ApprovalRequest) -> bool:
+    return any(outcome.exit_code or outcome.error for outcome in approval.outcomes.all())
+
+
+def _after(begin: datetime, at: datetime | None) -> str:
+    return times.length(max(0.0, (at - begin).total_seconds())) if at else ""
 
 
 def _from_1(story: run_rules.Story) -> list[tuple[int, ApprovalRequest]]:
@@ -148,7 +256,6 @@ def _step(
 ) -> RunStep:
     is_open = approval.status == Status.PENDING
     decision: Decision | None = getattr(approval, "decision", None)
-    waited_s = (decision.decided_at - approval.submitted_at).total_seconds() if decision else 0
     left = times.time_left(approval.submitted_at, approval.expires_at, now) if is_open else None
     return RunStep(
         number=number,
@@ -163,7 +270,7 @@ def _step(
         nobody_waits=nobody_is_waiting(approval, now),
         result=result,
         reason=_reason(decision),
-        waited=times.length(max(0.0, waited_s)) if decision else "",
+        waited=times.length(decision.waited_s) if decision else "",
         like=like,
     )
 

@@ -22,8 +22,8 @@ class SnoozeForm(forms.Form):
 _LATER = {
     SnoozeLength.QUARTER: "For 15 minutes",
     SnoozeLength.HOUR: "For an hour",
-    SnoozeLength.MORNING: "Until tomorrow, {until}",
-    SnoozeLength.LONGEST: "Until {until}, when half of the time left is over",
+    SnoozeLength.MORNING: "Until tomorrow {until}",
+    SnoozeLength.LONGEST: "Until {until}",
 }
 
 

@@ -22,9 +22,8 @@ from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotFound
 from dashboard.approvals.models import ApprovalRequest, Judgement
-from dashboard.approvals.rules.assignment import presence
 from dashboard.approvals.rules.judgement import report_of
-from dashboard.approvals.rules.view import ServedText, TextPart, is_revealed, missing
+from dashboard.approvals.rules.view import ServedText, TextPart, is_revealed, missing, presence
 from dashboard.web import errors
 from dashboard.web.access import auth, for_readers
 from dashboard.web.content import ApprovedMemory, Content, fits, may_redact, render_content
@@ -200,7 +199,7 @@ def viewing_now(names: Sequence[str]) -> str:
     if not names:
         return ""
     *others, last = names
-    return f"{', '.join(others)} and {last} are reading" if others else f"{last} is reading"
+    return f"{', '.join(others)} and {last} are viewing" if others else f"{last} is viewing"
 
 
 @require_POST
@@ -212,5 +211,5 @@ def seen(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     except NotFound:
         return errors.not_found(request)
     services.note_viewing(approval_id=approval_id, person=request.user)
-    reading = viewers_of(approval_id, request.user, database_now())
-    return render(request, "desk/_viewing.html", {"reading": reading})
+    viewing = viewers_of(approval_id, request.user, database_now())
+    return render(request, "desk/_viewing.html", {"viewing": viewing})

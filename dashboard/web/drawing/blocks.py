@@ -16,6 +16,22 @@ from dashboard.web.drawing.redaction import KnownSecrets, secrets_in_code, secre
 from dashboard.web.drawing.text import Span, apart
 
 
+class Note(NamedTuple):
+    """What was found in a line, said under it. Its words are ours.
+
+    Attributes:
+        doubt: What was not done, where the finding is a doubt.
+        lines: Which lines it is about, where that is not its own line alone.
+    """
+
+    severity: str
+    severity_word: str
+    sentence: SafeString
+    doubt: str
+    name: str
+    lines: str
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """The mark beside one line.
@@ -24,11 +40,13 @@ class Mark:
         severity: The highest of what was found in the line.
         finding: The number of the finding that its sign leads to.
         words: What a screen reader says for the sign; empty where a finding only goes on.
+        notes: What is said under the line; of a sentence that repeats, the first time.
     """
 
     severity: str
     finding: int
     words: str
+    notes: tuple[Note, ...] = ()
 
 
 def line_id(block: int, line: int) -> str:
@@ -83,6 +101,11 @@ class ContentBlock:
     href: str = ""
     drawn: int = 1
     finding_page: str = ""
+
+    @property
+    def lines(self) -> int:
+        """How many lines people count: the break at the end begins no line."""
+        return self.code.line_count - (self.code.line_count > 1 and self.text.endswith("\n"))
 
     @property
     def must_be_seen(self) -> bool:

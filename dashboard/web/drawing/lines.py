@@ -8,7 +8,7 @@ from itertools import repeat
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dashboard.web.drawing.blocks import ContentBlock, Mark, finding_id, line_id
+from dashboard.web.drawing.blocks import ContentBlock, Mark, Note, finding_id, line_id
 from dashboard.web.drawing.diff import ChangedLine, LineChange
 from dashboard.web.drawing.markup import EMPTY, numbered, trusted
 from dashboard.web.drawing.windows import Window
@@ -81,7 +81,13 @@ def _numbered(
     css = f"{css} line--{mark.severity}" if mark else css
     sign = _sign(mark, block.finding_page) if mark and mark.words else ""
     return format_html(
-        '{}<code class="{}" id="{}" data-n="{}">{}</code>', sign, css, place, number, line
+        '{}<code class="{}" id="{}" data-n="{}">{}</code>{}',
+        sign,
+        css,
+        place,
+        number,
+        line,
+        draw_notes(mark),
     )
 
 
@@ -127,8 +133,85 @@ def _line(block: ContentBlock, number: int) -> SafeString:
     # The sign stands before the line and not in it: what is copied is the content alone.
     sign = _sign(mark, block.finding_page) if mark.words else ""
     return format_html(
-        '{}<code class="line line--{}" id="{}">{}</code>', sign, mark.severity, place, line
+        '{}<code class="line line--{}" id="{}">{}</code>{}',
+        sign,
+        mark.severity,
+        place,
+        line,
+        draw_notes(mark),
     )
+
+
+def draw_notes(mark: Mark | None) -> SafeString:
+    """Say under a line what was found in it; it is no part of the line, and is not copied."""
+    if mark is None or not mark.notes:
+        return EMPTY
+    said = format_html_join("", "{}", ((_note(note),) for note in mark.notes))
+    return format_html(
+        '<p class="line-note line-note--{}" tabindex="-1">{}</p>', mark.severity, said
+    )
+
+
+def _note(note: Note) -> SafeString:
+    doubt, lines = note.doubt, note.lines
+    return format_html(
+        '<span class="risk risk--{}" title="{}">{}<span><span class="visually-hidden">{}: </span>'
+        "{}{}{}</span></span> ",
+        note.severity,
+        note.name,
+        icon(note.severity),
+        note.severity_word,
+        note.sentence,
+        format_html(' <span class="finding-doubt">{}</span>', doubt) if doubt else EMPTY,
+        format_html(' <span class="line-note-also">{}</span>', lines) if lines else EMPTY,
+    )
+
+
+LONG = 40
+"""Lines from which on a block has a map of what was found in it."""
+
+_SHORTEST = 1 / 150  # of the map: what a pointer can hit
+
+
+def draw_map(block: ContentBlock) -> SafeString:
+    """Draw where in a long block something was found, for the right edge of it.
+
+    The same places are reached by keyboard from the lines themselves.
+    """
+    count = block.code.line_count
+    signs = [(line, mark) for line, mark in block.marks.items() if mark.words]
+    if count < LONG or not signs:
+        return EMPTY
+    height = max(1.0, count * _SHORTEST)
+    return format_html(
+        '<svg class="map" viewBox="0 0 10 {}" preserveAspectRatio="none" aria-hidden="true" '
+        'focusable="false">{}</svg>',
+        count,
+        format_html_join(
+            "",
+            '<a href="{}" tabindex="-1"><rect class="map-mark map-mark--{}" y="{}" width="10" '
+            'height="{}"><title>{}</title></rect></a>',
+            (
+                (
+                    line_href(block, line),
+                    mark.severity,
+                    round(min(line - 1, count - height), 2),
+                    round(height, 2),
+                    mark.words,
+                )
+                # The gravest are drawn last, over what stands beside them.
+                for line, mark in sorted(signs, key=lambda one: -one[1].finding)
+            ),
+        ),
+    )
+
+
+def line_href(block: ContentBlock, line: int) -> str:
+    """Lead to a line: on this page, or where the window that holds it is read."""
+    place = f"#{line_id(block.number, line)}"
+    windows = block.code.windows[: block.drawn]
+    is_here = not block.href or (windows and line <= windows[-1].last)
+    return place if is_here else f"{block.href}?block={block.number}&line={line}{place}"
 
 
 def _sign(mark: Mark, page: str) -> SafeString:

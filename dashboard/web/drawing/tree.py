@@ -1,7 +1,8 @@
-"""JSON as nested lists: names, types and values. A list never folds over what must be seen."""
+"""JSON as nested lists: names and values. A list never folds over what must be seen."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -24,8 +25,6 @@ MOST_MEMBERS = 2_000
 MOST_DRAWN = 1_500_000
 """Characters of HTML that all names and short values take together; of more the same holds."""
 
-_TYPES = {bool: "true or false", type(None): "nothing"}
-
 
 @dataclass(frozen=True, slots=True)
 class Member:
@@ -33,7 +32,7 @@ class Member:
 
     Attributes:
         name: Its name as the agent spelled it, or the position of an item, from 1.
-        type: What it is, in our words.
+        type: What it is, in our words, where its value does not say so.
         value: All of it, where no block and no members show it.
         block: The number of the block that holds its text, 0 if it has none.
         members: What it holds.
@@ -65,7 +64,8 @@ class Members:
     def of(self, value: Mapping[str, Any] | Sequence[Any], place: Place = ()) -> list[Member]:
         """Return the members of an object or the items of a list that stands at ``place``."""
         if isinstance(value, Mapping):
-            return [self._member(key, value[key], place) for key in sorted(value)]
+            keys = sorted(value, key=lambda key: _holds_more(value[key]))  # else in their order
+            return [self._member(key, value[key], place) for key in keys]
         return [self._member(index, item, place) for index, item in enumerate(value)]
 
     def block_at(self, *place: str | int) -> int:
@@ -83,12 +83,13 @@ class Members:
             rows = 1 + sum(member.rows for member in inside)
             kind = _size_of(value)
             return Member(name, kind, EMPTY, number, inside, rows, is_item, warnings)
+        kind = "text" if isinstance(value, str) and _looks_otherwise(value) else ""
         if number:
-            return Member(name, "text", block=number, is_item=is_item, warnings=warnings)
+            return Member(name, kind, block=number, is_item=is_item, warnings=warnings)
         if isinstance(value, str):
             warnings = [*warnings, *_hidden(value)]
         drawn = untrusted(_written(value))
-        return Member(name, _type_of(value), drawn, is_item=is_item, warnings=warnings)
+        return Member(name, kind, drawn, is_item=is_item, warnings=warnings)
 
 
 def fit_on_a_page(value: Any) -> bool:
@@ -134,16 +135,22 @@ def _written(value: Any) -> str:
     return canonical_json(value)
 
 
-def _type_of(value: Any) -> str:
-    if isinstance(value, Mapping | list):
-        return _size_of(value)
-    return "text" if isinstance(value, str) else _TYPES.get(type(value), "number")
+def _holds_more(value: Any) -> bool:
+    """Say whether a value is an object or a list that takes rows of its own: those come last."""
+    return isinstance(value, Mapping | list) and bool(value) and not _is_plain(value)
+
+
+def _looks_otherwise(text: str) -> bool:
+    """Say whether a text reads like a number or another value, so that its type matters."""
+    try:
+        return not isinstance(json.loads(text), str)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _size_of(value: Mapping[str, Any] | list[Any]) -> str:
     one, several = ("member", "members") if isinstance(value, Mapping) else ("item", "items")
-    what = "object" if isinstance(value, Mapping) else "list"
-    return f"{what}, {len(value)} {one if len(value) == 1 else several}" if value else what
+    return f"{len(value)} {one if len(value) == 1 else several}"
 
 
 def _hidden(text: str) -> list[str]:
@@ -177,16 +184,22 @@ def _member(member: Member, drawn: DrawnTexts, level: int) -> SafeString:
     block = drawn.blocks[member.block] if member.block else None
     tall = " member--tall" if block and _is_tall(block) else ""
     return format_html(
-        '<li class="member{}">{}{}<div class="member-value">{}</div>{}</li>',
+        '<li class="member{}">{}<div class="member-value">{}{}</div>{}</li>',
         tall,
         _name(member),
-        _type(member, block),
         draw_text(block) if block else _value(member.value),
+        _type(member, block),
         _warnings([*member.warnings, *(block.code.warnings if block else [])]),
     )
 
 
 def _nested(member: Member, drawn: DrawnTexts, level: int) -> SafeString:
+    if _is_small(member, drawn):
+        return format_html(
+            '<li class="member">{}<div class="member-value">{}</div></li>',
+            _name(member),
+            draw_pairs([Pair(inside.name, inside) for inside in member.members], drawn),
+        )
     block = drawn.blocks[member.block] if member.block else None
     is_open = member.rows <= ROWS_OPEN or _must_be_seen(member, drawn)
     command = (
@@ -214,6 +227,109 @@ def _must_be_seen(member: Member, drawn: DrawnTexts) -> bool:
     return any(_must_be_seen(inside, drawn) for inside in member.members)
 
 
+_FEW = 3  # scalars of an object on one line
+
+_SHORT_LINE = 90  # characters of what stands on one line
+
+_MOST_PAIRS = 20  # on one line; it is cut at its end anyway
+
+_WRAPPERS = {"arguments", "args", "parameters", "params", "inputs", "input", "kwargs"}
+"""What members of these hold is as good as held by what is around them."""
+
+
+class Pair(NamedTuple):
+    """A member on one line: its name, with those that lead to it, and the member."""
+
+    name: SafeString
+    member: Member
+
+
+def _is_small(member: Member, drawn: DrawnTexts) -> bool:
+    """Say whether all that an object holds is shown on its own line."""
+    held = member.members
+    is_object = not any(inside.is_item for inside in held)
+    return (
+        is_object
+        and len(held) <= _FEW
+        and not (member.block or member.warnings)
+        and not any(inside.members for inside in held)
+        and _fit_on_a_line([Pair(inside.name, inside) for inside in held], drawn)
+    )
+
+
+def _fit_on_a_line(pairs: Sequence[Pair], drawn: DrawnTexts) -> bool:
+    """Say whether pairs on one line show all there is to see of them."""
+    if any(_is_tall_or_warns(pair.member, drawn) for pair in pairs):
+        return False
+    return sum(len(pair.name) + _length(pair.member, drawn) for pair in pairs) <= _SHORT_LINE
+
+
+def _is_tall_or_warns(member: Member, drawn: DrawnTexts) -> bool:
+    block = drawn.blocks[member.block] if member.block else None
+    is_tall = block is not None and (block.must_be_seen or block.code.line_count > 1)
+    return bool(member.members or member.warnings) or is_tall
+
+
+def _length(member: Member, drawn: DrawnTexts) -> int:
+    return len(drawn.blocks[member.block].text if member.block else member.value)
+
+
+def draw_pairs(pairs: Sequence[Pair], drawn: DrawnTexts) -> SafeString:
+    """Set members on one line, as name and value; of what holds more, how much that is."""
+    return format_html(
+        '<span class="pairs" translate="no">{}</span>',
+        format_html_join(" ", "{}", ((_pair(pair, drawn),) for pair in pairs[:_MOST_PAIRS])),
+    )
+
+
+def _pairs(members: Sequence[Member], before: SafeString = EMPTY) -> Iterator[Pair]:
+    for member in members:
+        name = format_html("{}.{}", before, member.name) if before else member.name
+        if member.members and not member.members[0].is_item:
+            yield from _pairs(member.members, EMPTY if member.name in _WRAPPERS else name)
+        else:
+            yield Pair(name, member)
+
+
+def _pair(pair: Pair, drawn: DrawnTexts) -> SafeString:
+    member = pair.member
+    says_type = bool(member.type) and not member.members
+    kind = format_html(' <span class="member-type">{}</span>', member.type) if says_type else EMPTY
+    return format_html(
+        '<span class="pair"><span class="pair-name">{}</span>'
+        '<span class="pair-value">{}</span>{}</span>',
+        pair.name,
+        _on_a_line(member, drawn),
+        kind,
+    )
+
+
+def _on_a_line(member: Member, drawn: DrawnTexts) -> SafeString:
+    if member.members:
+        return untrusted(member.type)
+    empty = trusted('<span class="member-empty">empty</span>')
+    if not member.block:
+        return member.value or empty
+    lines = drawn.blocks[member.block].code.lines
+    return trusted(f"{lines[0]} …") if len(lines) > 1 else lines[0] or empty
+
+
+def draw_step(members: Sequence[Member], drawn: DrawnTexts) -> SafeString:
+    """Set the arguments of a step on one line, and all of them where that is not enough."""
+    pairs = list(_pairs(members))
+    line = draw_pairs(pairs, drawn)
+    wraps = any(member.warnings or member.block for member in members if member.members)
+    if not wraps and _fit_on_a_line(pairs, drawn):
+        return line
+    is_open = drawn.all_open or any(_must_be_seen(member, drawn) for member in members)
+    return format_html(
+        '<details class="step-arguments"{}><summary>{}</summary>{}</details>',
+        trusted(" open") if is_open else EMPTY,
+        line,
+        draw_members(members, drawn),
+    )
+
+
 def _is_tall(block: ContentBlock) -> bool:
     return block.code.line_count > 1 or bool(block.marks)
 
@@ -227,9 +343,11 @@ def _name(member: Member) -> SafeString:
 def _type(member: Member, block: ContentBlock | None) -> SafeString:
     said = member.type
     if block and not member.members and block.code.line_count > 1:
-        said = f"{said}, {block.code.line_count} lines"
+        said = f"{block.code.line_count} lines"
     language = block.language if block and block.language != "text" else ""
     read = format_html(' <span class="badge">{}</span>', words.language(language))
+    if not (said or language):
+        return EMPTY
     return format_html('<span class="member-type">{}{}</span>', said, read if language else "")
 
 

@@ -8,10 +8,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
-from django.contrib.auth.password_validation import (
-    password_validators_help_texts,
-    validate_password,
-)
+from django.contrib.auth.password_validation import validate_password
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
@@ -30,11 +27,14 @@ def _new_password() -> forms.Widget:
     return forms.PasswordInput(attrs={"autocomplete": "new-password"})
 
 
+_RULES = "At least 12 characters; not a common password, and not like your name."
+
+
 class PasswordForm(forms.Form):
     """A new password, and the present one where that is asked for."""
 
     present = forms.CharField(
-        label="Present password",
+        label="Current password",
         strip=False,
         max_length=LONGEST_PASSWORD,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
@@ -52,7 +52,7 @@ class PasswordForm(forms.Form):
     def __init__(self, person: User, *, needs_present: bool, data: Any = None) -> None:
         super().__init__(data)
         self.person = person
-        self.fields["password"].help_text = " ".join(password_validators_help_texts())
+        self.fields["password"].help_text = _RULES
         if not needs_present:
             del self.fields["present"]
 
@@ -66,12 +66,12 @@ class PasswordForm(forms.Form):
         """Compare the two."""
         password, again = (self.cleaned_data.get(name) for name in ("password", "again"))
         if password and again and password != again:
-            self.add_error("again", "The two differ. Nothing was changed.")
+            self.add_error("again", "The two passwords differ. Nothing was changed.")
 
 
 _CHANGED = (
-    "Your password is changed. Other browsers that were signed in as you are not any more, and "
-    "open sign-in links stopped working."
+    "Your password is changed. Your other browsers are signed out, and your sign-in links have "
+    "ended."
 )
 
 

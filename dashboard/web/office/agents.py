@@ -23,10 +23,10 @@ from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.services import retire_agent, revoke_token
 from dashboard.notifications.queries import webhook_of
 from dashboard.web.access import action, actor, admins_only
-from dashboard.web.forms import ConfirmNameForm, messages_of, plain, status_of
+from dashboard.web.forms import ConfirmNameForm, LengthOfTime, messages_of, plain, status_of
 from dashboard.web.http import PersonRequest
 
-_LONGEST_LIFE_DAYS = 3650
+_SHORTEST_LIFE_S, _LONGEST_LIFE_S = 60, 3650 * 86_400
 
 
 class AgentForm(forms.Form):
@@ -34,7 +34,7 @@ class AgentForm(forms.Form):
 
     name = forms.CharField(
         max_length=100,
-        help_text="Letters, digits and . _ @ + -, the way reviewers will see it.",
+        help_text="Letters, digits and . _ @ + -",
         widget=plain(),
     )
 
@@ -42,19 +42,19 @@ class AgentForm(forms.Form):
 class TokenForm(forms.Form):
     """How long a new token works."""
 
-    days = forms.IntegerField(
-        label="Days until it expires",
+    life = LengthOfTime(
+        label="Valid for",
         required=False,
-        min_value=1,
-        max_value=_LONGEST_LIFE_DAYS,
-        help_text="Leave it empty for a token that works until it is revoked.",
-        widget=forms.NumberInput(attrs={"inputmode": "numeric"}),
+        shortest_s=_SHORTEST_LIFE_S,
+        longest_s=_LONGEST_LIFE_S,
+        help_text="Empty: valid until it is revoked.",
+        widget=plain(placeholder="8h, 30 days"),
     )
 
-    def life(self) -> timedelta | None:
+    def chosen_life(self) -> timedelta | None:
         """Return the chosen life, or None for one without end."""
-        days = self.cleaned_data["days"]
-        return None if days is None else timedelta(days=days)
+        seconds = self.cleaned_data["life"]
+        return None if seconds is None else timedelta(seconds=seconds)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class AgentRow:
 
 @dataclass(frozen=True)
 class TokenRow:
-    """One token of an agent's page. ``state`` is "works", "expired" or "revoked"."""
+    """One token of an agent's page. ``state`` is "valid", "expired" or "revoked"."""
 
     token: AgentToken
     state: str
@@ -88,7 +88,7 @@ def agents(request: PersonRequest) -> HttpResponse:
         except (NameTaken, ValidationError) as error:
             form.add_error("name", messages_of(error))
         else:
-            messages.success(request, f"{made} is added. Issue a token for it now.")
+            messages.success(request, f"{made} is added. Now issue a token for it.")
             return redirect("web:agent", made.pk)
     context = {"rows": [_agent_row(agent) for agent in queries.agents()], "form": form}
     return render(request, "office/agents.html", context, status=status_of(form))
@@ -111,10 +111,10 @@ def issue_token(request: PersonRequest, agent_id: int) -> HttpResponse:
         return _agent_page(request, which, token_form=form)
     try:
         token, secret = tokens.issue(
-            which, by=actor(request), creator=request.user, life=form.life()
+            which, by=actor(request), creator=request.user, life=form.chosen_life()
         )
     except Retired as error:
-        form.add_error("days", str(error))
+        form.add_error("life", str(error))
         return _agent_page(request, which, token_form=form)
     context = {"agent": which, "token": token, "secret": secret, "url": settings.PUBLIC_URL}
     return render(request, "office/new_token.html", context)
@@ -141,7 +141,7 @@ def retire(request: PersonRequest, agent_id: int) -> HttpResponse:
     if not form.is_valid():
         return _agent_page(request, which, confirm_form=form)
     closed = retire_agent(which, by=actor(request))
-    messages.success(request, f"{which} is retired. {_closed(closed)}")
+    messages.success(request, f"{which} is deactivated. {_closed(closed)}")
     return redirect("web:agents")
 
 
@@ -151,7 +151,7 @@ def restore(request: PersonRequest, agent_id: int) -> HttpResponse:
     """Restore a retired agent."""
     which = get_object_or_404(Agent, pk=agent_id)
     services.restore(which, by=actor(request))
-    messages.success(request, f"{which} may ask again, with the tokens that still work.")
+    messages.success(request, f"{which} is active again, with the tokens that are still valid.")
     return redirect("web:agent", agent_id)
 
 
@@ -165,14 +165,14 @@ def _agent_row(agent: Agent) -> AgentRow:
     now = timezone.now()
     its = list(agent.tokens.all())
     used = [token.last_used_at for token in its if token.last_used_at]
-    working = sum(_state(token, now) == "works" for token in its) if agent.is_active else 0
+    working = sum(_state(token, now) == "valid" for token in its) if agent.is_active else 0
     return AgentRow(agent, working, max(used, default=None))
 
 
 def _state(token: AgentToken, now: datetime) -> str:
     if token.revoked_at:
         return "revoked"
-    return "expired" if token.expires_at and token.expires_at <= now else "works"
+    return "expired" if token.expires_at and token.expires_at <= now else "valid"
 
 
 def _agent_page(

@@ -1,45 +1,129 @@
-"""Auditors read the audit log."""
+"""Auditors read the audit log, and have it verified."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC
-from uuid import UUID
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
 
 from django import forms
-from django.db.models import QuerySet
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.db.models import CharField, Value
+from django.db.models.functions import Cast, Replace
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from approval_client.wire import canonical_json, parse_json
-from dashboard.audit import queries
-from dashboard.audit.models import AuditEntry
-from dashboard.web.access import auditors_only
+from dashboard.accounts.queries import agents, people
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.models import ApprovalRequest
+from dashboard.audit import queries, services
+from dashboard.audit.models import AuditEntry, AuditVerification
+from dashboard.audit.queries import LogFilter
+from dashboard.web import times
+from dashboard.web.access import action, actor, auditors_only
 from dashboard.web.drawing.markup import untrusted
-from dashboard.web.forms import plain
+from dashboard.web.forms import offer_choices, plain
 from dashboard.web.http import PersonRequest
+from dashboard.web.office.events import GROUPS, named_in, sentence
+from dashboard.web.times import Moment
 
 _LARGEST_SEQ = 2**63 - 1
 
+_HEAD = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})", re.ASCII)
+
+_SLOW_S = 15
+
+PAGE_SIZE = 100
+
 
 class AuditForm(forms.Form):
-    """Which entries of the audit log."""
+    """Which entries of the audit log. All of it is picked from lists."""
 
-    actor = forms.CharField(
-        label="Actor begins with", required=False, max_length=200, widget=plain()
+    person = forms.ChoiceField(label="Person", required=False)
+    agent = forms.ChoiceField(label="Agent", required=False)
+    kind = forms.ChoiceField(
+        label="Kind of event",
+        required=False,
+        choices=[("", "Any"), *((key, words) for key, (words, _) in GROUPS.items())],
     )
-    subject = forms.CharField(
-        label="Subject begins with", required=False, max_length=200, widget=plain()
+    since = forms.DateField(
+        label="From day (UTC)", required=False, widget=forms.DateInput(attrs={"type": "date"})
+    )
+    until = forms.DateField(
+        label="To day (UTC)", required=False, widget=forms.DateInput(attrs={"type": "date"})
     )
     before = forms.IntegerField(
         required=False, min_value=1, max_value=_LARGEST_SEQ, widget=forms.HiddenInput
     )
 
+    def __init__(self, data: Any) -> None:
+        super().__init__(data)
+        for name, rows in (("person", people()), ("agent", agents().prefetch_related(None))):
+            column = "username" if name == "person" else "name"
+            names = rows.values_list(column, flat=True)
+            offer_choices(self, name, [("", "Anybody"), *((each, each) for each in names)])
 
-PAGE_SIZE = 100
+    def clean(self) -> None:
+        """Refuse days that are in the wrong order."""
+        since, until = (self.cleaned_data.get(name) for name in ("since", "until"))
+        if since and until and until < since:
+            self.add_error("until", "This is before the first day, so no day is left.")
+
+    def wanted(self) -> LogFilter:
+        """Return the filter, once the form is valid."""
+        chosen = self.cleaned_data
+        person, agent = chosen["person"], chosen["agent"]
+        names = (*([f"user:{person}"] if person else []), *([f"agent:{agent}"] if agent else []))
+        _, of_kind = GROUPS.get(chosen["kind"], ("", {}))
+        return LogFilter(
+            names=names,
+            subjects=_requests_of(agent) if agent else None,
+            actions=tuple(of_kind),
+            since=_midnight(chosen["since"]),
+            until=_midnight(chosen["until"] and chosen["until"] + timedelta(days=1)),
+            before=chosen["before"],
+        )
+
+
+def _requests_of(agent: str) -> Any:
+    # As hexadecimal digits, which is how SQLite keeps ids and what is left of those in the log.
+    hexadecimal = Replace(Cast("pk", CharField()), Value("-"), Value(""))
+    return ApprovalRequest.objects.filter(agent__name=agent).values_list(hexadecimal, flat=True)
+
+
+def _midnight(day: Any) -> datetime | None:
+    return datetime.combine(day, time(0, 0), UTC) if day else None
+
+
+class VerifyForm(forms.Form):
+    """Has the log verified, against a head that was kept if there is one."""
+
+    head = forms.CharField(
+        label="A head that you kept",
+        required=False,
+        max_length=100,
+        help_text="Leave it empty to check the chain alone.",
+        widget=plain(placeholder="1042:0123…cdef", **{"class": "mono"}),
+    )
+
+    def clean_head(self) -> tuple[int, str] | None:
+        """Take a head apart."""
+        text: str = self.cleaned_data["head"]
+        if not text:
+            return None
+        found = _HEAD.fullmatch(text)
+        if not found:
+            raise ValidationError(
+                "This is no head: a head is a number, a colon and 64 characters. Nothing was "
+                "verified."
+            )
+        return int(found[1]), found[2]
 
 
 @dataclass(frozen=True)
@@ -47,38 +131,80 @@ class EntryRow:
     """One entry, ready for the page. ``details`` may hold anybody's words, drawn as such."""
 
     entry: AuditEntry
+    said: SafeString
     exactly: str
-    approval_id: UUID | None
     details: list[tuple[str, SafeString]]
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationView:
+    """How far a verification is, or what it found.
+
+    Attributes:
+        state: ``running``, ``whole`` or ``broken``.
+        is_stuck: Whether nothing has taken it up for a while.
+    """
+
+    verification: AuditVerification
+    state: str
+    asked: Moment
+    is_stuck: bool
 
 
 @auditors_only
 @require_http_methods(["GET", "HEAD"])
 def audit(request: PersonRequest) -> HttpResponse:
     """Show the newest entries, and the head to keep elsewhere."""
+    return _page(request, VerifyForm())
+
+
+@auditors_only
+@action("web:audit")
+def verify(request: PersonRequest) -> HttpResponse:
+    """Have the whole log verified in the background."""
+    form = VerifyForm(request.POST)
+    if not form.is_valid():
+        return _page(request, form, status=422)
+    services.ask_to_verify(actor(request), form.cleaned_data["head"])
+    messages.info(request, "The log is being verified. You can leave this page.")
+    return redirect("web:audit")
+
+
+@auditors_only
+@require_safe
+def verification(request: PersonRequest) -> HttpResponse:
+    """Show how far the verification is, for the page that waits for it."""
+    context = {"verified": _verified(), "head": queries.head()}
+    return render(request, "office/_verification.html", context)
+
+
+def _page(request: PersonRequest, verify_form: VerifyForm, status: int = 200) -> HttpResponse:
     form = AuditForm(request.GET)
-    entries = list(_wanted(form)[: PAGE_SIZE + 1]) if form.is_valid() else []
+    entries = queries.newest(form.wanted(), PAGE_SIZE + 1) if form.is_valid() else []
     shown = entries[:PAGE_SIZE]
+    named = named_in(shown)
     context = {
         "form": form,
+        "verify_form": verify_form,
+        "verified": _verified(),
         "head": queries.head(),
-        "rows": [_row(entry) for entry in shown],
+        "rows": [_row(entry, sentence(entry, named)) for entry in shown],
         "older": _older(request.GET, shown[-1].seq) if len(entries) > PAGE_SIZE else "",
         "from_the_newest": not form.data.get("before"),
+        "is_filtered": any(request.GET.get(name) for name in form.fields),
     }
-    return render(request, "office/audit.html", context)
+    return render(request, "office/audit.html", context, status=status)
 
 
-def _wanted(form: AuditForm) -> QuerySet[AuditEntry]:
-    chosen = form.cleaned_data
-    entries = AuditEntry.objects.order_by("-seq")
-    if chosen["before"]:
-        entries = entries.filter(seq__lt=chosen["before"])
-    if chosen["actor"]:
-        entries = entries.filter(actor__startswith=chosen["actor"])
-    if chosen["subject"]:
-        entries = entries.filter(subject__startswith=chosen["subject"])
-    return entries
+def _verified() -> VerificationView | None:
+    found = queries.last_verification()
+    if found is None:
+        return None
+    now = database_now()
+    state = "broken" if found.problem else "whole" if found.ended_at else "running"
+    is_old = (now - found.asked_at).total_seconds() > _SLOW_S
+    asked = times.moment(found.ended_at or found.asked_at, now)
+    return VerificationView(found, state, asked, is_stuck=is_old and not found.seq)
 
 
 def _older(query: QueryDict, before: int) -> str:
@@ -87,20 +213,9 @@ def _older(query: QueryDict, before: int) -> str:
     return query.urlencode()
 
 
-def _row(entry: AuditEntry) -> EntryRow:
-    return EntryRow(
-        entry,
-        entry.at.astimezone(UTC).isoformat(timespec="microseconds"),
-        _approval_id(entry.subject),
-        list(_details(entry.details)),
-    )
-
-
-def _approval_id(subject: str) -> UUID | None:
-    try:
-        return UUID(subject)
-    except ValueError:
-        return None
+def _row(entry: AuditEntry, said: SafeString) -> EntryRow:
+    exactly = entry.at.astimezone(UTC).isoformat(timespec="microseconds")
+    return EntryRow(entry, said, exactly, list(_details(entry.details)))
 
 
 def _details(text: str) -> Iterator[tuple[str, SafeString]]:

@@ -28,7 +28,7 @@ class MembersForm(forms.Form):
     """Who is in a group."""
 
     members = forms.MultipleChoiceField(
-        label="Who is in it", required=False, widget=forms.CheckboxSelectMultiple
+        label="Members", required=False, widget=forms.CheckboxSelectMultiple
     )
     end = forms.CharField(widget=forms.HiddenInput)  # or a form that was cut off would empty it
 
@@ -45,11 +45,11 @@ class MembersForm(forms.Form):
 
 def _described(person: User) -> str:
     if not person.is_active:
-        return f"{person.username} (shut out: does not count)"
+        return f"{person.username} (deactivated: does not count)"
     return (
         person.username
         if person.is_reviewer
-        else f"{person.username} (no reviewer: does not count)"
+        else f"{person.username} (not a reviewer: does not count)"
     )
 
 
@@ -73,7 +73,7 @@ def add_group(request: PersonRequest) -> HttpResponse:
         except (NameTaken, ValidationError) as error:
             form.add_error("name", messages_of(error))
         else:
-            messages.success(request, f"The group {made} is added. Say now who is in it.")
+            messages.success(request, f"The group {made} is added. Now choose its members.")
             return redirect("web:group", made.pk)
     return people_page(request, group_form=form)
 
@@ -94,7 +94,7 @@ def set_members(request: PersonRequest, group_id: int) -> HttpResponse:
     if not form.is_valid():
         return _group_page(request, which, members_form=form)
     services.set_members(which, members=form.chosen(), by=actor(request))
-    messages.success(request, f"The members of {which} are changed. Votes count accordingly now.")
+    messages.success(request, f"The members of {which} are saved.")
     return redirect("web:group", group_id)
 
 

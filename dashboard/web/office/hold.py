@@ -20,10 +20,10 @@ class HoldForm(forms.Form):
     """The reason for a hold."""
 
     reason = forms.CharField(
-        label="Why",
+        label="Reason",
         required=False,
         max_length=500,
-        help_text="Everybody who is signed in reads this on every page.",
+        help_text="Shown to everybody, on every page.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
@@ -40,7 +40,7 @@ def hold(request: PersonRequest) -> HttpResponse:
         place_hold(by=request.user, auth=auth(request), reason=form.cleaned_data["reason"])
     except NotAllowed:
         return refused(request, "admins")
-    messages.success(request, "Everything is stopped until an admin lifts the hold.")
+    messages.success(request, "Everything is on hold until an admin lifts it.")
     return redirect("web:hold")
 
 
@@ -52,7 +52,7 @@ def lift(request: PersonRequest) -> HttpResponse:
         lifted = lift_hold(by=request.user, auth=auth(request))
     except NotAllowed:
         return refused(request, "admins")
-    said = "The hold is lifted." if lifted else "There was no hold any more. Nothing was changed."
+    said = "The hold is lifted." if lifted else "There was no hold. Nothing was changed."
     messages.success(request, said)
     return redirect("web:hold")
 

@@ -26,12 +26,12 @@ class RolesForm(forms.Form):
     """What a person may do. A box that is missing takes a right away and never gives one."""
 
     roles = forms.MultipleChoiceField(
-        label="What this person may do",
+        label="Roles",
         required=False,
         widget=forms.CheckboxSelectMultiple,
         choices=[
-            ("reviewer", "Reviewer: reads requests and decides them"),
-            ("admin", "Admin: people, agents, policies and the hold; does not decide"),
+            ("reviewer", "Reviewer: decides requests"),
+            ("admin", "Admin: manages people, agents, policy and hold; does not decide"),
             ("auditor", "Auditor: reads the audit log"),
         ],
     )
@@ -47,7 +47,7 @@ class InviteForm(RolesForm):
     username = forms.CharField(
         label="Name",
         max_length=100,
-        help_text="Letters, digits and . _ @ + -, the way it will stand in the record.",
+        help_text="Letters, digits and . _ @ + -",
         widget=plain(),
     )
     field_order = ["username", "roles"]
@@ -58,14 +58,14 @@ class GroupForm(forms.Form):
 
     name = forms.CharField(
         max_length=100,
-        help_text="Letters, digits and . _ @ + -, the way policies will name it.",
+        help_text="Letters, digits and . _ @ + -",
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
         ),
     )
 
 
-_CLOSED = "This account is closed, so no link was made. Let the person in again first."
+_CLOSED = "This person is deactivated, so no link was made. Reactivate them first."
 
 
 @admins_only
@@ -119,7 +119,7 @@ def change_roles(request: PersonRequest, person_id: int) -> HttpResponse:
     except LastAdmin as error:
         form.add_error("roles", str(error))
         return _person_page(request, who, roles_form=form)
-    messages.success(request, f"The roles of {who} are changed. Pages they have open follow.")
+    messages.success(request, f"The roles of {who} are saved.")
     return redirect("web:person", person_id)
 
 
@@ -147,7 +147,9 @@ def deactivate(request: PersonRequest, person_id: int) -> HttpResponse:
             form.add_error("name", str(error))
     if not form.is_valid():
         return _person_page(request, who, confirm_form=form)
-    messages.success(request, f"{who} is shut out. Their sessions and sign-in links ended.")
+    messages.success(
+        request, f"{who} is deactivated. Their sessions and sign-in links have ended."
+    )
     return redirect("web:people")
 
 
@@ -157,7 +159,7 @@ def reactivate(request: PersonRequest, person_id: int) -> HttpResponse:
     """Reactivate an account."""
     who = get_object_or_404(User, pk=person_id)
     services.set_active(who, active=True, by=actor(request))
-    messages.success(request, f"{who} may sign in again, with the roles they had.")
+    messages.success(request, f"{who} is active again, with the same roles.")
     return redirect("web:person", person_id)
 
 

@@ -42,8 +42,8 @@ LINK_AT_KEY = "link_at"
 FRESH_S = 600
 
 _FORGOTTEN = (
-    "You came by a link. If you forgot your password, choose a new one on the page of your "
-    "account within 10 minutes."
+    "You signed in with a link. Forgot your password? Choose a new one in your account within 10 "
+    "minutes."
 )
 
 Form = forms.Form

@@ -28,7 +28,7 @@ class WebhookForm(forms.Form):
     url = forms.CharField(
         label="Address of the host",
         max_length=LONGEST_URL,
-        help_text="https, on the public internet or in a network that WEBHOOK_NETWORKS names.",
+        help_text="https, public or in a network of WEBHOOK_NETWORKS.",
         widget=forms.TextInput(
             attrs={
                 "autocomplete": "off",
@@ -45,9 +45,9 @@ class NewSecretForm(forms.Form):
     """Whether the previous secret stops working at once."""
 
     at_once = forms.BooleanField(
-        label="The present secret is known to others: end it at once",
+        label="End the current secret at once",
         required=False,
-        help_text="Otherwise it signs beside the new one for a day.",
+        help_text="Otherwise both sign for one more day.",
     )
 
 
@@ -89,7 +89,7 @@ def webhook(request: PersonRequest, agent_id: int) -> HttpResponse:
         return refused(request, "admins")
     if secret:
         return _show(request, made.agent, secret)
-    messages.success(request, "The address is saved. What waits is sent there, too.")
+    messages.success(request, "The address is saved. Waiting messages go there, too.")
     return redirect("web:webhook", agent_id)
 
 
@@ -122,7 +122,7 @@ def switch(request: PersonRequest, agent_id: int) -> HttpResponse:
         return errors.not_found(request)
     except NotAllowed:
         return refused(request, "admins")
-    said = "on. It tells what is decided from now on." if on else "off. Nothing is sent."
+    said = "on. It notifies of decisions from now on." if on else "off. Nothing is sent."
     messages.success(request, f"The webhook is {said}")
     return redirect("web:webhook", agent_id)
 
@@ -142,7 +142,7 @@ def again(request: PersonRequest, agent_id: int, delivery_id: UUID) -> HttpRespo
     except NotAllowed:
         return refused(request, "admins")
     else:
-        messages.success(request, "It is sent again within two seconds. Load the page again then.")
+        messages.success(request, "It is sent again within two seconds.")
     return redirect("web:webhook", agent_id)
 
 

@@ -17,16 +17,21 @@ from django.utils.safestring import SafeString
 
 from dashboard.web import times, words
 from dashboard.web.content import Content
-from dashboard.web.drawing import lines, markup, redaction, tree
+from dashboard.web.drawing import lines, markup, moments, redaction, tree
 from dashboard.web.drawing.blocks import ContentBlock
 from dashboard.web.drawing.markup import EMPTY
 from dashboard.web.drawing.tree import DrawnTexts, Member
 from dashboard.web.findings import Found
-from dashboard.web.times import Moment, TimeLeft
 
 register = template.Library()
 
 register.simple_tag(lines.icon)
+
+
+@register.filter
+def utc_time(at: datetime) -> str:
+    """Write the time of the day in UTC, for the record."""
+    return times.clock(at)
 
 
 @register.simple_tag
@@ -35,50 +40,18 @@ def server_now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-@register.simple_tag
-def exact(at: datetime) -> SafeString:
-    """Write a moment of the record to the second, with its zone."""
-    return format_html('<time datetime="{}">{}</time>', at.isoformat(), times.exact(at))
-
-
-@register.simple_tag
-def clock(at: datetime) -> SafeString:
-    """Write the time of the day to the second, the whole date on hover."""
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        at.isoformat(),
-        times.exact(at),
-        times.clock(at),
-    )
-
-
-@register.simple_tag
-def ago(at: Moment) -> SafeString:
-    """Write a moment relative to now, exact on hover; countdown.js keeps it true."""
-    return format_html(
-        '<time class="nowrap" datetime="{}" title="{}" data-ago>{}</time>',
-        at.iso,
-        at.exact,
-        at.ago,
-    )
-
-
-@register.simple_tag
-def time_left(left: TimeLeft) -> SafeString:
-    """Write what is left of a time limit; countdown.js counts it down."""
-    return format_html(
-        '<time class="left" datetime="{}" title="until {}" data-begins="{}" data-tone="{}" '
-        'role="timer">{}</time>',
-        left.ends,
-        left.exact,
-        left.begins,
-        left.tone,
-        left.text,
-    )
+# Times: in the reader's zone where the page runs script, in UTC where it does not.
+register.simple_tag(moments.exact)
+register.simple_tag(moments.clock)
+register.simple_tag(moments.ago)
+register.simple_tag(moments.time_left)
+register.simple_tag(moments.time_left_short)
+register.simple_tag(moments.time_bar)
 
 
 register.simple_tag(lines.plain_lines, name="code_lines")
 register.simple_tag(lines.draw_lines, name="block_lines")
+register.simple_tag(lines.draw_map, name="block_map")
 
 
 @register.simple_tag
@@ -97,6 +70,12 @@ def block_of(content: Content, number: int) -> ContentBlock:
 def members(content: Content, inside: Sequence[Member], found: Found) -> SafeString:
     """Set members as nested lists; none folds where something was found but not where exactly."""
     return tree.draw_members(inside, DrawnTexts(content.blocks, found.has_placeless))
+
+
+@register.simple_tag
+def step_arguments(content: Content, inside: Sequence[Member], found: Found) -> SafeString:
+    """Set what a step of a plan is called with on one line, the rest one press away."""
+    return tree.draw_step(inside, DrawnTexts(content.blocks, found.has_placeless))
 
 
 @register.simple_tag
@@ -119,6 +98,12 @@ def language(alias: str) -> str:
 def public_url() -> str:
     """Return where people and agents reach this dashboard."""
     return str(settings.PUBLIC_URL)
+
+
+@register.simple_tag
+def operator_command() -> str:
+    """Return what an operator types before the name of a command."""
+    return str(settings.OPERATOR_COMMAND)
 
 
 @register.filter
@@ -162,4 +147,6 @@ def nav_link(context: Context, name: str, words: str) -> dict[str, Any]:
 def _is_open(path: str, url: str) -> bool:
     if url == reverse("web:queue"):
         return path == url or path.startswith("/approvals/")
+    if url == reverse("web:policies"):
+        return path.startswith((url, reverse("web:grants")))
     return path.startswith(url)

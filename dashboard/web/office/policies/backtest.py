@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django import forms
 from django.db.models.functions import Left, Right
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -29,7 +28,7 @@ from dashboard.web import times, words
 from dashboard.web.access import any_role
 from dashboard.web.drawing.markup import untrusted
 from dashboard.web.drawing.summary import HEAD, TAIL, summary
-from dashboard.web.forms import status_of
+from dashboard.web.forms import LengthOfTime, status_of
 from dashboard.web.http import PersonRequest
 from dashboard.web.office.policies.bench import DOES, IN_FORCE, STATUS_OF, Candidate, CandidateForm
 from dashboard.web.times import Moment
@@ -38,16 +37,28 @@ from dashboard.web.words import decided_by
 LONGEST_DAYS, USUAL_DAYS = 365, 30
 
 
+_DAY_S = 86_400
+
+
+class DaysBack(LengthOfTime):
+    """A length of time of which days are counted; a bare number means days."""
+
+    def clean(self, value: Any) -> Any:
+        """Return whole days."""
+        text = str(value or "").strip()
+        seconds = super().clean(f"{text} days" if text.isdecimal() else text)
+        return None if seconds is None else max(1, seconds // _DAY_S)
+
+    def prepare_value(self, value: Any) -> Any:
+        """Write days with their unit."""
+        text = str(value or "")
+        return f"{text} day{'' if text == '1' else 's'}" if text.isdecimal() else value
+
+
 class BacktestForm(CandidateForm):
     """Which policy, and how far back."""
 
-    days = forms.IntegerField(
-        label="Days back",
-        min_value=1,
-        max_value=LONGEST_DAYS,
-        initial=USUAL_DAYS,
-        widget=forms.NumberInput(attrs={"inputmode": "numeric"}),
-    )
+    days = DaysBack(label="How far back", shortest_s=_DAY_S, longest_s=LONGEST_DAYS * _DAY_S)
 
 
 MOST_REQUESTS = 10_000

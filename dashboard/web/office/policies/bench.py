@@ -27,6 +27,7 @@ from dashboard.policies import queries
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation, Policy, evaluate
 from dashboard.policies.inspecting import inspect
+from dashboard.policies.judgement_wording import plainly
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.questions import Question
 from dashboard.policies.rules import Rule
@@ -38,6 +39,7 @@ from dashboard.web.drawing.prettyjson import pretty_json
 from dashboard.web.findings import Found, found
 from dashboard.web.forms import offer_choices, plain, status_of
 from dashboard.web.http import PersonRequest
+from dashboard.web.office.policies.policy import PathBox, path_taken
 from dashboard.web.times import length
 from dashboard.web.words import decided_by
 
@@ -327,7 +329,7 @@ class BenchResult:
         content: What was tried, with marks where findings are; empty if it is too long.
         is_older: Whether an older inspector looked.
         steps: Every rule in its order, then the modes.
-        rejects_first: Whether rules that reject stand after others, which they go before.
+        path: The way through the policy, with what decided.
         trace: How the answer came about, as the request itself would keep it.
     """
 
@@ -341,8 +343,8 @@ class BenchResult:
     content: Content
     is_older: bool
     steps: list[TraceRow]
-    rejects_first: bool
-    trace: tuple[str, ...]
+    path: list[PathBox]
+    trace: list[str]
 
 
 def bench_result(candidate: Candidate, question: Question) -> BenchResult:
@@ -360,8 +362,8 @@ def bench_result(candidate: Candidate, question: Question) -> BenchResult:
         content=content,
         is_older=report.inspector != INSPECTOR_VERSION,
         steps=list(_steps(candidate.policy.rules, answer)),
-        rejects_first=_rejects_first(candidate.policy.rules),
-        trace=answer.trace,
+        path=path_taken(candidate.policy, answer, words.KINDS[question.kind]),
+        trace=plainly(answer.trace, answer.demands if answer.effect is Effect.REVIEW else None),
     )
 
 
@@ -381,11 +383,6 @@ def _steps(rules: tuple[Rule, ...], answer: Evaluation) -> Iterator[TraceRow]:
     yield TraceRow(len(rules) + 1, "Modes", "", "", outcome, of_modes.why)
 
 
-def _rejects_first(rules: tuple[Rule, ...]) -> bool:
-    effects = [rule.effect for rule in rules]
-    return effects != sorted(effects, key=lambda effect: effect is not Effect.REJECT)
-
-
 def _demanded(demands: Required) -> Iterator[str]:
     people = demands.approvals
     yield "One person approves." if people == 1 else f"{people} different people approve."
@@ -402,9 +399,9 @@ def _demanded(demands: Required) -> Iterator[str]:
     if demands.reason_required:
         yield "A reason is needed to approve."
     if demands.grants_allowed:
-        yield "The yes may be remembered for later."
+        yield "The approval may be remembered."
     if demands.whole_content:
-        yield "The content has to be read to its end before anybody approves."
+        yield "All of the content must be in view before anybody approves."
 
 
 _NONE_SUCH = "There is no such request. Nothing was tried."

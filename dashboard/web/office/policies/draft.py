@@ -51,45 +51,44 @@ class ModesForm(WholeForm):
     global_mode = _radio(
         "Global mode",
         [
-            ("all_capabilities", "all_capabilities: asking is on for code and memory"),
-            ("selective", "selective: asking is on where it is switched on below"),
-            ("disabled", "disabled: nobody is asked about anything"),
+            ("all_capabilities", "Ask about code and memory (all_capabilities)"),
+            ("selective", "Ask where switched on below (selective)"),
+            ("disabled", "Ask nobody about anything (disabled)"),
         ],
-        "all_capabilities switches asking on, but leaves the mode for code alone. Tools and plans "
-        "have no mode: without a rule a person is asked.",
+        "Tools and plans have no mode: without a rule, a person is asked.",
     )
     python = _radio(
         "Asking about code",
         [
             ("on", "On"),
-            ("off", "Off: nobody is asked, unless a rule says so"),
-            (_UNSET, "Unset: says nothing, the rules decide"),
+            ("off", "Off: approved, unless a rule says otherwise"),
+            (_UNSET, "Not set: the rules decide"),
         ],
-        "Osprey's python_execution.enabled; any language and shell included.",
+        "Any language, shell included (python_execution.enabled).",
     )
     python_mode = _radio(
-        "Mode for code, while asking is on",
+        "Which code",
         [
-            (ApprovalMode.ALL_CODE.value, "all_code: every piece of code"),
+            (ApprovalMode.ALL_CODE.value, "All code (all_code)"),
             (
                 ApprovalMode.EPICS_WRITES.value,
-                "epics_writes: what writes to the controls, cannot be followed or is no Python",
+                "Code that may write to the control system, or is not Python (epics_writes)",
             ),
-            (ApprovalMode.DISABLED.value, "disabled: no code; all of it is approved at once"),
+            (ApprovalMode.DISABLED.value, "No code: approved without asking (disabled)"),
         ],
     )
     memory = _radio(
         "Asking about memory",
         [
             ("on", "On"),
-            ("off", "Off: nobody is asked, unless a rule says so"),
-            (_UNSET, "Unset: says nothing, the rules decide"),
+            ("off", "Off: approved, unless a rule says otherwise"),
+            (_UNSET, "Not set: the rules decide"),
         ],
-        "Osprey's memory.enabled.",
+        "memory.enabled",
     )
     owner_may_approve = _radio(
-        "Owners may approve what their own agents ask",
-        [("no", "No, another reviewer has to"), ("yes", "Yes")],
+        "Owners may approve requests of their own agents",
+        [("no", "No, another reviewer must"), ("yes", "Yes")],
     )
     stamp = forms.CharField(required=False, max_length=50, widget=forms.HiddenInput)
 

@@ -1,19 +1,13 @@
-"""Form fields of policies: lists by line, lengths of time, choices that must be named."""
+"""Form fields of policies: lists by line, and choices that must be named."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
 
 from dashboard.web.forms import area
-
-_UNITS = {"day": 86_400, "h": 3600, "min": 60, "s": 1}
-
-_LENGTH = re.compile(r"([0-9]{1,7})\s*(s|min|h|days?)", re.ASCII)
 
 _LONGEST_LINES = 12_000
 
@@ -21,7 +15,13 @@ NOT_ASKED = ("", "does not matter")
 
 
 class Lines(forms.CharField):
-    """Some values, one a line; empty lines do not count."""
+    """Some values, one a line; empty lines do not count.
+
+    Attributes:
+        known: What can be picked from a list, which adds a line; others, and *, can be typed.
+    """
+
+    known: Sequence[str] = ()
 
     def __init__(self, *, rows: int = 2, placeholder: str = "", **more: Any) -> None:
         widget = area(rows, placeholder=placeholder)
@@ -35,31 +35,6 @@ class Lines(forms.CharField):
     def prepare_value(self, value: Any) -> Any:
         """Write values below each other."""
         return value if isinstance(value, str | None) else "\n".join(value)
-
-
-class LengthOfTime(forms.CharField):
-    """A length of time such as ``5 min``, in seconds."""
-
-    def clean(self, value: Any) -> Any:
-        """Return the seconds, or None."""
-        text: str = super().clean(value)
-        if not text:
-            return None
-        found = _LENGTH.fullmatch(text)
-        if not found:
-            raise ValidationError("Write a number and s, min, h or days, such as 5 min.")
-        return int(found[1]) * _UNITS[found[2].removesuffix("s") or "s"]
-
-    def prepare_value(self, value: Any) -> Any:
-        """Write seconds in the largest unit that leaves no rest."""
-        return length_in_words(value) if isinstance(value, int) else value
-
-
-def length_in_words(seconds: int) -> str:
-    """Write a length of time the way it is typed."""
-    unit = next(unit for unit, length in _UNITS.items() if seconds % length == 0)
-    count = seconds // _UNITS[unit]
-    return f"{count} {unit}{'s' if unit == 'day' and count != 1 else ''}"
 
 
 class Named(forms.ChoiceField):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dashboard.accounts import queries as accounts
-from dashboard.policies.evaluate import Effect, Policy
+from dashboard.policies.evaluate import Effect, Evaluation, Policy
 from dashboard.policies.linting import warnings
 from dashboard.policies.loosening import loosenings
+from dashboard.policies.matching import Step
 from dashboard.policies.models import PolicyProposal, PolicyRevision
 from dashboard.policies.rules import Rule
 from dashboard.policies.services import word_for
@@ -38,10 +40,24 @@ class RuleLine:
     cautions: Sequence[str]
 
 
+class PathBox(NamedTuple):
+    """One place on the way of a request through a policy.
+
+    Attributes:
+        note: What is there, or what it said. It may hold names of rules, so it is drawn.
+        state: ``decides``, ``speaks``, ``silent``, ``skipped``, or ``still`` without a request.
+    """
+
+    name: str
+    note: str
+    state: str
+
+
 @dataclass(frozen=True)
 class Summary:
     """A policy in plain words."""
 
+    path: Sequence[PathBox]
     modes: Sequence[Sentence]
     rules: Sequence[RuleLine]
     cautions: int
@@ -96,6 +112,7 @@ def policy_summary(policy: Policy, groups: Collection[str]) -> Summary:
     """Say what a policy does."""
     said, cautions = sentences(policy), warnings(policy, known_groups=groups)
     return Summary(
+        path=still_path(policy),
         modes=said[: len(said) - len(policy.rules)],
         rules=[
             _rule_line(
@@ -107,6 +124,92 @@ def policy_summary(policy: Policy, groups: Collection[str]) -> Summary:
         ],
         cautions=len(cautions),
     )
+
+
+REQUEST, REJECTING, OTHERS, MODES, ANSWER = (
+    "Request",
+    "Rules that reject",
+    "Other rules",
+    "Modes",
+    "Answer",
+)
+
+_ANSWERS = {
+    Effect.APPROVE: "Approved at once",
+    Effect.REVIEW: "A person is asked",
+    Effect.REJECT: "Rejected at once",
+}
+
+_DO = {Effect.APPROVE: "approves", Effect.REVIEW: "asks a person", Effect.REJECT: "rejects"}
+
+
+def still_path(policy: Policy) -> list[PathBox]:
+    """Draw the way of any request through a policy."""
+    rejecting = sum(rule.effect is Effect.REJECT for rule in policy.rules)
+    others = len(policy.rules) - rejecting
+    return [
+        PathBox(REQUEST, "From an agent", "still"),
+        PathBox(REJECTING, f"{_rules(rejecting)}: a match rejects at once", "still"),
+        PathBox(OTHERS, f"{_rules(others)}, in order: the first match speaks", "still"),
+        PathBox(MODES, "Speak beside the rules", "still"),
+        PathBox(ANSWER, "The stricter holds; else a person is asked", "still"),
+    ]
+
+
+def _rules(count: int) -> str:
+    return f"{count or 'no'} rule{'s' * (count != 1)}".capitalize()
+
+
+def path_taken(policy: Policy, answer: Evaluation, asked: str) -> list[PathBox]:
+    """Draw the way of one request through a policy, with what decided.
+
+    Args:
+        policy: What was tried.
+        answer: What it answered.
+        asked: What was asked for, in a word or two.
+    """
+    *steps, modes = answer.steps
+    tried = list(zip(policy.rules, steps, strict=True))
+    rejecting = [one for one in tried if one[0].effect is Effect.REJECT]
+    others = [one for one in tried if one[0].effect is not Effect.REJECT]
+    is_rejected = answer.effect is Effect.REJECT
+    return [
+        PathBox(REQUEST, asked, "speaks"),
+        _of_rules(REJECTING, rejecting, answer, is_reached=True),
+        _of_rules(OTHERS, others, answer, is_reached=not is_rejected),
+        _of_modes(modes, answer),
+        _answer_box(answer),
+    ]
+
+
+def _of_rules(
+    name: str, tried: Sequence[tuple[Rule, Step]], answer: Evaluation, *, is_reached: bool
+) -> PathBox:
+    if not is_reached:
+        return PathBox(name, "Not reached", "skipped")
+    deciding = [rule for rule, _ in tried if rule.name in answer.deciding.rules]
+    matching = deciding or [rule for rule, step in tried if step.matches]
+    if not matching:
+        return PathBox(name, "None matches" if tried else "There are none", "silent")
+    said = ", ".join(f"“{rule.name}” {_DO[rule.effect]}" for rule in matching)
+    return PathBox(name, said, "decides" if deciding else "speaks")
+
+
+def _of_modes(step: Step, answer: Evaluation) -> PathBox:
+    if step.outcome == "not reached":
+        return PathBox(MODES, "Not reached", "skipped")
+    if answer.deciding.modes:
+        return PathBox(MODES, step.why, "decides")
+    return PathBox(MODES, step.why, "speaks" if step.matches else "silent")
+
+
+def _answer_box(answer: Evaluation) -> PathBox:
+    said = _ANSWERS[answer.effect]
+    if answer.deciding.doubts:
+        return PathBox(ANSWER, f"{said}: not all of it could be inspected", "decides")
+    if not answer.deciding.rules and not answer.deciding.modes:
+        return PathBox(ANSWER, f"{said}: nothing else speaks", "decides")
+    return PathBox(ANSWER, said, "speaks")
 
 
 def compare(before: Policy, after: Policy) -> Comparison:

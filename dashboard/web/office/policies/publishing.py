@@ -31,9 +31,7 @@ class ConfirmForm(forms.Form):
 class PublishForm(ConfirmForm):
     """The same, with why, and with what was shown."""
 
-    note = forms.CharField(
-        label="Why, for the record", required=False, max_length=500, widget=plain()
-    )
+    note = forms.CharField(label="Why (optional)", required=False, max_length=500, widget=plain())
     based_on = forms.IntegerField(min_value=1, max_value=_LARGEST_SEQ, widget=forms.HiddenInput)
     stamp = forms.CharField(required=False, max_length=50, widget=forms.HiddenInput)
     field_order = ["note", "confirm"]
@@ -63,10 +61,10 @@ def tell_what_was_published(
     if isinstance(published, PolicyProposal):
         messages.info(
             request,
-            "It asks less, so two people are needed. It is proposed and changes nothing yet; "
-            "another admin has to read and publish it.",
+            "It loosens the policy, so two admins are needed. It is proposed; another admin must "
+            "publish it.",
         )
     elif published.number == present:
-        messages.info(request, "That is the policy in force already. Nothing was published.")
+        messages.info(request, "This policy is already in force. Nothing was published.")
     else:
         messages.success(request, f"Revision {published.number} is in force.")

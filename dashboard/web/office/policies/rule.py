@@ -18,7 +18,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from approval_client.wire import JsonError, Kind, canonical_json, parse_json
+from dashboard.accounts.queries import agents
+from dashboard.approvals.queries import seen_tools
 from dashboard.inspection.findings import Severity
+from dashboard.inspection.notes import FINDINGS
 from dashboard.policies import queries
 from dashboard.policies.errors import DraftMoved, ExamplesFail
 from dashboard.policies.evaluate import PolicyError, parse_rule
@@ -28,12 +31,11 @@ from dashboard.policies.rules import Argument, Demands, Effect, Example, Rule, W
 from dashboard.policies.services import drafts
 from dashboard.policies.wording import rule_sentence
 from dashboard.web.access import action, admins_only
-from dashboard.web.forms import area, offer_choices, plain
+from dashboard.web.forms import LengthOfTime, area, offer_choices, plain
 from dashboard.web.http import PersonRequest
 from dashboard.web.office.policies.draft import draft_moved
 from dashboard.web.office.policies.fields import (
     NOT_ASKED,
-    LengthOfTime,
     Lines,
     Named,
     WholeForm,
@@ -154,9 +156,7 @@ def _json(text: str) -> Any:
     try:
         return parse_json(text)
     except JsonError:
-        raise ValidationError(
-            "This begins like JSON but cannot be read as it; look at its quotes and brackets."
-        ) from None
+        raise ValidationError("This is not valid JSON. Check its quotes and brackets.") from None
 
 
 def _value_written(test: str, value: Any) -> str:
@@ -167,7 +167,7 @@ def _value_written(test: str, value: Any) -> str:
     return canonical_json(value)
 
 
-_GLOBS = "One a line; * stands for anything."
+_GLOBS = "One a line; * matches anything."
 
 _EXAMPLE = """- kind: code
   content:
@@ -182,9 +182,9 @@ _KINDS = {
 }
 
 _EFFECTS = {
-    Effect.APPROVE: "Approve: at once, nobody is asked",
+    Effect.APPROVE: "Approve without asking",
     Effect.REVIEW: "Review: people are asked",
-    Effect.REJECT: "Reject: at once, whatever other rules say",
+    Effect.REJECT: "Reject, whatever other rules say",
 }
 
 DAYS = {
@@ -197,6 +197,8 @@ DAYS = {
     "sun": "Sun",
 }
 
+_LANGUAGES = ["python", "bash", "sql", "javascript", "typescript", "powershell", "ruby"]
+
 _ZONES = ["UTC", "Europe/London", "Europe/Berlin", "America/New_York", "America/Los_Angeles"]
 
 SECTIONS = [
@@ -208,7 +210,7 @@ SECTIONS = [
     ),
     (
         "Content",
-        "What our own inspection sees, never what the agent says about it.",
+        "What our inspection found.",
         (
             "finding_names",
             "findings_at_least",
@@ -220,12 +222,12 @@ SECTIONS = [
     ),
     (
         "When",
-        "By the moment at which the agent asks. None of it filled in: always.",
+        "When the agent asks. Empty: always.",
         ("days", "hours_from", "hours_until", "timezone"),
     ),
     (
-        "What the agent says of itself",
-        "It can make an answer stricter, never laxer, so a rule that approves cannot name any.",
+        "What the agent claims",
+        "Claims can only require more, so an approving rule cannot use them.",
         ("capabilities", "execution_modes", "runs", "repeated"),
     ),
 ]
@@ -265,20 +267,20 @@ class RuleForm(WholeForm):
         label="Name",
         max_length=100,
         widget=plain(),
-        help_text="Stands in the trace of every request that it decides.",
+        help_text="Shown with every request that it decides.",
     )
     effect = forms.ChoiceField(
         label="What happens", choices=list(_EFFECTS.items()), widget=forms.RadioSelect
     )
 
-    agents = Lines(label="Agents", placeholder="beamline-*", help_text=f"By token. {_GLOBS}")
+    agents = Lines(label="Agents", placeholder="beamline-*", help_text=_GLOBS)
 
     kinds = _ticks("Kinds", _KINDS)
     tools = Lines(label="Tools", placeholder="delete_*", help_text=_GLOBS)
     languages = Lines(
         label="Languages of code",
         placeholder="python",
-        help_text="An approving rule has to fit every block, any other rule one.",
+        help_text="Approving: every block must match. Otherwise: one.",
     )
     memory_operations = Lines(label="Memory operations", placeholder="update")
     memory_users = Lines(label="Users of memory", placeholder="operator-*")
@@ -289,14 +291,14 @@ class RuleForm(WholeForm):
         strip=False,
         max_length=1000,
         widget=plain(**{"class": "mono"}),
-        help_text="Of an approving rule it has to match the whole text, of any other a part.",
+        help_text="Approving: must match the whole text. Otherwise: a part.",
     )
     larger_than = _number("Larger than (bytes)", min_value=0)
     smaller_than = _number("Smaller than (bytes)", min_value=1)
     finding_names = Lines(
         label="Any of these findings",
         placeholder="control-system-write\nsql-*",
-        help_text="Names that our own inspection gives. One a line; * stands for anything.",
+        help_text=_GLOBS,
     )
     findings_at_least = Named("… of at least this severity", _severities(), required=False)
     no_findings_above = Named("No finding above", _severities(), required=False)
@@ -318,7 +320,7 @@ class RuleForm(WholeForm):
     repeated = _number(
         "Asked before in the same run, at least",
         min_value=1,
-        help_text="How often the same content: finds loops.",
+        help_text="How often the same content. Finds loops.",
     )
 
     reason = forms.CharField(
@@ -329,50 +331,49 @@ class RuleForm(WholeForm):
     )
 
     also_if_not_followed = yes_no(
-        "Also reject what could not be followed",
+        "Also reject if it could not be followed",
         initial="no",
-        help_text="Where findings or languages are a condition, and the content runs what it puts "
-        "together or calls something unknown. What could not be read is rejected anyway.",
+        help_text="With conditions on findings or languages. What could not be read is always "
+        "rejected.",
     )
 
     approvals = forms.IntegerField(
-        label="People who have to approve",
+        label="Approvals needed",
         min_value=1,
         max_value=10,
         initial=1,
         widget=forms.NumberInput(attrs={"inputmode": "numeric"}),
-        help_text="Distinct people; one rejection is final.",
+        help_text="From different people. One rejection is final.",
     )
-    groups = _ticks("Whose votes count", {}, help_text="None ticked: every reviewer's.")
+    groups = _ticks("Whose votes count", {}, help_text="None: every reviewer.")
     time_limit = LengthOfTime(
         label="Time limit",
         required=False,
-        max_length=20,
-        widget=plain(placeholder="5 min"),
-        help_text="The agent's own may be shorter. Time that runs out is a no.",
+        help_text="The agent's own may be shorter. Then the request expires.",
     )
     escalate_to = Named(
-        "From half time on also", [], required=False, help_text="Whose votes count too then."
+        "From half time on, also",
+        [],
+        required=False,
+        help_text="A group that may then approve, too.",
     )
     owner = Named(
         "Owner may approve",
         [("policy", "as the policy says"), ("no", "No"), ("yes", "Yes")],
         initial="policy",
-        help_text="Whose agent it is.",
+        help_text="Of the agent that asks.",
     )
-    editor = yes_no("Editor may approve", initial="no", help_text="Who changed the content.")
-    reason_required = yes_no("Reason required", initial="no", help_text="For Approve.")
+    editor = yes_no("Editor may approve", initial="no", help_text="Whoever changed the content.")
+    reason_required = yes_no("Reason required", initial="no", help_text="To approve.")
     grants_allowed = yes_no(
-        "Grants allowed", initial="no", help_text="Whether a yes may be remembered."
+        "May be remembered", initial="no", help_text="The approval, for later requests."
     )
     whole_content = yes_no(
-        "Read to the end", initial="yes", help_text="Before Approve can be pressed."
+        "Read to the end", initial="yes", help_text="Required before approving."
     )
 
-    match = _examples(
-        "Has to match", "Questions that this rule is for, as a list in YAML or JSON."
-    )
-    not_match = _examples("Must not match", "Questions that it has to leave alone.")
+    match = _examples("Must match", "Requests for this rule, as a YAML or JSON list.")
+    not_match = _examples("Must not match", "Requests it must leave alone.")
 
     field_order = ["name", "effect"]
 
@@ -650,6 +651,20 @@ def remove_rule(request: PersonRequest, index: int) -> HttpResponse:
     return redirect("web:draft")
 
 
+def _offer_known(form: RuleForm) -> None:
+    """Let people pick the names that there are, of agents, tools and findings."""
+    tools = seen_tools()
+    known = {
+        "agents": list(agents().prefetch_related(None).values_list("name", flat=True)),
+        "tools": tools,
+        "finding_names": sorted(FINDINGS),
+        "languages": _LANGUAGES,
+        "capabilities": ["python_execution", "memory", *tools],
+    }
+    for name, names in known.items():
+        form.fields[name].known = names  # type: ignore[attr-defined] # a field of lines
+
+
 def _rule(draft: PolicyDraft | None, index: int) -> Rule | None:
     policy = read_policy(draft.document) if draft else None
     rules = policy.rules if policy else ()
@@ -686,6 +701,7 @@ def _page(
 ) -> HttpResponse:
     draft = queries.draft_of(request.user)
     present = None if index is None else _rule(draft, index)
+    _offer_known(editor.form)
     context = {
         "editor": editor,
         "index": index,

@@ -1,0 +1,444 @@
+"""Each event of the audit log in a sentence, with links. Its machine's form stands beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.db.models.functions import Left, Right
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from approval_client.wire import parse_json
+from dashboard.approvals.models import ApprovalRequest, Inspection, Vote
+from dashboard.audit.models import AuditEntry
+from dashboard.inspection.findings import Report
+from dashboard.policies.evaluate import Effect
+from dashboard.web import times
+from dashboard.web.drawing import moments
+from dashboard.web.drawing.markup import EMPTY, trusted, untrusted
+from dashboard.web.drawing.redaction import redacted
+from dashboard.web.drawing.summary import HEAD, TAIL, title
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What the sentences of a page name: requests by their titles, and who had all in view.
+
+    Attributes:
+        titles: Title and agent of a request.
+        seen: Request and name of everybody whose approval came with the end in view.
+    """
+
+    titles: Mapping[UUID, tuple[SafeString, str]]
+    seen: frozenset[tuple[UUID, str]]
+
+
+def named_in(entries: Iterable[AuditEntry]) -> Named:
+    """Read what ``entries`` name, in as many queries for a hundred as for one."""
+    ids = {found for entry in entries if (found := request_id(entry.subject))}
+    rows = (
+        ApprovalRequest.objects.filter(pk__in=ids)
+        .select_related("agent")
+        .only("kind", "agent__name")
+        .annotate(head=Left("content", HEAD), tail=Right("content", TAIL))
+    )
+    votes = Vote.objects.filter(approval__in=ids, end_seen=True)
+    seen = Inspection.objects.filter(approval__in=ids).order_by("id")
+    reports = dict(seen.values_list("approval", "report"))  # the last one of each
+    return Named(
+        {row.pk: (_title(row, reports.get(row.pk)), row.agent.name) for row in rows},
+        frozenset(votes.values_list("approval", "person__username")),
+    )
+
+
+def _title(row: Any, report: str | None) -> SafeString:
+    found = Report.from_json(report) if report else Report()
+    return title(row.kind, row.head, row.tail, found)
+
+
+def request_id(subject: str) -> UUID | None:
+    """Return the request that a subject names, if it is one."""
+    try:
+        return UUID(subject)
+    except ValueError:
+        return None
+
+
+def sentence(entry: AuditEntry, named: Named) -> SafeString:
+    """Say what happened. What is not known here is told by its name."""
+    told = Telling(entry, named)
+    write = SENTENCES.get(entry.action)
+    if write is None:
+        return format_html("{}: {} {}", told.who, untrusted(entry.action), told.whom)
+    return write(told)
+
+
+class Telling:
+    """One entry, taken apart for its sentence."""
+
+    def __init__(self, entry: AuditEntry, named: Named) -> None:
+        self._entry, self._named = entry, named
+        self.details: dict[str, Any] = parse_json(entry.details)
+
+    @property
+    def who(self) -> SafeString:
+        """Whoever acted, at the beginning of a sentence."""
+        return _somebody(self._entry.actor)
+
+    @property
+    def whom(self) -> SafeString:
+        """Whom or what it was about."""
+        if request_id(self._entry.subject):
+            return self.request
+        return _somebody(self._entry.subject) if self._entry.subject else EMPTY
+
+    @property
+    def name(self) -> SafeString:
+        """The name of whom it was about, without the word before the colon."""
+        return untrusted(self._entry.subject.partition(":")[2] or self._entry.subject)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether somebody did it to themselves."""
+        return self._entry.actor == self._entry.subject
+
+    @property
+    def request(self) -> SafeString:
+        """The request that it was about, by its title, with a link."""
+        found = request_id(self._entry.subject)
+        if found is None or found not in self._named.titles:
+            return format_html("request {}", untrusted(self._entry.subject))
+        titled, agent = self._named.titles[found]
+        url = reverse("web:request", args=[found])
+        link = format_html('<a class="log-what" href="{}">{}</a>', url, titled)
+        if self._entry.actor == f"agent:{agent}":
+            return link
+        return format_html("{} of {}", link, _agent(agent))
+
+    @property
+    def in_view(self) -> str:
+        """Whether the whole content was in view of whoever approved."""
+        found, name = request_id(self._entry.subject), self._entry.actor.removeprefix("user:")
+        return ", with its end in view" if (found, name) in self._named.seen else ""
+
+    @property
+    def because(self) -> SafeString:
+        """The reason that was given, in quotes, after a colon."""
+        reason = self.details.get("reason") or self.details.get("note")
+        return format_html(": “{}”", redacted(str(reason))) if reason else EMPTY
+
+    def said(self, key: str) -> SafeString:
+        """One detail as text; several are joined."""
+        value = self.details.get(key)
+        if isinstance(value, list):
+            return untrusted(", ".join(map(str, value)) or "none")
+        return untrusted("" if value is None else str(value))
+
+    def at(self, key: str) -> SafeString:
+        """A moment among the details."""
+        try:
+            return moments.exact(datetime.fromisoformat(str(self.details[key])))
+        except (KeyError, ValueError):
+            return self.said(key)
+
+
+def _somebody(name: str) -> SafeString:
+    kind, _, rest = name.partition(":")
+    known: dict[str, Callable[[str], SafeString]] = {
+        "user": _person,
+        "agent": _agent,
+        "policy": lambda number: format_html("The policy ({})", _revision(number)),
+        "grant": lambda number: format_html("A {}", _grant(number)),
+        "group": lambda group: format_html("the group <b>{}</b>", untrusted(group)),
+    }
+    if rest and kind in known:
+        return known[kind](rest)
+    return trusted(_ALONE[name]) if name in _ALONE else untrusted(name)
+
+
+_ALONE = {
+    "deadline": "The deadline",
+    "server": "The server",
+    "operator": "The operator, on the command line,",
+    "anonymous": "Somebody",
+    "retention": "The server",
+}
+
+
+def _filtered(what: str, name: str) -> SafeString:
+    url = f"{reverse('web:audit')}?{urlencode({what: name})}"
+    return format_html('<a class="log-name" href="{}">{}</a>', url, untrusted(name))
+
+
+def _person(name: str) -> SafeString:
+    return _filtered("person", name)
+
+
+def _agent(name: str) -> SafeString:
+    return _filtered("agent", name)
+
+
+def _revision(number: str) -> SafeString:
+    if not number.isdecimal():
+        return untrusted(number)
+    return format_html(
+        '<a href="{}">revision {}</a>', reverse("web:revision", args=[number]), number
+    )
+
+
+def _grant(number: str) -> SafeString:
+    url = f"{reverse('web:grants')}#grant-{number}" if number.isdecimal() else ""
+    return format_html('<a href="{}">remembered approval {}</a>', url, untrusted(number))
+
+
+Write = Callable[[Telling], SafeString]
+
+
+_FIELD = re.compile(r"\{(\w+)\}", re.ASCII)
+
+
+def _tell(text: str, told: Telling, *more: object) -> SafeString:
+    """Fill in ``{who}`` and the like from ``told``, and each ``{}`` from ``more``."""
+    named = {name: getattr(told, name) for name in _FIELD.findall(text)}
+    return format_html(text, *more, **named)
+
+
+def _of(text: str, *keys: str) -> Write:
+    """Write a sentence; each ``{}`` in it is one of the details."""
+    return lambda told: _tell(text, told, *map(told.said, keys))
+
+
+_JUDGED: dict[str, str] = {
+    Effect.REVIEW: "{who} asks a person about {request}",
+    Effect.APPROVE: "{who} approves {request} without asking",
+    Effect.REJECT: "{who} rejects {request}",
+}
+
+
+def _judged(told: Telling) -> SafeString:
+    effect = told.details.get("effect")
+    return _tell(_JUDGED.get(str(effect), "{who} judged {request}"), told)
+
+
+def _approved(told: Telling) -> SafeString:
+    edited = " with a change" if told.details.get("edit") else ""
+    said = "{who} approved {request}{}{in_view}{because}"
+    return _tell(said, told, edited)
+
+
+def _voted(told: Telling) -> SafeString:
+    counted, needed = told.details.get("counted"), told.details.get("needed")
+    said = "{who} approved {request}, {} of {} needed{in_view}{because}"
+    return _tell(said, told, counted, needed)
+
+
+def _released(told: Telling) -> SafeString:
+    if told.details.get("person"):
+        return format_html(
+            "{} released {}: {} is no longer a reviewer",
+            told.who,
+            told.request,
+            _person(str(told.details["person"])),
+        )
+    return _tell("{who} released {request}", told)
+
+
+def _handed_over(told: Telling) -> SafeString:
+    to = _person(str(told.details.get("to", "")))
+    return _tell("{who} assigned {request} to {}{because}", told, to)
+
+
+def _taken_over(told: Telling) -> SafeString:
+    earlier = _person(str(told.details.get("from", "")))
+    return _tell("{who} took over {request} from {}", told, earlier)
+
+
+def _finished(told: Telling) -> SafeString:
+    code, took = told.details.get("exit_code"), told.details.get("duration_s")
+    how = "" if code is None else f", exit code {code}"
+    how += f", after {times.length(float(took))}" if isinstance(took, int | float) else ""
+    return _tell("{who} finished {request}{}", told, how)
+
+
+def _token_issued(told: Telling) -> SafeString:
+    end = told.at("expires_at") if told.details.get("expires_at") else EMPTY
+    until = format_html(", valid until {}", end) if end else EMPTY
+    return _tell("{who} issued a token for {whom}{}", told, until)
+
+
+def _published(told: Telling) -> SafeString:
+    number = str(told.name)
+    confirmed = told.details.get("confirmed_by")
+    by = format_html(" with {}", _person(str(confirmed))) if confirmed else EMPTY
+    looser = ", which loosens the policy" if told.details.get("loosened") else ""
+    return format_html(
+        "{} published {} of the policy{}{}{}",
+        told.who,
+        _revision(number),
+        by,
+        looser,
+        told.because,
+    )
+
+
+def _proposal(verb: str) -> Write:
+    def write(told: Telling) -> SafeString:
+        number = str(told.name)
+        if not number.isdecimal():
+            return _tell("{who} {} a looser policy{because}", told, verb)
+        url = reverse("web:proposal", args=[number])
+        said = '{who} {} <a href="{}">a looser policy</a>{because}'
+        return _tell(said, told, verb, url)
+
+    return write
+
+
+def _grant_event(verb: str) -> Write:
+    def write(told: Telling) -> SafeString:
+        because = told.said("because")
+        why = format_html(": {}", because) if because else EMPTY
+        return format_html("{} {} {}{}", told.who, verb, _grant(str(told.name)), why)
+
+    return write
+
+
+def _webhook(what: str) -> Write:
+    def write(told: Telling) -> SafeString:
+        host = told.said("host")
+        where = format_html(": {}", host) if host else EMPTY
+        return format_html("{} {} the webhook of {}{}", told.who, what, told.whom, where)
+
+    return write
+
+
+def _sign_in_failed(told: Telling) -> SafeString:
+    as_whom = format_html(" as {}", told.whom) if told.whom else EMPTY
+    return format_html("Somebody failed to sign in{}, from {}", as_whom, told.said("address"))
+
+
+def _by_themselves(own: str, other: str) -> Write:
+    return lambda told: _tell(own if told.is_own else other, told)
+
+
+def _verified(told: Telling) -> SafeString:
+    if told.details.get("problem"):
+        said = "{who} verified the audit log. It is broken: {}"
+        return _tell(said, told, told.said("problem"))
+    said = "{who} verified the audit log: whole up to entry {}"
+    return _tell(said, told, told.said("entries"))
+
+
+DECISIONS: dict[str, Write] = {
+    "approval.approved": _approved,
+    "approval.rejected": _of("{who} rejected {request}{because}"),
+    "approval.voted": _voted,
+    "approval.expired": _of("Nobody answered {request} in time"),
+    "approval.cancelled": _of("{who} withdrew {request}{because}"),
+    "approval.edited": _of("{who} edited {request}"),
+}
+
+REQUESTS: dict[str, Write] = {
+    "approval.submitted": _of("{who} asked for {request}"),
+    "approval.judged": _judged,
+    "outcome.started": _of("{who} started {request}"),
+    "outcome.finished": _finished,
+    "notebook.sent": _of("{who} sent a notebook"),
+    "notebook.forgotten": _of("{who} deleted a notebook of {name} that no request names"),
+}
+
+WORK: dict[str, Write] = {
+    "approval.viewed": _of("{who} opened {request}"),
+    "approval.revealed": _of("{who} revealed the secrets in {request}"),
+    "approval.claimed": _of("{who} assigned {request} to themselves"),
+    "approval.taken_over": _taken_over,
+    "approval.released": _released,
+    "approval.handed_over": _handed_over,
+    "approval.extended": lambda told: _tell(
+        "{who} gave {request} more time, until {}", told, told.at("until")
+    ),
+    "approval.put_off": lambda told: _tell(
+        "{who} snoozed {request} until {}", told, told.at("until")
+    ),
+    "approval.brought_back": _of("{who} ended the snooze of {request}"),
+    "history.exported": _of("{who} exported {} requests as {}", "rows", "format"),
+}
+
+GRANTS: dict[str, Write] = {
+    "grant.made": _grant_event("made"),
+    "grant.ended": _grant_event("ended"),
+}
+
+POLICY: dict[str, Write] = {
+    "policy.published": _published,
+    "policy.proposed": _proposal("proposed"),
+    "policy.proposal_withdrawn": _proposal("withdrew"),
+    "hold.placed": _of("{who} put everything on hold{because}"),
+    "hold.lifted": _of("{who} lifted the hold"),
+}
+
+AGENTS: dict[str, Write] = {
+    "agent.added": _of("{who} added the agent {whom}"),
+    "agent.retired": _of("{who} deactivated the agent {whom}"),
+    "agent.restored": _of("{who} reactivated the agent {whom}"),
+    "token.issued": _token_issued,
+    "token.revoked": _of("{who} revoked a token of {whom}"),
+    "webhook.added": _webhook("set up"),
+    "webhook.changed": _webhook("changed the address of"),
+    "webhook.secret_made": _webhook("made a new secret for"),
+    "webhook.switched_on": _webhook("switched on"),
+    "webhook.switched_off": _webhook("switched off"),
+    "webhook.sent_again": _webhook("sent a message again to"),
+}
+
+PEOPLE: dict[str, Write] = {
+    "person.added": _of("{who} added {whom}, with the roles: {}", "roles"),
+    "person.roles_changed": _of(
+        "{who} changed the roles of {whom} from {} to {}", "before", "roles"
+    ),
+    "person.deactivated": _of("{who} deactivated {whom}"),
+    "person.reactivated": _of("{who} reactivated {whom}"),
+    "group.added": _of("{who} added {whom}"),
+    "group.members_changed": _of(
+        "{who} changed who is in {whom} from {} to {}", "before", "members"
+    ),
+    "group.deleted": _of("{who} deleted {whom}"),
+}
+
+SIGNING_IN: dict[str, Write] = {
+    "sign_in.succeeded": _of("{who} signed in from {}", "address"),
+    "sign_in.failed": _sign_in_failed,
+    "sign_in_link.made": _by_themselves(
+        "{who} made a sign-in link", "{who} made a sign-in link for {whom}"
+    ),
+    "sign_out": _of("{who} signed out"),
+    "person.password_changed": _by_themselves(
+        "{who} changed their password", "{who} changed the password of {whom}"
+    ),
+    "password.not_confirmed": _of("{who} entered a wrong password for their own account"),
+}
+
+AUDIT: dict[str, Write] = {"audit.verified": _verified}
+
+GROUPS: dict[str, tuple[str, dict[str, Write]]] = {
+    "decisions": ("Decisions", DECISIONS),
+    "requests": ("What agents ask and do", REQUESTS),
+    "reviewing": ("What reviewers open and assign", WORK),
+    "remembered": ("Remembered approvals", GRANTS),
+    "policy": ("Policy and hold", POLICY),
+    "agents": ("Agents, tokens, webhooks", AGENTS),
+    "people": ("People and groups", PEOPLE),
+    "sign-ins": ("Signing in", SIGNING_IN),
+    "audit": ("Verifications of this log", AUDIT),
+}
+"""Kinds of events to choose from: key, words, and the sentences of each."""
+
+SENTENCES: dict[str, Write] = {
+    action: write for _, of_group in GROUPS.values() for action, write in of_group.items()
+}
