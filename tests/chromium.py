@@ -34,6 +34,14 @@ async def armed(page):
     await page.locator("html:not([data-arming])").wait_for()
 
 
+async def see_all(page):
+    """Press Next unseen part until all of the content was in view."""
+    unseen = page.locator("#next-unseen:not([hidden])")
+    while await unseen.count():
+        await unseen.evaluate_all("(buttons) => buttons[0]?.click()")
+        await page.evaluate("new Promise((then) => setTimeout(() => requestAnimationFrame(then)))")
+
+
 @pytest.fixture(scope="session")
 def installed():
     """What tests in a browser need is there, or they are left out."""

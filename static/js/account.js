@@ -18,7 +18,7 @@ function state() {
 function draw(now = state()) {
   card.dataset.state = now;
   button.hidden = now === "unsupported" || now === "denied";
-  button.textContent = now === "on" ? "Stop telling me" : "Tell me when something needs me";
+  button.textContent = now === "on" ? "Turn off notifications" : "Turn on notifications";
   button.setAttribute("aria-pressed", String(now === "on"));
   said.textContent = said.dataset[now];
 }
@@ -31,7 +31,7 @@ async function turn() {
   }
   if ((await Notification.requestPermission()) !== "granted") return draw();
   try {
-    show("You will be told like this", "Without a word of what is asked.");
+    show("Notifications are on", "They never show what is asked.");
   } catch {
     return draw("unsupported"); // phones leave it to apps
   }

@@ -23,6 +23,14 @@ export function left(seconds) {
 }
 
 /**
+ * @param {string} words - what is left
+ * @returns {string} the same for a narrow column
+ */
+export function short(words) {
+  return words.replace(/ left$/, "").replace(" min", "").replace("time is over", "over");
+}
+
+/**
  * @param {number} seconds - whole seconds that have passed
  * @returns {string}
  */
@@ -49,8 +57,13 @@ function countDown(element) {
   const ends = Date.parse(element.dateTime);
   const seconds = Math.max(0, Math.floor((ends - serverNow()) / 1000));
   const wasOver = element.dataset.over;
-  element.textContent = left(seconds);
-  element.dataset.tone = tone(seconds, (ends - Date.parse(element.dataset.begins)) / 1000);
+  const words = "short" in element.dataset ? short(left(seconds)) : left(seconds);
+  if (element.textContent !== words) element.textContent = words;
+  const limit = (ends - Date.parse(element.dataset.begins)) / 1000;
+  element.dataset.tone = tone(seconds, limit);
+  const rest = element.parentElement.querySelector(".left-rest");
+  rest?.setAttribute("width", limit > 0 ? Math.min(100, Math.round((100 * seconds) / limit)) : 0);
+  rest?.setAttribute("class", `left-rest left-rest--${element.dataset.tone}`);
   element.dataset.over = seconds === 0 ? "yes" : "";
   if (wasOver === "" && seconds === 0) element.dispatchEvent(new CustomEvent("countdown:over", { bubbles: true }));
 }

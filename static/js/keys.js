@@ -1,32 +1,58 @@
 // Keys for who answers all day. None of them decides: they lead to where a press does.
 // Single characters get in the way of speech input, so they can be turned off; see WCAG 2.1.4.
 
-import { announce } from "./announcing.js";
+import { announceInSight } from "./announcing.js";
+import { whyNotYet } from "./inview.js";
+import { isArming, sayTooEarly } from "./pressing.js";
+import { walk } from "./walking.js";
 
 const STORED = "approvals:keys"; // "off", or nothing
 const dialog = document.getElementById("keys");
-const opener = document.getElementById("keys-open");
 const isOn = () => localStorage.getItem(STORED) !== "off";
 const inBar = (selector) => document.querySelector(`#request-bar ${selector}`);
+let opening = null; // the link that was followed last, until its request is there
 const isInSight = (element) => element.checkVisibility();
 
-/** @param {1 | -1} step */
-function move(step) {
+/**
+ * Find the row before or after the one that has the focus, or is open, or is being opened.
+ *
+ * @param {1 | -1} step
+ */
+function beside(step) {
   const links = [...document.querySelectorAll(".item-link")].filter(isInSight);
   const open = links.findIndex((link) => link.getAttribute("aria-current"));
-  const here = links.indexOf(document.activeElement);
-  const from = here < 0 ? open : here;
-  const next = from < 0 ? links.at(step > 0 ? 0 : -1) : links[from + step];
-  next?.focus();
+  const [focused, opened] = [document.activeElement, opening].map((link) => links.indexOf(link));
+  const from = [focused, opened, open].find((at) => at >= 0) ?? -1;
+  return from < 0 ? links.at(step > 0 ? 0 : -1) : links[from + step];
+}
+
+/** Open the next one at once. What is alike opens a page of its own, so there the focus stops. */
+function move(step) {
+  const link = beside(step);
+  if (!link) return;
+  link.closest(".item").scrollIntoView({ block: "nearest" });
+  if (link.closest(".item--fold")) return link.focus({ preventScroll: true });
+  if (document.activeElement.matches(".item-link")) document.activeElement.blur();
+  opening = link;
+  link.click();
 }
 
 /** Only the focus goes there: the press that approves is another one. */
 function toApprove() {
   const approve = inBar(".decide > [value=approve]");
-  if (!approve) return;
+  if (!approve) return whyNone();
   if (!approve.disabled) return approve.focus();
-  const why = [...document.querySelectorAll("#why-not, .bar-unread")].find(isInSight);
-  announce(`Approve is not offered. ${why?.textContent ?? ""}`);
+  const next = document.getElementById("next-unseen");
+  const why = inBar("#why-not")?.textContent ?? whyNotYet();
+  if (isInSight(next ?? approve)) next?.focus(); // Enter there scrolls on
+  announceInSight(`Approve is not offered yet. ${why}`);
+}
+
+/** There is no Approve: it was pressed, or another page is on its way. */
+function whyNone() {
+  const said = inBar(".result-title, .progress-said, .bar-said");
+  if (isArming()) sayTooEarly();
+  else if (said) announceInSight(said.innerText);
 }
 
 function toReason() {
@@ -40,19 +66,26 @@ function toEdit() {
   inBar(".edit-open")?.click();
 }
 
-/** A claim decides nothing, so nobody else's is taken by a key alone. */
-function toClaim() {
-  const claim = document.getElementById("claim");
-  if (!claim) return;
-  if (claim.form.elements.over.value) claim.focus();
-  else claim.click();
+/** An assignment decides nothing, so nobody else's is taken by a key alone. */
+function toAssign() {
+  const assign = document.getElementById("assign");
+  if (!assign) return;
+  if (!assign.form.elements.over.value) return assign.click();
+  assign.closest("details").open = true;
+  assign.focus();
 }
 
-function toLater() {
-  const menu = document.getElementById("later");
-  if (!menu) return;
-  menu.open = true;
-  menu.querySelector("button").focus();
+function toSnooze() {
+  const panel = document.getElementById("snooze");
+  if (!panel) return;
+  panel.open = true;
+  panel.querySelector("button").focus();
+}
+
+/** Back to the request that was answered last. */
+function back() {
+  const link = inBar("#last-decision:not([hidden]) .last-back");
+  if (link) link.click();
 }
 
 function toSearch() {
@@ -74,8 +107,8 @@ function sayWhetherOn() {
     : "They are off in this browser. Enter, Esc and the arrow keys in the list still work.";
 }
 
-const CHARACTERS = { j: () => move(1), k: () => move(-1), a: toApprove, r: toReason, e: toEdit, c: toClaim, l: toLater, "/": toSearch, "?": explain };
-const ARROWS = { ArrowDown: () => move(1), ArrowUp: () => move(-1) };
+const CHARACTERS = { j: () => move(1), k: () => move(-1), a: toApprove, r: toReason, e: toEdit, c: toAssign, l: toSnooze, u: back, n: () => walk(1), N: () => walk(-1), "/": toSearch, "?": explain };
+const ARROWS = { ArrowDown: () => beside(1)?.focus(), ArrowUp: () => beside(-1)?.focus() };
 
 /** @param {KeyboardEvent} event */
 function meaning(event) {
@@ -84,7 +117,7 @@ function meaning(event) {
   if (dialog.open || target.closest("input, textarea, select, [contenteditable]")) return null;
   if (Object.hasOwn(ARROWS, key)) return target.matches(".item-link") ? ARROWS[key] : null;
   if (!Object.hasOwn(CHARACTERS, key) || !isOn()) return null;
-  return event.repeat && !"jk".includes(key) ? null : CHARACTERS[key];
+  return event.repeat && !"jknN".includes(key) ? null : CHARACTERS[key];
 }
 
 if (dialog) {
@@ -99,6 +132,6 @@ if (dialog) {
     else localStorage.setItem(STORED, "off");
     sayWhetherOn();
   });
-  opener?.addEventListener("click", explain);
-  opener?.removeAttribute("hidden");
+  document.addEventListener("click", (event) => event.target.closest("#keys-open") && explain());
+  document.addEventListener("htmx:afterSettle", (event) => event.detail.target?.id === "pane" && (opening = null));
 }

@@ -1,5 +1,5 @@
-// Which presses count. None does within half a second after something changed under the hands, and
-// no form is sent twice; a press that does not count is told so. Without script the server refuses
+// Which presses count. None does within half a second after something changed under the hands, none
+// while the browser is offline, and no form is sent twice; a press that does not count is told so. Without script the server refuses
 // the second answer instead. A finger approves by a deliberate hold: a tap that went astray approves
 // nothing. Mice, keyboards and screen readers press as ever, and so does everybody without this file.
 
@@ -12,6 +12,8 @@ const STRAYS_PX = 12;
 let armedAt = 0;
 let timer = 0;
 let held = null; // the button under the finger, with where that came down
+let isDown = false; // whether a finger or a button of a mouse is down
+let lifted = []; // what waits for it to come up
 let isTouch = false; // whether what was pressed last was an Approve, by a finger
 
 /** Start the half second again: something moved or was replaced. */
@@ -28,8 +30,11 @@ function refuse(event) {
   event.stopImmediatePropagation();
 }
 
+/** @returns {boolean} whether something changed within the last half second */
+export const isArming = () => "arming" in root.dataset;
+
 /** Why nothing comes of a press that was too early. */
-function sayTooEarly() {
+export function sayTooEarly() {
   announceInSight("The page just changed: press again. Nothing was sent.");
 }
 
@@ -45,10 +50,46 @@ function refuseTwice(event) {
   announceInSight("Sent already. The answer has not come yet.");
 }
 
+/** @returns {boolean} whether nothing can be sent */
+export const isOffline = () => "offline" in root.dataset;
+
+/** @param {boolean} isOff */
+function line(isOff) {
+  if (isOff === isOffline()) return;
+  root.toggleAttribute("data-offline", isOff);
+  announce(isOff ? "You are offline. Nothing you press is recorded." : "You are online again.");
+  document.dispatchEvent(new CustomEvent("pressing:line"));
+}
+
+/** @param {SubmitEvent} event */
+function refuseOffline(event) {
+  refuse(event);
+  announceInSight("You are offline. Nothing was sent.");
+}
+
+/**
+ * Do something when no finger is down, so that nothing comes under one.
+ *
+ * @param {() => void} act
+ */
+export function onceLifted(act) {
+  if (isDown) lifted.push(act);
+  else act();
+}
+
+/** The click that ends a press comes first. */
+function up() {
+  isDown = false;
+  const waiting = lifted;
+  lifted = [];
+  setTimeout(() => waiting.forEach((act) => act()));
+}
+
 /** @param {SubmitEvent} event */
 function guard(event) {
   const form = event.target;
   if (form.method !== "post") return;
+  if (isOffline()) return refuseOffline(event);
   if (form.matches(".decide, [data-arms]") && performance.now() < armedAt) return refuseEarly(event);
   if (form.getAttribute("aria-busy") === "true") return refuseTwice(event);
   hide();
@@ -84,7 +125,7 @@ function begin(event) {
   const button = approveAt(event.target);
   isTouch = Boolean(button) && isFinger(event);
   if (!isTouch || button.disabled) return;
-  if ("arming" in root.dataset) return sayTooEarly();
+  if (isArming()) return sayTooEarly();
   const timer = setTimeout(approve, HOLD_MS);
   held = { button, x: event.clientX, y: event.clientY, timer };
   button.classList.add("is-held");
@@ -95,6 +136,26 @@ function end() {
   clearTimeout(held.timer);
   held.button.classList.remove("is-held");
   held = null;
+}
+
+/**
+ * Enter on what is no control does nothing. Within the half second it was meant for what stood there.
+ *
+ * @param {KeyboardEvent} event
+ */
+function enter(event) {
+  const isNowhere = !event.target.closest?.("a, button, input, select, textarea, summary, dialog");
+  if (event.key === "Enter" && isNowhere && isArming() && document.getElementById("request-bar")) sayTooEarly();
+}
+
+/** A button that is off hears no click, so why it is off is said when it is pressed. */
+function pressedOff(event) {
+  const button = approveAt(event.target);
+  if (!button?.disabled) return;
+  const why = [...document.querySelectorAll("#why-not, [data-offline] .bar-offline, #in-view [data-in-view]")];
+  const said = why.find((one) => one.checkVisibility());
+  if (isArming()) sayTooEarly();
+  else if (said) announceInSight(`Approve is not offered yet. ${said.textContent.trim()}`);
 }
 
 /** Press, as a key would. If something changed under the finger, the guard refuses it. */
@@ -140,12 +201,23 @@ document.addEventListener(
   true,
 );
 window.addEventListener("pageshow", release); // back from the history, as it was left
+document.addEventListener("keydown", enter, true);
+document.addEventListener("pointerdown", () => (isDown = true), true);
+document.addEventListener("pointerdown", pressedOff, true);
 document.addEventListener("pointerdown", begin, true);
 document.addEventListener("pointermove", move, true);
 document.addEventListener("pointerup", lift, true);
 document.addEventListener("pointercancel", end, true);
+for (const name of ["pointerup", "pointercancel"]) document.addEventListener(name, up, true);
+window.addEventListener("offline", () => line(true));
+window.addEventListener("online", () => line(false));
 window.addEventListener("click", swallow, true); // before the listener above, which would say it was early
-document.addEventListener("htmx:beforeSwap", (event) => held && event.detail.target?.contains(held.button) && end());
+document.addEventListener("htmx:afterSwap", () => {
+  if (!held || held.button.isConnected) return;
+  end();
+  sayTooEarly();
+});
 document.addEventListener("contextmenu", (event) => isTouch && approveAt(event.target) && event.preventDefault());
 if (matchMedia("(pointer: coarse)").matches) root.dataset.holds = ""; // so the button says how
 disarm();
+if (!navigator.onLine) line(true);

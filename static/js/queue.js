@@ -1,5 +1,5 @@
 // Keeps the list current without moving it under the hands: while the pointer or the focus is in
-// it, news wait behind a quiet button. The list itself always comes from the server. Keeps the list
+// it, news wait behind a strip above it, and the row of what is open stays in sight. The list itself always comes from the server. Keeps the list
 // and the address at what the filters say, and counts in the title what needs the reader, where they
 // asked for that on their account page. Without this file the filters are a form that is sent.
 
@@ -14,13 +14,14 @@ const filters = document.getElementById("filters");
 const query = () => new URL(list().dataset.url, location.href).search;
 const list = () => document.getElementById("list");
 const pane = document.querySelector(".queue");
-const button = document.getElementById("list-news");
+const button = () => document.getElementById("list-news"); // comes with each list
 const ring = paced(fetchList, QUIET_MS);
-const idsIn = (root) => [...root.querySelectorAll(".item")].map((item) => item.dataset.id);
-const isInUse = () => pane.matches(":hover") || list().matches(":focus-within") || button.matches(":focus");
+const idsIn = (root) => [...root.querySelectorAll("[data-id]")].map((item) => item.dataset.id);
+const isInUse = () => pane.matches(":hover") || list().matches(":focus-within") || button()?.matches(":focus");
 let typing = 0;
 let forced = false;
 let behind = false; // something was held back
+let shown = ""; // the path of the request that is open, once its row was brought into sight
 
 /** @param {boolean} [force] - also while the list is in use */
 function look(force = false) {
@@ -59,20 +60,19 @@ function consider(event) {
     hold(fresh);
   } else {
     forced = behind = false;
-    button.hidden = true;
   }
 }
 
 /** @param {Element} fresh - the list that is held back */
 function hold(fresh) {
   const ids = idsIn(fresh);
-  const shown = idsIn(list());
-  const added = ids.filter((id) => !shown.includes(id)).length;
+  const here = idsIn(list());
+  const added = ids.filter((id) => !here.includes(id)).length;
   for (const item of list().querySelectorAll(".item")) {
     if (!ids.includes(item.dataset.id)) setAside(item);
   }
-  button.textContent = added ? `${added} new` : "Show changes";
-  button.hidden = ids.join() === shown.join();
+  button().textContent = added ? `${added} new` : "Show changes";
+  button().hidden = ids.join() === here.join();
   behind = true;
   list().dataset.mine = fresh.dataset.mine;
   showBadge(Number(fresh.dataset.mine));
@@ -82,7 +82,7 @@ function setAside(item) {
   const word = item.querySelector(".item-gone");
   if (!word) return;
   item.classList.add("item--gone");
-  item.querySelector(".item-left")?.remove();
+  for (const time of item.querySelectorAll(".item-left, .item-away")) time.remove();
   word.hidden = false;
 }
 
@@ -108,8 +108,13 @@ function narrow() {
 /** Mark the request that is open beside the list, whoever swapped what, and count in the title. */
 function mark() {
   for (const link of document.querySelectorAll(".item-link")) {
-    if (link.pathname === location.pathname) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    if (link.pathname !== location.pathname) {
+      link.removeAttribute("aria-current");
+      continue;
+    }
+    link.setAttribute("aria-current", "page");
+    if (shown !== link.pathname) link.closest(".item").scrollIntoView({ block: "nearest" });
+    shown = link.pathname;
   }
   const waiting = Number(list().dataset.waiting);
   if (document.getElementById("choose")) {
@@ -122,7 +127,7 @@ function mark() {
 function goOn(event) {
   const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
   if (!query() || !isPlain || !event.target.closest?.(".result .button--primary")) return;
-  const links = [...document.querySelectorAll(".item:not(.item--gone) .item-link")];
+  const links = [...document.querySelectorAll(".item:not(.item--gone, .item--fold) .item-link")];
   const next = links.find((link) => link.pathname !== location.pathname);
   if (!next) return;
   event.preventDefault();
@@ -146,7 +151,7 @@ if (pane) {
   for (const name of ["live:changed", "live:caught-up", "countdown:over"]) document.addEventListener(name, () => look());
   document.addEventListener("htmx:beforeOnLoad", drop);
   document.addEventListener("htmx:beforeSwap", consider);
-  button.addEventListener("click", () => look(true));
+  document.addEventListener("click", (event) => event.target.closest("#list-news") && look(true));
   for (const name of ["pointerleave", "focusout"]) pane.addEventListener(name, left);
   document.addEventListener("htmx:oobAfterSwap", disarm);
 }

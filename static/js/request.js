@@ -1,27 +1,19 @@
 // Keeps an open request honest: its status and its bar follow events, its content never moves.
-// Also records whether the end of it was in sight, puts the next part of a long text in the place of
-// the link to it, and offers more time near the end of a time limit. Without this file links lead to
+// Also offers Approve as the policy allows it, puts the next part of a long text in the place of the
+// link to it, and offers more time near the end of a time limit. Without this file links lead to
 // parts, and the offer is on the page that is loaded then.
 
 import { announce } from "./announcing.js";
 import { serverNow } from "./countdown.js";
+import { rescan, wasAllInView, watch } from "./inview.js";
 import { fetched, paced } from "./pacing.js";
-import { disarm } from "./pressing.js";
+import { disarm, isOffline } from "./pressing.js";
 
 const request = () => document.getElementById("request");
 const bar = () => document.getElementById("request-bar");
 const isSending = () => document.querySelector(":is(#request-bar, #request-status) [aria-busy]") !== null;
-const ended = new Set(); // what was read to its end: requests by id, and changes of them
 let watched = null;
 let wasInBar = false;
-
-const UNDER_THE_BAR = { rootMargin: "0px 0px -70px 0px" }; // is not in sight
-const end = new IntersectionObserver((entries) => {
-  // Of the request that is open now: word of the last one may come when it is gone.
-  if (!entries.some((entry) => entry.isIntersecting && request()?.contains(entry.target))) return;
-  ended.add(request().dataset.read ?? request().dataset.id);
-  showWhetherRead();
-}, UNDER_THE_BAR);
 
 const AHEAD = { rootMargin: "0px 0px 200px 0px" };
 
@@ -29,29 +21,26 @@ const near = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) if (isIntersecting) load(target);
 }, AHEAD);
 
-/** Approve is quiet until the end of the content was in sight, and off where the policy says so. */
-function showWhetherRead() {
+/** Approve is off while the policy wants more of the content in view, and while nothing can be sent. */
+function showWhetherSeen() {
   const form = bar()?.querySelector("form.decide");
   if (!form) return;
-  const seen = ended.has(request().dataset.read ?? request().dataset.id);
-  const read = seen && !Number(form.querySelector(".owed")?.dataset.owed);
-  bar().toggleAttribute("data-unread", !read);
-  form.querySelector("[name=end_seen]").checked = read;
-  if ("whole" in form.dataset && !form.querySelector("#why-not")) {
-    for (const yes of form.querySelectorAll("[value=approve], [data-unseen]")) yes.disabled = !read;
-    for (const panel of form.querySelectorAll(".remember")) panel.hidden = !read;
-  }
-  const hint = form.querySelector(".bar-unread");
-  if (hint) hint.hidden = seen;
+  const seen = wasAllInView() && !Number(form.querySelector(".owed")?.dataset.owed);
+  bar().toggleAttribute("data-unseen", !seen);
+  form.querySelector("[name=end_seen]").checked = seen;
+  const isFixed = Boolean(form.querySelector("#why-not"));
+  const isShut = "whole" in form.dataset && !seen;
+  for (const yes of form.querySelectorAll("[value=approve], [data-unseen]")) yes.disabled = isFixed || isShut || isOffline();
+  for (const no of form.querySelectorAll("[value=reject], [value=same-reject]")) no.disabled = isOffline();
+  for (const panel of form.querySelectorAll(".remember")) panel.hidden = isShut;
 }
 
 /** A request was opened, by loading the page or from the list. */
 function open() {
   if (!request() || watched === request()) return;
   watched = request();
-  end.disconnect();
-  end.observe(document.getElementById("content-end"));
-  showWhetherRead();
+  watch(watched);
+  showWhetherSeen();
 }
 
 const refresh = paced(fetchBar, 0);
@@ -85,7 +74,7 @@ function settled(event) {
   open();
   if (event.detail.target?.id === "pane") document.getElementById("request-title")?.focus({ preventScroll: true });
   if (event.detail.target?.id !== "request-bar") return;
-  showWhetherRead();
+  showWhetherSeen();
   const said = bar().querySelector(".result-title, .progress-said");
   const place = bar().querySelector(".result, .progress-said");
   if (place && wasInBar && !bar().contains(document.activeElement)) place.focus({ preventScroll: true });
@@ -104,7 +93,7 @@ async function load(link) {
   const owed = part.querySelector(".owed");
   link.parentElement.replaceWith(...part.querySelector(".code").childNodes);
   document.getElementById(owed.id)?.replaceWith(owed);
-  showWhetherRead();
+  rescan();
   watchParts();
 }
 
@@ -124,6 +113,7 @@ function offer() {
 
 document.addEventListener("live:changed", (event) => event.detail.id === request()?.dataset.id && refresh());
 for (const name of ["live:gate", "live:caught-up", "countdown:over"]) document.addEventListener(name, () => refresh());
+for (const name of ["inview:changed", "pressing:line"]) document.addEventListener(name, showWhetherSeen);
 document.addEventListener("htmx:beforeOnLoad", drop);
 document.addEventListener("htmx:beforeSwap", consider);
 document.addEventListener("htmx:afterSettle", settled);

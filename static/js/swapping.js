@@ -20,7 +20,8 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   else location.reload();
 });
 
-document.addEventListener("htmx:afterSwap", disarm);
+// What is said of the last request moves no button: the bar grows upwards.
+document.addEventListener("htmx:afterSwap", (event) => event.detail?.target?.closest?.("#last-decision") || disarm());
 
 for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
   document.addEventListener(name, (event) => {

@@ -4,7 +4,7 @@
 const FIRST_MS = 1000;
 const AGAIN_MS = 20_000;
 const form = () => document.getElementById("seen");
-const place = () => document.getElementById("request-reading");
+const place = () => document.getElementById("request-viewing");
 let timer = 0;
 let watched = null;
 
@@ -22,7 +22,7 @@ async function tell() {
 
 /** @param {string} html - the fragment; its words are ours, and it is the only thing that changes */
 function show(html) {
-  const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("request-reading");
+  const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("request-viewing");
   if (fresh && place() && fresh.textContent !== place().textContent) place().replaceWith(fresh);
 }
 

@@ -6,9 +6,9 @@ import pytest
 import pytest_asyncio
 
 from tests.browser.house import open_house
-from tests.chromium import ARGUMENTS, CHROMIUM, PHONE, WIDE, armed, expect
+from tests.chromium import ARGUMENTS, CHROMIUM, PHONE, WIDE, armed, expect, see_all
 
-__all__ = ["ARGUMENTS", "CHROMIUM", "PHONE", "WIDE", "armed", "expect"]
+__all__ = ["ARGUMENTS", "CHROMIUM", "PHONE", "WIDE", "armed", "expect", "see_all"]
 
 
 @pytest.fixture(scope="session")
@@ -36,11 +36,13 @@ def cookies(house):
 async def visit(chromium, house, cookies):
     """Open a page as somebody: ``await visit("/", "alice", viewport=…)``.
 
+    With ``goes_on`` the next request opens by itself after a decision, as it does for people.
+
     What the browser complains about fails the test that opened the page.
     """
     complaints, contexts = [], []
 
-    async def open_page(path, name="alice", **options):
+    async def open_page(path, name="alice", *, goes_on=False, **options):
         # Without motion every colour is the final one, whenever it is looked at.
         context = await chromium.new_context(
             **{"viewport": WIDE, "reduced_motion": "reduce", **options}
@@ -48,6 +50,8 @@ async def visit(chromium, house, cookies):
         contexts.append(context)
         if name:
             await context.add_cookies(cookies[name])
+        if not goes_on:  # what became of a decision stays in sight
+            await context.add_init_script("localStorage.setItem('approvals:open-next', 'off')")
         page = await context.new_page()
         page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -61,6 +61,11 @@ class House:
         """Wait as an agent; returns what the API answers."""
         return self.api.get(f"approvals/{approval['id']}/wait", params={"hold": hold}).json()
 
+    def keep_waiting(self):
+        """Show as an agent that the answers to all that was asked are still waited for."""
+        for number in self._submitted:
+            self.api.get(f"approvals/{number}/wait", params={"hold": 0})
+
     def report(self, approval, state, **more):
         """Report as an agent that something began or ended."""
         reply = self.api.post(

@@ -18,7 +18,7 @@
     if (frame && concealed.test(node.data)) wrong.push(`hidden: ${cut(node.data)}`);
     if (!node.data.includes(mark)) continue;
     if (!frame) wrong.push(`outside: ${cut(node.data)} in ${cut(node.parentElement.outerHTML)}`);
-    else if (node.parentElement.closest("button, label, h1, h2, summary > h3")) wrong.push(`in a control: ${cut(node.data)}`);
+    else if (node.parentElement.closest("button, label, h2, summary > h3")) wrong.push(`in a control: ${cut(node.data)}`);
     else if (node.parentElement.checkVisibility() && leaves(node, frame)) wrong.push(`leaves its frame: ${cut(node.data)}`);
   }
   for (const element of document.querySelectorAll("*")) {

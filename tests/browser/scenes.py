@@ -8,6 +8,7 @@ import re
 from typing import NamedTuple
 
 from dashboard.management.demo.notebooks import notebook
+from tests.browser.conftest import see_all
 from tests.browser.samples import TRIM, everything
 from tests.browser.stages import LINK, PAST, POLICY, PROPOSED, WEBHOOK
 from tests.notebooks import digest_of
@@ -30,7 +31,7 @@ async def _reject(page):
 
 
 async def _remember(page):
-    await page.locator("#content-end").evaluate("end => end.scrollIntoView({block: 'center'})")
+    await see_all(page)
     await page.locator(".remember > summary").click()
 
 
@@ -42,8 +43,8 @@ async def _steps(page):
 async def _propose(page):
     field = page.locator("#edit-text")
     await field.fill((await field.input_value()).replace("0.05", "0.02"))
-    await page.get_by_role("button", name="Look at the change").click()
-    await page.get_by_role("heading", name="What is different").wait_for()
+    await page.get_by_role("button", name="Preview changes").click()
+    await page.get_by_role("heading", name="Changes").wait_for()
 
 
 async def _keys(page):
@@ -61,16 +62,16 @@ async def _offline(page):
 
 
 async def _menu(page):
-    await page.locator(".menu > summary").click()
+    await page.locator(".header > .menu > summary").click()
 
 
 async def _new_secret(page):
-    await page.get_by_role("button", name="Make a secret").click()
+    await page.get_by_role("button", name="Make a new secret").click()
     await page.locator("#secret").wait_for()
 
 
 async def _begin_draft(page):
-    begin = page.get_by_role("button", name="Begin a draft")
+    begin = page.get_by_role("button", name="Start a draft")
     if await begin.count():  # it stays begun
         await begin.click()
         await page.wait_for_load_state()
@@ -178,13 +179,13 @@ def changing(house):
 async def answer(page, url, verdict, reason=""):
     """Answer without script, as a test would; ``page`` is of a context without it."""
     await page.goto(url)
-    if await page.get_by_label("I have read it to the end").count():
-        await page.get_by_label("I have read it to the end").check()
+    if await page.get_by_label("All of it was in view").count():
+        await page.get_by_label("All of it was in view").check()
     if verdict == "reject":
         await page.locator(".reject > summary").click()
         await page.get_by_label("Why not?").fill(reason)
     elif reason:
-        await page.get_by_label("Why do you approve this?").fill(reason)
+        await page.get_by_label("Why do you approve?").fill(reason)
     await page.locator(f".decide [value={verdict}]").first.click()
 
 

@@ -2,7 +2,8 @@
 
 Writes to ``./screenshots/`` (not kept by git), in light and dark, at 1440 and 390 pixels. Names of
 scenes, or of variants such as ``light-1440``, leave out the rest: ``… queue insight light-390``.
-Says what axe finds in each, and what is wider than its window; it ends with 1 if there is any.
+Says what axe finds in each, what is wider than its window, and where the content of a request
+begins too far down; it ends with 1 if there is any.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ from tests.browser import scenes
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, PHONE, WIDE
 from tests.browser.house import ROOT, open_house
 from tests.browser.stages import UNAVAILABLE
+from tests.browser.test_first_screen import begins_too_low
 from tests.browser.test_looks import serious
 
 FOLDER = ROOT / "screenshots"
@@ -41,6 +43,7 @@ class Camera:
         if self.names and not meant:
             return
         for variant in self.variants:
+            await asyncio.to_thread(self.house.keep_waiting)
             await self._picture(scene, variant)
 
     async def _picture(self, scene, variant):
@@ -59,6 +62,8 @@ class Camera:
             await scene.act(page)
         await page.locator("html:not([data-arming])").wait_for()
         faults = await serious(page) + await page.evaluate(WIDER)
+        if await page.locator("#request .content").count():
+            faults += await begins_too_low(page)
         self.faults += [f"{scene.name}-{variant}: {fault}" for fault in faults]
         is_whole = await page.evaluate(IS_PLAIN, TALLEST)
         await page.screenshot(path=FOLDER / f"{scene.name}-{variant}.png", full_page=is_whole)
@@ -81,7 +86,7 @@ class Camera:
     async def stop_everything(self):
         page = await self.page("root", java_script_enabled=False)
         await page.goto(self.house.url + "/hold")
-        await page.get_by_role("button", name="Stop all approving").click()
+        await page.get_by_role("button", name="Stop all approvals").click()
         await page.context.close()
 
 
@@ -108,11 +113,16 @@ async def _pictures(house, wanted):
         return camera.faults + [f"No scene begins with {name!r}." for name in camera.unknown]
 
 
-def main():
-    """Take them all, or those that are named."""
+def take(wanted):
+    """Take the scenes and variants that are named, or all; return what is wrong with them."""
     FOLDER.mkdir(exist_ok=True)
     with open_house() as house:
-        faults = asyncio.run(_pictures(house, sys.argv[1:]))
+        return asyncio.run(_pictures(house, wanted))
+
+
+def main():
+    """Take them all, or those that are named."""
+    faults = take(sys.argv[1:])
     sys.stdout.write("".join(f"{fault}\n" for fault in faults))
     sys.stdout.write(f"{len(list(FOLDER.glob('*.png')))} pictures are in {FOLDER}\n")
     sys.exit(bool(faults))

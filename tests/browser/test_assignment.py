@@ -21,7 +21,7 @@ EASY = {"code": "print(1)", "language": "python"}
 
 
 def said(page):
-    return page.locator(".assignment-said")
+    return page.locator(".status-who")
 
 
 def row(page, approval):
@@ -38,8 +38,13 @@ async def opened(visit, path_of, approval, name="alice", **options):
     return page
 
 
+async def assign(page, name="Assign to me"):
+    await page.get_by_label("More", exact=True).click()
+    await page.get_by_role("button", name=name).click()
+
+
 async def put_off(page):
-    await page.locator("#later > summary").click()
+    await page.locator("#snooze > summary").click()
     await page.get_by_role("button", name="Until").last.click()
 
 
@@ -47,24 +52,24 @@ async def test_a_claim_by_a_second_person_is_seen_on_the_first_page(house, visit
     approval = house.submit()
     alices = await opened(visit, path_of, approval)
     bobs = await opened(visit, path_of, approval, "bob")
-    await alices.get_by_role("button", name="Claim").click()
-    await bobs.get_by_text("alice is on this").first.wait_for()
+    await assign(alices)
+    await bobs.get_by_text("Assigned to alice").first.wait_for()
 
-    await bobs.get_by_role("button", name="Take over from alice").click()
+    await assign(bobs, "Take over from alice")
 
     await alices.get_by_text("bob took this over from you").wait_for()
-    await row(alices, approval).get_by_text("bob is on this").wait_for()
+    await row(alices, approval).locator(".item-assignment", has_text="bob").wait_for()
 
 
 async def test_approve_on_what_another_is_on_needs_a_second_press(house, visit, path_of):
     approval = house.submit(content=EASY)
     bobs = await opened(visit, path_of, approval, "bob")
-    await bobs.get_by_role("button", name="Claim").click()
-    await said(bobs).get_by_text("You are on this").wait_for()
+    await assign(bobs)
+    await said(bobs).get_by_text("Assigned to you").wait_for()
     alices = await opened(visit, path_of, approval)
 
     await alices.get_by_role("button", name="Approve", exact=True).click()
-    again = alices.get_by_role("button", name="Approve all the same")
+    again = alices.get_by_role("button", name="Approve anyway")
     await again.wait_for()
     assert (status(house, approval), await serious(alices)) == ("pending", [])
     await armed(alices)
@@ -77,26 +82,26 @@ async def test_a_word_comes_with_a_hand_over_and_is_drawn_on_their_page(house, v
     approval = house.submit()
     alices = await opened(visit, path_of, approval)
     bobs = await opened(visit, path_of, approval, "bob")
-    await alices.get_by_text("Hand over").first.click()
+    await alices.get_by_label("More", exact=True).click()
     await alices.locator("#hand-to").select_option("bob")
-    await alices.get_by_label("A word to them").fill("You know this one.")
+    await alices.get_by_label("A note to them").fill("You know this one.")
 
-    await alices.locator(".drop-form button").click()
+    await alices.get_by_role("button", name="Assign", exact=True).click()
 
-    await said(bobs).get_by_text("alice handed this to you").wait_for()
+    await said(bobs).get_by_text("alice assigned this to you").wait_for()
     await expect(bobs.locator(".assignment-note")).to_have_text("You know this one.")
-    await said(alices).get_by_text("You handed this to bob").wait_for()
+    await said(alices).get_by_text("You assigned this to bob").wait_for()
 
 
 async def test_who_else_reads_appears_without_a_reload(house, visit, path_of):
     approval = house.submit()
     alices = await opened(visit, path_of, approval)
     bobs = await opened(visit, path_of, approval, "bob")
-    await bobs.get_by_text("alice is reading").first.wait_for()
+    await bobs.get_by_text("alice is viewing").first.wait_for()
 
     await alices.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
-    await expect(alices.locator("#request-reading")).to_have_text("bob is reading")
+    await expect(alices.locator("#request-viewing")).to_have_text("bob is viewing")
 
 
 async def test_who_else_reads_does_not_take_the_press_away(house, visit, path_of):
@@ -113,7 +118,7 @@ async def test_not_now_leaves_the_list_and_comes_back(house, visit, path_of):
     page = await opened(visit, path_of, approval)
     await row(page, approval).wait_for()
     await put_off(page)
-    await said(page).get_by_text("You put this off; it comes back at").wait_for()
+    await said(page).get_by_text("Snoozed until").wait_for()
     await row(page, approval).wait_for(state="detached")
 
     await page.get_by_role("button", name="Back to my queue").click()
@@ -136,11 +141,11 @@ async def test_assignment_works_without_script(house, visit, path_of):
     approval = house.submit()
     page = await visit(path_of(approval), java_script_enabled=False)
 
-    await page.get_by_role("button", name="Claim").click()
-    await said(page).get_by_text("You are on this").wait_for()
+    await assign(page)
+    await said(page).get_by_text("Assigned to you").wait_for()
     await put_off(page)
 
-    await said(page).get_by_text("You put this off").wait_for()
+    await said(page).get_by_text("Snoozed until").wait_for()
 
 
 async def test_time_is_offered_when_the_end_comes_near_and_added(house, visit, path_of):
@@ -148,7 +153,7 @@ async def test_time_is_offered_when_the_end_comes_near_and_added(house, visit, p
     page = await opened(visit, path_of, approval)
     await page.get_by_role("button", name="Add 5 min").click(timeout=15_000)
 
-    await page.locator(".request-left").get_by_text("5:").wait_for()
+    await page.locator(".status-left").get_by_text("5:").wait_for()
 
     assert (
         house.api.get(f"approvals/{approval['id']}").json()["expires_at"] > approval["expires_at"]
@@ -176,23 +181,23 @@ async def test_c_claims_and_does_not_take_over(house, visit, path_of):
     approval = house.submit()
     page = await opened(visit, path_of, approval)
     await page.keyboard.press("c")
-    await said(page).get_by_text("You are on this").wait_for()
+    await said(page).get_by_text("Assigned to you").wait_for()
     bobs = await opened(visit, path_of, approval, "bob")
 
     await bobs.keyboard.press("c")
 
     await expect(bobs.get_by_role("button", name="Take over from alice")).to_be_focused()
-    await said(bobs).get_by_text("alice is on this").wait_for()
+    await said(bobs).get_by_text("Assigned to alice").wait_for()
 
 
 async def test_l_opens_the_choices_and_escape_closes_them(house, visit, path_of):
     page = await opened(visit, path_of, house.submit())
 
     await page.keyboard.press("l")
-    await expect(page.locator("#later form button").first).to_be_focused()
+    await expect(page.locator("#snooze form button").first).to_be_focused()
     await page.keyboard.press("Escape")
 
-    await expect(page.locator("#later form")).to_be_hidden()
+    await expect(page.locator("#snooze form")).to_be_hidden()
 
 
 async def test_a_press_200_ms_after_the_list_changed_decides_nothing(house, visit, path_of):
@@ -210,10 +215,10 @@ async def test_a_press_200_ms_after_the_list_changed_decides_nothing(house, visi
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("options", [{}, {"viewport": PHONE}])
-async def test_axe_finds_nothing_in_the_menus_of_attention(house, visit, path_of, scheme, options):
+async def test_axe_finds_nothing_in_the_panels_of_the_bar(house, visit, path_of, scheme, options):
     page = await opened(visit, path_of, house.submit(), color_scheme=scheme, **options)
-    for menu in await page.locator(".drop > summary").all():
-        await menu.click()
+    for panel in await page.locator("#request-bar .panel > summary").all():
+        await panel.click()
         assert await serious(page) == []
     width = await page.evaluate("document.documentElement.scrollWidth")
     assert width <= page.viewport_size["width"]

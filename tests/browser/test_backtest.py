@@ -36,11 +36,11 @@ def rejected(house, cookies):
 async def test_a_draft_that_would_approve_what_a_person_rejected_says_so(visit, rejected):
     page = await visit("/policies/backtest?policy=draft", "root")
 
-    await page.get_by_role("button", name="Run it").click()
+    await page.get_by_role("button", name="Run", exact=True).click()
 
     wrong = page.locator(".wrong")
     await expect(wrong.get_by_role("heading")).to_have_text(
-        "Approved without asking, although a person said no: 1"
+        "Approved without asking, although a person rejected it: 1"
     )
     await expect(wrong).to_contain_text("Not while the shift meets.")
     await wrong.get_by_role("link", name="Tool call from agent-0").click()

@@ -21,8 +21,8 @@ PICTURES = os.environ.get("PICTURES", "")
 async def change(page, text="second = 3", instead="second = 2"):
     field = page.locator("#edit-text")
     await field.fill((await field.input_value()).replace(instead, text))
-    await page.get_by_role("button", name="Look at the change").click()
-    await expect(page.get_by_role("heading", name="What is different")).to_be_visible()
+    await page.get_by_role("button", name="Preview changes").click()
+    await expect(page.get_by_role("heading", name="Changes")).to_be_visible()
 
 
 async def picture(page, name):
@@ -36,9 +36,9 @@ async def test_one_edits_and_another_approves_exactly_that(house, visit, path_of
     await page.keyboard.press("e")
     await expect(page).to_have_url(f"{house.url}{path_of(approval)}/edit")
     await change(page)
-    await expect(page.locator("#why-not")).to_contain_text("You wrote this")
+    await expect(page.locator("#why-not")).to_contain_text("This is your own change")
     bobs = await visit(path_of(approval), "bob")
-    await bobs.get_by_role("link", name="Look at it").click()
+    await bobs.get_by_role("link", name="Preview it").click()
     await armed(bobs)
     await bobs.get_by_role("button", name="Approve this change").click()
     await expect(bobs.locator(".result-title")).to_contain_text("Approved by you, with a change")
@@ -50,9 +50,9 @@ async def test_one_edits_and_another_approves_exactly_that(house, visit, path_of
 async def test_a_replacement_goes_along_with_a_no_without_script(house, visit, path_of):
     approval = house.submit(content=CODE, run_id="r")
     page = await visit(path_of(approval), java_script_enabled=False)
-    await page.get_by_role("link", name="Write a replacement…").click()
+    await page.get_by_role("link", name="Replacement").click()
     await change(page)
-    await page.get_by_label("Why not what it asked?").fill("Too much.")
+    await page.get_by_label("Why not?").fill("Too much.")
     await page.get_by_role("button", name="Reject with this replacement").click()
     await expect(page.locator(".result-title")).to_contain_text("Rejected by you")
 
@@ -66,10 +66,10 @@ async def test_what_is_allowed_of_a_plan_is_what_is_approved(house, visit, path_
     await page.get_by_role("group", name="Step 1").get_by_label("Allow").check()
     await page.get_by_role("group", name="Step 2").get_by_label("Refuse").check()
     await armed(page)
-    await page.get_by_role("button", name="Look at what is left").click()
+    await page.get_by_role("button", name="Approve selected steps…").click()
     bobs = await visit(page.url.removeprefix(house.url), "bob")
     await armed(bobs)
-    await bobs.get_by_role("button", name="Approve what is left").click()
+    await bobs.get_by_role("button", name="Approve selected steps").click()
     await expect(bobs.locator(".result-title")).to_contain_text("with a change")
 
     decision = house.wait(approval)["decision"]

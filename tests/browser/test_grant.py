@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.browser.conftest import PHONE, expect
+from tests.browser.conftest import PHONE, expect, see_all
 from tests.browser.test_looks import serious
 
 ALLOWED = """
@@ -41,7 +41,7 @@ def unfolded(visit, ask, path_of):
 
     async def open_page(tool, **options):
         page = await visit(path_of(ask(tool)), **options)
-        await page.locator("#content-end").evaluate("end => end.scrollIntoView({block: 'center'})")
+        await see_all(page)
         await page.locator(".remember > summary").click()
         await expect(page.locator(".remember")).to_have_attribute("open", "")
         return page
@@ -66,7 +66,7 @@ async def test_what_was_remembered_answers_the_next_one(unfolded, ask, visit, pa
 
     assert (again["status"], again["decision"]["source"]) == ("approved", "grant")
     page = await visit(path_of(again), "bob")
-    await expect(page.locator(".result-grant")).to_contain_text("Nobody was asked: alice said yes")
+    await expect(page.locator(".result-grant")).to_contain_text("Nobody was asked: alice approved")
 
 
 async def test_what_is_not_covered_is_asked(unfolded, ask):
@@ -82,9 +82,9 @@ async def test_ending_it_has_the_next_one_asked(house, unfolded, ask):
     await remember(page)
     await page.goto(f"{house.url}/grants")
 
-    await card(page, "copy_ended").get_by_role("button", name="End grant").click()
+    await card(page, "copy_ended").get_by_role("button", name="End remembered approval").click()
 
-    await expect(page.locator(".messages")).to_contain_text("is ended")
+    await expect(page.locator(".messages")).to_contain_text("has ended")
     await expect(card(page, "copy_ended")).to_have_count(0)
     again = await asyncio.to_thread(ask, "copy_ended")
     assert again["status"] == "pending"
@@ -136,7 +136,7 @@ async def test_a_tool_with_any_values_is_answered_whatever_they_are(unfolded, as
 
 async def test_it_works_without_script(visit, ask, path_of):
     page = await visit(path_of(ask("copy_plain")), java_script_enabled=False)
-    await page.get_by_label("I have read it to the end").check()
+    await page.get_by_label("All of it was in view").check()
     await page.locator(".remember > summary").click()
 
     await page.locator("[value=remember-tool]").click()

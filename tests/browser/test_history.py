@@ -85,18 +85,19 @@ async def test_none_of_it_is_wider_than_a_phone(house, visit, paths):
     assert {name: width for name, width in widths.items() if width > 390} == {}
 
 
-async def test_what_changed_since_a_no_is_read_without_a_click(visit, paths):
+async def test_what_changed_since_a_rejection_is_one_press_away(visit, paths):
     page = await visit(paths["rejected before"])
 
-    chain = page.get_by_role("region", name="Asked before")
-    await expect(chain.locator("q")).to_have_text("Wrong sector.")
+    chain = page.get_by_role("region", name="Earlier version")
+    await expect(chain.locator(".chain-why")).to_have_text("Wrong sector.")
+    await chain.locator("summary").click()
     await expect(chain.get_by_role("insertion")).to_have_text(['added: RLOprint("done")'])
     await expect(chain.get_by_role("deletion")).to_be_visible()
 
 
 async def test_a_request_leads_to_its_run_and_a_step_back_to_its_request(visit, paths, asked):
     page = await visit(paths["rejected before"])
-    await page.locator(".request-from").get_by_role("link", name="run").click()
+    await page.locator(".request-run").get_by_role("link", name="run").click()
     await page.wait_for_url("**/runs/agent-0?run=*")
 
     steps = page.locator(".told")

@@ -60,5 +60,28 @@ async def test_a_head_that_is_pressed_sorts_and_the_address_keeps_it(house, visi
 async def test_nothing_asked_is_told_without_a_fault(visit, answered):
     page = await visit("/insight?since=2020-01-01&until=2020-01-02")
 
-    await expect(page.get_by_text("Nothing was asked in these days")).to_be_visible()
+    await expect(page.get_by_text("No requests in this period")).to_be_visible()
     assert await serious(page) == []
+
+
+async def test_the_arrow_keys_go_from_value_to_value(visit, answered):
+    page = await visit("/insight?days=7", "root")
+    chart = page.locator("figure", has=page.locator("#days-title"))
+
+    await chart.locator(".mark").first.focus()
+    await page.keyboard.press("End")
+
+    await expect(chart.locator(".chart-says")).to_contain_text("2 approved, 1 rejected")
+    await page.keyboard.press("ArrowLeft")
+    await expect(chart.locator(".chart-says")).to_contain_text("no requests")
+    assert await chart.locator("[tabindex='0'].mark").count() == 1
+
+
+async def test_hours_can_be_shown_in_ones_own_zone(visit, answered):
+    page = await visit("/insight?days=7", "root", timezone_id="Asia/Tokyo")
+
+    await page.get_by_role("link", name="Use my time zone").click()
+
+    await expect(page.get_by_text("in Asia/Tokyo")).to_be_visible()
+    assert "days=7" in page.url
+    await expect(page.get_by_role("link", name="Use my time zone")).to_be_hidden()

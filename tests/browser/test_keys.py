@@ -40,12 +40,43 @@ def status(house, approval):
     return house.api.get(f"approvals/{approval['id']}").json()["status"]
 
 
-async def test_j_and_k_move_through_the_list_and_stop_at_its_ends(two):
+async def opened(page, link):
+    await expect(link).to_have_attribute("aria-current", "page")
+    await page.locator("#request-title:focus").wait_for()
+
+
+async def test_j_and_k_open_at_once_and_stop_at_the_ends_of_the_list(two):
     page, first, last = two
 
     for key, link in (("j", first), ("j", last), ("j", last), ("k", first), ("k", first)):
         await page.keyboard.press(key)
-        await expect(link).to_be_focused()
+        await opened(page, link)
+
+
+async def test_of_quick_presses_the_last_one_counts(two):
+    page, first, last = two
+
+    for key in "jjkj":
+        await page.keyboard.press(key)
+
+    await opened(page, last)
+    await expect(first).not_to_have_attribute("aria-current", "page")
+
+
+async def test_j_stops_at_what_opens_a_page_of_its_own(house, visit):
+    run = f"run-{uuid4().hex}"
+    for path in "abc":
+        content = {"tool": "read", "arguments": {"path": path}}
+        house.submit(kind="tool_call", content=content, run_id=run, time_limit_s=300)
+    house.submit(run_id=run, time_limit_s=600)
+    page = await visit(f"/?q={run}")
+    fold, single = page.locator(".item--fold .item-link"), page.locator(".item-link").last
+
+    await page.keyboard.press("j")
+    await expect(fold).to_be_focused()
+    await page.keyboard.press("j")
+
+    await opened(page, single)
 
 
 async def test_arrows_move_in_the_list_and_scroll_elsewhere(two):
@@ -60,16 +91,15 @@ async def test_arrows_move_in_the_list_and_scroll_elsewhere(two):
     await expect(first).to_be_focused()
 
 
-async def test_enter_opens_what_is_chosen_and_j_goes_on_from_there(two):
+async def test_enter_opens_what_the_arrows_chose_and_j_goes_on_from_there(two):
     page, first, last = two
-    await page.keyboard.press("j")
-    await expect(first).to_be_focused()
-
+    await first.focus()
     await page.keyboard.press("Enter")
-    await page.locator("#request-title:focus").wait_for()
+    await opened(page, first)
+
     await page.keyboard.press("j")
 
-    await expect(last).to_be_focused()
+    await opened(page, last)
 
 
 async def test_a_leads_to_approve_and_only_the_second_press_approves(house, visit, path_of):
@@ -109,7 +139,8 @@ async def test_a_says_why_approve_is_not_offered(house, visit, path_of):
 
     await page.keyboard.press("a")
 
-    await page.locator("#announcer", has_text="Approve is not offered. The policy").wait_for()
+    await page.locator("#announcer", has_text="Approve is not offered yet.").wait_for()
+    await expect(page.locator("#next-unseen")).to_be_focused()
 
 
 async def test_r_opens_the_reason_and_rejects_nothing(house, visit, path_of):
@@ -161,7 +192,7 @@ async def test_a_question_mark_lists_the_keys_and_escape_closes_that(two):
     await page.keyboard.press("?")
     await keys(page).wait_for()
     await page.keyboard.press("j")
-    await expect(first).not_to_be_focused()
+    await expect(first).not_to_have_attribute("aria-current", "page")
     await page.keyboard.press("Escape")
 
     await expect(keys(page)).to_be_hidden()
@@ -175,14 +206,14 @@ async def test_single_characters_can_be_turned_off_and_on_again(two):
     await page.reload()
     await page.get_by_role("button", name="Keys").wait_for()
     await page.keyboard.press("j")
-    await expect(first).not_to_be_focused()
+    await expect(first).not_to_have_attribute("aria-current", "page")
 
     await page.get_by_role("button", name="Keys").click()
     await page.get_by_label("Use keys that are single characters").check()
     await page.get_by_role("button", name="Close").click()
     await page.keyboard.press("j")
 
-    await expect(first).to_be_focused()
+    await opened(page, first)
 
 
 async def test_arrows_work_while_single_characters_are_off(two):

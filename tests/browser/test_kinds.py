@@ -49,6 +49,7 @@ async def test_everything_an_agent_sent_can_be_read_without_script(house, visit,
 async def test_what_was_found_leads_to_its_line_among_the_arguments(house, visit, path_of):
     page = await visit(path_of(house.submit(**CALL)))
 
+    await page.locator(".found-all > summary").click()
     finding = page.locator(".finding", has_text="recursive-delete")
     await finding.get_by_role("link", name="line 3").click()
 

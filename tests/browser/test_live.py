@@ -3,7 +3,7 @@
 import asyncio
 import re
 
-from tests.browser.conftest import PHONE, armed, expect
+from tests.browser.conftest import PHONE, armed, expect, see_all
 
 AT_ONCE = """
 addEventListener("DOMContentLoaded", () => {
@@ -67,7 +67,7 @@ async def test_everything_works_without_script(house, visit, path_of):
     approval = house.submit()
     page = await visit(path_of(approval), java_script_enabled=False)
 
-    await page.get_by_label("I have read it to the end").check()
+    await page.get_by_label("All of it was in view").check()
     await page.get_by_role("button", name="Approve").click()
 
     await expect(page.locator(".result-title strong")).to_have_text("Approved by you")
@@ -265,14 +265,16 @@ async def test_a_lost_connection_is_said_and_what_was_missed_is_fetched(house, v
     await row(page, approval).wait_for()
 
 
-async def test_long_content_keeps_approve_quiet_until_its_end_was_in_sight(house, visit, path_of):
+async def test_approve_of_long_content_opens_when_all_of_it_was_in_view(house, visit, path_of):
     approval = house.submit(content={"code": "x = 1\n" * 300})
     page = await visit(path_of(approval))
-    await page.locator("#request-bar[data-unread]").wait_for()
+    await page.locator("#request-bar[data-unseen]").wait_for()
 
     await page.locator("#content-end").scroll_into_view_if_needed()
+    await expect(page.locator("[name=end_seen]")).not_to_be_checked()
+    await see_all(page)
 
-    await page.locator("#request-bar:not([data-unread])").wait_for()
+    await page.locator("#request-bar:not([data-unseen])").wait_for()
     await expect(page.locator("[name=end_seen]")).to_be_checked()
 
 

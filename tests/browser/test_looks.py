@@ -88,11 +88,11 @@ async def test_no_page_is_wider_than_a_phone(house, visit, pages):
 async def on_hold(house, visit):
     """Everything is stopped while a test looks."""
     page = await visit("/hold", "root")
-    await page.get_by_role("button", name="Stop all approving").click()
+    await page.get_by_role("button", name="Stop all approvals").click()
     yield
     await page.goto(house.url + "/hold")
     await page.get_by_role("button", name="Lift the hold").click()
-    await page.get_by_role("button", name="Stop all approving").wait_for()
+    await page.get_by_role("button", name="Stop all approvals").wait_for()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -75,7 +75,7 @@ async def until_told(page, count=1):
 
 
 def switch(page):
-    return page.get_by_role("button", name="Tell me when something needs me")
+    return page.get_by_role("button", name="Turn on notifications")
 
 
 async def test_who_looks_elsewhere_is_told_how_many_and_never_what(house, opened):
@@ -166,14 +166,14 @@ async def test_the_browser_is_asked_only_by_a_press(opened):
 
     await switch(page).click()
 
-    await expect(page.get_by_role("button", name="Stop telling me")).to_be_visible()
-    assert (await until_told(page))[0][0] == "You will be told like this"
+    await expect(page.get_by_role("button", name="Turn off notifications")).to_be_visible()
+    assert (await until_told(page))[0][0] == "Notifications are on"
 
 
 async def test_who_had_enough_is_told_nothing_any_more(house, opened):
     page = await opened("/account", granted=True)
 
-    await page.get_by_role("button", name="Stop telling me").click()
+    await page.get_by_role("button", name="Turn off notifications").click()
 
     await expect(switch(page)).to_be_visible()
     assert await page.evaluate("localStorage.getItem('approvals:notify')") is None
@@ -186,7 +186,7 @@ async def test_a_browser_that_says_no_is_a_state_of_its_own(opened, viewport):
 
     await switch(page).click()
 
-    await expect(page.get_by_text("Your browser does not allow notifications")).to_be_visible()
+    await expect(page.get_by_text("Your browser blocks notifications")).to_be_visible()
     await expect(switch(page)).to_be_hidden()
     assert await serious(page) == []
 
@@ -200,13 +200,13 @@ async def test_without_script_there_is_no_switch(visit):
 async def test_who_does_not_decide_is_offered_only_the_keys(visit):
     page = await visit("/account", "aud")
 
-    await expect(page.get_by_label("Use keys that are single characters")).to_be_checked()
+    await expect(page.get_by_label("Keyboard shortcuts in the queue")).to_be_checked()
     await expect(switch(page)).to_have_count(0)
 
 
 async def test_keys_are_switched_off_from_the_account_page_too(house, visit):
     page = await visit("/account")
-    await page.get_by_label("Use keys that are single characters").uncheck()
+    await page.get_by_label("Keyboard shortcuts in the queue").uncheck()
     await page.goto(house.url)
     await page.locator("#live[data-state=live]").wait_for()
 

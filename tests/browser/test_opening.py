@@ -11,8 +11,8 @@ window.IntersectionObserver = class extends IntersectionObserver {
   constructor(hear, options) { super(hear, options); this.hear = hear; observers.push(this); }
 };
 """
-SAY_LATE = """(end) => {
-  for (const observer of window.observers) observer.hear([{ isIntersecting: true, target: end }]);
+SAY_LATE = """(target) => {
+  for (const observer of window.observers) observer.hear([{ isIntersecting: true, target }]);
 }"""
 
 
@@ -43,23 +43,23 @@ async def test_what_was_read_of_one_request_says_nothing_of_the_next(house, visi
     await link_to(page, unread).click()
 
     await expect(page.locator("#request")).to_have_attribute("data-id", unread["id"])
-    await page.locator("#request-bar[data-unread]").wait_for()
+    await page.locator("#request-bar[data-unseen]").wait_for()
     await expect(page.locator("[name=end_seen]")).not_to_be_checked()
     await expect(page.locator(".decide > [value=approve]")).to_be_disabled()
 
 
-async def test_late_news_of_the_end_of_one_request_says_nothing_of_the_next(house, visit, path_of):
+async def test_late_news_of_a_line_of_one_request_says_nothing_of_the_next(house, visit, path_of):
     read, unread = house.submit(), house.submit(content=LONG)
     page = await visit(path_of(read))
     await page.add_init_script(KEEP_OBSERVERS)
     await page.reload()
     await expect(page.locator("[name=end_seen]")).to_be_checked()
-    end = await page.locator("#content-end").element_handle()
+    line = await page.locator("#request .code .line").first.element_handle()
     await armed(page)
     await link_to(page, unread).click()
     await expect(page.locator("#request")).to_have_attribute("data-id", unread["id"])
 
-    await end.evaluate(SAY_LATE)
+    await line.evaluate(SAY_LATE)
 
     await expect(page.locator("[name=end_seen]")).not_to_be_checked()
     await expect(page.locator(".decide > [value=approve]")).to_be_disabled()

@@ -59,23 +59,23 @@ def ruth(house, cookies):
 
 
 async def begin(page):
-    await page.get_by_role("button", name="Change it").click()
+    await page.get_by_role("button", name="Change the policy").click()
     await page.get_by_role("heading", name="Draft", exact=True).wait_for()
 
 
 async def save_rule(page):
-    await page.get_by_role("button", name="Save in the draft").click()
+    await page.get_by_role("button", name="Save rule").click()
 
 
 async def write_failing_rule(page):
     """Write a rule that rejects, with an example that it does not match."""
     await page.get_by_role("link", name="Add a rule").click()
     await page.get_by_label("Name").fill("No ramps")
-    await page.get_by_label("Reject: at once").check()
+    await page.get_by_label("Reject, whatever").check()
     await page.get_by_text("What is asked", exact=True).click()
     await page.get_by_label("Tools").fill("ramp_down")
     await page.get_by_label("What the agent is told").fill(TOLD)
-    await page.get_by_label("Has to match").fill(RAMP)
+    await page.get_by_label("Must match").fill(RAMP)
     await save_rule(page)
     refusal = page.get_by_role("alert").filter(has_text="Rule 'No ramps': example 1")
     await refusal.filter(has_text="Nothing was saved.").wait_for()
@@ -87,10 +87,10 @@ async def test_a_failing_example_is_said_and_nothing_is_lost(visit, ruth):
 
     await write_failing_rule(page)
 
-    assert await page.get_by_label("Reject: at once").is_checked()
+    assert await page.get_by_label("Reject, whatever").is_checked()
     assert await page.get_by_label("Tools").input_value() == "ramp_down"
     assert await page.get_by_label("What the agent is told").input_value() == TOLD
-    assert await page.get_by_label("Has to match").input_value() == RAMP
+    assert await page.get_by_label("Must match").input_value() == RAMP
 
 
 async def test_a_rule_whose_example_failed_is_mended_and_published(visit, ruth):
@@ -101,12 +101,12 @@ async def test_a_rule_whose_example_failed_is_mended_and_published(visit, ruth):
     await page.get_by_label("Tools").fill("ramp_*")
     await save_rule(page)
     await page.get_by_text("The rule 'No ramps' is saved in the draft.").wait_for()
-    await page.get_by_label("Why, for the record").fill("Too many ramps.")
+    await page.get_by_label("Why (optional)").fill("Too many ramps.")
     await page.get_by_role("button", name="Publish as revision").click()
 
     await page.get_by_text("is in force.").first.wait_for()
     rule = page.locator(".rule").filter(has_text="No ramps")
-    await expect(rule).to_contain_text("A call of the tool 'ramp_*' by any agent: rejected.")
+    await expect(rule).to_contain_text("Calls of tools like ramp_*: rejected.")
     newest = page.locator("#history tbody tr").first
     await expect(newest).to_contain_text("Why: Too many ramps.")
 
@@ -117,8 +117,8 @@ async def test_switching_the_gate_off_is_typed_and_turns_open_pages_red(visit, r
     page = await visit("/policies", ruth)
     await begin(page)
     await page.get_by_text("Change the modes").click()
-    await page.get_by_label("disabled: nobody is asked about anything").check()
-    await page.get_by_role("button", name="Save the modes in the draft").click()
+    await page.get_by_label("Ask nobody about anything (disabled)").check()
+    await page.get_by_role("button", name="Save modes").click()
     await page.get_by_text("The modes are saved in the draft.").wait_for()
 
     await page.get_by_role("button", name="Publish as revision").click()
@@ -137,8 +137,8 @@ async def test_an_old_revision_is_published_again(house, visit, ruth):
     page = await visit("/policies", ruth)
     await expect(page.locator(".rule")).to_have_count(1)
 
-    await page.get_by_role("link", name="Publish this one again").first.click()
-    await page.get_by_label("Why, for the record").fill("Plans are fine.")
+    await page.get_by_role("link", name="Publish again").first.click()
+    await page.get_by_label("Why (optional)").fill("Plans are fine.")
     await page.get_by_label("Type loosen to confirm").fill("loosen")
     await page.get_by_role("button", name="Publish as a new revision").click()
 
@@ -156,7 +156,7 @@ async def test_rules_are_written_and_ordered_without_script(visit, ruth):
         await page.get_by_role("link", name="Add a rule").click()
         await page.get_by_label("Name").fill(name)
         await page.get_by_label("Review: people are asked").check()
-        await page.get_by_label("People who have to approve").fill("2")
+        await page.get_by_label("Approvals needed").fill("2")
         await save_rule(page)
         await page.get_by_text(f"The rule '{name}' is saved in the draft.").wait_for()
 
@@ -190,13 +190,13 @@ async def test_axe_finds_nothing_where_something_was_refused_or_read(house, visi
     page = await visit("/policies", ruth, color_scheme=scheme)
     await begin(page)
     await page.goto(f"{house.url}/policies/draft/rules/new")
-    await page.get_by_label("Has to match").fill("kind: plan")
+    await page.get_by_label("Must match").fill("kind: plan")
     await save_rule(page)
     await page.get_by_text("each example begins with a hyphen").wait_for()
     assert await serious(page) == []
 
     await page.goto(f"{house.url}/policies/draft/import")
     await page.get_by_label("Paste YAML").fill(OSPREY)
-    await page.get_by_role("button", name="Read it").click()
+    await page.get_by_role("button", name="Check").click()
     await page.get_by_role("heading", name="What it means").wait_for()
     assert await serious(page) == []

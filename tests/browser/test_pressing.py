@@ -63,8 +63,7 @@ class Desk:
         await self.read_to_the_end()
 
     async def read_to_the_end(self):
-        await self.page.locator("#content-end").evaluate("(end) => end.scrollIntoView(false)")
-        await self.page.evaluate("scrollBy(0, 200)")
+        await self.page.evaluate("document.getElementById('next-unseen')?.click()")
         await expect(self.approve).to_be_enabled()
 
 

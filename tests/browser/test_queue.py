@@ -81,8 +81,8 @@ async def test_choosing_narrows_at_once_though_the_pointer_is_there(house, visit
     await page.get_by_text("Filter", exact=True).click()
     await page.get_by_label("Kind").select_option("plan")
 
-    await page.get_by_text("Nothing that waits passes your filters.").wait_for()
-    await page.get_by_role("heading", name="Nothing passes your filters").wait_for()
+    await page.get_by_text("Nothing matches your filters.").wait_for()
+    await page.get_by_role("heading", name="Nothing matches your filters").wait_for()
     await expect(page).to_have_url(ends(f"/?q={run}&kind=plan"))
 
 
@@ -194,6 +194,7 @@ async def counting(page):
 
 
 async def test_the_title_counts_what_needs_me(house, visit):
+    house.clear()  # or what an earlier test asked is abandoned meanwhile
     page = await counting(await visit("/"))
     before = await mine(page)
 
@@ -205,6 +206,7 @@ async def test_the_title_counts_what_needs_me(house, visit):
 
 
 async def test_the_title_counts_while_the_list_is_held_and_beside_a_request(house, visit, path_of):
+    house.clear()
     page = await counting(await visit(path_of(house.submit())))
     before = await mine(page)
     await page.locator(".queue").hover()
@@ -224,6 +226,73 @@ async def test_there_is_no_count_where_nothing_needs_me(house, visit, run):
     page = await visit("/policies")
 
     await expect(page).to_have_title(re.compile(r"^[^(]"))
+
+
+IN_SIGHT = """
+[...document.querySelectorAll(".item")].filter((row) => {
+  const { top, bottom } = row.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
+}).length
+"""
+IS_IN_SIGHT = """(row) => {
+  const { top, bottom } = row.getBoundingClientRect();
+  const above = document.querySelector(".queue-top").getBoundingClientRect();
+  return top >= above.bottom && bottom <= innerHeight;
+}"""
+
+
+async def twenty(house, run):
+    """Ask for twenty things whose titles are 60 characters long, each of a run of its own."""
+    return [
+        await asyncio.to_thread(
+            house.submit,
+            kind="tool_call",
+            content={"tool": f"tool_{n:02}", "arguments": {"path": "/" + "x" * 51, f"k{n}": n}},
+            run_id=run + str(n),
+            time_limit_s=3000 + n,
+        )
+        for n in range(20)
+    ]
+
+
+async def test_fourteen_rows_with_long_titles_are_in_sight(house, visit, run):
+    await twenty(house, run)
+
+    page = await visit(f"/?q={run}")
+
+    await expect(rows(page)).to_have_count(20)
+    assert await page.locator(".item-link").first.inner_text() == "tool_00 /" + "x" * 51
+    assert await page.evaluate(IN_SIGHT) >= 14
+    heights = await page.locator(".item").evaluate_all("rows => rows.map((r) => r.offsetHeight)")
+    assert max(heights) <= 54  # two lines
+
+
+async def test_the_row_of_what_is_open_is_in_sight_whichever_way_it_was_opened(house, visit, run):
+    asked = await twenty(house, run)
+    page = await visit(f"/approvals/{asked[19]['id']}?q={run}")
+    here = row(page, asked[19])
+    await page.wait_for_function(IS_IN_SIGHT, arg=await here.element_handle())
+
+    await page.reload()
+
+    await page.wait_for_function(IS_IN_SIGHT, arg=await here.element_handle())
+
+
+async def test_news_take_the_strip_and_move_and_cover_nothing(house, visit, run):
+    first = house.submit(run_id=run)
+    page = await visit(f"/?q={run}")
+    await row(page, first).hover()
+    before = await row(page, first).bounding_box()
+
+    await asyncio.to_thread(house.submit, run_id=run)
+
+    news = page.get_by_role("button", name="1 new")
+    await news.wait_for()
+    strip, tabs = await news.bounding_box(), await page.locator(".tabs").bounding_box()
+    assert await row(page, first).bounding_box() == before
+    assert tabs["y"] + tabs["height"] <= strip["y"]
+    assert strip["y"] + strip["height"] <= before["y"]
+    assert strip["width"] >= before["width"] - 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.conftest import PHONE, armed, expect
+from tests.browser.conftest import PHONE, armed, expect, see_all
 from tests.browser.test_looks import serious
 
 PARTS = 4
@@ -30,12 +30,10 @@ async def scroll(page):
 
 async def test_the_next_parts_come_as_one_scrolls_and_then_approve_is_offered(visit, long):
     page = await visit(long)
-    approve = page.get_by_role("button", name="Approve")
+    approve = page.get_by_role("button", name="Approve", exact=True)
     await expect(approve).to_be_disabled()
 
-    while await page.locator("[data-next]").count():
-        await scroll(page)
-    await page.locator("#content-end").scroll_into_view_if_needed()
+    await see_all(page)
 
     await expect(approve).to_be_enabled()
     await armed(page)
@@ -48,21 +46,22 @@ async def test_the_end_alone_is_not_the_whole(visit, long):
     page = await visit(long)
     await page.locator("#content-end").scroll_into_view_if_needed()
 
-    await expect(page.get_by_role("button", name="Approve")).to_be_disabled()
-    await expect(page.locator(".owed")).to_contain_text("Not read yet")
+    await expect(page.locator("#in-view")).to_contain_text("lines seen, more below")
+    await expect(page.get_by_role("button", name="Approve", exact=True)).to_be_disabled()
+    await expect(page.locator(".owed")).to_contain_text("Not opened yet")
 
 
 async def test_a_long_content_is_read_and_approved_without_script(visit, house, long):
     page = await visit(long, java_script_enabled=False)
-    await expect(page.get_by_role("button", name="Approve")).to_be_disabled()
+    await expect(page.get_by_role("button", name="Approve", exact=True)).to_be_disabled()
 
     await page.locator("[data-next]").click()
     for _ in range(PARTS - 2):
         await page.get_by_role("link", name="Next: ").first.click()
     await page.get_by_role("link", name="Back to the request").click()
 
-    await page.get_by_label("I have read it to the end").check()
-    await page.get_by_role("button", name="Approve").click()
+    await page.get_by_label("All of it was in view").check()
+    await page.get_by_role("button", name="Approve", exact=True).click()
     await page.locator(".result--approved").wait_for()
 
 
@@ -79,13 +78,13 @@ async def test_a_search_leads_to_the_line(visit, long):
 async def test_a_secret_is_revealed_and_then_approved(visit, secret):
     page = await visit(secret)
     await expect(page.locator(".code .masked")).to_have_count(1)
-    await expect(page.get_by_role("button", name="Approve")).to_be_disabled()
+    await expect(page.get_by_role("button", name="Approve", exact=True)).to_be_disabled()
 
     await page.get_by_role("button", name="Reveal").click()
 
     await page.locator(".code .line", has_text=SECRET).wait_for()
     await armed(page)
-    await page.get_by_role("button", name="Approve").click()
+    await page.get_by_role("button", name="Approve", exact=True).click()
     await page.locator(".result--approved").wait_for()
 
 

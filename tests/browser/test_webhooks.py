@@ -11,7 +11,7 @@ PATH = "/agents/1/webhook"
 async def test_a_webhook_is_set_up_and_its_secret_can_be_copied(visit):
     page = await visit(PATH, "root")
     await page.get_by_label("Address of the host").fill("https://host.example.org/hook")
-    await page.get_by_role("button", name="Set it up").click()
+    await page.get_by_role("button", name="Set up webhook").click()
 
     await expect(page.get_by_role("button", name="Copy")).to_be_visible()
     assert (await page.locator("#secret").inner_text()).startswith("whsec_")
@@ -22,9 +22,9 @@ async def test_a_webhook_is_set_up_and_its_secret_can_be_copied(visit):
 @pytest.mark.parametrize("viewport", [WIDE, PHONE])
 async def test_axe_finds_nothing_where_there_are_deliveries(house, visit, scheme, viewport):
     page = await visit(PATH, "root", color_scheme=scheme, viewport=viewport)
-    if await page.get_by_role("button", name="Set it up").count():
+    if await page.get_by_role("button", name="Set up webhook").count():
         await page.get_by_label("Address of the host").fill("https://host.example.org/hook")
-        await page.get_by_role("button", name="Set it up").click()
+        await page.get_by_role("button", name="Set up webhook").click()
     with house.served.browser() as browser:
         house.served.decide(browser, house.submit())
     for _ in range(200):

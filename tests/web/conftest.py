@@ -12,11 +12,6 @@ from dashboard.web.desk.request import request_content as read_approval
 from tests import make
 
 
-@pytest.fixture(autouse=True)
-def _static_files_that_exist(settings):
-    settings.STATIC_ROOT = settings.BASE_DIR / "static"  # WhiteNoise warns without a folder
-
-
 @pytest.fixture
 def browser_of():
     """Gives a client that is signed in as somebody."""

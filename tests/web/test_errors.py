@@ -10,7 +10,7 @@ def test_a_page_that_is_not_there_says_so_with_a_way_back(browser):
     response = browser.get("/nothing/here")
 
     page = read(response)
-    assert (response.status_code, page.one("h1").text) == (404, "There is nothing here")
+    assert (response.status_code, page.one("h1").text) == (404, "Page not found")
     assert page.one(class_="empty").one("a")["href"] == "/"
 
 
@@ -32,14 +32,14 @@ def test_when_we_break_the_page_needs_nothing_that_could_break_again():
     response = errors.broken(RequestFactory().get("/"))
 
     assert response.status_code == 500
-    assert read(response).one("h1").text == "Something broke on our side"
+    assert read(response).one("h1").text == "Something went wrong"
 
 
 def test_who_has_another_role_is_told_so(browser_of, ada, ask):
     response = browser_of(ada).get(f"/approvals/{ask().pk}/edit")
 
     page = read(response)
-    assert (response.status_code, page.one("h1").text) == (403, "This is not for your role")
+    assert (response.status_code, page.one("h1").text) == (403, "You may not open this page")
 
 
 @pytest.mark.parametrize("error", [OperationalError, InterfaceError])
@@ -53,4 +53,4 @@ def test_without_an_answer_of_the_database_a_page_says_so(browser, monkeypatch, 
     response = browser.get("/")
 
     assert (response.status_code, response["Retry-After"]) == (503, "2")
-    assert read(response).one("h1").text == "The database did not answer"
+    assert read(response).one("h1").text == "The database is not answering"

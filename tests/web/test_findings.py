@@ -1,9 +1,9 @@
-"""What our inspection found: listed above the content, marked beside its lines."""
+"""What our inspection found: said under its lines, and listed above the content."""
 
 import pytest
 
 from approval_client.wire import Kind
-from dashboard.inspection.findings import INSPECTOR_VERSION, Finding, Severity, in_doubt
+from dashboard.inspection.findings import Finding, Severity, in_doubt
 from dashboard.web import findings
 from dashboard.web.desk import request, view
 from tests.web.pages import page_of
@@ -28,9 +28,7 @@ def found(browser, ask, inspected):
 
 def listed(page):
     rows = page.one("section", class_="found").all("li", class_="finding")
-    return [
-        (row.one(class_="badge").text, row.one("p").text, row.one("code").text) for row in rows
-    ]
+    return [(row.one(class_="risk").text, row.one("p").text, row.one("code").text) for row in rows]
 
 
 def lines(page, css_class):
@@ -50,8 +48,57 @@ def test_findings_are_listed_the_gravest_first(found):
 def test_they_are_counted(found):
     page = found(READS, READS, WRITES, DELETES)
 
-    counts = page.one(class_="found-counts").all(class_="risk")
+    counts = page.one(class_="found").one("summary").all(class_="risk")
     assert [count.text for count in counts] == ["1 high", "1 medium", "2 notes"]
+
+
+def said(page):
+    return [note.text for note in page.one(class_="block").all(class_="line-note")]
+
+
+def test_a_finding_is_said_under_its_line(found):
+    page = found(DELETES, WRITES)
+
+    assert said(page) == ["Medium: Writes a file. Lines 3 to 5.", "High: Deletes a file."]
+    lines_and_notes = [e for e in page.one(class_="code").inside if not isinstance(e, str)]
+    at = [e.attributes.get("class") for e in lines_and_notes].index("line-note line-note--high")
+    assert lines_and_notes[at - 1].text == "line_7 = 7"
+
+
+def test_what_repeats_is_said_once_with_its_lines(found):
+    again = [Finding("network", Severity.MEDIUM, n, n, "Connects.") for n in (2, 4, 9)]
+
+    page = found(*again)
+
+    assert said(page) == ["Medium: Connects. Also lines 4 and 9."]
+    assert len(list(page.all("a", class_="mark"))) == 3
+
+
+def test_of_what_repeats_often_only_some_lines_are_named(found):
+    code = {"code": "x\n" * 40, "language": "python"}
+    again = [Finding("network", Severity.MEDIUM, n, n, "Connects.") for n in range(1, 11)]
+
+    page = found(*again, content=code)
+
+    assert said(page) == ["Medium: Connects. Also lines 2, 3, 4, 5, 6, 7 and 3 more."]
+
+
+def test_next_leads_to_the_first_line_from_the_top(found):
+    assert found(DELETES, WRITES).one(class_="walk-on")["href"] == "#line-0-3"
+
+
+def test_a_long_text_has_a_map_of_what_was_found(found):
+    code = {"code": "x = 1\n" * 200, "language": "python"}
+
+    page = found(Finding("network", Severity.HIGH, 150, 150, "Connects."), content=code)
+
+    link = page.one("svg", class_="map").one("a")
+    assert (link["href"], link.one("rect")["y"]) == ("#line-0-150", "149")
+    assert link.one("title").text == "Line 150: high, network"
+
+
+def test_a_short_text_has_no_map(found):
+    assert list(found(DELETES).all("svg", class_="map")) == []
 
 
 def test_a_finding_leads_to_its_line_and_the_line_back(found):
@@ -115,8 +162,8 @@ def test_an_end_beyond_the_content_is_cut(found):
 @pytest.mark.parametrize(
     ("name", "badge", "care"),
     [
-        ("does-not-parse", "not read", "Not all of this was read by a machine"),
-        ("cannot-be-followed", "not followed", "Not all of this could be followed by a machine"),
+        ("does-not-parse", "not read", "Not fully inspected: it may"),
+        ("cannot-be-followed", "not followed", "Not fully followed: read it with care"),
     ],
 )
 def test_a_doubt_says_whether_something_was_not_read_or_not_followed(found, name, badge, care):
@@ -127,22 +174,32 @@ def test_a_doubt_says_whether_something_was_not_read_or_not_followed(found, name
     assert care in section.one(class_="found-doubts").text
 
 
-def test_nothing_found_is_said_plainly_and_promises_nothing(found):
-    section = found().one("section", class_="found")
+@pytest.mark.parametrize(
+    ("kind", "content", "said"),
+    [
+        (Kind.CODE, CODE, "No known risks found. This is not a guarantee."),
+        (
+            Kind.TOOL_CALL,
+            {"tool": "t", "arguments": {}},
+            "Nobody has classed this tool. No code or hidden characters found in it.",
+        ),
+        (
+            Kind.PLAN,
+            {"steps": [{"task": "x"}]},
+            "What the steps do is not inspected. No code or hidden characters found in it.",
+        ),
+        (
+            Kind.MEMORY,
+            {"operation": "add", "user_id": "u", "content": "x"},
+            "What it says is not inspected. No code or hidden characters found in it.",
+        ),
+    ],
+)
+def test_where_nothing_was_found_the_page_says_what_is_true(found, kind, content, said):
+    section = found(kind=kind, content=content).one("section", class_="found")
 
-    assert section.one(class_="found-nothing").text == (
-        f"Nothing. Version {INSPECTOR_VERSION} of our inspection read all of it and knows nothing "
-        "in it as a risk. That is no promise that it is harmless."
-    )
-
-
-def test_what_weighs_less_folds_away_and_alarms_never_do(found):
-    alarms = [Finding("network", Severity.MEDIUM, n, n, "Connects.") for n in range(1, 9)]
-    page = found(*alarms, READS, READS)
-
-    more = page.one("details", class_="found-more")
-    assert (len(listed(page)), len(list(more.all("li")))) == (10, 2)
-    assert more.one("summary").text == "2 more of less weight"
+    assert section.text == f"What we found {said}"
+    assert list(section.all("svg")) == []
 
 
 def test_more_than_a_page_holds_is_counted(found, monkeypatch):
@@ -155,11 +212,13 @@ def test_more_than_a_page_holds_is_counted(found, monkeypatch):
 
 def test_findings_stand_outside_of_what_the_agent_sent(found):
     forged = '<li class="finding"><span class="badge">High</span> ✔ We found nothing</li>'
-    page = found(DELETES, content={"code": forged}, objective=forged, evidence={"a": forged})
+    first = Finding("file-delete", Severity.HIGH, 1, 1, "Deletes a file.")
+    page = found(first, content={"code": forged}, objective=forged, evidence={"a": forged})
 
     assert len(list(page.all("li", class_="finding"))) == 1
-    framed = [*page.all("figure"), *page.all("section", class_="untrusted")]
+    framed = [*page.all("figure"), *page.all(class_="untrusted")]
     assert [e for part in framed for e in part.all(class_="finding")] == []
+    assert said(page) == ["High: Deletes a file."]
 
 
 def test_a_sentence_is_drawn_like_anything_that_may_quote_an_agent(found):

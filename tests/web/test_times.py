@@ -1,3 +1,4 @@
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -61,3 +62,61 @@ def test_lengths_are_as_exact_as_one_cares_for(seconds, said):
 def test_moments_of_the_record_have_their_zone():
     assert times.exact(NOW) == "2026-03-04 14:05:03 UTC"
     assert times.clock(NOW) == "14:05:03 UTC"
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("15m", 900),
+        ("15 min", 900),
+        ("15 minutes", 900),
+        ("2h", 7200),
+        ("2 Hours", 7200),
+        ("1 day", 86_400),
+        ("3d", 259_200),
+        ("1 week", 604_800),
+        ("90s", 90),
+        ("1h 30m", 5400),
+        ("1h30m", 5400),
+        ("1.5h", 5400),
+        (" 1 day 2 h ", 93_600),
+    ],
+)
+def test_a_length_is_read_as_people_write_it(text, seconds):
+    assert times.read_length(text) == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("30", "Add a unit: 30m, 30h or 30d."),
+        ("1:30", "A colon could mean hours or minutes. Write 1h 30m, or 1m 30s."),
+        ("1,5h", "Write a point instead of the comma, such as 1.5h."),
+        ("5M", "M could mean minutes or months. Write min, or days."),
+        ("2 months", "Months and years differ in length. Write days."),
+        ("1 fortnight", "'fortnight' is no unit of time. Write s, min, h or days."),
+        ("30m 1h", "Write each unit once, the longest first, such as 1h 30m."),
+        ("1h 2h", "Write each unit once, the longest first, such as 1h 30m."),
+        ("0.0001h", "Write a length of time, such as 15m, 2h or 1 day."),
+        ("0.5s", "Write whole seconds, such as 90s."),
+        ("-5m", "Write a length of time, such as 15m, 2h or 1 day."),
+        ("soon", "Write a length of time, such as 15m, 2h or 1 day."),
+        ("h", "Write a length of time, such as 15m, 2h or 1 day."),
+    ],
+)
+def test_what_could_mean_two_things_is_refused(text, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        times.read_length(text)
+
+
+@pytest.mark.parametrize("seconds", [0, 5, 60, 90, 3600, 5400, 86_400, 93_600, 604_800, 2_592_000])
+def test_a_length_is_written_as_it_is_read(seconds):
+    assert times.read_length(times.write_length(seconds)) == seconds
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(900, "15 min"), (5400, "1 h 30 min"), (86_400, "1 day"), (172_800, "2 days"), (5, "5 s")],
+)
+def test_a_length_in_few_words(seconds, text):
+    assert times.write_length(seconds) == text

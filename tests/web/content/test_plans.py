@@ -47,7 +47,7 @@ def test_whatever_does_not_lead_is_a_row():
     step = {"capability": "c", "task": "t", "title": "x", "inputs": [{"A": 1}], "tool": "y"}
     (drawn,) = render(step).plan.steps
 
-    assert [member.name for member in drawn.members] == ["inputs", "title", "tool"]
+    assert [member.name for member in drawn.members] == ["title", "tool", "inputs"]
 
 
 def test_all_of_it_stands_there_as_json_too():

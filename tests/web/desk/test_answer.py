@@ -9,8 +9,9 @@ from dashboard.approvals.models import Decision, View
 from dashboard.inspection.findings import INSPECTOR_VERSION, Finding, Severity
 from dashboard.web import content
 from dashboard.web.desk import request, view
+from dashboard.web.desk.answer import in_view_in_words
 from tests import make
-from tests.web.pages import read
+from tests.web.pages import page_of, read
 
 
 def refusal(response):
@@ -57,6 +58,75 @@ def test_a_rejection_takes_a_reason_and_an_approval_drops_what_was_typed(browser
 
     reasons = Decision.objects.order_by("pk").values_list("status", "reason")
     assert list(reasons) == [("rejected", "Wrong sector."), ("approved", "")]
+
+
+def test_a_note_with_an_approval_is_told_to_the_agent(browser, ask, answer):
+    answer(browser, ask(), approve_reason="Only until 15:00.")
+
+    assert Decision.objects.get().reason == "Only until 15:00."
+
+
+def test_reasons_of_one_press_stand_before_what_was_typed(browser, ask, answer):
+    answer(browser, ask(), "reject", because=["not-now", "too-broad"], reason="Ask at 15:00.")
+    answer(browser, ask(), "reject", because=["wrong-target"])
+
+    reasons = Decision.objects.order_by("pk").values_list("reason", flat=True)
+    assert list(reasons) == ["Too broad. Not now.\nAsk at 15:00.", "Wrong target."]
+
+
+def test_a_reason_that_is_not_offered_is_refused(browser, ask, answer):
+    assert answer(browser, ask(), "reject", because=["no-such-reason"]).status_code == 422
+    assert not Decision.objects.exists()
+
+
+IN_VIEW = {"unit": "line", "of": 116, "seen": 116, "spans": [[1, 34, 12], [35, 116, 3]]}
+
+
+def test_what_was_in_view_and_how_long_is_kept_and_said(browser, ask, answer):
+    approval = ask()
+
+    answer(browser, approval, in_view=json.dumps(IN_VIEW))
+
+    assert json.loads(Decision.objects.get().shown)["in_view"] == IN_VIEW
+    said = page_of(browser, approval).one(class_="result-seen").text
+    assert said == "All 116 lines were in view, for 3 to 12 s."
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"of": 9, "seen": 1, "spans": [[4, 4, 2]]}, "1 of 9 lines was in view, for 2 s."),
+        ({"seen": 2, "spans": [[1, 2, 0]]}, "2 of 116 lines were in view, for less than 1 s."),
+        ({"of": 9, "seen": 0, "spans": []}, "None of 9 lines was in view."),
+        ({"of": 1, "seen": 1, "spans": [[1, 1, 5]]}, "1 of 1 line was in view, for 5 s."),
+    ],
+)
+def test_what_was_in_view_in_words(said, words):
+    assert in_view_in_words(json.dumps({"in_view": IN_VIEW | said})) == words
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "{",
+        "[]",
+        "{}",
+        json.dumps(IN_VIEW | {"seen": 117}),
+        json.dumps(IN_VIEW | {"unit": "<b>"}),
+        json.dumps(IN_VIEW | {"spans": [[0, 3, 1]]}),
+        json.dumps(IN_VIEW | {"spans": [[5, 3, 1]]}),
+        json.dumps(IN_VIEW | {"spans": [[1, 3, -1]]}),
+        json.dumps(IN_VIEW | {"spans": [[1, 3]]}),
+        json.dumps(IN_VIEW | {"spans": [[1, 1, 1]] * 61}),
+        json.dumps(IN_VIEW | {"spans": []}),
+        json.dumps(IN_VIEW | {"of": None}),
+        json.dumps(IN_VIEW | {"of": 10**30, "seen": 1e999}),
+        "1" * 4_001,
+    ],
+)
+def test_what_no_page_of_ours_says_was_in_view_is_refused(browser, ask, answer, said):
+    assert answer(browser, ask(), in_view=said).status_code == 422
+    assert not Decision.objects.exists()
 
 
 def test_an_approval_without_the_reason_that_the_policy_wants_is_refused(browser, ask, answer):

@@ -129,7 +129,7 @@ def test_a_vote_that_counts_no_more_is_told_so(browser, ask, alice, bob):
     bar = bar_of(browser, approval)
 
     assert said(bar) == "0 of 2 people approved"
-    assert "does not count any more" in bar.one(class_="voters").text
+    assert "no longer counts" in bar.one(class_="voters").text
 
 
 def test_whose_own_vote_counts_no_more_is_told_why(browser, ask, alice, bob, answer):

@@ -12,7 +12,7 @@ AUTH = "session:password"
 
 
 def attend_of(browser, approval):
-    return page_of(browser, approval).one(class_="assignment")
+    return page_of(browser, approval).one(id="request-status")
 
 
 def test_claim_and_release_lead_back_to_the_request(browser, ask, alice):
@@ -20,7 +20,8 @@ def test_claim_and_release_lead_back_to_the_request(browser, ask, alice):
 
     answer = post(browser, approval, "claim")
     assert (answer.status_code, answer.url) == (303, f"/approvals/{approval.pk}")
-    assert attend_of(browser, approval).one(class_="assignment-said").text.startswith("You are on")
+    said = attend_of(browser, approval).one(class_="status-who").text
+    assert said.startswith("Assigned to you")
     post(browser, approval, "release")
 
     assert assignment_of(approval) is None
@@ -33,13 +34,13 @@ def test_another_sees_who_is_on_it_and_takes_it_over_knowingly(
     post(browser, approval, "claim")
     bobs = browser_of(bob)
 
-    form = attend_of(bobs, approval).one("form", action=f"/approvals/{approval.pk}/claim")
+    form = page_of(bobs, approval).one("form", action=f"/approvals/{approval.pk}/claim")
     assert form.one("button").text == "Take over from alice"
     assert post(bobs, approval, "claim").status_code == 409
     post(bobs, approval, "claim", over=form.one("input", name="over")["value"])
 
-    said = attend_of(browser, approval).one(class_="assignment-said").text
-    assert said.startswith("bob took this over from you just now.")
+    said = attend_of(browser, approval).one(class_="status-who").text
+    assert said.startswith("bob took this over from you just now")
 
 
 def test_a_hand_over_names_its_giver_and_draws_the_word(browser, browser_of, ask, alice, bob):
@@ -48,9 +49,7 @@ def test_a_hand_over_names_its_giver_and_draws_the_word(browser, browser_of, ask
     post(browser, approval, "hand-over", to="bob", note="Look\u202e here")
 
     strip = attend_of(browser_of(bob), approval)
-    assert strip.one(class_="assignment-said").text.startswith(
-        "alice handed this to you just now."
-    )
+    assert strip.one(class_="status-who").text.startswith("alice assigned this to you just now")
     assert "\u202e" not in strip.one("blockquote").raw
 
 
@@ -72,8 +71,8 @@ def test_approve_on_what_another_is_on_asks_once_more(browser, answer, ask, bob)
 
     bar = read(first).one(id="request-bar")
     assert first.status_code == 409
-    assert "bob has been on this since" in bar.one(role="alert").text
-    assert bar.one("button", value="approve").text == "Approve all the same"
+    assert "This has been assigned to bob since" in bar.one(role="alert").text
+    assert bar.one("button", value="approve").text == "Approve anyway"
     answer(browser, approval, despite=bar.one("input", name="despite")["value"])
     approval.refresh_from_db()
     assert approval.status == Status.APPROVED
@@ -98,10 +97,8 @@ def test_a_row_says_who_is_on_it_and_who_reads_it(browser, browser_of, ask, alic
 
     row = read(browser.get("/")).one("li", class_="item")
 
-    assert row.one(class_="item-assignment").text == "bob is on this"
-    assert [meta.text for meta in row.all(class_="item-meta")][1] == (
-        "bob is on this carol is reading"
-    )
+    assert row.one(class_="item-assignment").text == "Assigned to bob"
+    assert row.one(class_="item-meta").text == "Assigned to bob carol is viewing"
 
 
 def test_an_auditor_sees_it_and_can_do_nothing_about_it(browser_of, ask, alice):
@@ -110,7 +107,7 @@ def test_an_auditor_sees_it_and_can_do_nothing_about_it(browser_of, ask, alice):
 
     strip = attend_of(browser_of(make.person("aud", auditor=True)), approval)
 
-    assert strip.one(class_="assignment-said").text.startswith("alice is on this, claimed")
+    assert strip.one(class_="status-who").text.startswith("Assigned to alice")
     assert list(strip.all("button")) == []
 
 

@@ -43,23 +43,69 @@ def statuses(approvals):
     return [approval.status for approval in approvals]
 
 
-def test_one_is_whole_and_the_others_are_what_is_different(browser, calls):
-    found = page(browser, calls("/a", "/b", "/a"))
+def cells(found):
+    rows = list(found.one(class_="bulk-table").all("tr"))[1:]
+    return [[cell.text for cell in row.all("td", class_="bulk-value")] for row in rows]
 
-    items = list(found.all(class_="bulk-item"))
+
+def test_a_table_has_a_row_for_each_and_a_column_for_what_differs(browser, ask):
+    fields = {"kind": Kind.TOOL_CALL, "capability": "refund"}
+    approvals = [
+        ask(
+            content={
+                "tool": "refund",
+                "arguments": {"total": {"amount": amount, "currency": "GBP"}, "to": to},
+            },
+            **fields,
+        )
+        for amount, to in ((1.5, "<b>"), (20, "x" * 300))
+    ]
+
+    found = page(browser, approvals)
+
+    assert found.one("h1").text == "2 alike: refund"
+    assert [head.text for head in found.one(class_="bulk-table").all("th")][1:3] == [
+        "to",
+        "total.amount",
+    ]
+    assert cells(found) == [["<b>", "1.5"], ["x" * 300, "20"]]
+    assert found.one(class_="bulk-shared").text == "The same in all: total.currency=GBP"
+
+
+def test_what_is_no_table_is_compared_with_the_first(browser, ask, inspected):
+    inspected()
+    codes = [ask(content={"code": code}) for code in ("a()", "b()", "a()")]
+
+    items = list(page(browser, codes).all(class_="bulk-item"))
+
     assert [len(list(item.all(class_="diff"))) for item in items] == [0, 1, 0]
-    assert items[1].one("ins").one(class_="diff-text").text == '"path": "/b"'
-    assert "not a character is different" in items[2].text
+    assert items[1].one("ins").one(class_="diff-text").text.strip() == "b()"
+    assert "The same as the first" in items[2].text
+
+
+def test_more_arguments_than_a_table_holds_are_compared_with_the_first(browser, ask):
+    fields = {"kind": Kind.TOOL_CALL, "capability": "files"}
+    approvals = [
+        ask(content={"tool": "t", "arguments": {f"a{k}": n for k in range(7)}}, **fields)
+        for n in range(2)
+    ]
+
+    found = page(browser, approvals)
+
+    assert list(found.all(class_="bulk-table")) == []
+    assert len(list(found.all(class_="diff"))) == 1
 
 
 def test_what_else_the_agent_says_of_the_others_is_in_its_frame(browser, calls):
     first, other = calls("/a"), calls("/b", objective="Look", evidence={"why": "<b>now</b>"})
 
-    frame = page(browser, first + other).one(class_="untrusted")
+    found = page(browser, first + other)
 
-    assert frame["aria-label"] == "The agent says, not verified"
-    assert "Look" in frame.text
-    assert '"why": "<b>now</b>"' in frame.text
+    heads = [head.text for head in found.one(class_="bulk-table").all("th")]
+    assert "The agent says (not verified)" in heads
+    told = list(found.all(class_="bulk-said"))[1].text
+    assert told.startswith("Look")
+    assert '"why": "<b>now</b>"' in told
 
 
 def test_all_of_them_are_approved_each_on_its_own_basis(browser, calls, alice):
@@ -142,7 +188,9 @@ def test_hidden_characters_are_read_alone(browser, calls):
     found = page(browser, [one, two])
 
     assert len(items_of(found)) == 1
-    assert "left out" in found.one(class_="notice").text
+    left_out = found.one(class_="notice")
+    assert left_out.text.startswith("1 left out: open it alone read /bZWSP")
+    assert left_out.one("a")["href"] == f"/approvals/{two.pk}"
 
 
 def test_a_difference_that_does_not_fit_is_read_alone(browser, calls, monkeypatch):
@@ -163,19 +211,12 @@ def test_five_cost_as_many_queries_as_two(browser, calls, count_queries):
 def test_an_address_of_nonsense_is_an_empty_page(browser):
     page = read(browser.get("/bulk?id=1&id=&x=y&id=%00"))
 
-    assert page.one("h1").text == "Nothing to look at together"
+    assert page.one("h1").text == "Nothing to answer together"
 
 
-def test_only_what_seems_alike_has_a_tick(browser, ask, calls):
-    alone, pair = ask(), calls("/a", "/b")
+def test_only_approve_is_filled(browser, calls):
+    bar = page(browser, calls("/a", "/b")).one(id="bulk-form")
 
-    rows = read(browser.get("/")).all("li", class_="item")
-
-    ticked = {row["data-id"]: bool(list(row.all(class_="item-tick"))) for row in rows}
-    assert ticked == {str(alone.pk): False} | {str(one.pk): True for one in pair}
-
-
-def test_who_only_reads_has_no_ticks(browser_of, ada, calls):
-    calls("/a", "/b")
-
-    assert list(read(browser_of(ada).get("/")).all(class_="item-tick")) == []
+    filled = [one.text for one in bar.all("button", class_="button--primary")]
+    assert filled == ["Approve the chosen"]
+    assert list(bar.all("button", class_="button--danger")) == []

@@ -42,13 +42,13 @@ def answer(browser, reply, verdict="approve", **changes):
 def test_the_page_of_a_request_leads_to_the_editor(browser, editable):
     link = bar_of(browser, editable).one("a", class_="edit-open")
 
-    assert (link.text, link["href"]) == ("Edit…", f"/approvals/{editable.pk}/edit")
+    assert (link.text, link["href"]) == ("Edit", f"/approvals/{editable.pk}/edit")
 
 
 def test_where_edits_are_not_accepted_it_leads_to_a_replacement(browser, ask):
     link = bar_of(browser, ask()).one("a", class_="edit-open")
 
-    assert link.text == "Write a replacement…"
+    assert link.text == "Replacement"
 
 
 def test_the_field_holds_the_code_as_it_is(browser, editable):
@@ -85,7 +85,31 @@ def test_who_wrote_it_is_told_that_somebody_else_has_to_approve(browser, ask):
     page = page_after(browser, edit(browser, approval, "a = 2"))
 
     assert "disabled" in page.one("button", value="approve").attributes
-    assert page.one(id="why-not").text.startswith("You wrote this")
+    assert page.one(id="why-not").text.startswith("This is your own change")
+
+
+def test_whoever_edits_is_told_first_that_another_person_must_approve(browser, ask, bob):
+    path = f"/approvals/{ask(content=CODE, accepts_edits=True).pk}/edit"
+
+    told = read(browser.get(path)).one(class_="editor-who").text
+
+    assert told.startswith("Another person must approve it The policy asks for that.")
+
+
+def test_whoever_edits_alone_is_told_first_that_nobody_can_approve(browser, ask):
+    path = f"/approvals/{ask(content=CODE, accepts_edits=True).pk}/edit"
+
+    assert (
+        "There is no other reviewer yet" in read(browser.get(path)).one(class_="editor-who").text
+    )
+
+
+def test_where_the_editor_may_approve_nothing_is_said(browser, ask):
+    demands = {"editor_may_approve": True}
+    make.in_force({"name": "Alone", "effect": "review", "demands": demands})
+    path = f"/approvals/{ask(content=CODE, accepts_edits=True).pk}/edit"
+
+    assert list(read(browser.get(path)).all(class_="editor-who")) == []
 
 
 def test_the_others_find_it_on_the_page_of_the_request(browser, browser_of, bob, editable):
@@ -93,7 +117,7 @@ def test_the_others_find_it_on_the_page_of_the_request(browser, browser_of, bob,
 
     said = bar_of(browser_of(bob), editable).one(class_="proposed").text
 
-    assert re.fullmatch(r"alice wrote a change just now\. Look at it \(change \d+\)", said)
+    assert re.fullmatch(r"alice suggested a change just now\. Preview it \(change \d+\)", said)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +137,7 @@ def test_what_was_typed_is_kept_when_it_is_refused(browser, ask):
     page = read(edit(browser, approval, '{"x": 1,, }'))
 
     assert page.one("textarea", name="text").raw == '\n{"x": 1,, }'
-    assert "no JSON" in page.one(role="alert").text
+    assert "not valid JSON" in page.one(role="alert").text
 
 
 def test_arguments_keep_their_digits(browser, ask):
@@ -276,7 +300,7 @@ def test_what_was_approved_only_with_a_change_is_not_called_approved(browser, as
 
     said = page_of(browser, ask(content=CODE)).one(class_="chain-said").text
 
-    assert said.startswith("Exactly the same as what was approved only with a change,")
+    assert said.startswith("Approved with a change by you")
 
 
 def test_a_memory_is_held_against_the_text_that_was_approved(browser, ask):

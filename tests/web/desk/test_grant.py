@@ -215,10 +215,10 @@ def test_what_it_answered_says_whose_yes_it_was(browser, call, answer):
 
     number = Grant.objects.get().pk
     told = page.one(class_="result-grant")
-    assert told.text.startswith("Nobody was asked: you said yes to a request like this at ")
+    assert told.text.startswith("Nobody was asked: you approved a request like this at ")
     assert links(told) == [
         ("a request like this", f"/approvals/{first.pk}"),
-        (f"grant {number}", f"/grants#grant-{number}"),
+        (f"remembered approval {number}", f"/grants#grant-{number}"),
     ]
 
 
@@ -228,7 +228,7 @@ def test_what_it_was_made_from_says_that_it_is_remembered(browser, call, answer)
 
     told = page_of(browser, first).one(class_="result-grant").text
     assert told == (
-        f"Remembered as grant {Grant.objects.get().pk}: what it covers is answered at once from "
+        f"Kept as remembered approval {Grant.objects.get().pk}: the same is approved at once from "
         "now on."
     )
 

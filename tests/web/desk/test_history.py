@@ -38,7 +38,7 @@ def test_a_row_says_who_answered_after_how_long_and_what_came_of_it(browser, tok
 
     row = read(browser.get("/history")).one("tbody").one("tr")
 
-    answer, then = row.one("td", **{"data-label": "Answer"}), row.one(**{"data-label": "Then"})
+    answer, then = row.one("td", **{"data-label": "Answer"}), row.one(**{"data-label": "Outcome"})
     assert [p.text.partition(" after ")[0] for p in answer.all("p")] == ["Approved", "by bob"]
     assert then.text == "finished, exit code 0"
 
@@ -154,8 +154,8 @@ def test_a_filter_that_nothing_fits_leads_back_to_all(browser, ask):
 
     page = read(browser.get("/history?kind=plan"))
 
-    assert page.one("h2").text == "Nothing fits"
-    assert ("Show all of them", "/history") in links(page)
+    assert page.one("h2").text == "No requests"
+    assert ("Clear filters", "/history") in links(page)
 
 
 def test_hidden_characters_are_drawn_and_no_link_speaks_for_an_agent(browser, ask):

@@ -1,6 +1,7 @@
 """The page of figures: what it counts, for whom, and in which order."""
 
 from datetime import UTC, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import timezone
@@ -52,7 +53,7 @@ def asked_before(approval, **ago):
 
 
 def test_nothing_asked_is_a_state_of_its_own(browser):
-    assert "Nothing was asked in these days" in page(browser).text
+    assert "No requests in this period" in page(browser).text
 
 
 def test_the_sums_count_requests_answers_and_what_nobody_saw(browser, ask, alice):
@@ -120,6 +121,8 @@ def test_named_days_are_a_filter_and_both_belong_to_it(browser, ask):
         ("?since=2026-01-02&until=2026-01-01", "This is before the first day"),
         ("?since=2020-01-02&until=2026-01-01", "These are more than 366 days."),
         ("?since=x", "Enter a valid date"),
+        ("?zone=Mars/Olympus", "There is no such time zone."),
+        ("?zone=../../etc/passwd", "There is no such time zone."),
         ("?sort=%00", "Null characters are not allowed."),
     ],
 )
@@ -183,7 +186,7 @@ def test_a_quick_yes_is_listed_with_its_lines_for_auditors_and_its_giver(
     for reader, listed in ((auditor, True), (browser, True), (browser_of(bob), False)):
         hrefs = [href for _, href in links(page(reader))]
         assert (f"/approvals/{approval.pk}" in hrefs) is listed
-    assert sums(auditor)["Yes in under a second"] == "1"
+    assert sums(auditor)["Fast approvals"] == "1"
 
 
 def test_a_slow_yes_to_few_lines_is_not_listed(auditor, ask, alice):
@@ -191,7 +194,7 @@ def test_a_slow_yes_to_few_lines_is_not_listed(auditor, ask, alice):
     seen(approval, alice, ago=20)
     make.decided(approval, alice, shown={"lines": 40})
 
-    assert "There is none." in page(auditor).text
+    assert "No fast approvals in this period." in page(auditor).text
     assert Vote.objects.count() == 1
 
 
@@ -236,3 +239,95 @@ def test_thirty_requests_cost_as_many_queries_as_one(auditor, token, alice, coun
 
 def test_without_a_role_nothing_is_read(db, browser_of):
     assert browser_of(make.person("nora")).get("/insight").status_code == 403
+
+
+def chart(browser, name, query=""):
+    """The sentences of a chart, those that say of anything first."""
+    (figure,) = [
+        f for f in page(browser, query).all("figure") if f.one("h2")["id"] == f"{name}-title"
+    ]
+    return [mark.one("title").text for mark in figure.all(class_="mark")]
+
+
+def test_requests_per_day_say_the_outcomes_of_each_day(browser, ask, alice):
+    make.decided(ask(), alice)
+    ask()
+    today = timezone.now().astimezone(UTC)
+
+    days = chart(browser, "days")
+
+    assert len(days) == 30
+    assert days[-1] == (
+        f"{today:%a} {today.day} {today:%b %Y}: 2 requests, 1 approved, 1 waiting or withdrawn"
+    )
+    assert all(day.endswith(": no requests") for day in days[:-1])
+
+
+def test_the_time_to_decision_stands_beside_the_time_limit(browser, ask, alice):
+    make.decided(ask(), alice)
+    shown = page(browser)
+
+    assert [limit.text for limit in shown.all(class_="limit")] == ["limit 30 min (1)"]
+    assert sum("1 decision," in says for says in chart(browser, "decision")) == 1
+
+
+def test_an_approval_is_a_dot_that_says_the_time_in_view_and_the_lines(auditor, ask, alice):
+    approval = ask()
+    seen(approval, alice, ago=0)
+    make.decided(approval, alice, shown={"lines": 116})
+    View.objects.update(seen_at=Vote.objects.get().voted_at - timedelta(seconds=3))
+
+    assert chart(auditor, "reading") == ["In view 4.0 s, 116 lines, approved by alice"]
+
+
+def test_approvals_of_others_are_dots_for_auditors_only(auditor, browser_of, ask, alice, bob):
+    approval = ask()
+    seen(approval, alice, ago=3)
+    make.decided(approval, alice, shown={"lines": 4})
+
+    assert len(chart(auditor, "reading")) == 1
+    assert chart(browser_of(bob), "reading") == []
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata"])
+def test_waiting_is_shown_by_the_hours_of_the_zone(browser, ask, alice, zone):
+    approval = ask()
+    make.decided(approval, alice)
+    at = approval.submitted_at.astimezone(ZoneInfo(zone))
+
+    (said,) = [s for s in chart(browser, "hours", f"?zone={zone}") if "waited" in s]
+
+    assert said.startswith(f"{at:%A %H}:00 to ")
+
+
+def test_a_period_of_open_requests_has_plain_empty_charts(browser, ask):
+    ask(time_limit_s=None)
+    shown = page(browser).text
+
+    assert "No approvals in this period." in shown
+    assert "No answered or expired requests in this period." in shown
+
+
+def test_each_agent_has_a_line_of_its_approvals(browser, ask, alice):
+    make.decided(ask(), alice)
+
+    line = page(browser).one(id="table").one(class_="spark")
+
+    assert line.one("title").text.startswith("1 approved, at most 1 a day: 0, 0,")
+
+
+def test_more_days_than_columns_are_drawn_together(browser, ask):
+    ask()
+    year = (timezone.now() - timedelta(days=365)).date()
+
+    assert len(chart(browser, "days", f"?since={year}")) == 92
+
+
+def test_all_values_of_the_days_stand_in_a_table(browser, ask, alice):
+    make.decided(ask(), alice)
+    (figure,) = [f for f in page(browser).all("figure") if f.one("h2")["id"] == "days-title"]
+
+    rows = [[c.text for c in row.all("td")] for row in figure.one("tbody").all("tr")]
+
+    assert rows[-1] == ["1", "0", "0", "0", "0", "1"]
+    assert len(rows) == 30

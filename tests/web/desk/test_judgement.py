@@ -3,7 +3,9 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils.html import strip_tags
 
+from approval_client.wire import Kind
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.services import judge_pending_again
 from dashboard.policies.demands import Circle, Required
@@ -17,29 +19,12 @@ ONE = ApprovalRequest(submitted_at=ASKED_AT, expires_at=ASKED_AT + timedelta(min
 CALM = {"whole_content": False}
 
 
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ({}, []),
-        ({"approvals": 2}, ["2 people have to approve."]),
-        ({"circles": (Circle(("ops",)),)}, ["1 person of ops has to approve."]),
-        (
-            {"approvals": 3, "circles": (Circle(("a", "b")), Circle(("c",)))},
-            ["3 people of a or b, and also c have to approve."],
-        ),
-        (
-            {"circles": (Circle(("ops",), ("managers",)),)},
-            [
-                "1 person of ops has to approve.",
-                "From 12:15:00 UTC on managers may approve too.",
-            ],
-        ),
-        ({"time_limit_s": 600}, ["It stays open for 10 min at the most."]),
-        ({"reason_required": True}, ["A reason is needed to approve."]),
-    ],
-)
-def test_demands_are_said_in_words(asked, said):
-    assert demands_in_words(Required(**(CALM | asked)), ONE) == said
+def test_only_who_may_approve_later_is_said_beside_the_rules():
+    both = Required(approvals=2, circles=(Circle(("ops",), ("managers",)),))
+
+    said = [strip_tags(sentence) for sentence in demands_in_words(both, ONE)]
+    assert said == ["From 12:15:00 UTC on managers may approve too."]
+    assert demands_in_words(Required(approvals=2, reason_required=True), ONE) == []
 
 
 def test_the_page_says_what_the_policy_demands(browser, ask):
@@ -49,9 +34,56 @@ def test_the_page_says_what_the_policy_demands(browser, ask):
 
     why = page_of(browser, ask()).one(class_="why")
 
-    said = [sentence.text for sentence in why.one(class_="why-demands").all("span")]
-    assert said == ["2 people of operators have to approve.", "A reason is needed to approve."]
-    assert "Rule 'Careful' asks for a review." in why.one("p").text
+    assert why.one(class_="why-trace").text == (
+        "Your policy asks a person about all code. Rule “Careful”: two people from operators must "
+        "approve, with a reason; reading to the end is not required. Policy revision 2."
+    )
+    assert why.one(class_="why-brief").text == (
+        "Rule Careful: two people of operators must approve, with a reason."
+    )
+    assert why.one("summary").one(class_="why-votes").text == "0 of 2"
+
+
+def test_what_the_policy_says_stands_behind_the_sentence(browser, ask):
+    why = page_of(browser, ask()).one(class_="why")
+
+    assert why.one(class_="why-brief").text == "Your policy asks a person about all code."
+    assert why.one("details").one(class_="why-trace").text == (
+        "Your policy asks a person about all code. Policy revision 1."
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ({"effect": "approve"}, "Rule It approves this."),
+        ({"effect": "reject", "reason": "No."}, "Rule It rejects this."),
+    ],
+)
+def test_the_rule_that_ended_a_request_is_named(browser, ask, inspected, rule, said):
+    inspected()
+    make.in_force({"name": "It", **rule}, modes={"capabilities": {"python_execution": None}})
+
+    assert page_of(browser, ask()).one(class_="why-brief").text == said
+
+
+def test_a_person_who_is_asked_because_of_a_doubt_is_told(browser, ask):
+    make.in_force(
+        {"name": "It", "effect": "approve"}, modes={"capabilities": {"python_execution": None}}
+    )
+    approval = ask(content={"code": "x = (", "language": "python"})
+
+    assert page_of(browser, approval).one(class_="why-brief").text == (
+        "Not all of it could be read or followed, so a person is asked."
+    )
+
+
+def test_where_no_rule_speaks_a_person_decides(browser, ask):
+    content = {"tool": "t", "arguments": {}}
+    page = page_of(browser, ask(kind=Kind.TOOL_CALL, capability="t", content=content))
+
+    said = page.one(class_="why-brief").text
+    assert said == "No rule covers this tool call, so a person is asked."
 
 
 def test_where_nobody_is_asked_nothing_is_demanded(browser, ask):
@@ -70,10 +102,12 @@ def test_a_request_that_was_judged_again_says_what_was_said_before(browser, ask)
 
     why = page_of(browser, approval).one(class_="why")
 
-    assert "Rule 'Two' asks for a review." in why.one("p").text
-    assert "because the policy changed" in why.one("summary").text
-    assert why.one("details").one("p").text == (
-        "Revision 1 said: Global mode is 'all_capabilities'. All code requires approval."
+    assert "Rule “Two”: two people must approve." in why.one(class_="why-trace").text
+    assert why.one("summary").one(class_="why-changed").text == "Policy changed"
+    earlier = why.one("details").one(class_="why-earlier").text
+    assert earlier.startswith("Judged again at ")
+    assert earlier.endswith(
+        "because the policy changed. Revision 1 said: Your policy asks a person about all code."
     )
 
 
@@ -82,7 +116,7 @@ def test_a_new_policy_that_says_the_same_is_not_worth_a_word(browser, ask):
     make.in_force()
     judge_pending_again()
 
-    assert list(page_of(browser, approval).one(class_="why").all("details")) == []
+    assert list(page_of(browser, approval).all(class_="why-changed")) == []
 
 
 ESCALATING = {

@@ -33,16 +33,16 @@ def test_what_resembles_a_rejected_request_says_so_with_the_words_of_the_no(
     chain = chain_of(browser, ask(content=SECOND, run_id="r"))
 
     assert chain.one(class_="chain-said").text == (
-        "Resembles what was rejected just now by you: Wrong sector. Open the earlier request"
+        "Rejected by you just now Wrong sector. → This request"
     )
     assert chain.one("q").text == "Wrong sector."
     assert chain.one("a")["href"] == f"/approvals/{rejected.pk}"
 
 
-def test_what_changed_is_open_after_a_no_and_marked_by_sign_and_word(browser, ask, rejected):
+def test_what_changed_is_one_press_away_and_marked_by_sign_and_word(browser, ask, rejected):
     chain = chain_of(browser, ask(content=SECOND, run_id="r"))
 
-    assert "open" in chain.one("details").attributes
+    assert "open" not in chain.one("details").attributes
     assert diff_of(chain) == [
         ("span", "from epics import caput"),
         ("del", "caput('SR:C01', 3.2)"),
@@ -50,22 +50,14 @@ def test_what_changed_is_open_after_a_no_and_marked_by_sign_and_word(browser, as
         ("span", "print('done')"),
     ]
     assert chain.one("del").one(class_="visually-hidden").text == "removed:"
-    assert chain.one("summary").text == "What changed since: 1 line removed and 1 line added"
-
-
-def test_what_changed_is_folded_after_a_yes(browser, ask, alice, token):
-    make.approved(token, alice, content=FIRST, run_id="r")
-
-    chain = chain_of(browser, ask(content=SECOND, run_id="r"))
-
-    assert "open" not in chain.one("details").attributes
+    assert chain.one("summary").text == "−1 +1 Diff: 1 line removed and 1 line added"
 
 
 def test_the_same_again_is_called_the_same(browser, ask, rejected):
     chain = chain_of(browser, ask(content=FIRST, run_id="r"))
 
-    assert chain.one(class_="chain-said").text.startswith(
-        "Exactly the same as what was rejected just now by you: Wrong sector."
+    assert chain.one(class_="chain-said").text == (
+        "Rejected by you just now Wrong sector. → This request the same content"
     )
     assert list(chain.all("details")) == []
 
@@ -73,14 +65,14 @@ def test_the_same_again_is_called_the_same(browser, ask, rejected):
 def test_the_run_is_called_a_claim(browser, ask, rejected):
     chain = chain_of(browser, ask(content=SECOND, run_id="r"))
 
-    assert chain.one(class_="small").text == "In the same run, as the agent names it."
+    assert "In the same run, as the agent names it." in chain.one(class_="small").text
 
 
 def test_it_stands_above_the_content(browser, ask, rejected):
     page = page_of(browser, ask(content=SECOND, run_id="r"))
 
     headings = [heading.text for heading in page.one(class_="request").all("h2")]
-    assert headings.index("Asked before") < headings.index("What would run")
+    assert headings.index("Earlier version") < headings.index("What would run")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +124,7 @@ def test_what_the_agent_said_when_it_withdrew_is_not_repeated_as_a_persons_words
     chain = chain_of(browser, ask(content=FIRST, run_id="r"))
 
     assert chain.one(class_="chain-said").text == (
-        "Exactly the same as what the agent withdrew just now. Open the earlier request"
+        "Withdrawn just now → This request the same content"
     )
 
 

@@ -1,11 +1,14 @@
-from datetime import timedelta
+import re
+from functools import partial
 
 import pytest
 from django.utils import timezone
 
 from approval_client.wire import Kind, Status
+from dashboard.approvals import services
 from dashboard.approvals.services import note_polls
 from dashboard.inspection.findings import Finding, Severity
+from dashboard.notifications.services import set_webhook
 from dashboard.web.desk import queue
 from tests import make
 from tests.web.pages import read
@@ -30,42 +33,55 @@ def test_what_has_least_time_left_comes_first(browser, ask):
     assert shown == [str(sooner.pk), str(later.pk)]
 
 
-def test_a_row_says_kind_agent_gist_and_time_left_and_its_link_only_our_words(
-    browser, ask, inspected
-):
+def test_a_row_says_what_it_is_whose_and_how_much_time_is_left(browser, ask, inspected):
     inspected()
     ask(content=CODE, run_id="r1", time_limit_s=600)
 
     item = items(browser.get("/"))[0]
 
-    assert item.one("a").text == "Code from beamline"
+    assert item.one("a").text == "Python, 3 lines"
+    assert item.one(class_="item-agent").text == "beamline"
     assert item.one(class_="item-summary").text == "In the agent’s words: os.remove('a')"
     assert item.one(class_="left")["data-tone"] == "calm"
-    assert item.one(class_="item-run").text == "run r1"
+    assert re.fullmatch(r"9:5\d|10:00", item.one(class_="left").text)
+    assert item.one(class_="left-rest")["width"] in {"99", "100"}
 
 
-def test_each_kind_has_a_gist_of_its_own(browser, ask):
-    call = {"tool": "send", "arguments": {"to": "all"}}
+def test_each_kind_has_a_title_and_a_line_of_its_own(browser, ask):
+    call = {"tool": "send", "arguments": {"to": "all", "text": "Hi"}}
     ask(kind=Kind.TOOL_CALL, capability="send", content=call)
     ask(kind=Kind.PLAN, capability="plan", content={"steps": [{"do": "look"}, {"do": "act"}]})
     note = {"operation": "add", "user_id": "u", "content": "Likes tea.", "existing": None}
     ask(kind=Kind.MEMORY, capability="memory", content=note)
 
+    response = browser.get("/")
+
+    titles = [item.one("a").text for item in items(response)]
+    assert titles == ["send all", "Plan, 2 steps", "Memory of u: +1"]
     said = "In the agent’s words: "
-    assert gists(browser.get("/")) == [
-        said + 'send {"to":"all"}',
-        said + "look",
+    assert gists(response) == [
+        said + "text=Hi",
+        said + "look … and 1 more",
         said + "Likes tea.",
     ]
 
 
-def test_hidden_characters_of_a_gist_and_a_run_are_drawn(browser, ask, inspected):
+def test_where_the_title_says_it_all_the_line_is_the_purpose(browser, ask):
+    call = {"tool": "send", "arguments": {"to": "all"}}
+    ask(kind=Kind.TOOL_CALL, capability="send", content=call, objective="<b>Tell\u200b them")
+
+    purpose = items(browser.get("/"))[0].one(class_="item-purpose")
+
+    assert purpose.text == "The agent says: <b>TellZWSP them"
+
+
+def test_hidden_characters_of_a_line_are_drawn(browser, ask, inspected):
     inspected()
     ask(content={"code": "a\u202eb"}, run_id="\u200b")
 
     item = items(browser.get("/"))[0]
 
-    assert [glyph.text for glyph in item.all(class_="glyph")] == ["RLO", "ZWSP"]
+    assert [glyph.text for glyph in item.all(class_="glyph")] == ["RLO"]
 
 
 def test_an_agent_cannot_write_markup_into_the_list(browser, ask):
@@ -76,23 +92,57 @@ def test_an_agent_cannot_write_markup_into_the_list(browser, ask):
     assert [*item.all("b"), *item.all("i")] == []
 
 
-def test_nobody_is_waiting_when_the_agent_has_stopped_asking(browser, token, ask):
+@pytest.fixture
+def abandoned(ask):
+    """A request whose agent has stopped asking."""
     approval = ask()
-    long_ago = timezone.now() - timedelta(seconds=50)
-    make._backdate(approval, submitted_at=long_ago)
-    note_polls({approval.pk: long_ago})
-
-    alone = [e.text for e in items(browser.get("/"))[0].all(class_="item-alone")]
-
-    assert alone == ["nobody is waiting any more"]
+    make.silent(approval)
+    return approval
 
 
-def test_somebody_is_waiting_while_the_agent_polls(browser, ask):
-    approval = ask()
-    make._backdate(approval, submitted_at=timezone.now() - timedelta(seconds=50))
-    note_polls({approval.pk: timezone.now()})
+def test_what_no_agent_waits_for_is_one_row_that_leads_to_all_of_it(browser, ask, abandoned):
+    waiting = ask()
 
-    assert list(items(browser.get("/"))[0].all(class_="item-alone")) == []
+    page = read(browser.get("/"))
+
+    assert [item["data-id"] for item in page.all("li", class_="item")] == [str(waiting.pk)]
+    assert page.one(class_="abandoned").text == "1 abandoned (agent gone) Show"
+    assert counts(page) == ["1", "1"]
+    listed = items(browser.get(page.one(class_="abandoned").one("a")["href"]))
+    assert [item["data-id"] for item in listed] == [str(abandoned.pk)]
+    assert listed[0].one(class_="item-away")["title"] == "The agent stopped waiting"
+
+
+def test_the_open_request_has_its_row_though_no_agent_waits_for_it(browser, ask, abandoned):
+    ask()
+
+    assert len(items(browser.get(f"/approvals/{abandoned.pk}"))) == 2
+    beside = f"http://127.0.0.1:8000/approvals/{abandoned.pk}?order=risk"
+    assert len(items(browser.get("/queue", headers={"HX-Current-URL": beside}))) == 2
+    assert len(items(browser.get("/queue", headers={"HX-Current-URL": "//[x"}))) == 1
+
+
+def test_somebody_is_waiting_while_the_agent_polls(browser, ask, abandoned):
+    note_polls({abandoned.pk: timezone.now()})
+
+    assert [item["data-id"] for item in items(browser.get("/"))] == [str(abandoned.pk)]
+
+
+def test_an_agent_that_is_called_need_not_wait(browser, agent, ada, abandoned):
+    webhook = set_webhook(agent=agent, url="https://a.example/", by=ada, auth="session:password")[
+        0
+    ]
+
+    assert len(items(browser.get("/"))) == 1
+    type(webhook).objects.update(is_active=False)
+    assert items(browser.get("/")) == []
+
+
+def test_what_is_abandoned_and_assigned_to_me_stays_under_my_name(browser, alice, abandoned):
+    services.assign(approval_id=abandoned.pk, person=alice, auth="session:password")
+
+    assert len(items(browser.get("/?show=assigned"))) == 1
+    assert items(browser.get("/?mine=1")) == []
 
 
 def test_the_decided_tab_says_who_and_what(browser, ask, alice, bob, inspected):
@@ -111,10 +161,10 @@ def test_the_decided_tab_says_who_and_what(browser, ask, alice, bob, inspected):
 @pytest.mark.parametrize(
     ("severity", "shown"),
     [
-        (Severity.HIGH, ["Found: high"]),
-        (Severity.MEDIUM, ["Found: medium"]),
-        (Severity.LOW, ["Found: low"]),
-        (Severity.INFO, []),
+        (Severity.HIGH, "High risk: Opens a connection"),
+        (Severity.MEDIUM, "Medium risk: Opens a connection"),
+        (Severity.LOW, "Low risk: Opens a connection"),
+        (Severity.INFO, "Code"),
     ],
 )
 def test_a_row_shows_the_gravest_finding(browser, ask, inspected, severity, shown):
@@ -124,16 +174,16 @@ def test_a_row_shows_the_gravest_finding(browser, ask, inspected, severity, show
     )
     ask()
 
-    row = items(browser.get("/"))[0]
+    sign = items(browser.get("/"))[0].one(class_="sign")
 
-    assert [risk.text for risk in row.all(class_="risk")] == shown
+    assert (sign["title"], sign.text) == (shown, shown)
 
 
-def test_a_row_without_findings_shows_none(browser, ask, inspected):
+def test_a_row_without_findings_shows_its_kind(browser, ask, inspected):
     inspected()
     ask()
 
-    assert list(items(browser.get("/"))[0].all(class_="risk")) == []
+    assert items(browser.get("/"))[0].one(class_="sign")["title"] == "Code"
 
 
 def test_the_decided_tab_says_that_a_remembered_yes_answered(browser, token, alice, inspected):
@@ -144,16 +194,35 @@ def test_the_decided_tab_says_that_a_remembered_yes_answered(browser, token, ali
     rows = items(browser.get("/?show=decided"))
 
     told = [row.one(class_="item-meta").text for row in rows]
-    assert told == ["by a remembered yes just now", "by you just now"]
+    assert told == ["by a remembered approval just now", "by you just now"]
 
 
-def test_both_tabs_count_what_waits(browser, ask, alice):
+def counts(page):
+    return [count.text for count in page.one(class_="tabs").all(class_="count")]
+
+
+def test_every_tab_counts_what_waits(browser, ask, alice):
     ask()
     make.decided(ask(), alice)
 
-    counts = [read(browser.get(f"/?show={tab}")).one(class_="count") for tab in ("", "decided")]
+    assert (
+        counts(read(browser.get("/"))) == counts(read(browser.get("/?show=decided"))) == ["1", "1"]
+    )
 
-    assert [count.text for count in counts] == ["1", "1"]
+
+@pytest.mark.parametrize(
+    ("tab", "words"),
+    [
+        ("", "No requests are waiting."),
+        ("?show=assigned", "Nothing is assigned to you."),
+        ("?show=snoozed", "No snoozed requests."),
+        ("?show=abandoned", "No abandoned requests."),
+        ("?show=decided", "No decisions yet."),
+        ("?q=x", "Nothing matches your filters."),
+    ],
+)
+def test_an_empty_list_says_so_in_one_sentence(browser, tab, words):
+    assert read(browser.get(f"/{tab}")).one(class_="queue-end").text == words
 
 
 def test_the_next_action_is_the_most_urgent_request(browser, ask):
@@ -162,7 +231,7 @@ def test_the_next_action_is_the_most_urgent_request(browser, ask):
 
     button = read(browser.get("/")).one(id="pane").one(class_="button--primary")
 
-    assert (button.text, button["href"]) == ("Read the most urgent", f"/approvals/{urgent.pk}")
+    assert (button.text, button["href"]) == ("Open the most urgent", f"/approvals/{urgent.pk}")
 
 
 def test_the_empty_queue_says_what_will_appear_and_how_to_connect_an_agent(browser):
@@ -173,16 +242,134 @@ def test_the_empty_queue_says_what_will_appear_and_how_to_connect_an_agent(brows
     assert "start --demo" in page.one(class_="empty").text
 
 
-def test_a_long_queue_is_cut_and_says_so(browser, ask, monkeypatch):
+@pytest.fixture
+def five(ask, monkeypatch):
+    """Five requests that no page holds together."""
     monkeypatch.setattr(queue, "MOST_ROWS", 2)
+    return [str(ask(time_limit_s=100 * (n + 1)).pk) for n in range(5)]
+
+
+def ids(response):
+    return [item["data-id"] for item in items(response)]
+
+
+def test_all_of_a_long_queue_is_reached_page_by_page(browser, five):
+    found, address = [], "/"
+    while address:
+        response = browser.get(address)
+        found += ids(response)
+        pages = read(response).one(class_="pages")
+        more = [f"/{link['href']}" for link in pages.all("a") if link.text == "More"]
+        address = more[0] if more else ""
+
+    assert found == five
+    assert [link.text for link in pages.all("a")] == ["Back"]
+    assert "5 to 5 of 5" in pages.text
+
+
+def test_a_page_that_is_gone_meanwhile_is_the_last(browser, five):
+    assert ids(browser.get("/?page=9")) == five[4:]
+
+
+@pytest.mark.parametrize("page", ["0", "x", "99999999"])
+def test_a_page_that_cannot_be_is_the_first_and_said(browser, five, page):
+    response = browser.get(f"/?page={page}")
+
+    assert ids(response) == five[:2]
+    assert "There is no such page" in read(response).one(class_="list-said").text
+
+
+def test_the_list_opens_at_the_page_that_holds_the_open_request(browser, five):
+    assert ids(browser.get(f"/approvals/{five[3]}")) == five[2:4]
+    assert ids(browser.get(f"/approvals/{five[3]}?page=1")) == five[:2]
+
+
+def calls(ask, *paths, tool="read", **more):
+    fields = {"kind": Kind.TOOL_CALL, "capability": "files", **more}
+    return [ask(content={"tool": tool, "arguments": {"path": p}}, **fields) for p in paths]
+
+
+def folds(response):
+    return [
+        (fold.one(class_="item-link").text, fold.one(class_="item-summary").text)
+        for fold in read(response).one(id="list").all(class_="item--fold")
+    ]
+
+
+def test_calls_that_are_alike_are_one_row_that_leads_to_the_page_of_all(browser, ask, inspected):
+    inspected()
+    alike = calls(ask, "/a", "/b", "/c")
+
+    response = browser.get("/")
+
+    assert folds(response) == [("read ×3 alike, no known risks Review all", "/a · /b · /c")]
+    assert items(response)[0].one("a")["href"] == "/bulk?" + "&".join(f"id={a.pk}" for a in alike)
+
+
+def test_the_open_request_is_in_no_fold(browser, ask):
+    first, *_ = calls(ask, "/a", "/b", "/c", "/d")
+
+    response = browser.get(f"/approvals/{first.pk}")
+
+    assert [fold[0].split(" alike")[0] for fold in folds(response)] == ["read ×3"]
+    assert items(response)[0]["data-id"] == str(first.pk)
+
+
+def test_two_are_too_few_to_fold(browser, ask):
+    calls(ask, "/a", "/b")
+
+    assert folds(browser.get("/")) == []
+
+
+@pytest.mark.parametrize("severity", [Severity.MEDIUM, Severity.HIGH])
+def test_what_is_risky_is_in_no_fold(browser, ask, inspected, severity):
+    inspected(Finding("network", severity, 1, 1, "Opens a connection."))
+    calls(ask, "/a", "/b", "/c")
+
+    assert folds(browser.get("/")) == []
+
+
+def test_what_differs_in_tool_arguments_agent_or_findings_is_in_no_fold(browser, ask, inspected):
+    inspected()
+    calls(ask, "/a", "/b")
+    calls(ask, "/c", tool="write")
+    ask(
+        kind=Kind.TOOL_CALL,
+        capability="files",
+        content={"tool": "read", "arguments": {"path": "/d", "all": True}},
+    )
+    calls(partial(make.pending, make.token(make.agent("other"))), "/e")
+    inspected(Finding("network", Severity.LOW, 1, 1, "Opens a connection."))
+    calls(ask, "/f")
+
+    assert folds(browser.get("/")) == []
+
+
+def test_code_is_in_no_fold_though_it_is_the_same(browser, ask, inspected):
+    inspected()
     for _ in range(3):
-        ask()
+        ask(content={"code": "print(1)"})
 
-    page = read(browser.get("/"))
+    assert folds(browser.get("/")) == []
 
-    assert len(list(page.all("li", class_="item"))) == 2
-    assert page.one(class_="queue-end").text.startswith("and 1 more")
-    assert page.one(class_="count").text == "3"
+
+def test_what_is_not_mine_to_answer_or_somebodys_is_in_no_fold(browser_of, ada, bob, ask):
+    approvals = calls(ask, "/a", "/b", "/c")
+    services.assign(approval_id=approvals[0].pk, person=bob, auth="session:password")
+
+    assert folds(browser_of(ada).get("/")) == []
+    assert folds(browser_of(make.person("carol", reviewer=True)).get("/")) == []
+    assert len(folds(browser_of(bob).get("/"))) == 1
+
+
+def test_no_fold_holds_more_than_are_answered_together(browser, ask, monkeypatch):
+    monkeypatch.setattr(queue, "MOST", 3)
+    calls(ask, *map(str, range(7)))
+
+    told = [fold[0].split(" alike")[0] for fold in folds(browser.get("/"))]
+
+    assert told == ["read ×3", "read ×3"]
+    assert items(browser.get("/"))[-1].one("a").text == "read 6"
 
 
 @pytest.mark.parametrize("tab", ["waiting", "decided"])
@@ -215,7 +402,7 @@ def test_somebody_without_a_role_is_told_what_they_lack(browser_of, db):
     response = browser_of(make.person("nora")).get("/")
 
     assert response.status_code == 403
-    assert read(response).one("h1").text == "You may not read this yet"
+    assert read(response).one("h1").text == "You have no role yet"
 
 
 def test_somebody_signed_out_is_sent_to_sign_in(client):

@@ -3,8 +3,10 @@
 from urllib.parse import parse_qsl, quote
 
 import pytest
+from django.utils import timezone
 
 from approval_client.wire import Kind, Status
+from dashboard.approvals.services import note_polls
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.web.desk import queue
 from tests import make
@@ -22,6 +24,10 @@ def shown(browser, address):
 
 def said(page):
     return [line.text for line in page.all(class_="list-said")]
+
+
+def strip(page):
+    return page.one(class_="queue-said")
 
 
 def found(severity):
@@ -96,6 +102,7 @@ def test_from_half_time_on_it_needs_the_other_group_too(browser, token, alice, b
     make.in_force({"name": "Ops", "effect": "review", "demands": demands})
     make.pending(token)
     late = make.half_over(token)
+    note_polls({late.pk: timezone.now()})
 
     assert shown(browser, "/?mine=1") == [str(late.pk)]
 
@@ -106,7 +113,7 @@ def test_nothing_needs_who_may_not_decide(browser_of, ada, ask):
 
     assert shown(admins, "/?mine=1") == []
     tabs = [link.text for link in read(admins.get("/")).one(class_="tabs").all("a")]
-    assert tabs == ["Waiting 1", "Decided"]
+    assert tabs == ["1 all", "decided"]
 
 
 def test_by_group_whose_yes_is_asked_for(browser, ask, bob):
@@ -165,9 +172,9 @@ def test_an_empty_result_says_so_with_one_way_back(browser, ask):
 
     page = read(browser.get("/?q=nothing&order=risk"))
 
-    assert said(page) == ["Nothing that waits passes your filters. Show all"]
-    assert links(page.one(class_="list-said")) == [("Show all", "?order=risk")]
-    assert page.one("h2").text == "Nothing passes your filters"
+    assert strip(page).text == "0 of 1 match. Show all"
+    assert links(strip(page)) == [("Show all", "?order=risk")]
+    assert page.one("h2").text == "Nothing matches your filters"
 
 
 def test_a_narrowed_list_says_how_much_it_leaves_out(browser, ask):
@@ -176,8 +183,8 @@ def test_a_narrowed_list_says_how_much_it_leaves_out(browser, ask):
 
     page = read(browser.get("/?q=r1"))
 
-    assert said(page) == ["1 of 2 that wait. Show all"]
-    assert page.one(class_="count").text == "2"
+    assert strip(page).text == "1 of 2 match. Show all"
+    assert [count.text for count in page.all(class_="count")] == ["2", "2"]
 
 
 def test_links_the_next_action_and_what_open_pages_fetch_keep_the_filters(browser, ask):
@@ -231,7 +238,7 @@ def test_only_the_latest_answers_are_looked_through(browser, ask, alice, monkeyp
 
     page = read(browser.get("/?show=decided&q=r1"))
 
-    assert said(page) == ["None of the latest answers passes your filters. Show all"]
+    assert strip(page).text == "0 of the latest match. Show all"
 
 
 EVERYTHING = (
@@ -269,7 +276,7 @@ def tabs(page):
 
 
 @pytest.mark.parametrize(
-    "show", ["?q=r1", "?q=r1&mine=1", "?show=later&q=r1", "?show=decided&q=r1"]
+    "show", ["?q=r1", "?q=r1&mine=1", "?show=snoozed&q=r1", "?show=decided&q=r1"]
 )
 def test_every_tab_keeps_what_narrows_the_list(browser, ask, show):
     ask(run_id="r1")
@@ -279,10 +286,10 @@ def test_every_tab_keeps_what_narrows_the_list(browser, ask, show):
     ]
 
     assert found == [
-        {"q": "r1"},
         {"mine": "1", "q": "r1"},
-        {"show": "claimed", "q": "r1"},
-        {"show": "later", "q": "r1"},
+        {"q": "r1"},
+        {"show": "assigned", "q": "r1"},
+        {"show": "snoozed", "q": "r1"},
         {"show": "decided", "q": "r1"},
     ]
 

@@ -1,5 +1,6 @@
 """In which order rows stand, what they stand under, and what they say besides."""
 
+from dashboard.approvals import services
 from dashboard.inspection.findings import Finding, Severity
 from tests import make
 from tests.web.pages import links, read
@@ -55,7 +56,7 @@ def test_by_risk_the_next_action_is_the_gravest(browser, ask, inspected):
 
     button = read(browser.get("/?order=risk")).one(id="pane").one(class_="button--primary")
 
-    assert button.text == "Read the gravest"
+    assert button.text == "Open the riskiest"
     assert button["href"] == f"/approvals/{grave.pk}?order=risk"
 
 
@@ -63,8 +64,8 @@ def test_rows_of_one_run_that_follow_each_other_stand_under_one_heading(browser,
     ask(run_id="r1", time_limit_s=60)
     ask(run_id="r1", time_limit_s=70)
 
-    assert runs(browser) == [("run r1 2 from beamline", 2)]
-    assert [list(item.all(class_="item-run")) for item in items(browser)] == [[], []]
+    assert runs(browser) == [("beamline · run r1 2", 2)]
+    assert [list(item.all(class_="item-agent")) for item in items(browser)] == [[], []]
 
 
 def test_the_heading_of_a_run_leads_to_its_story_and_names_it_outside_of_the_link(browser, ask):
@@ -101,14 +102,19 @@ def test_hidden_characters_of_a_run_are_drawn_in_its_heading(browser, ask):
     ask(run_id="\u200b<i>")
     ask(run_id="\u200b<i>")
 
-    assert runs(browser) == [("run ZWSP<i> 2 from beamline", 2)]
+    assert runs(browser) == [("beamline · run ZWSP<i> 2", 2)]
+
+
+def progress(browser):
+    said = items(browser)[0].one(class_="item-progress")
+    return next(said.all("span")).text, said["title"]
 
 
 def test_a_row_says_how_many_of_those_it_takes_have_approved(browser, ask, bob):
     make.in_force(OF_TWO)
     make.decided(ask(), bob)
 
-    assert items(browser)[0].one(class_="item-progress").text == "1 of 2 approved"
+    assert progress(browser) == ("1/2", "1 of 2 approved")
 
 
 def test_a_yes_whose_right_was_lost_does_not_count(browser, ask, bob):
@@ -116,7 +122,7 @@ def test_a_yes_whose_right_was_lost_does_not_count(browser, ask, bob):
     make.decided(ask(), bob)
     type(bob).objects.filter(pk=bob.pk).update(is_reviewer=False)
 
-    assert items(browser)[0].one(class_="item-progress").text == "0 of 2 approved"
+    assert progress(browser) == ("0/2", "0 of 2 approved")
 
 
 def test_a_row_that_takes_one_yes_says_nothing_of_it(browser, ask):
@@ -125,42 +131,57 @@ def test_a_row_that_takes_one_yes_says_nothing_of_it(browser, ask):
     assert list(items(browser)[0].all(class_="item-progress")) == []
 
 
-def test_a_high_finding_stands_above_the_agents_words(browser, ask, inspected):
-    sentence = 'Deletes "severity":"high",\u202e and \\ more.'
-    inspected(found(Severity.LOW, "Little."), found(Severity.HIGH, sentence))
+def test_a_high_finding_is_said_with_its_sign_but_no_name_that_an_agent_chose(
+    browser, ask, inspected
+):
+    inspected(found(Severity.LOW, "Little."), found(Severity.HIGH, "Calls this: <b>\u202e."))
     ask()
 
     row = items(browser)[0]
 
-    assert row.one(class_="item-finding").text == (
-        'We found: Deletes "severity":"high",RLO and \\ more.'
-    )
+    assert row.one(class_="sign")["title"] == "High risk: Calls this"
+    assert row.one("a").text == "Python, 1 line: uses the network"
     assert row.one(class_="item-summary").text == "In the agent’s words: print(1)"
 
 
 def test_a_report_too_long_to_carry_still_gives_its_high_finding(browser, ask, inspected):
     many = [found(Severity.LOW, f"Little {n}.") for n in range(500)]
-    inspected(*many, found(Severity.HIGH, "Deletes it all."), *many)
-    ask()
-
-    assert items(browser)[0].one(class_="item-finding").text == "We found: Deletes it all."
-
-
-def test_a_sentence_too_long_for_a_row_leaves_the_agents_words(browser, ask, inspected):
-    inspected(found(Severity.HIGH, "x" * 5000))
+    grave = Finding("recursive-delete", Severity.HIGH, 1, 1, "Deletes it all.")
+    inspected(*many, grave, *many)
     ask()
 
     row = items(browser)[0]
 
-    assert row.one(class_="item-summary").text == "In the agent’s words: print(1)"
-    assert row.one(class_="risk").text == "Found: high"
+    assert row.one(class_="sign")["title"] == "High risk: Deletes it all"
+    assert row.one("a").text == "Code, 1 line: deletes a folder"
 
 
-def test_a_lesser_finding_leaves_the_agents_words(browser, ask, inspected):
-    inspected(found(Severity.MEDIUM))
+def test_a_sentence_too_long_for_a_row_leaves_the_severity(browser, ask, inspected):
+    inspected(found(Severity.HIGH, "x" * 50_000))
     ask()
 
-    assert items(browser)[0].one(class_="item-summary").text == "In the agent’s words: print(1)"
+    row = items(browser)[0]
+
+    assert row.one(class_="sign")["title"] == "High risk"
+    assert row.one(class_="item-summary").text == "In the agent’s words: print(1)"
+
+
+def test_the_lines_of_long_code_are_counted(browser, ask, inspected):
+    inspected()
+    ask(content={"code": "x = '\\n'\n" * 2_000})
+
+    assert items(browser)[0].one("a").text == "Python, 2,000 lines"
+
+
+def test_a_row_says_whose_it_is_and_who_has_it_open(browser, ask, alice, bob):
+    mine, his = ask(time_limit_s=60), ask(time_limit_s=90)
+    services.assign(approval_id=mine.pk, person=alice, auth="session:password")
+    services.assign(approval_id=his.pk, person=bob, auth="session:password")
+    services.mark_viewed(approval_id=mine.pk, person=bob, auth="session:password")
+
+    told = [row.one(class_="item-meta").text for row in items(browser)]
+
+    assert told == ["Assigned to you", "Assigned to bob"]
 
 
 def test_the_title_counts_what_waits_and_says_nothing_else_of_it(browser, ask, alice):

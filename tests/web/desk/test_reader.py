@@ -73,7 +73,7 @@ def test_approve_is_refused_until_every_part_was_served(browser, long, press, op
 
     refused = press()
     assert (refused.status_code, Decision.objects.count()) == (403, 0)
-    assert "1 part of it was not served to you yet" in read(refused).text
+    assert "1 part of it was not opened yet" in read(refused).text
 
     open_part(long, f"part={PARTS}")
     assert (press().status_code, Decision.objects.get().status) == (303, "approved")

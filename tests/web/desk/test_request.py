@@ -2,48 +2,27 @@ from uuid import uuid4
 
 import pytest
 
-from approval_client.wire import Kind
 from dashboard.approvals.models import View
 from dashboard.web.desk import request
 from tests import make
 from tests.web.pages import page_of, read
 
-FENCED = "```python\nprint(1)\n```\n\n```bash\nls\n```"
 
+def test_the_title_says_what_it_is_and_what_it_does(browser, ask):
+    page = page_of(browser, ask(content={"code": "rm -rf /srv/old", "language": "bash"}))
 
-@pytest.mark.parametrize(
-    ("kind", "content", "wish"),
-    [
-        (Kind.CODE, {"code": "x", "language": "python"}, "Python code wants to run"),
-        (Kind.CODE, {"code": FENCED}, "Python and Bash code wants to run"),
-        (Kind.CODE, {"code": "x", "language": "Approved"}, "Code wants to run"),
-        (Kind.TOOL_CALL, {"tool": "t", "arguments": {}}, "A tool wants to be called"),
-        (Kind.PLAN, {"steps": [{"a": 1}]}, "A plan wants to be followed"),
-        (
-            Kind.MEMORY,
-            {"operation": "delete", "user_id": "u", "content": "", "existing": "x"},
-            "A memory wants to be deleted",
-        ),
-        (
-            Kind.MEMORY,
-            {"operation": "SAFE", "user_id": "u", "content": "", "existing": None},
-            "A memory wants to be changed",
-        ),
-    ],
-)
-def test_the_title_says_in_our_words_what_is_wanted(browser, ask, kind, content, wish):
-    page = page_of(browser, ask(kind=kind, content=content))
-
-    assert (page.one("h1").text, page.one("title").text) == (wish, f"{wish} · Approvals")
+    said = "Bash, 1 line: deletes a folder"
+    assert (page.one("h1").text, page.one("title").text) == (said, f"{said} · Approvals")
 
 
 def test_every_line_of_the_content_is_on_the_page(browser, ask):
     code = "\n".join(f"line_{n}" for n in range(500))
 
-    block = page_of(browser, ask(content={"code": code})).one(class_="block")
+    page = page_of(browser, ask(content={"code": code}))
 
+    block = page.one(class_="block")
     assert [line.raw for line in block.all("code", class_="line")] == code.split("\n")
-    assert block.one(class_="block-size").text == "500 lines"
+    assert page.one(class_="content-fact").text == "plain text · 500 lines"
 
 
 def test_hidden_characters_are_drawn_and_warned_about(browser, ask):
@@ -53,21 +32,25 @@ def test_hidden_characters_are_drawn_and_warned_about(browser, ask):
     assert "U+202E RIGHT-TO-LEFT OVERRIDE: 1" in block.one(class_="block-warning").text
 
 
-def test_the_policy_that_asked_is_named_with_its_sentences(browser, ask):
-    why = page_of(browser, ask()).one(class_="why")
-
-    assert why.one("h2").text == "Why a person is asked"
-    assert why.one("p").text == (
-        "Global mode is 'all_capabilities'. All code requires approval. Policy revision 1."
-    )
-
-
 def test_what_the_agent_says_stands_in_its_frame_and_nowhere_else(browser, ask):
     evidence = {"safety_concerns": ["SPEECH two"], "SPEECH key": "SPEECH three"}
     page = page_of(browser, ask(objective="SPEECH one", evidence=evidence))
 
-    frame = page.one("section", class_="untrusted")
-    assert (page.raw.count("SPEECH"), frame.raw.count("SPEECH")) == (4, 4)
+    frames = [frame.raw.count("SPEECH") for frame in page.all(class_="untrusted")]
+    assert (page.raw.count("SPEECH"), frames) == (4, [1, 3])
+
+
+def test_the_purpose_stands_under_the_title_and_is_not_verified(browser, ask):
+    head = page_of(browser, ask(objective="Trim C01.")).one(class_="request-head")
+
+    assert head.one(class_="says").text == "Agent says: “Trim C01.” — not verified"
+    assert list(head.all("details")) == []
+
+
+def test_a_long_purpose_unfolds(browser, ask):
+    head = page_of(browser, ask(objective=" ".join(["word"] * 50))).one(class_="request-head")
+
+    assert head.one("details", class_="says").one(class_="prose").text == " ".join(["word"] * 50)
 
 
 def test_evidence_that_no_page_can_hold_is_left_out_and_that_is_told(browser, ask):
@@ -82,7 +65,7 @@ def test_silence_of_the_agent_is_told(browser, ask):
     page = page_of(browser, ask())
 
     assert list(page.all("section", class_="untrusted")) == []
-    assert "The agent says nothing about why it wants this." in page.text
+    assert "The agent gives no reason." in page.text
 
 
 def test_agent_text_is_in_no_title_button_link_or_label(browser, ask):
@@ -125,7 +108,7 @@ def test_what_is_not_there_is_a_page_that_says_so(browser, path):
     response = browser.get(f"/approvals/{uuid4()}{path}")
 
     assert response.status_code == 404
-    assert read(response).one("h1").text == "There is nothing here"
+    assert read(response).one("h1").text == "Page not found"
 
 
 @pytest.mark.parametrize("path", ["/", "/queue", "/approvals/{}", "/approvals/{}/state"])

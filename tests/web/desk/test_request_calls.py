@@ -39,14 +39,40 @@ def raw(page):
 
 
 def test_a_call_shows_the_tool_and_a_row_an_argument(called):
-    call = called({"cascade": True, "user_id": "12"}, tool="delete_user").one(class_="call")
+    arguments = {"cascade": True, "user_id": "12", "note": "by mail"}
+    page = called(arguments, tool="delete_user")
+    call = page.one(class_="call")
 
-    parts = ("member-name", "member-type", "member-value")
-    assert call.one(class_="call-tool").text == "delete_user"
-    assert [[row.one(class_=part).text for part in parts] for row in call.all("li")] == [
-        ["cascade", "true or false", "true"],
-        ["user_id", "text", "12"],
+    rows = [
+        (row.one(class_="member-name").text, row.one(class_="member-value").text)
+        for row in call.all("li")
     ]
+    assert page.one(class_="call-tool").text == "delete_user"
+    assert rows == [("cascade", "true"), ("note", "by mail"), ("user_id", "12text")]
+
+
+def test_what_holds_more_comes_after_what_is_one_value(called):
+    call = called({"a": {"x": 1, "y": 2, "z": 3, "w": 4}, "b": [{}, 1], "c": 1}).one(class_="call")
+
+    top = call.one("ul", class_="members")
+    names = [row.one(class_="member-name").text for row in top.inside]
+    assert names == ["c", "a", "b"]
+
+
+def test_a_small_object_stands_on_one_line(called):
+    call = called({"total": {"amount": 166, "currency": "GBP"}}).one(class_="call")
+
+    (row,) = call.all("li")
+    assert row.text == "totalamount166 currencyGBP"
+
+
+def test_a_small_object_is_laid_out_where_something_was_found_in_it(called, inspected):
+    inspected(high(1, 1))
+
+    call = called({"a": {"command": "rm x"}}).one(class_="call")
+
+    assert len(list(call.all("li"))) == 2
+    assert call.one(class_="line-note").text == "High: Deletes a file."
 
 
 def test_a_call_without_arguments_says_so(called):
@@ -109,7 +135,8 @@ def test_a_finding_in_a_plan_is_marked_in_its_step(planned, inspected):
 def test_what_is_small_is_open_and_what_is_big_is_folded(called, inspected):
     inspected()
 
-    assert folds(called({"big": BIG, "small": {"a": 1}})) == [False, True]
+    small = {"a": 1, "b": 2, "c": 3, "d": 4}
+    assert folds(called({"big": BIG, "small": small})) == [False, True]
 
 
 @pytest.mark.parametrize("inside", [{"x": "a\u202eb"}, {"x\u200b": 1}])
@@ -122,7 +149,9 @@ def test_nothing_folds_where_characters_hide(called, inspected, inside):
 def test_nothing_folds_where_something_was_found(called, inspected):
     inspected(high(1, 1))
 
-    assert folds(called({"big": BIG | {"x": {"y": "z"}}, "other": BIG})) == [True, True, False]
+    page = called({"big": BIG | {"x": {"y": "z", "a": [{}]}}, "other": BIG})
+    assert folds(page)[0] is True
+    assert folds(page)[-1] is False
 
 
 def test_nothing_folds_where_nobody_can_tell_what_was_found(called, inspected):
@@ -140,11 +169,19 @@ def test_names_and_values_are_drawn_and_never_markup(called):
     assert "Hidden characters: U+202E" in call.one(class_="member-warning").text
 
 
-def test_no_word_of_the_agent_is_in_a_title_a_button_or_a_link(called, planned):
+def test_no_word_of_the_agent_is_in_a_heading_a_button_or_a_link(called, planned):
     for page in (called({"EVIL": "EVIL"}, tool="EVIL"), planned({"task": "EVIL", "EVIL": "x"})):
-        places = [e for tag in ("title", "h1", "h2", "h3", "button") for e in page.all(tag)]
+        places = [e for tag in ("h2", "h3", "button") for e in page.all(tag)]
         places += page.one(id="request").all("a")
         assert [place.text for place in places if "EVIL" in place.text] == []
+
+
+def test_the_name_of_a_tool_is_drawn_as_said_in_the_title(called):
+    page = called({}, tool="EVIL")
+
+    title = page.one("h1")
+    assert title.one(class_="said").text == title.text == "EVIL"
+    assert page.one("title").text == "Tool call from beamline · Approvals"
 
 
 def test_a_plan_shows_its_steps_in_order(planned):
@@ -154,7 +191,31 @@ def test_a_plan_shows_its_steps_in_order(planned):
     assert [step.one(class_="plan-step-number").text for step in steps] == ["Step 1", "Step 2"]
     assert [step.one(class_="plan-step-objective").text for step in steps] == ["Load", "Send"]
     assert steps[0].one(class_="plan-step-capability").text == "loader"
-    assert steps[1].one(class_="member-name").text == "to"
+    assert steps[1].one(class_="pair").text == "tox"
+
+
+def test_few_arguments_of_a_step_stand_on_its_line_and_many_unfold(planned):
+    few, many = (
+        {"parameters": {"days": 30, "service": "x"}},
+        {"to": [f"person {n}" for n in range(9)]},
+    )
+
+    first, second = planned({"task": "a"} | few, {"task": "b"} | many).all(
+        "li", class_="plan-step"
+    )
+
+    assert [pair.text for pair in first.all(class_="pair")] == ["days30", "servicex"]
+    assert list(first.all("details")) == []
+    assert second.one("details").one("summary").text == "to9 items"
+    assert "open" not in second.one("details").attributes
+
+
+def test_arguments_of_a_step_never_fold_where_something_was_found(planned, inspected):
+    inspected(high(1, 1))
+
+    step = planned({"task": "a", "command": "rm x"}).one(class_="plan-step")
+
+    assert "open" in step.one("details").attributes
 
 
 def test_a_flood_of_arguments_stands_there_as_json_that_is_open(called):

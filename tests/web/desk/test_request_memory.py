@@ -62,9 +62,9 @@ def test_both_texts_are_labelled_as_what_they_are(browser, remembers):
 
 
 def test_the_operation_and_the_user_are_named(browser, remembers):
-    facts = page_of(browser, remembers(user="<b>u")).one("dl", class_="memory-facts")
+    head = page_of(browser, remembers(user="<b>u")).one(class_="content-head")
 
-    assert [fact.text for fact in facts.all("dd")] == ["update", "<b>u"]
+    assert [said.text for said in head.all(class_="said")] == ["update", "<b>u"]
 
 
 def test_what_would_be_deleted_is_called_so(browser, remembers):

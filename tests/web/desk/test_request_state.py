@@ -91,9 +91,7 @@ def test_after_an_approval_the_page_says_who_and_what_may_happen(browser, ask, a
 
     assert result.one("strong").text == "Approved by you"
     until = f"{decision.valid_until:%H:%M:%S} UTC"
-    assert result.one(class_="small").text == (
-        f"The agent may start it once, until {until}. A decision cannot be undone."
-    )
+    assert result.one(class_="small").text == (f"The agent may start it once, until {until}.")
 
 
 def test_start_and_end_are_told_as_the_agent_reports_them(browser, ask, alice, token):
@@ -169,6 +167,23 @@ def test_after_a_decision_the_next_action_is_the_next_request(browser, ask, alic
     make.decided(sooner, alice)
     make.decided(later, alice)
     assert links(bar_of(browser, done)) == [("Back to the queue", "/")]
+
+
+def test_the_next_request_is_one_that_an_agent_waits_for(browser, ask, alice):
+    left, waited_for, done = ask(time_limit_s=900), ask(time_limit_s=1800), ask()
+    make._backdate(left, submitted_at=timezone.now() - timedelta(seconds=300))
+    make.decided(done, alice)
+
+    assert links(bar_of(browser, done)) == [("Next request", f"/approvals/{waited_for.pk}")]
+
+
+def test_the_next_request_is_none_that_was_approved_by_the_same_person(browser, ask, alice):
+    make.in_force({"name": "Two", "effect": "review", "demands": {"approvals": 2}})
+    voted, other, done = ask(time_limit_s=60), ask(time_limit_s=900), ask()
+    make.decided(voted, alice)
+    make.decided(done, alice, Status.REJECTED)
+
+    assert links(bar_of(browser, done)) == [("Next request", f"/approvals/{other.pk}")]
 
 
 def test_the_page_tells_how_long_is_left(browser, ask):

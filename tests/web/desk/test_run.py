@@ -1,9 +1,11 @@
+from datetime import timedelta
 from urllib.parse import urlencode
 
 import pytest
 
 from approval_client.wire import OutcomeState, Status
-from dashboard.approvals import services
+from dashboard.approvals import guards, services
+from dashboard.approvals.models import Decision, Outcome, View
 from dashboard.approvals.rules import run
 from tests import make
 from tests.web.pages import page_of, read
@@ -106,7 +108,7 @@ def test_lines_in_another_order_are_called_that(ask, run_page):
 
 def test_a_run_may_be_called_anything(ask, browser, run_page):
     approval = ask(run_id=ODD)
-    link = page_of(browser, approval).one(class_="request-from").one("a")
+    link = page_of(browser, approval).one(class_="request-run").one("a")
     page = read(browser.get(link["href"]))
 
     assert kinds(page) == ["Code"]
@@ -168,6 +170,76 @@ def test_what_the_agent_withdrew_has_its_reason_in_its_own_voice(ask, token, run
 
     assert step.one(class_="said").text == "never mind"
     assert list(step.all("q")) == []
+
+
+def lines_of(page):
+    """What each line of the timeline says."""
+    return [mark["aria-label"] for mark in page.one(class_="run-line").all("a", class_="mark")]
+
+
+def at(approval, table, seconds, field, **chosen):
+    """Have something have happened ``seconds`` after the request was asked."""
+    guards.remove()
+    moment = approval.submitted_at + timedelta(seconds=seconds)
+    table.objects.filter(approval=approval, **chosen).update(**{field: moment})
+    guards.install()
+
+
+def test_the_timeline_says_when_what_happened(token, run_page, alice):
+    approval = make.approved(token, alice, run_id="r")
+    make.report(approval, token)
+    make.report(approval, token, OutcomeState.FINISHED, exit_code=0)
+    View.objects.create(approval=approval, person=alice, seen_at=approval.submitted_at)
+    at(approval, View, 9, "seen_at")
+    at(approval, Decision, 42, "decided_at")
+    at(approval, Outcome, 42.2, "reported_at", state="started")
+    at(approval, Outcome, 60, "reported_at", state="finished")
+
+    page = run_page()
+
+    assert lines_of(page) == [
+        (
+            "No. 1, Code: first viewed after 9.0 s, approved after 42 s, started after 42 s, "
+            "finished after 1 min"
+        )
+    ]
+    assert [c.text for c in page.one(class_="run-line").one("tbody").all("td")][1:] == [
+        "9.0 s",
+        "42 s",
+        "42 s",
+        "1 min",
+    ]
+
+
+def test_the_timeline_says_what_ended_with_an_error(token, run_page, alice):
+    approval = make.approved(token, alice, run_id="r")
+    make.report(approval, token)
+    make.report(approval, token, OutcomeState.FINISHED, exit_code=3)
+    page = run_page()
+
+    (line,) = lines_of(page)
+
+    assert line.endswith(" with an error")
+    assert "Ended with an error" in page.one(class_="run-line").one(class_="legend").text
+
+
+def test_what_is_open_waits_in_the_timeline(ask, run_page):
+    ask(run_id="r")
+
+    (line,) = lines_of(run_page())
+
+    assert line.startswith("No. 1, Code: waiting for ")
+
+
+def test_each_line_of_the_timeline_leads_to_its_step(ask, run_page, monkeypatch):
+    monkeypatch.setattr(run, "MOST_IN_A_STORY", 2)
+    for _ in range(3):
+        ask(run_id="r")
+    page = run_page()
+
+    leads = [mark["href"] for mark in page.one(class_="run-line").all("a", class_="mark")]
+
+    assert leads == [f"#{step['id']}" for step in steps_of(page)] == ["#step-2", "#step-3"]
 
 
 def test_thirty_steps_cost_as_many_queries_as_one(token, alice, ask, browser, count_queries):

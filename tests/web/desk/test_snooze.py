@@ -12,21 +12,21 @@ def test_not_now_leaves_my_queue_and_stands_under_later(browser, browser_of, ask
     post(browser, approval, "later", later="longest")
 
     assert ids(browser, "/") == ids(browser, "/?mine=1") == [str(other.pk)]
-    assert ids(browser, "/?show=later") == [str(approval.pk)]
+    assert ids(browser, "/?show=snoozed") == [str(approval.pk)]
     assert set(ids(browser_of(bob), "/")) == {str(approval.pk), str(other.pk)}
     post(browser, approval, "back")
     assert snoozed_by(alice, timezone.now()) == set()
 
 
-def test_the_tabs_count_what_waits_what_is_for_me_mine_and_later(browser, ask):
+def test_the_tabs_count_what_waits_what_is_for_me_assigned_and_snoozed(browser, ask):
     one, two, _ = ask(), ask(), ask()
     post(browser, one, "claim")
     post(browser, two, "later", later="longest")
 
-    assert tabs(browser, "/?show=claimed") == {
-        "Waiting 2": False,
-        "For me 2": False,
-        "Mine 1": True,
-        "Later 1": False,
-        "Decided": False,
+    assert tabs(browser, "/?show=assigned") == {
+        "2 for you": False,
+        "2 all": False,
+        "assigned to you 1": True,
+        "snoozed 1": False,
+        "decided": False,
     }

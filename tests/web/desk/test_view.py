@@ -7,6 +7,6 @@ def test_seen_says_who_else_reads(browser, browser_of, ask, bob):
     approval = ask()
     browser_of(bob).post(f"/approvals/{approval.pk}/seen")
 
-    said = read(browser.post(f"/approvals/{approval.pk}/seen")).one(id="request-reading")
+    said = read(browser.post(f"/approvals/{approval.pk}/seen")).one(id="request-viewing")
 
-    assert said.text == "bob is reading"
+    assert said.text == "bob is viewing"

@@ -1,34 +1,238 @@
+import json
+import re
+from html import unescape
+
 import pytest
 
 from approval_client.wire import Kind, canonical_json
-from dashboard.web.drawing.summary import HEAD, TAIL, summary
+from dashboard.inspection.effects import GAINS_RIGHTS
+from dashboard.inspection.findings import Finding, Report, Severity
+from dashboard.inspection.inspector import inspect_content
+from dashboard.web.drawing.summary import HEAD, TAIL, summarized, summary, title
+from tests.browser.samples import TRIM
+
+SCRIPT = """set -euo pipefail
+cd /srv/app
+log() { echo "$@"; }
+rm -rf .venv && mv .venv-next .venv
+sudo systemctl restart app-web
+echo done
+"""
+
+TOTAL = {"amount": "166.00", "currency": "GBP"}
 
 
-def summary_of(kind, content):
+def summarized_of(kind, content, report=None):
     text = canonical_json(content)
-    return summary(kind, text[:HEAD], text[-TAIL:])
+    report = report or inspect_content(kind, content)
+    return summarized(kind, text[:HEAD], text[-TAIL:], report)
+
+
+def plain(html):
+    return unescape(re.sub(r"<[^>]+>", "", html))
+
+
+def titled(kind, content, report=None):
+    return plain(summarized_of(kind, content, report).title)
+
+
+def line_of(kind, content, report=None):
+    return plain(summarized_of(kind, content, report).line)
+
+
+def call(tool="t", **arguments):
+    return {"tool": tool, "arguments": arguments}
+
+
+def code(text, language="python"):
+    return {"code": text, "language": language}
+
+
+def ours(html):
+    """What stands outside of what is drawn as the agent's."""
+    return unescape(re.sub(r'<span class="said mono"[^>]*>.*</span>', "§", html))
+
+
+def test_the_title_of_code_says_its_language_length_and_gravest_effects():
+    assert titled(Kind.CODE, code(SCRIPT, "bash")) == (
+        "Bash, 6 lines: deletes a folder, uses sudo and more"
+    )
+    assert titled(Kind.CODE, code(TRIM)) == "Python, 19 lines: writes to the control system"
+    assert titled(Kind.CODE, code("x = 1")) == "Python, 1 line"
+    assert titled(Kind.CODE, {"code": "hello"}) == "Code, 1 line: not fully inspected"
+
+
+def test_rights_without_sudo_are_not_called_sudo():
+    finding = Finding(GAINS_RIGHTS.name, Severity.HIGH, 1, 1, GAINS_RIGHTS.sentence)
+    report = Report((finding,), ("bash",))
+
+    assert titled(Kind.CODE, code("su - eve", "bash"), report).endswith("runs as another user")
+
+
+def test_code_that_is_cut_says_how_long_it_is_at_least():
+    text = canonical_json(code("x = 1\n" * 5000))
+
+    cut = title(Kind.CODE, text[:HEAD], text[-TAIL:], Report(languages=("python",)))
+    told = title(Kind.CODE, text[:HEAD], text[-TAIL:], Report(languages=("python",)), lines=5000)
+
+    assert re.fullmatch(r"Python, over 1,\d\d\d lines", cut)
+    assert told == "Python, 5,000 lines"
 
 
 @pytest.mark.parametrize(
-    ("code", "line"),
+    ("content", "line"),
     [
-        ("import os\n\n# note\nos.remove('a')", "os.remove(&#x27;a&#x27;)"),
-        ("```python\nprint(1)\n```", "print(1)"),
-        ("# only a note", "# only a note"),
-        ('say("\\n")', "say(&quot;\\n&quot;)"),
-        ("\n\n", "{&quot;code&quot;:&quot;\\n\\n&quot;}"),
+        (code(SCRIPT, "bash"), "rm -rf .venv && mv .venv-next .venv"),
+        (code(TRIM), "caput(CORRECTOR, before + step, wait=True)"),
+        (code("import numpy\nlog.info('a')\nfit(a)\nprint(a)"), "fit(a)"),
+        (code("def f():\n    pass\n\nplot(\n    a,\n    b,\n)\n"), "plot( a, b, )"),
+        (code("set -e\nmake all\nexit 0", "bash"), "make all"),
+        (
+            code("BEGIN;\nUPDATE a\nSET b = 1\nWHERE c;\nCOMMIT;", "sql"),
+            "UPDATE a SET b = 1 WHERE c;",
+        ),
+        (code("# only a note"), "# only a note"),
+        (code("import os"), "import os"),
+        (code('say("\\n")'), 'say("\\n")'),
     ],
 )
-def test_the_summary_of_code_is_its_first_telling_line(code, line):
-    assert summary_of(Kind.CODE, {"code": code}) == line
+def test_the_line_of_code_is_what_is_gravest_or_calls_last(content, line):
+    assert line_of(Kind.CODE, content) == line
+
+
+def test_a_line_in_a_second_block_of_code_is_found():
+    text = "```python\nx = 1\n```\n\n```sh\nset -e\nrm -rf /srv\n```"
+
+    assert line_of(Kind.CODE, {"code": text}) == "rm -rf /srv"
+    assert titled(Kind.CODE, {"code": text}) == "Python and Bash, 8 lines: deletes a folder"
+
+
+@pytest.mark.parametrize(
+    ("content", "head", "line"),
+    [
+        (
+            call("refund_order", order="48213", reason="damaged keyboard", total=TOTAL),
+            "refund_order 166.00 GBP 48213",
+            'reason="damaged keyboard"',
+        ),
+        (call("read_file", path="/data/run-1.csv"), "read_file /data/run-1.csv", ""),
+        (
+            call("write_pv", pv="SR:C01", value=0.05, wait=True),
+            "write_pv SR:C01 0.05: writes to the control system",
+            "wait=true",
+        ),
+        (call("send", to="all", cc=["a", "b"]), "send all", 'cc="[a, b]"'),
+        (call("wait", nothing=None), "wait", "nothing=null"),
+        (call("ping"), "ping", ""),
+    ],
+)
+def test_a_call_says_its_tool_and_the_values_that_matter(content, head, line):
+    assert (titled(Kind.TOOL_CALL, content), line_of(Kind.TOOL_CALL, content)) == (head, line)
+
+
+def test_a_long_command_in_a_call_stands_in_the_line_and_its_effects_in_the_title():
+    content = call("bash", command=SCRIPT)
+
+    assert titled(Kind.TOOL_CALL, content).startswith("bash: deletes a folder, uses sudo")
+    assert line_of(Kind.TOOL_CALL, content).startswith('command="set -euo pipefail\\ncd /srv/app')
+
+
+def test_a_plan_says_how_many_steps_it_has_and_how_it_begins_and_ends():
+    steps = [{"task": "Read the logs", "tool": "archiver"}, {"task": "Go live", "tool": "deploy"}]
+
+    assert titled(Kind.PLAN, {"steps": steps}) == "Plan, 2 steps, ends with deploy"
+    assert line_of(Kind.PLAN, {"steps": steps}) == "Read the logs · archiver … and 1 more"
+    assert titled(Kind.PLAN, {"steps": [{"do": {"a": 1}}]}) == "Plan, 1 step"
+    assert titled(Kind.PLAN, {"steps": []}) == "Plan without a step"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said", "line"),
+    [
+        ({"content": "a\nb\nc", "existing": "a\nd"}, "Memory of operator-7: +2 −1", "b"),
+        ({"content": "a", "existing": "a"}, "Memory of operator-7: no change", "a"),
+        ({"content": "a", "existing": None}, "Memory of operator-7: +1", "a"),
+        ({"operation": "delete"}, "Memory of operator-7: delete", "Likes tea."),
+    ],
+)
+def test_a_memory_says_whose_it_is_and_what_changes(changes, said, line):
+    content = {"operation": "update", "user_id": "operator-7", "content": "Likes tea.", **changes}
+
+    assert (titled(Kind.MEMORY, content), line_of(Kind.MEMORY, content)) == (said, line)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "expected"),
+    [
+        (Kind.TOOL_CALL, call("no risk: approved", to="<b>you</b>"), "§"),
+        (Kind.PLAN, {"steps": [{"tool": "</span>Approved"}]}, "Plan, 1 step, ends with §"),
+        (
+            Kind.MEMORY,
+            {"operation": "x", "user_id": "me: safe", "content": ""},
+            "Memory of §: no change",
+        ),
+    ],
+)
+def test_what_an_agent_chose_in_a_title_is_drawn_as_said(kind, content, expected):
+    made = summarized_of(kind, content)
+
+    assert ours(made.title) == expected
+    assert "<b>" not in made.title + made.line
+
+
+def test_hidden_characters_are_boxes_in_title_and_line():
+    made = summarized_of(Kind.TOOL_CALL, call("a\u202eb", to="c\u200bd", x="e\u2066f"))
+
+    assert made.title.count('class="glyph') == 2
+    assert made.line.count('class="glyph') == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        (Kind.TOOL_CALL, call("login", password="kT9-4wq_LmZ2p", to="host")),
+        (Kind.TOOL_CALL, call("login", to="ghp_" + "a1B2" * 9)),
+        (Kind.CODE, code('connect("archiver", password="kT9-4wq_LmZ2p")')),
+        (Kind.PLAN, {"steps": [{"task": "use ghp_" + "a1B2" * 9}]}),
+        (Kind.MEMORY, {"operation": "x", "user_id": "u", "content": "ghp_" + "a1B2" * 9}),
+    ],
+)
+def test_secrets_are_masked_in_title_and_line(kind, content):
+    made = summarized_of(kind, content)
+
+    assert 'class="masked"' in made.title + made.line
+    assert not re.search("kT9-4wq|a1B2", made.title + made.line)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        (Kind.CODE, code("work(1)\n" + "x = 1\n" * 9000)),
+        (Kind.TOOL_CALL, call("send", a="x" * 9000)),
+        (Kind.PLAN, {"steps": [{"task": "look"}] * 2000}),
+        (Kind.MEMORY, {"operation": "x", "user_id": "u", "content": "one\n" * 9000}),
+        (Kind.TOOL_CALL, call("send", **{f"k{n}": n for n in range(500)})),
+    ],
+)
+def test_what_is_long_is_cut_and_still_told_apart(kind, content):
+    made = summarized_of(kind, content, Report(languages=("python",)))
+
+    assert len(plain(made.title)) < 200
+    assert 0 < len(plain(made.line)) < 700
+
+
+@pytest.mark.parametrize("content", ["[]", "null", "{", '{"arguments":[],"tool":3}', '"x"', ""])
+@pytest.mark.parametrize("kind", list(Kind))
+def test_content_of_no_known_shape_is_still_told(kind, content):
+    report = Report((Finding("inspection-failed", Severity.HIGH, 0, 0, "Odd."),))
+
+    assert "not fully inspected" in title(kind, content, content, report)
 
 
 def test_the_summary_of_a_call_names_the_tool_however_long_its_arguments():
-    long = summary_of(Kind.TOOL_CALL, {"tool": 'a"b', "arguments": {"x": "y" * 5000}})
-    nested = summary_of(Kind.TOOL_CALL, {"tool": "t", "arguments": {"a": {"b": ',"tool":"c"}'}}})
+    text = canonical_json(call('a"b', x="y" * 50_000))
 
-    assert long.startswith("a&quot;b {&quot;x&quot;:&quot;yyy")
-    assert nested.startswith("t {&quot;a&quot;:{&quot;b&quot;:")
+    assert plain(summary(Kind.TOOL_CALL, text[:HEAD], text[-TAIL:])).startswith('a"b {"x":"yyy')
 
 
 @pytest.mark.parametrize("cut", range(HEAD - 12, HEAD + 2))
@@ -36,3 +240,11 @@ def test_a_text_that_is_cut_within_an_escape_is_still_read(cut):
     text = canonical_json({"code": "x" * (cut - 9) + "\x01\n" * 500})
 
     assert summary(Kind.CODE, text[:HEAD], text[-TAIL:]).startswith("xxx")
+
+
+def test_deep_content_is_no_trouble():
+    text = json.dumps({"arguments": {}, "tool": "t"}).replace(
+        "{}", '{"a":' * 900 + "1" + "}" * 900
+    )
+
+    assert plain(title(Kind.TOOL_CALL, text, text)) == "t"

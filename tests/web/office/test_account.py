@@ -51,9 +51,9 @@ def test_the_change_is_recorded_with_how_the_person_was_known(reviewer, recorded
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"present": "wrong"}, "That is not your present password. Nothing was changed."),
+        ({"present": "wrong"}, "That is not your current password. Nothing was changed."),
         ({"present": ""}, "This field is required."),
-        ({"again": "correct horse batter"}, "The two differ. Nothing was changed."),
+        ({"again": "correct horse batter"}, "The two passwords differ. Nothing was changed."),
         ({"password": "short", "again": "short"}, "It must contain at least 12 characters."),
         ({"password": "administrator", "again": "administrator"}, "too common"),
     ],

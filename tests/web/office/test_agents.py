@@ -20,7 +20,7 @@ def path(agent):
 def test_the_table_shows_owner_tokens_and_use(admin, alice, read):
     make.secret(make.agent("robot", owner=alice))
 
-    assert "robot alice 1 never may ask" in read(admin.get("/agents"), "main")
+    assert "robot alice 1 never active" in read(admin.get("/agents"), "main")
 
 
 def test_whoever_adds_an_agent_owns_it(admin, ada, recorded):
@@ -69,16 +69,16 @@ def test_issuing_is_recorded_and_remembers_who(admin, ada, path, recorded):
     assert AgentToken.objects.get().created_by == ada
 
 
-def test_a_token_lives_as_many_days_as_chosen(admin, path):
-    admin.post(f"{path}/tokens", {"days": "3"})
+def test_a_token_is_valid_as_long_as_chosen(admin, path):
+    admin.post(f"{path}/tokens", {"life": "3 days"})
 
     left = AgentToken.objects.get().expires_at - timezone.now()
     assert timedelta(days=3, minutes=-1) < left <= timedelta(days=3)
 
 
-@pytest.mark.parametrize("days", ["0", "-1", "3651", "1e9", "x", "9" * 500])
-def test_days_that_will_not_do_issue_nothing(admin, path, days):
-    assert admin.post(f"{path}/tokens", {"days": days}).status_code == 422
+@pytest.mark.parametrize("life", ["0s", "3", "-1 day", "3651 days", "1e9", "x", "9" * 500])
+def test_a_life_that_will_not_do_issues_nothing(admin, path, life):
+    assert admin.post(f"{path}/tokens", {"life": life}).status_code == 422
     assert not AgentToken.objects.exists()
 
 
@@ -102,7 +102,7 @@ def test_the_page_says_what_revoking_will_close(admin, path, token, read):
     make.pending(token)
     make.pending(token)
 
-    assert "Revoke for good, close 2 pending" in read(admin.get(path), "main")
+    assert "Revoke, close 2 pending" in read(admin.get(path), "main")
 
 
 def test_revoking_is_recorded(admin, path, token, recorded):
@@ -134,7 +134,7 @@ def test_retiring_by_name_closes_what_was_asked(admin, path, token, recorded, re
     approval.refresh_from_db()
     assert approval.status == Status.CANCELLED
     assert recorded("agent.retired") == [(*BY_ADA, "agent:beamline")]
-    assert "beamline is retired. 1 pending request was closed with it." in read(reply)
+    assert "beamline is deactivated. 1 pending request was closed with it." in read(reply)
 
 
 def test_restoring(admin, agent, path, recorded):

@@ -131,13 +131,13 @@ def test_how_often_it_was_used_is_counted_and_the_last_are_linked(reviewer, gran
 def test_any_number_is_said_to_be(reviewer, token, alice):
     make.granted(token, alice, terms=GrantTerms(scope=GrantScope.TOOL, this_run=False), **TOOL)
 
-    assert facts(cards(reviewer)[0])["Used"] == "0 times, of any number"
+    assert facts(cards(reviewer)[0])["Used"] == "0 times, no limit"
 
 
 def test_who_allowed_it_is_said_with_the_request_it_answered(reviewer, grant, enter, bob):
     own, others = cards(reviewer)[0], cards(enter(bob))[0]
 
-    assert facts(own)["Allowed"].startswith("by you just now, as the answer to this request")
+    assert facts(own)["Allowed"].startswith("by you just now with this request")
     assert facts(others)["Allowed"].startswith("by alice just now")
     assert ("this request", f"/approvals/{grant.made_from_id}") in links(own)
 
@@ -150,7 +150,7 @@ def test_the_findings_that_a_yes_covers_are_named(reviewer, token, alice, found)
 
 
 def test_without_findings_it_covers_what_has_none(reviewer, grant):
-    assert facts(cards(reviewer)[0])["Covers"] == "only what has no findings"
+    assert facts(cards(reviewer)[0])["Covers"] == "only requests without findings"
 
 
 def test_what_an_agent_wrote_is_drawn_and_never_markup(reviewer, token, alice):
@@ -166,7 +166,7 @@ def test_what_an_agent_wrote_is_drawn_and_never_markup(reviewer, token, alice):
 
 
 def test_where_nothing_is_remembered_it_says_how_to(reviewer, read):
-    assert "No grant is in force" in read(reviewer.get("/grants"), "main")
+    assert "No remembered approvals" in read(reviewer.get("/grants"), "main")
 
 
 def test_many_grants_take_as_many_queries_as_one(reviewer, cost, token, alice, grant):
@@ -188,9 +188,8 @@ def end(client, grant, **more):
 def test_one_press_ends_it_and_the_next_one_is_asked(reviewer, grant, token, read):
     reply = end(reviewer, grant, follow=True)
 
-    assert f"Grant {grant.pk} is ended. What it covered waits for a person from now on." in read(
-        reply
-    )
+    said = f"Remembered approval {grant.pk} has ended. A person is asked again from now on."
+    assert said in read(reply)
     assert cards(reviewer) == []
     assert use(token)[0].status == Status.PENDING
 

@@ -95,7 +95,7 @@ def test_nobody_who_does_not_exist_gets_in(admin, operators, path):
 def test_whose_vote_would_not_count_is_said(admin, path, ada, read):
     page = read(admin.get(path), "main")
 
-    assert "ada (no reviewer: does not count)" in page
+    assert "ada (not a reviewer: does not count)" in page
     assert "alice (no reviewer" not in page
 
 
@@ -103,7 +103,7 @@ def test_a_group_that_the_policy_asks_for_says_by_which_rule(admin, path, read):
     make.in_force(ASKS)
 
     page = read(admin.get(path), "main")
-    assert "“By operators” counts the votes of its members" in page
+    assert "“By operators” counts the votes of its current members" in page
     assert "Change the policy first." in page
 
 

@@ -12,7 +12,7 @@ def test_placing_a_hold_stops_everything(admin, recorded, read):
 
     assert queries.active_hold().reason == "beam dump"
     assert recorded("hold.placed") == [BY_ADA]
-    assert "Everything is stopped until an admin lifts the hold." in read(reply)
+    assert "Everything is on hold until an admin lifts it." in read(reply)
 
 
 def test_a_hold_needs_no_reason(admin):
@@ -47,7 +47,7 @@ def test_lifting_lets_approving_go_on(admin, recorded, read):
 def test_lifting_twice_says_so(admin, read, recorded):
     reply = admin.post("/hold/lift", follow=True)
 
-    assert "There was no hold any more. Nothing was changed." in read(reply)
+    assert "There was no hold. Nothing was changed." in read(reply)
     assert recorded("hold.lifted") == []
 
 

@@ -24,7 +24,7 @@ def roles_of(person):
 
 
 def test_the_table_shows_everybody(admin, alice, read):
-    assert "alice reviewer open never" in read(admin.get("/people"), "main")
+    assert "alice reviewer active never" in read(admin.get("/people"), "main")
 
 
 def test_an_invited_person_has_the_chosen_roles_and_no_password(admin):
@@ -132,7 +132,7 @@ def test_a_closed_account_gets_no_link(admin, alice, path, read):
     people.set_active(alice, active=False, by=make.BY)
     reply = admin.post(f"{path}/link", follow=True)
 
-    assert "This account is closed, so no link was made." in read(reply)
+    assert "This person is deactivated, so no link was made." in read(reply)
     assert not SignInLink.objects.exists()
 
 

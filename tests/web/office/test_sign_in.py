@@ -8,7 +8,7 @@ from dashboard.accounts.services.signing_in import make_link
 from dashboard.audit.models import AuditEntry
 from tests import make
 
-WRONG = "The name or the password is wrong, or the account is closed. You are not signed in."
+WRONG = "The name or password is wrong, or the account is deactivated. You are not signed in."
 RIGHT = {"username": "alice", "password": "a long password"}
 
 
@@ -158,7 +158,7 @@ def test_a_form_from_elsewhere_is_refused(alice, browser, read):
     reply = browser().post("/sign-in", RIGHT, headers={"origin": "http://127.0.0.1:8888"})
 
     assert reply.status_code == 403
-    assert "This did not come from this dashboard" in read(reply)
+    assert "This form came from another site" in read(reply)
 
 
 def test_a_form_without_an_origin_is_refused(alice, client):

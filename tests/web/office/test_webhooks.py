@@ -33,7 +33,7 @@ def delivery(secret, token, alice):
 def test_the_agents_page_leads_to_it(admin, agent, path, read):
     page = admin.get(f"/agents/{agent.pk}")
 
-    assert "No host is told what is decided. Set up a webhook" in read(page, "main")
+    assert "No host is notified of decisions. Set up a webhook" in read(page, "main")
     assert f'href="{path}"' in page.content.decode()
 
 
@@ -74,7 +74,7 @@ def test_a_new_secret_is_another_one(admin, secret, path, read, form, overlaps):
     page = admin.post(f"{path}/secret", form)
 
     assert read(page, "secret") not in {secret, ""}
-    assert ("For a day the secret before it signs, too." in read(page, "main")) is overlaps
+    assert ("The previous secret also signs for one more day." in read(page, "main")) is overlaps
     assert (Webhook.objects.get().earlier_until is not None) is overlaps
 
 
@@ -84,7 +84,7 @@ def test_it_is_switched_off_and_on(admin, secret, path, read):
     page = admin.post(f"{path}/switch", {"on": "yes"}, follow=True)
 
     assert (off, Webhook.objects.get().is_active) == (False, True)
-    assert "The webhook is on. It tells what is decided from now on." in read(page)
+    assert "The webhook is on. It notifies of decisions from now on." in read(page)
 
 
 def test_a_delivery_says_what_came_of_it(admin, delivery, path, read):

@@ -58,7 +58,7 @@ def test_what_a_person_rejected_and_would_be_approved_is_linked(run, token, alic
     rejected, _ = answered(token, alice, Status.REJECTED, Status.APPROVED)
 
     wrong = tree(run(PRINTS)).one(class_="wrong")
-    assert wrong.one("h3").text == "Approved without asking, although a person said no: 1"
+    assert wrong.one("h3").text == "Approved without asking, although a person rejected it: 1"
     assert ("Code from beamline", f"/approvals/{rejected.pk}") in links(wrong)
     assert "Rejected by you" in wrong.text
 
@@ -75,7 +75,7 @@ def test_what_a_person_approved_and_would_be_rejected_is_linked(run, token, alic
     (approved,) = answered(token, alice, Status.APPROVED)
 
     wrong = tree(run(NO_PRINTS)).one(class_="wrong")
-    assert wrong.one("h3").text == "Rejected without asking, although a person said yes: 1"
+    assert wrong.one("h3").text == "Rejected without asking, although a person approved it: 1"
     assert ("Code from beamline", f"/approvals/{approved.pk}") in links(wrong)
 
 
@@ -161,7 +161,7 @@ def test_the_form_alone_runs_nothing(reviewer, token, alice, read):
 
 
 def test_days_without_questions_are_said_to_be(run, read):
-    assert "Nothing was asked in these days" in read(run(PRINTS))
+    assert "No requests in these days" in read(run(PRINTS))
 
 
 def test_what_still_waits_is_counted_and_left_out(run, token, alice, read):

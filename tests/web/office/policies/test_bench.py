@@ -91,14 +91,13 @@ def test_findings_come_with_their_lines(attempt, found, read):
     assert "lines 2 to 3" in answer
 
 
-def test_how_the_answer_adds_up_is_the_trace_a_request_would_keep(attempt):
+def test_how_the_answer_adds_up_is_what_the_page_of_a_request_would_say(attempt):
     make.in_force(READS)
 
     trace = tree(attempt()).one("ol", class_="trace")
     assert [line.text for line in trace.all("li")] == [
-        "Global mode is 'all_capabilities'.",
-        "Rule 'prints' asks for a review.",
-        "All code requires approval.",
+        "Your policy asks a person about all code.",
+        "Rule “prints”: a person must approve.",
     ]
 
 
@@ -122,6 +121,73 @@ def test_an_old_revision_can_be_tried(attempt):
     make.in_force(TWO)
 
     assert steps(attempt(policy="2"))[0][0] == "prints"
+
+
+def path(reply):
+    """The boxes of the path: name, what it says, state."""
+    boxes = tree(reply).one("ol", class_="path").all("li")
+    return [
+        (
+            box.one("strong").text,
+            box.one(class_="path-note").text,
+            box["class"].rpartition("--")[2],
+        )
+        for box in boxes
+    ]
+
+
+def test_the_path_lights_the_rule_and_the_modes_that_decide(attempt):
+    make.in_force(REJECTS, READS, TWO)
+
+    assert path(attempt()) == [
+        ("Request", "Code", "speaks"),
+        ("Rules that reject", "None matches", "silent"),
+        ("Other rules", "“prints” asks a person", "decides"),
+        ("Modes", "All code requires approval.", "decides"),
+        ("Answer", "A person is asked", "speaks"),
+    ]
+
+
+def test_the_path_ends_at_a_rule_that_rejects(attempt, found):
+    make.in_force(READS, REJECTS)
+    found(languages=("bash",))
+
+    assert path(attempt())[1:] == [
+        ("Rules that reject", "“no shell” rejects", "decides"),
+        ("Other rules", "Not reached", "skipped"),
+        ("Modes", "Not reached", "skipped"),
+        ("Answer", "Rejected at once", "speaks"),
+    ]
+
+
+def test_where_nothing_speaks_the_answer_itself_is_lit(attempt):
+    make.in_force()
+    plan = {"kind": "plan", "content": json.dumps({"steps": [{"task": "Look"}]})}
+
+    assert path(attempt(**plan))[1:] == [
+        ("Rules that reject", "There are none", "silent"),
+        ("Other rules", "There are none", "silent"),
+        ("Modes", "No mode covers a plan.", "silent"),
+        ("Answer", "A person is asked: nothing else speaks", "decides"),
+    ]
+
+
+def test_hidden_characters_in_the_names_of_rules_are_drawn_in_the_path(attempt):
+    make.in_force({"name": "evil\u202e", "when": {"kinds": ["code"]}, "effect": "review"})
+
+    assert "\u202e" not in tree(attempt()).one("ol", class_="path").raw
+
+
+def test_the_policy_page_draws_the_path_still(reviewer):
+    make.in_force(READS, REJECTS)
+
+    assert path(reviewer.get("/policies")) == [
+        ("Request", "From an agent", "still"),
+        ("Rules that reject", "1 rule: a match rejects at once", "still"),
+        ("Other rules", "1 rule, in order: the first match speaks", "still"),
+        ("Modes", "Speak beside the rules", "still"),
+        ("Answer", "The stricter holds; else a person is asked", "still"),
+    ]
 
 
 def draft_of(person, *rules):

@@ -103,7 +103,7 @@ def test_going_back_to_what_asks_less_needs_the_word(admin, read):
     reply = again(admin)
 
     assert reply.status_code == 422
-    assert "rejected any more." in read(reply, "again")
+    assert "no longer rejected." in read(reply, "again")
     assert current_revision().number == 2
 
 
@@ -129,7 +129,7 @@ def test_going_back_from_a_page_that_is_too_old_undoes_nothing(admin, ada, read)
 
 
 def test_the_revision_in_force_cannot_be_published_again(admin, read):
-    assert "Publish this one again" not in read(admin.get("/policies/revisions/1"), "main")
+    assert "Publish again" not in read(admin.get("/policies/revisions/1"), "main")
 
 
 @pytest.mark.parametrize("who", ["reviewer", "auditor"])

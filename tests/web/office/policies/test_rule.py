@@ -160,7 +160,7 @@ def test_a_group_that_was_deleted_is_still_shown_as_missing(draft, read):
         ("name", "No plans", "Another rule is called 'No plans' already."),
         ("content_matches", "(", "This is not a pattern that RE2 takes"),
         ("larger_than", "-1", "greater than or equal to 0"),
-        ("time_limit", "soon", "Write a number and s, min, h or days, such as 5 min."),
+        ("time_limit", "soon", "Write a length of time, such as 15m, 2h or 1 day."),
         ("time_limit", "1 s", "This must not be less than 5."),
         ("approvals", "11", "less than or equal to 10"),
         ("timezone", "Mars/Base", "Mars/Base"),
@@ -198,7 +198,7 @@ def test_a_rule_that_approves_cannot_rest_on_what_the_agent_says(draft, read, cl
         ({"path": "to", "test": "", "value": "1"}, "Say what is tested."),
         ({"path": "", "test": "present", "value": ""}, "Say which argument"),
         ({"path": "to", "test": "present", "value": "1"}, "This test takes no value."),
-        ({"path": "to", "test": "equals", "value": "["}, "This begins like JSON"),
+        ({"path": "to", "test": "equals", "value": "["}, "This is not valid JSON"),
     ],
 )
 def test_what_is_wrong_with_an_argument_stands_in_its_row(draft, read, row, said):

@@ -1,0 +1,211 @@
+// Which parts of the content were in view between the header and the bar, and for how long. A line is
+// in view once all of it was; that says nothing about who read it. "Next unseen part" scrolls to the
+// next one. Tells the page by inview:changed on the document. Without this file nothing is counted,
+// and the reader says themselves that all of it was in view.
+
+const SLACK_PX = 4; // of a line, for rounding and what hangs below it
+const CONTEXT_PX = 40; // what was seen last stays in sight after a scroll
+const TICK_MS = 1000;
+const MOST_SPANS = 60;
+const BLOCKS = "li, tr, p, dd, dt, figcaption, summary, div, h2, h3, h4";
+const NOT_CONTENT = ".visually-hidden, form, fieldset, button, svg, .content-head, .section-head, .line-note, .window-next, #content-end";
+
+const finished = new Map(); // what was said of contents that were all in view, by request or change
+let watched = null; // { key, root, units, ticked }
+const near = new Set(); // units that are at least partly within the window
+const nearing = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    const unit = watched?.byElement.get(target);
+    if (!unit) continue;
+    if (isIntersecting) near.add(unit);
+    else leave(unit);
+  }
+  measure();
+});
+
+/** @returns {Element | undefined} the content of the request that is open */
+const rootOf = (request) => request.querySelector("#content-end")?.parentElement;
+const ceiling = () => Math.max(0, document.querySelector(".header")?.getBoundingClientRect().bottom ?? 0);
+const floor = () => document.getElementById("request-bar")?.getBoundingClientRect().top ?? innerHeight;
+
+/** @param {Element} element - whether it is in a fold that is closed, and not its summary */
+function isFolded(element) {
+  const fold = element.closest("details:not([open])");
+  return Boolean(fold) && element.closest("summary")?.parentElement !== fold;
+}
+
+/**
+ * @param {Element} root
+ * @returns {Element[]} the lines, rows and paragraphs that hold its text, in order
+ */
+function partsOf(root) {
+  const lines = [...root.querySelectorAll(".line")].filter((line) => !isFolded(line)); // empty ones too
+  const found = new Set(lines);
+  const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const element = texts.currentNode.parentElement;
+    if (!texts.currentNode.data.trim() || element.closest(NOT_CONTENT) || isFolded(element)) continue;
+    found.add(element.closest(".line") ?? element.closest(BLOCKS) ?? element);
+  }
+  found.delete(root);
+  return [...root.querySelectorAll("*")].filter((part) => found.has(part) && part.getClientRects().length);
+}
+
+/** Look again at what there is: a part came, or a fold was opened. What was seen stays seen. */
+export function rescan() {
+  if (!watched) return;
+  const known = watched.byElement;
+  watched.units = partsOf(watched.root).map((element) => known.get(element) ?? { element, covered_px: 0, seen: false, for_ms: 0, now: false });
+  watched.byElement = new Map(watched.units.map((unit) => [unit.element, unit]));
+  for (const unit of watched.units) {
+    near.add(unit); // until the browser says otherwise
+    nearing.observe(unit.element);
+  }
+  measure();
+}
+
+/**
+ * Begin with the content of a request that was opened.
+ *
+ * @param {Element} request
+ */
+export function watch(request) {
+  watched = null;
+  near.clear();
+  nearing.disconnect();
+  const root = rootOf(request);
+  if (!root) return;
+  watched = { key: request.dataset.read ?? request.dataset.id, root, units: [], byElement: new Map(), ticked: performance.now() };
+  rescan();
+}
+
+/** @param {object} unit - that is out of the window */
+function leave(unit) {
+  near.delete(unit);
+  unit.now = false;
+}
+
+/** Note what is in view now: each part counts from its top on, so that long ones are seen to their end. */
+function measure() {
+  if (!watched?.root.isConnected) return;
+  const time = performance.now();
+  const passed_ms = Math.min(time - watched.ticked, 2 * TICK_MS); // a computer may have slept
+  watched.ticked = time;
+  if (document.hidden) return;
+  const [top, bottom] = [ceiling(), floor()];
+  for (const unit of near) {
+    if (unit.now) unit.for_ms += passed_ms;
+    const box = unit.element.getBoundingClientRect();
+    const from = Math.max(0, top - box.top);
+    const to = Math.min(box.height, bottom - box.top);
+    unit.now = to - from >= Math.min(box.height, bottom - top) - SLACK_PX && to > from;
+    if (to > from && from <= unit.covered_px + SLACK_PX) unit.covered_px = Math.max(unit.covered_px, to);
+    unit.seen ||= unit.covered_px >= box.height - SLACK_PX;
+  }
+  if (isComplete()) finished.set(watched.key, inWords());
+  show();
+}
+
+/** @returns {HTMLAnchorElement[]} links to parts that are not on the page yet */
+const toCome = () => [...watched.root.querySelectorAll("[data-next]")].filter((link) => !isFolded(link));
+const isOwed = () => Number(document.querySelector("#request-bar .owed")?.dataset.owed) > 0;
+
+function isComplete() {
+  return watched.units.every((unit) => unit.seen) && (!isOwed() || toCome().length === 0);
+}
+
+/** @returns {boolean} whether all that is on the page was in view, now or when it was open before */
+export const wasAllInView = () => Boolean(watched) && finished.has(watched.key);
+
+/** Lines where most of it is lines; else rows and paragraphs count as well. */
+function counted() {
+  const lines = watched.units.filter((unit) => unit.element.matches(".line"));
+  return lines.length > watched.units.length / 2 ? { word: "line", units: lines } : { word: "part", units: watched.units };
+}
+
+function inWords() {
+  const { word, units } = counted();
+  const seen = units.filter((unit) => unit.seen).length;
+  const more = toCome().length && isOwed() ? ", more below" : "";
+  return `${seen.toLocaleString("en")} of ${units.length.toLocaleString("en")} ${word}${units.length === 1 ? "" : "s"} seen${more}`;
+}
+
+/** @returns {string} why Approve is not offered, where that is why */
+export const whyNotYet = () => (watched ? `${inWords().replace("seen", "were in view")}.` : "");
+
+function show() {
+  const place = document.getElementById("in-view");
+  if (place && watched) {
+    const isAll = wasAllInView();
+    const words = isAll ? finished.get(watched.key) : inWords();
+    const said = place.querySelector("[data-in-view]");
+    if (said.textContent !== words) said.textContent = words;
+    place.hidden = false;
+    place.toggleAttribute("data-all", isAll);
+    document.getElementById("next-unseen").hidden = isAll;
+  }
+  document.dispatchEvent(new CustomEvent("inview:changed"));
+}
+
+/** Scroll, and no more. */
+function toNextUnseen() {
+  measure();
+  const unit = watched.units.find((one) => !one.seen);
+  const next = unit?.element ?? toCome()[0] ?? document.querySelector("#request-bar .owed a");
+  if (!next) return;
+  const to_px = next.getBoundingClientRect().top + (unit?.covered_px ?? 0);
+  window.scrollBy({ top: to_px - ceiling() - CONTEXT_PX, behavior: "instant" });
+  measure();
+}
+
+/**
+ * Say what was in view, for the record: spans of parts of about the same time, with the least whole
+ * seconds that each of theirs was in view.
+ *
+ * @returns {string} JSON, as web/desk/answer.py reads it; empty if nothing was counted
+ */
+export function record() {
+  if (!watched) return "";
+  measure();
+  const { word, units } = counted();
+  const spans = [];
+  units.forEach((unit, index) => {
+    if (!unit.seen) return;
+    const about = Math.round(Math.log2(1 + unit.for_ms / 1000));
+    const last = spans.at(-1);
+    const isNext = last?.to === index && (last.about === about || spans.length >= MOST_SPANS);
+    if (isNext) Object.assign(last, { to: index + 1, for_ms: Math.min(last.for_ms, unit.for_ms) });
+    else if (spans.length < MOST_SPANS) spans.push({ from: index + 1, to: index + 1, for_ms: unit.for_ms, about });
+  });
+  return JSON.stringify({
+    unit: word,
+    of: units.length,
+    seen: units.filter((unit) => unit.seen).length,
+    spans: spans.map(({ from, to, for_ms }) => [from, to, Math.floor(for_ms / 1000)]),
+  });
+}
+
+let isDue = false;
+
+function soon() {
+  if (isDue) return;
+  isDue = true;
+  requestAnimationFrame(() => {
+    isDue = false;
+    measure();
+  });
+}
+
+for (const name of ["scroll", "resize"]) window.addEventListener(name, soon, { passive: true });
+for (const name of ["visibilitychange", "htmx:afterSettle"]) document.addEventListener(name, measure);
+document.addEventListener("toggle", (event) => watched?.root.contains(event.target) && rescan(), true);
+document.addEventListener("click", (event) => event.target.closest?.("#next-unseen") && toNextUnseen());
+document.addEventListener(
+  "submit",
+  (event) => {
+    const field = event.target.querySelector(":scope > [name=in_view]");
+    if (field) field.value = record();
+  },
+  true,
+);
+setInterval(measure, TICK_MS);

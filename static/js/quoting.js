@@ -1,0 +1,68 @@
+// A line of the content, quoted into the reason of a rejection: by a press on its number, or by Enter
+// where the arrow keys chose it. Says so with the event "quote-line"; who listens writes it down.
+
+import { announce } from "./announcing.js";
+
+const CODE = "#request .content .code:not(.code--bare)";
+let chosen = null;
+
+/** @param {HTMLElement} line */
+function numberOf(line) {
+  if (line.dataset.n) return Number(line.dataset.n);
+  return [...line.closest(".code").querySelectorAll(".line")].indexOf(line) + 1;
+}
+
+/** @param {HTMLElement} line - its text is the content alone */
+function quote(line) {
+  const detail = { line: numberOf(line), text: line.textContent };
+  line.dispatchEvent(new CustomEvent("quote-line", { bubbles: true, detail }));
+}
+
+/** @returns {boolean} whether the press was on the number, and not on the text beside it */
+function isOnNumber(event, line) {
+  return event.clientX < line.getBoundingClientRect().left + parseFloat(getComputedStyle(line, "::before").width) + 8;
+}
+
+function pressed(event) {
+  const line = event.target.closest?.(`${CODE} .line`);
+  if (line && !String(getSelection()) && isOnNumber(event, line)) quote(line);
+}
+
+function choose(line) {
+  chosen?.classList.remove("is-chosen");
+  chosen = line;
+  line.classList.add("is-chosen");
+  line.scrollIntoView({ block: "nearest" });
+  announce(`Line ${numberOf(line)}: ${line.textContent}`);
+}
+
+function typed(event) {
+  const { key, target } = event;
+  if (!target.matches?.(CODE) || event.ctrlKey || event.altKey || event.metaKey) return;
+  const lines = [...target.querySelectorAll(".line")];
+  const at = lines.indexOf(chosen);
+  if (key === "ArrowDown" || key === "ArrowUp") {
+    event.preventDefault();
+    const step = key === "ArrowDown" ? 1 : -1;
+    choose(lines[Math.min(Math.max(at < 0 ? 0 : at + step, 0), lines.length - 1)]);
+  } else if (key === "Enter" && at >= 0) {
+    event.preventDefault();
+    quote(chosen);
+  }
+}
+
+/** Only who may reject quotes. */
+function offer() {
+  if (!document.querySelector("#request-bar .reject")) return;
+  for (const code of document.querySelectorAll(`${CODE}:not([tabindex])`)) {
+    code.classList.add("code--quotes");
+    code.tabIndex = 0;
+    code.setAttribute("role", "group");
+    code.setAttribute("aria-label", "Lines. Arrow keys choose one, Enter quotes it into the reason of a rejection.");
+  }
+}
+
+document.addEventListener("click", pressed);
+document.addEventListener("keydown", typed);
+document.addEventListener("htmx:afterSettle", offer);
+offer();

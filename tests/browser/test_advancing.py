@@ -1,0 +1,118 @@
+"""After a decision the next request opens by itself, and never under a finger."""
+
+import pytest
+import pytest_asyncio
+
+from tests.browser.conftest import PHONE, armed, expect, see_all
+from tests.browser.test_looks import serious
+
+WIDE_AND_PHONE = pytest.mark.parametrize("viewport", [{"width": 1440, "height": 900}, PHONE])
+
+
+def approve(page):
+    return page.locator(".decide > [value=approve]")
+
+
+def is_open(page, approval):
+    return expect(page.locator("#request")).to_have_attribute("data-id", approval["id"])
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def two(house, visit, path_of):
+    """Two requests that wait, with the first open: page, first, second."""
+
+    async def open_first(**options):
+        house.clear()
+        first, second = house.submit(time_limit_s=300), house.submit(time_limit_s=600)
+        page = await visit(path_of(first), goes_on=True, **options)
+        await see_all(page)
+        await expect(approve(page)).to_be_enabled()
+        await armed(page)
+        return page, first, second
+
+    return open_first
+
+
+def status(house, approval):
+    return house.api.get(f"approvals/{approval['id']}").json()["status"]
+
+
+@WIDE_AND_PHONE
+async def test_a_double_click_on_approve_does_not_approve_the_next(house, two, viewport):
+    page, first, second = await two(viewport=viewport)
+
+    await approve(page).dblclick()
+
+    await is_open(page, second)
+    await armed(page)
+    assert (status(house, first), status(house, second)) == ("approved", "pending")
+
+
+async def test_what_became_of_it_is_said_and_leads_back(house, two):
+    page, first, second = await two()
+    await approve(page).click()
+    await is_open(page, second)
+    last = page.locator("#last-decision")
+    await expect(last).to_contain_text("Approved by you")
+
+    house.report(first, "started")
+
+    await expect(last).to_contain_text("The agent started it")
+    await expect(page.locator("#announcer")).to_contain_text("The agent started it")
+    assert await serious(page) == []
+    await last.get_by_role("link", name="Back to it").click()
+    await is_open(page, first)
+
+
+async def test_a_rejection_and_a_snooze_go_on_as_well(house, two):
+    page, _, second = await two()
+    await page.locator(".reject > summary").click()
+    await page.get_by_role("button", name="Reject", exact=True).click()
+    await is_open(page, second)
+    third = house.submit(time_limit_s=900)
+    await armed(page)
+
+    await page.locator("#snooze > summary").click()
+    await page.locator("#snooze form button").first.click()
+
+    await is_open(page, third)
+    await expect(page.locator("#last-decision")).to_contain_text("Snoozed until", timeout=20_000)
+
+
+async def test_switched_off_it_stays_and_that_is_remembered(two):
+    page, first, _ = await two()
+    await page.get_by_label("More", exact=True).click()
+    await page.get_by_label("Open the next request after a decision").uncheck()
+
+    await approve(page).click()
+
+    await page.locator(".result--approved").wait_for()
+    await is_open(page, first)
+    await page.reload()
+    await expect(page.get_by_label("Open it by itself")).not_to_be_checked()
+
+
+async def test_a_refusal_does_not_go_on(two):
+    page, first, _ = await two()
+    await page.evaluate("document.querySelector('.decide [name=digest]').value = 'another'")
+
+    await approve(page).click()
+
+    await page.get_by_text("Nothing was recorded").wait_for()
+    await is_open(page, first)
+
+
+async def test_nothing_opens_under_a_finger_that_is_down(house, two):
+    page, first, second = await two()
+    box = await page.locator("#request-title").bounding_box()
+    await page.mouse.move(box["x"] + 4, box["y"] + 4)
+    await page.mouse.down()
+
+    await approve(page).evaluate("(button) => button.click()")
+    await page.locator(".result--approved").wait_for()
+    house.report(first, "started")
+    await page.locator(".result", has_text="The agent started it").wait_for()
+    await is_open(page, first)
+    await page.mouse.up()
+
+    await is_open(page, second)

@@ -1,0 +1,157 @@
+"""Each event of the log is a sentence: whatever is recorded anywhere has one."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from django.db import transaction
+from django.utils.html import strip_tags
+
+import dashboard
+from approval_client.wire import OutcomeState, Status
+from dashboard.approvals.services import mark_viewed
+from dashboard.audit.models import AuditEntry
+from dashboard.audit.services import Actor, Event, record
+from dashboard.web.office.events import SENTENCES, named_in, sentence
+from tests import make
+
+SOURCE = Path(dashboard.__file__).parent
+PUT_TOGETHER = {
+    "action": [f"approval.{s}" for s in Status if s is not Status.PENDING],
+    "f'outcome.{report.state}'": [f"outcome.{state}" for state in OutcomeState],
+    "f'person.{'re' if active else 'de'}activated'": [
+        "person.reactivated",
+        "person.deactivated",
+    ],
+    "'webhook.switched_on' if on else 'webhook.switched_off'": [
+        "webhook.switched_on",
+        "webhook.switched_off",
+    ],
+    "verb": ["approval.taken_over", "approval.claimed"],
+}
+"""What is no plain text in the source -> what it can be."""
+
+
+def _written(expression):
+    text = ast.unparse(expression).replace('"', "'")
+    return text.replace("{('", "{'").replace(
+        "')}", "'}"
+    )  # as Python 3.11 writes it, and later ones
+
+
+def _names(path):
+    """The names of the events that a file makes."""
+    for call in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            continue
+        position = {"Event": 0, "event": 0, "_record": 3}.get(call.func.id)
+        if position is None or len(call.args) <= position:
+            continue
+        made = call.args[position]
+        if isinstance(made, ast.Constant):
+            prefix = "approval." if call.func.id == "event" else ""
+            yield [f"{prefix}{made.value}"]
+        else:
+            yield PUT_TOGETHER.get(_written(made), [])
+
+
+def _every_name():
+    rooms = (SOURCE / room for room in ("accounts", "approvals", "audit", "notifications"))
+    files = [file for room in (*rooms, SOURCE / "policies") for file in room.rglob("*.py")]
+    return {name for file in files for names in _names(file) for name in names}
+
+
+def told(action, subject="", *, actor="user:ana", **details):
+    with transaction.atomic():
+        record(Actor(actor), Event(action, subject, details=details))
+    entry = AuditEntry.objects.latest("seq")
+    return sentence(entry, named_in([entry]))
+
+
+def words(*args, **details):
+    return strip_tags(told(*args, **details))
+
+
+def test_every_event_that_is_recorded_has_a_sentence():
+    assert sorted(_every_name()) == sorted(SENTENCES)
+
+
+def test_every_put_together_name_is_found():
+    found = {name for names in PUT_TOGETHER.values() for name in names}
+
+    assert found <= _every_name()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("action", sorted(SENTENCES))
+def test_no_event_needs_details_to_be_told(action):
+    assert words(action, "user:ben").strip()
+
+
+def test_an_approval_names_the_request_its_agent_and_who_saw_all_of_it(token, alice):
+    approval = make.pending(token, content={"code": "print(1)", "language": "python"})
+    make.decided(approval, alice, reason="Fine.")
+    entry = AuditEntry.objects.get(action="approval.approved")
+
+    said = sentence(entry, named_in([entry]))
+
+    assert strip_tags(said) == (
+        "alice approved Python, 1 line of beamline, with its end in view: “Fine.”"
+    )
+    assert f'href="/approvals/{approval.pk}"' in said
+    assert 'href="/audit?agent=beamline"' in said
+
+
+def test_opening_is_told_without_the_word_of_the_machine(token, alice):
+    approval = make.pending(token, content={"code": "print(1)", "language": "python"})
+    mark_viewed(approval_id=approval.pk, person=alice, auth="")
+    entry = AuditEntry.objects.latest("seq")
+
+    said = strip_tags(sentence(entry, named_in([entry])))
+
+    assert said == "alice opened Python, 1 line of beamline"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (("hold.placed", "", {"reason": "drill"}), "ana put everything on hold: “drill”"),
+        (
+            ("policy.published", "policy:4", {"loosened": ["x"]}),
+            ("ana published revision 4 of the policy, which loosens the policy"),
+        ),
+        (
+            ("person.roles_changed", "user:ben", {"before": [], "roles": ["admin"]}),
+            ("ana changed the roles of ben from none to admin"),
+        ),
+        (("sign_in_link.made", "user:ana", {}), "ana made a sign-in link"),
+        (("sign_in_link.made", "user:ben", {}), "ana made a sign-in link for ben"),
+        (
+            ("audit.verified", "", {"entries": 7, "problem": ""}),
+            ("ana verified the audit log: whole up to entry 7"),
+        ),
+        (
+            ("audit.verified", "", {"problem": "entry 3 is missing"}),
+            ("ana verified the audit log. It is broken: entry 3 is missing"),
+        ),
+        (
+            ("webhook.added", "agent:bot", {"host": "https://a.example"}),
+            ("ana set up the webhook of bot: https://a.example"),
+        ),
+        (("something.new", "thing:1", {}), "ana: something.new thing:1"),
+    ],
+)
+def test_sentences(event, said):
+    action, subject, details = event
+
+    assert words(action, subject, **details) == said
+
+
+@pytest.mark.django_db
+def test_nothing_that_somebody_wrote_can_act_in_a_sentence():
+    said = told("hold.placed", reason="<script>\u202e", actor="agent:<b>")
+
+    assert "<script>" not in said
+    assert "\u202e" not in said
+    assert "<b>" not in said
