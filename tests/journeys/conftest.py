@@ -52,17 +52,22 @@ async def admin_state(product, browse):
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def ben_state(product, browse, admin_state):
     """What the browser of a second person keeps, whom the first one invited."""
+    return await invited("ben", browse, admin_state, product)
+
+
+async def invited(name, browse, admin_state, product):
+    """Have the admin invite somebody, who signs in with the link."""
     admin = await browse(product.address, admin_state)
-    await admin.presses(admin.link("People"))
-    await admin.types("ben", admin.page.get_by_label("Name", exact=True).first)
-    await admin.presses(admin.page.get_by_label("Reviewer: reads requests and decides them"))
+    await admin.goes_to("People")
+    await admin.types(name, admin.page.get_by_label("Name", exact=True).first)
+    await admin.presses(admin.page.get_by_label("Reviewer: decides requests"))
     await admin.presses(admin.button("Add and show a sign-in link"))
-    await admin.sees("Sign-in link for ben")
+    await admin.sees(f"Sign-in link for {name}")
     link = await admin.page.locator("#link").text_content()
     await admin.goes()
-    ben = await browse(link)
-    await signs_in(ben, "ben")
-    return await state_of(ben)
+    person = await browse(link)
+    await signs_in(person, name)
+    return await state_of(person)
 
 
 async def signs_in(person, name):
@@ -109,3 +114,9 @@ async def on_a_phone(arrives, admin_state):
 async def ben(arrives, ben_state):
     """The second person, at a desk."""
     return await arrives(ben_state)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def cara(arrives, browse, admin_state, product):
+    """A third person, invited for one journey: their session is theirs alone."""
+    return await arrives(await invited("cara", browse, admin_state, product))

@@ -13,5 +13,6 @@
   const off = [...document.querySelectorAll("button")].map((button) => button.disabled);
   const focus = byKeys && [...document.querySelectorAll("*")].indexOf(document.activeElement);
   const seen = document.getElementById("announcer")?.className;
-  return JSON.stringify([location.href, Math.round(scrollY), focus, seen, filled, off, words]);
+  const refused = document.querySelectorAll(":user-invalid").length; // the browser's own words point there
+  return JSON.stringify([location.href, Math.round(scrollY), focus, seen, refused, filled, off, words]);
 }

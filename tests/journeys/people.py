@@ -82,7 +82,13 @@ class Person:
         """Turn the wheel until ``thing`` can be pressed."""
         box = await self.page.locator("#main").bounding_box()
         await self.page.mouse.move(box["x"] + box["width"] * 0.6, 400)
-        await self._scrolls(lambda: self.page.mouse.wheel(0, 2500), thing)
+        await self._scrolls(lambda: self.page.mouse.wheel(0, 500), thing)
+
+    async def sees_all(self):
+        """Press Next unseen part until all of the content was in view."""
+        unseen = self.button("Next unseen part")
+        while await unseen.is_visible():
+            await self.presses(unseen)
 
     async def swipes_until(self, thing):
         """Move the page up with a finger until ``thing`` can be pressed."""
@@ -114,6 +120,19 @@ class Person:
         """Choose the request from the list whose row shows these words."""
         await self.presses(self.row(words).locator(".item-link"))
         await self.reads(reads or words)
+
+    async def goes_to(self, name):
+        """Follow the navigation to a page."""
+        link = self.page.get_by_role("navigation", name="Pages").get_by_role("link", name=name)
+        if not await link.is_visible():
+            await self.presses(self.page.get_by_text("Admin", exact=True))
+        await self.presses(link)
+
+    async def opens_another_tab(self):
+        """Open the address that they have open in another tab of the same browser."""
+        other = type(self)(await self.page.context.new_page())
+        await other.begins_at(self.page.url)
+        return other
 
     async def approves(self):
         await self.presses(self.button("Approve"))

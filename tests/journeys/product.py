@@ -18,6 +18,16 @@ OURS = re.compile(
 TROUBLE = re.compile(r"^.*(?: ERROR | CRITICAL |Traceback).*$", re.MULTILINE)
 
 
+def first_link(printed):
+    """Return where the first person signs in."""
+    return re.search(r"^  (\S+/sign-in/\S+)$", printed, re.MULTILINE)[1]
+
+
+def settings_for_agents(printed):
+    """Return what an agent sets, from the lines that were printed for it."""
+    return dict(re.findall(r"^  export (DASHBOARD_\w+)=(\S+)$", printed, re.MULTILINE))
+
+
 class Product:
     """One ``manage.py start`` in a data folder of its own."""
 
@@ -48,12 +58,12 @@ class Product:
 
     @property
     def first_link(self):
-        return re.search(r"^  (\S+/sign-in/\S+)$", self.printed, re.MULTILINE)[1]
+        return first_link(self.printed)
 
     @property
     def settings(self):
         """What an agent sets, from the lines that were printed for it."""
-        return dict(re.findall(r"^  export (DASHBOARD_\w+)=(\S+)$", self.printed, re.MULTILINE))
+        return settings_for_agents(self.printed)
 
     def troubles(self):
         """Lines since the last time that tell of something that nobody foresaw."""

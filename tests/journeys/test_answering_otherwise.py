@@ -23,22 +23,34 @@ async def test_rejected_with_a_reason(admin, agent):
     assert answer.reason == "Sector 3 is in use. Ask at 15:00."
 
 
+async def test_approved_with_a_note(admin, agent):
+    asked = agent.ask(ApprovalRequest.code("print('with a note')", "python"))
+    await admin.opens("with a note")
+
+    await admin.presses(admin.page.get_by_text("Note…"))
+    await admin.types("Only until 15:00.", admin.page.get_by_label("Note to the agent"))
+    await admin.approves()
+
+    answer = await agent.answer_to(asked)
+    assert (answer.approved, answer.reason) == (True, "Only until 15:00.")
+
+
 async def test_edited_by_one_and_approved_by_another(admin, ben, agent):
     refund = ApprovalRequest.tool_call("refund", {"order": 48213, "euro": 250}, accepts_edits=True)
     asked = agent.ask(refund)
     await admin.opens("48213")
 
-    await admin.presses(admin.link("Edit…"))
+    await admin.presses(admin.link("Edit"))
     text = admin.page.get_by_role("textbox", name="arguments")
     await admin.types('{"order": 48213, "euro": 25', text)
     async with admin.is_refused(422, "/edit", told="Nothing was recorded"):
-        await admin.presses(admin.button("Look at the change"))
+        await admin.presses(admin.button("Preview changes"))
     await admin.types('{"order": 48213, "euro": 25}', text)
-    await admin.presses(admin.button("Look at the change"))
-    await admin.sees("You wrote this, and the policy wants somebody else to approve")
+    await admin.presses(admin.button("Preview changes"))
+    await admin.sees("so another person must approve it")
     await ben.opens("48213")
-    await ben.presses(ben.link("Look at it"))
-    await ben.sees("A change, before it is sent")
+    await ben.presses(ben.link("Preview it"))
+    await ben.sees("A change")
     await ben.presses(ben.button("Approve this change"))
     await ben.sees("Approved by you")
 
@@ -53,12 +65,12 @@ async def test_some_steps_of_a_plan(admin, ben, agent):
 
     await admin.presses(admin.page.get_by_role("group", name="Step 1").get_by_label("Allow"))
     await admin.presses(admin.page.get_by_role("group", name="Step 2").get_by_label("Refuse"))
-    await admin.presses(admin.button("Look at what is left"))
-    await admin.sees("What is different")
+    await admin.presses(admin.button("Approve selected steps…"))
+    await admin.sees("Changes")
     await ben.opens("Plan", reads="Read the vacuum logs")
-    await ben.presses(ben.link("Look at it"))
-    await ben.sees("A part of the plan, before it is sent")
-    await ben.presses(ben.button("Approve what is left"))
+    await ben.presses(ben.link("Preview it"))
+    await ben.sees("A part of the plan")
+    await ben.presses(ben.button("Approve selected steps"))
     await ben.sees("Approved by you")
 
     answer = await agent.answer_to(asked)

@@ -28,7 +28,7 @@ async def test_from_the_button_for_the_most_urgent(admin, agent):
     asked = agent.ask(code("print('most urgent')"))
     await admin.sees("1 request waits for an answer")
 
-    await admin.presses(admin.link("Read the most urgent"))
+    await admin.presses(admin.link("Open the most urgent"))
     await admin.reads("most urgent")
     await admin.approves()
 
@@ -42,7 +42,6 @@ async def test_the_next_request(admin, agent):
     await admin.approves()
     await approved(agent, first)
 
-    await admin.presses(admin.link("Next request"))
     await admin.reads("second")
     await admin.approves()
 
@@ -61,7 +60,6 @@ async def test_after_going_back_and_forward(admin, agent):
     await admin.reads("second")
     await admin.approves()
     await approved(agent, second)
-    await admin.goes_back()
     await admin.reads("first")
     await admin.approves()
 
@@ -73,8 +71,8 @@ async def test_by_keys_alone(admin, agent):
     await admin.row("one by keys").wait_for()
     await admin.row("two by keys").wait_for()
 
+    await admin.keys("j")
     for name in await shown_in_this_order(admin, asked):
-        await admin.keys("j", "Enter")
         await admin.reads(f"{name} by keys")
         await admin.keys("a", "Enter")
         await admin.sees("Approved by you")
@@ -101,7 +99,7 @@ async def test_on_a_phone(on_a_phone, agent):
 
 
 async def test_what_arrives_while_the_page_is_open(admin, agent):
-    await admin.sees("Nothing waits for an answer.")
+    await admin.sees("No requests are waiting.")
 
     asked = agent.ask(code("print('just now')"))
     await admin.opens("just now")
@@ -110,11 +108,11 @@ async def test_what_arrives_while_the_page_is_open(admin, agent):
     await approved(agent, asked)
 
 
-async def test_what_has_to_be_scrolled_to_its_end(admin, agent):
+async def test_what_is_long_part_by_part(admin, agent):
     asked = agent.ask(code(LONG))
     await admin.opens("SR:C01:COR:0'")
 
-    await admin.scrolls_until(admin.button("Approve"))
+    await admin.sees_all()
     await admin.reads("SR:C01:COR:1199'")
     await admin.approves()
 
@@ -126,15 +124,12 @@ async def test_many_that_are_alike(admin, agent):
         agent.ask(ApprovalRequest.tool_call("read_file", {"path": f"/data/run-{n}.csv"}))
         for n in range(3)
     ]
-    ticks = [admin.row(f"run-{n}.csv").get_by_role("checkbox") for n in range(3)]
-    for tick in ticks:  # a list under the pointer holds back what is new
-        await tick.wait_for()
+    fold = admin.row("read_file ×3 alike")
+    await fold.wait_for()
 
-    for tick in ticks:
-        await admin.presses(tick)
-    await admin.presses(admin.button("Look at these together"))
-    await admin.scrolls_until(admin.button("Approve these 3"))
-    await admin.presses(admin.button("Approve these 3"))
+    await admin.presses(fold.locator(".item-link"))
+    await admin.scrolls_until(admin.button("Approve all 3"))
+    await admin.presses(admin.button("Approve all 3"))
 
     for one in asked:
         await approved(agent, one)

@@ -27,7 +27,7 @@ async def test_a_newcomer_approves_what_the_demo_asks(demo, browse):
     newcomer = await browse(demo.first_link)
     await signs_in(newcomer, "admin")
 
-    await newcomer.opens("def may_enter")
+    await newcomer.opens("only staff", reads="def may_enter")
     await newcomer.scrolls_until(newcomer.button("Approve"))
     await newcomer.approves()
 

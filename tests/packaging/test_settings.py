@@ -10,14 +10,21 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ASK = "import settings; print(settings.PAGES_DIR, settings.DATA_DIR, sep='\\n')"
+COMMAND = "import sys; sys.argv = sys.argv[1:]; import settings; print(settings.OPERATOR_COMMAND)"
 
 
 @pytest.fixture
-def places(tmp_path):
-    """Asks the settings, laid out like this, for the folders of pages and data."""
+def package(tmp_path):
+    """Return a folder that holds the settings and nothing else."""
     package = tmp_path / "lib" / "dashboard"
     package.mkdir(parents=True)
     shutil.copy(ROOT / "dashboard" / "settings.py", package)
+    return package
+
+
+@pytest.fixture
+def places(package, tmp_path):
+    """Asks the settings, laid out like this, for the folders of pages and data."""
 
     def places(**variables):
         kept = {k: v for k, v in os.environ.items() if k not in {"DASHBOARD_DATA_DIR", "DEBUG"}}
@@ -56,3 +63,24 @@ def test_the_operator_has_the_last_word_about_the_data_folder(places, tmp_path):
     chosen = {"DASHBOARD_DATA_DIR": str(tmp_path / "mine")}
 
     assert places(**chosen) == ["lib/dashboard/web", "mine"]
+
+
+@pytest.mark.parametrize(
+    ("checkout", "started_by", "command"),
+    [
+        ([], "bin/approval-dashboard", "approval-dashboard"),
+        ([], "bin/gunicorn", "approval-dashboard"),
+        (["manage.py", "pyproject.toml"], "manage.py", "python manage.py"),
+        (["manage.py", "pyproject.toml"], "bin/gunicorn", "python manage.py"),
+        (["manage.py", "pyproject.toml"], "bin/approval-dashboard", "approval-dashboard"),
+    ],
+)
+def test_messages_name_the_command_that_was_started(package, checkout, started_by, command):
+    for name in checkout:
+        (package.parent / name).touch()
+
+    said = subprocess.check_output(
+        [sys.executable, "-c", COMMAND, started_by], cwd=package, text=True
+    )
+
+    assert said.strip() == command
