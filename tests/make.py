@@ -153,6 +153,11 @@ def half_over(of: AgentToken, **changes) -> ApprovalRequest:
     )
 
 
+def silent(approval: ApprovalRequest) -> None:
+    """Turn back a request to a minute ago, since when its agent did not ask for the answer."""
+    _backdate(approval, submitted_at=timezone.now() - timedelta(seconds=60))
+
+
 def outdated(grant: Grant) -> None:
     """Turn back the time of a grant, so that it is over."""
     past = timezone.now() - timedelta(seconds=1)

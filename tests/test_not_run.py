@@ -31,11 +31,12 @@ def run(tmp_path):
         file = tmp_path / "tests" / room / "test_it.py"
         file.parent.mkdir(parents=True)
         file.write_text(text)
-        options = ["-q", "-p", "tests.not_run", "-p", "no:django", "-p", "no:cacheprovider"]
+        options = ["-q", "-p", "tests.not_run", "-p", "no:cacheprovider"]
         command = [sys.executable, "-m", "pytest", *options, f"--rootdir={tmp_path}", file]
         unset = {"CI", "FRAMEWORKS", "DATABASE_URL", "REDIS_URL", "PYTEST_ADDOPTS"}
         kept = {k: v for k, v in os.environ.items() if k not in unset}
-        environment = {**kept, "PYTHONPATH": str(ROOT), **variables}
+        alone = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        environment = kept | alone | variables
         done = subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from dashboard.accounts.models import AgentToken, User
 from dashboard.accounts.services.people import OPERATOR, create_person
-from dashboard.approvals.models import ApprovalRequest, Inspection, Judgement
+from dashboard.approvals.models import ApprovalRequest, Inspection, Judgement, Poll
 from dashboard.inspection.findings import Finding, Report, Severity
 from dashboard.policies.demands import Required
 from dashboard.policies.services import current_revision
@@ -46,6 +46,8 @@ def report():
 
 def write(asked):
     ApprovalRequest.objects.bulk_create(asked)
+    waited = now + timedelta(hours=1)  # the agent waits for as long as this takes
+    Poll.objects.bulk_create([Poll(approval=a, last_polled_at=waited) for a in asked])
     seen = Inspection.objects.bulk_create([
         Inspection(approval=a, digest=a.digest, report=report(), repeated=0,
                    inspected_at=now) for a in asked])
@@ -66,7 +68,7 @@ rita_s = Client(HTTP_HOST=settings.PUBLIC_URL.partition("://")[2])
 rita_s.force_login(rita)
 PAGES = {
     "/": "queue", "/queue": "list alone", "/?q=x_42": "search", "/?severity=high": "severity",
-    "/?order=risk": "by risk", "/?mine=on": "needs me",
+    "/?order=risk": "by risk", "/?mine=1": "needs me", "/?page=2": "page 2",
     f"/approvals/{long.pk}": "5,000 lines", f"/approvals/{huge.pk}": "50,000 lines",
     f"/approvals/{huge.pk}/lines?part=40": "50,000 lines, part 40",
     f"/approvals/{huge.pk}/lines?find=row_49999": "50,000 lines, search",

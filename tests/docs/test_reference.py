@@ -9,8 +9,9 @@ from dashboard.api.problems import STATUS_OF
 from dashboard.api.schemas import OutcomeIn, SubmitIn
 from dashboard.api.views import api
 from dashboard.approvals.rules.content import CONTENTS
-from tests.docs.reading import AGENTS, README, ROOT, cells, rows
+from tests.docs.reading import AGENTS, ROOT, cells, rows
 
+SETTINGS, COMMANDS = ROOT / "docs/settings.md", ROOT / "docs/commands.md"
 SETTING = re.compile(r"(?:env\.\w+|whole_number)\(\s*\"(\w+)\"")
 METHODS = ("get", "post", "put", "patch", "delete")
 
@@ -20,21 +21,22 @@ def settings_in_the_code():
 
 
 def test_every_setting_has_a_line():
-    documented = {name for name in cells(README) if name.isupper()}
+    documented = {name for name in cells(SETTINGS) if name.isupper()}
 
     assert documented == settings_in_the_code()
 
 
 def test_every_command_has_a_line():
     files = (ROOT / "dashboard/management/commands").glob("[a-z]*.py")
-    documented = {name.split()[1] for name in cells(README) if name.startswith("manage.py ")}
+    named = [name.split() for name in cells(COMMANDS)]
+    documented = {words[1] for words in named if words[0] == "approval-dashboard"}
 
     assert documented == {file.stem for file in files} | {"createsuperuser", "migrate"}
 
 
 def test_every_option_of_start_is_named():
     code = (ROOT / "dashboard/management/commands/start.py").read_text()
-    line = next(name for name in cells(README) if name.startswith("manage.py start"))
+    line = next(name for name in cells(COMMANDS) if name.startswith("approval-dashboard start"))
 
     assert set(re.findall(r"--[a-z-]+", line)) == set(re.findall(r'"(--[a-z-]+)"', code))
 
