@@ -1,27 +1,39 @@
 // Which presses count. None does within half a second after something changed under the hands, none
-// while the browser is offline, and no form is sent twice; a press that does not count is told so. Without script the server refuses
+// while the browser is offline, and no form is sent twice; whoever pressed is told. What changes in the
+// list moves nothing beside it, so presses beside it go on counting. Without script the server refuses
 // the second answer instead. A finger approves by a deliberate hold: a tap that went astray approves
 // nothing. Mice, keyboards and screen readers press as ever, and so does everybody without this file.
 
 import { announce, announceInSight, hide } from "./announcing.js";
 
 const ARMS_AFTER_MS = 500;
-const root = document.documentElement; // says so too: data-arming, for the pointer's shape
+const root = document.documentElement; // data-arming says where no press counts: "page" is everywhere
 const HOLD_MS = 600;
 const STRAYS_PX = 12;
-let armedAt = 0;
+const armedAt = { list: 0, page: 0 };
 let timer = 0;
 let held = null; // the button under the finger, with where that came down
 let isDown = false; // whether a finger or a button of a mouse is down
 let lifted = []; // what waits for it to come up
 let isTouch = false; // whether what was pressed last was an Approve, by a finger
 
-/** Start the half second again: something moved or was replaced. */
-export function disarm() {
-  armedAt = performance.now() + ARMS_AFTER_MS;
-  root.dataset.arming = "";
+/**
+ * Start the half second again: something moved or was replaced.
+ *
+ * @param {"list"|"page"} [place] - where: in the list of requests only, or anywhere
+ */
+export function disarm(place = "page") {
+  armedAt.list = performance.now() + ARMS_AFTER_MS;
+  if (place === "page") armedAt.page = armedAt.list;
+  showArming();
+}
+
+function showArming() {
   clearTimeout(timer);
-  timer = setTimeout(() => delete root.dataset.arming, ARMS_AFTER_MS + 10);
+  const place = ["page", "list"].find((one) => performance.now() < armedAt[one]);
+  if (!place) return delete root.dataset.arming;
+  root.dataset.arming = place;
+  timer = setTimeout(showArming, armedAt[place] - performance.now() + 10);
 }
 
 /** @param {Event} event */
@@ -30,8 +42,8 @@ function refuse(event) {
   event.stopImmediatePropagation();
 }
 
-/** @returns {boolean} whether something changed within the last half second */
-export const isArming = () => "arming" in root.dataset;
+/** @returns {boolean} whether something changed beside the list within the last half second */
+export const isArming = () => root.dataset.arming === "page";
 
 /** Why nothing comes of a press that was too early. */
 export function sayTooEarly() {
@@ -90,7 +102,7 @@ function guard(event) {
   const form = event.target;
   if (form.method !== "post") return;
   if (isOffline()) return refuseOffline(event);
-  if (form.matches(".decide, [data-arms]") && performance.now() < armedAt) return refuseEarly(event);
+  if (form.matches(".decide, [data-arms]") && performance.now() < armedAt.page) return refuseEarly(event);
   if (form.getAttribute("aria-busy") === "true") return refuseTwice(event);
   hide();
   form.setAttribute("aria-busy", "true"); // not disabled: a disabled button is not sent
@@ -195,7 +207,8 @@ document.addEventListener(
   "click",
   (event) => {
     if (!event.target.closest?.(".item-link, .result .button") || event.detail === 0) return;
-    if (performance.now() < armedAt) refuseEarly(event);
+    const place = event.target.closest(".queue") ? "list" : "page";
+    if (performance.now() < armedAt[place]) refuseEarly(event);
     else hide();
   },
   true,

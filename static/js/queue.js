@@ -1,7 +1,8 @@
-// Keeps the list current without moving it under the hands: while the pointer or the focus is in
-// it, news wait behind a strip above it, and the row of what is open stays in sight. The list itself always comes from the server. Keeps the list
-// and the address at what the filters say, and counts in the title what needs the reader, where they
-// asked for that on their account page. Without this file the filters are a form that is sent.
+// Keeps the list current without moving it under the hands: while the pointer or the focus is in it,
+// news wait behind a strip above it, and the row of what is open stays in sight. The list itself always
+// comes from the server. Keeps the list and the address at what the filters say, and counts in the
+// title what needs the reader, where they asked for that on their account page. Without this file the
+// filters are a form that is sent.
 
 import { disarm } from "./pressing.js";
 import { fetched, paced } from "./pacing.js";
@@ -153,7 +154,7 @@ if (pane) {
   document.addEventListener("htmx:beforeSwap", consider);
   document.addEventListener("click", (event) => event.target.closest("#list-news") && look(true));
   for (const name of ["pointerleave", "focusout"]) pane.addEventListener(name, left);
-  document.addEventListener("htmx:oobAfterSwap", disarm);
+  document.addEventListener("htmx:oobAfterSwap", () => disarm());
 }
 
 if (filters) {

@@ -20,8 +20,11 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   else location.reload();
 });
 
-// What is said of the last request moves no button: the bar grows upwards.
-document.addEventListener("htmx:afterSwap", (event) => event.detail?.target?.closest?.("#last-decision") || disarm());
+document.addEventListener("htmx:afterSwap", (event) => {
+  const target = event.detail?.target;
+  if (target?.closest?.("#last-decision")) return; // moves no button: the bar grows upwards
+  disarm(target?.id === "list" ? "list" : "page");
+});
 
 for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
   document.addEventListener(name, (event) => {

@@ -90,7 +90,7 @@ def test_another_reviewer_approves_an_edit(editable, alice, bob):
 def test_who_wrote_it_does_not_count_unless_the_policy_says_so(editable, alice):
     edit = propose(editable, alice)
 
-    with pytest.raises(NotAllowed, match="You wrote this"):
+    with pytest.raises(NotAllowed, match="your own change"):
         approve(editable, edit, alice)
 
     assert not Decision.objects.exists()

@@ -151,9 +151,7 @@ async def test_choosing_from_the_list_keeps_the_page_and_leads_to_the_heading(ho
 
     await page.locator("#request-title:focus").wait_for()
     assert page.url == f"{house.url}/approvals/{approval['id']}"
-    await expect(page).to_have_title(
-        re.compile(r"^(\(\d+\) )?A plan wants to be followed · Approvals$")
-    )
+    await expect(page).to_have_title(re.compile(r"^(\(\d+\) )?Plan from agent-0 · Approvals$"))
     assert await page.evaluate("window.stayed")
 
 

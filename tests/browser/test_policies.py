@@ -73,7 +73,7 @@ async def write_failing_rule(page):
     await page.get_by_label("Name").fill("No ramps")
     await page.get_by_label("Reject, whatever").check()
     await page.get_by_text("What is asked", exact=True).click()
-    await page.get_by_label("Tools").fill("ramp_down")
+    await page.get_by_label("Tools", exact=True).fill("ramp_down")
     await page.get_by_label("What the agent is told").fill(TOLD)
     await page.get_by_label("Must match").fill(RAMP)
     await save_rule(page)
@@ -98,7 +98,7 @@ async def test_a_rule_whose_example_failed_is_mended_and_published(visit, ruth):
     await begin(page)
     await write_failing_rule(page)
 
-    await page.get_by_label("Tools").fill("ramp_*")
+    await page.get_by_label("Tools", exact=True).fill("ramp_*")
     await save_rule(page)
     await page.get_by_text("The rule 'No ramps' is saved in the draft.").wait_for()
     await page.get_by_label("Why (optional)").fill("Too many ramps.")

@@ -4,6 +4,7 @@ The clock of the page stands still but for what a test lets pass, and no news co
 machine changes nothing. 100 ms lie between two presses of somebody who is in a hurry.
 """
 
+import asyncio
 import time
 
 import pytest
@@ -123,6 +124,22 @@ async def test_a_double_click_does_not_go_on_to_the_approve_that_comes_under_it(
     await open_desk.page.mouse.dblclick(*place)
 
     await expect(open_desk.page.locator("#announcer.is-seen")).to_contain_text(TOO_EARLY)
+    assert open_desk.sent == [open_desk.first["id"]]
+
+
+async def test_what_comes_into_the_list_stops_no_press_beside_it(desk, house):
+    open_desk = await desk()
+    await open_desk.past(ARMS_AFTER_MS)
+    await open_desk.read_to_the_end()
+    await open_desk.page.unroute("**/queue**")
+    third = await asyncio.to_thread(house.submit, time_limit_s=900)
+    row = open_desk.page.locator(f".item[data-id='{third['id']}']")
+    while not await row.count():
+        await open_desk.past(SETTLED_MS)
+
+    await open_desk.approve.click()  # less than 500 ms after the list changed
+
+    await open_desk.next_request.wait_for()
     assert open_desk.sent == [open_desk.first["id"]]
 
 

@@ -213,13 +213,13 @@ async def test_the_title_counts_while_the_list_is_held_and_beside_a_request(hous
 
     await asyncio.to_thread(house.submit)
 
-    await expect(page).to_have_title(f"({before + 1}) Python code wants to run · Approvals")
+    await expect(page).to_have_title(f"({before + 1}) Python, 1 line · Approvals")
 
 
 async def test_nobody_has_a_count_who_did_not_ask_for_it(house, visit, path_of):
     page = await visit(path_of(house.submit()))
 
-    await expect(page).to_have_title("Python code wants to run · Approvals")
+    await expect(page).to_have_title("Python, 1 line · Approvals")
 
 
 async def test_there_is_no_count_where_nothing_needs_me(house, visit, run):
