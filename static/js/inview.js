@@ -39,7 +39,8 @@ function isFolded(element) {
  * @returns {Element[]} the lines, rows and paragraphs that hold its text, in order
  */
 function partsOf(root) {
-  const lines = [...root.querySelectorAll(".line")].filter((line) => !isFolded(line)); // empty ones too
+  // Empty lines too, but not what follows the break at the end: that is no line to people.
+  const lines = [...root.querySelectorAll(".line")].filter((line) => !line.matches(":empty:last-child:not(:first-child)") && !isFolded(line));
   const found = new Set(lines);
   const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {

@@ -166,7 +166,8 @@ async def test_going_back_from_a_request_shows_the_queue_afresh(house, visit):
 
     await page.locator("#choose").wait_for()
     kept = await page.evaluate("[...Object.keys(sessionStorage), ...Object.keys(localStorage)]")
-    assert kept == ["htmx-current-path-for-history"]  # and no page with what an agent sent
+    # And no page with what an agent sent.
+    assert kept == ["htmx-current-path-for-history", "approvals:open-next"]
 
 
 async def test_who_decides_by_keyboard_stays_in_the_bar(house, visit, path_of):

@@ -11,9 +11,18 @@ from tests.browser.test_looks import serious
 TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
 LONG = {"code": "x = 1\n" * 300, "language": "python"}
 SMALL = """
+// How far up and down from its middle a finger still presses it.
+const reach = (e) => {
+  const { x, y, width, height } = e.getBoundingClientRect();
+  const [middle, is] = [y + height / 2, (to) => e.contains(document.elementFromPoint(x + width / 2, to))];
+  let [top, bottom] = [middle, middle];
+  while (is(top - 1)) top--;
+  while (is(bottom + 1)) bottom++;
+  return Math.max(height, bottom - top + 1);
+};
 [...document.querySelectorAll("a, button, summary, select, input:not([type=hidden])")]
   .filter((e) => e.checkVisibility() && !e.closest("p, dd, li, label, .skip, .code, td, th"))
-  .map((e) => [e.outerHTML.slice(0, 90), Math.round(e.getBoundingClientRect().height)])
+  .map((e) => [e.outerHTML.slice(0, 90), Math.round(reach(e))])
   .filter(([, height]) => height < 44)
 """
 
@@ -212,8 +221,9 @@ async def test_whatever_is_pressed_is_large_enough(house, visit, path):
     assert await page.evaluate(SMALL) == []
 
 
-async def test_whatever_is_pressed_beside_a_request_is_large_enough(phone):
-    page, _, _ = await phone()
+@pytest.mark.parametrize("content", [None, {"code": "caput('SR:C01', 1)", "language": "python"}])
+async def test_whatever_is_pressed_beside_a_request_is_large_enough(phone, content):
+    page, _, _ = await phone(content=content)
     assert await page.evaluate(SMALL) == []
 
     await page.locator(".reject > summary").tap()

@@ -69,19 +69,6 @@ async def test_after_reading_what_holds_now_it_can_be_decided(house, deaf):
     await page.locator(".result--approved").wait_for()
 
 
-async def test_a_page_that_is_offline_says_so_and_nothing_is_recorded(house, visit, path_of):
-    approval = house.submit()
-    page = await visit(path_of(approval))
-    await armed(page)
-    await page.context.set_offline(True)
-    await expect(page.locator("#live")).to_have_text("Offline")
-
-    await page.get_by_role("button", name="Approve").click()
-
-    await expect(page.locator(".bar-trouble")).to_be_visible()
-    assert house.wait(approval, hold=0)["status"] == "pending"
-
-
 async def test_a_page_that_was_offline_catches_up(house, visit, path_of):
     approval = house.submit()
     page = await visit(path_of(approval))
