@@ -63,7 +63,12 @@ def whole() -> ApprovalQuerySet:
     # Judgements share inspections, whose reports may be long.
     judgements = Judgement.objects.prefetch_related("inspection").order_by("id")
     return ApprovalRequest.objects.select_related(
-        "agent__owner", "token__agent", "decision__decided_by", "decision__grant__made_by", "poll"
+        "agent__owner",
+        "agent__webhook",
+        "token__agent",
+        "decision__decided_by",
+        "decision__grant__made_by",
+        "poll",
     ).prefetch_related(
         Prefetch("edits", queryset=Edit.objects.select_related("edited_by").order_by("id")),
         Prefetch("judgements", queryset=judgements),

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import Case, Q, Value, When
 from django.db.models.functions import Left
 
+from approval_client.wire import Status
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
@@ -44,8 +45,8 @@ class QueueFilter:
     text: str = ""
 
 
-POLLS_EVERY = timedelta(seconds=40)
-"""An agent that waits asks again within this time; after it, nobody waits."""
+_POLLS_EVERY = timedelta(seconds=40)
+"""An agent that waits asks again within this time; after it, the request is abandoned."""
 
 
 def is_abandoned(now: datetime) -> Case:
@@ -53,11 +54,22 @@ def is_abandoned(now: datetime) -> Case:
 
     An agent with an active webhook is told of the answer, so it need not wait.
     """
-    since = now - POLLS_EVERY
+    since = now - _POLLS_EVERY
     silent = Q(poll=None) | Q(poll__last_polled_at__lt=since)
     untold = Q(agent__webhook=None) | Q(agent__webhook__is_active=False)
     gone = When(Q(silent, untold, submitted_at__lt=since), then=Value(value=True))
     return Case(gone, default=Value(value=False))
+
+
+def was_abandoned(approval: ApprovalRequest, now: datetime) -> bool:
+    """Say the same of one request, read with its poll and its agent's webhook."""
+    if approval.status != Status.PENDING:
+        return False
+    webhook, poll = getattr(approval.agent, "webhook", None), getattr(approval, "poll", None)
+    if webhook and webhook.is_active:
+        return False
+    last = poll.last_polled_at if poll else approval.submitted_at
+    return now - max(last, approval.submitted_at) > _POLLS_EVERY
 
 
 def filtered(approvals: ApprovalQuerySet, by: QueueFilter) -> ApprovalQuerySet:

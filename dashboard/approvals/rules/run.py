@@ -47,7 +47,7 @@ def _told(approvals: ApprovalQuerySet) -> ApprovalQuerySet:
     return (
         with_text(approvals)
         .annotate(**ends, first_seen_at=Subquery(first_view.values("seen_at")[:1]))
-        .select_related("agent", "poll", "decision__grant__made_by")
+        .select_related("agent__webhook", "poll", "decision__grant__made_by")
         .prefetch_related(
             Prefetch("outcomes", queryset=Outcome.objects.order_by("id")),
             Prefetch("votes", queryset=votes),

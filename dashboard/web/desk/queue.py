@@ -31,12 +31,10 @@ from dashboard.approvals.models import (
     ApprovalQuerySet,
     ApprovalRequest,
     Decision,
-    Poll,
 )
 from dashboard.approvals.rules.answer import votes_that_count
 from dashboard.approvals.rules.bulk import MOST
 from dashboard.approvals.rules.queue import (
-    POLLS_EVERY,
     PersonalQueue,
     QueueFilter,
     filtered,
@@ -366,15 +364,6 @@ def folded(listed: Sequence[QueueRow], opened: UUID | None) -> list[Entry]:
 
 def _is_of(entry: Entry, row: QueueRow) -> bool:
     return entry.rows[0].together == row.together
-
-
-def nobody_is_waiting(approval: ApprovalRequest, now: datetime) -> bool:
-    """Say whether the agent of a pending request has stopped asking for the answer."""
-    if approval.status != Status.PENDING:
-        return False
-    poll: Poll | None = getattr(approval, "poll", None)
-    last = poll.last_polled_at if poll else approval.submitted_at
-    return now - max(last, approval.submitted_at) > POLLS_EVERY
 
 
 _PURPOSE = 160

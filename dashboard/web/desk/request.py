@@ -30,6 +30,7 @@ from dashboard.approvals.rules import likeness
 from dashboard.approvals.rules import notebook as notebook_rules
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.judgement import demands_of, report_of
+from dashboard.approvals.rules.queue import was_abandoned
 from dashboard.approvals.rules.snooze import snoozed_by
 from dashboard.approvals.rules.view import TextPart
 from dashboard.policies.demands import Required
@@ -53,7 +54,7 @@ from dashboard.web.desk.grant import GrantOffer, grant_offer, runnable_steps
 from dashboard.web.desk.judgement import JudgementView, judgement_view, last_judgement
 from dashboard.web.desk.likeness import earlier_request
 from dashboard.web.desk.notebook import pinned_notebook
-from dashboard.web.desk.queue import listing_of, nobody_is_waiting
+from dashboard.web.desk.queue import listing_of
 from dashboard.web.desk.view import (
     Unread,
     drawn_content,
@@ -336,7 +337,7 @@ class RequestState:
     status_word: str
     asked: Moment
     left: TimeLeft | None
-    nobody_waits: bool
+    is_abandoned: bool
     judgement: JudgementView
     may_decide: bool
     why_not_approve: str
@@ -377,20 +378,20 @@ def state_of(
     required, held = demands_of(judgement), queries.active_hold() is not None
     may_decide = is_open and roles.may_decide(person)
     why_not = _why_not(approval, required, person, now, held=held) if is_open else ""
-    nobody_waits = nobody_is_waiting(approval, now)
+    is_abandoned = was_abandoned(approval, now)
     ended = result_of(approval, person, now, held=held)
     progress = vote_progress(approval, required, person, now) if is_open else None
     may_yes = may_decide and not why_not
     who = is_open and assignment_panel(approval, required, person, now, may_act=may_decide)
     is_done = bool((progress and progress.mine) or (who and who.snoozed_until))
     goes_on = is_done or not may_decide
-    stamp = (approval.version, judgement.pk, held, may_decide, why_not, progress, nobody_waits)
+    stamp = (approval.version, judgement.pk, held, may_decide, why_not, progress, is_abandoned)
     return RequestState(
         status=approval.status,
         status_word=words.STATUSES[Status(approval.status)],
         asked=times.moment(approval.submitted_at, now),
         left=_left(approval, now) if is_open else None,
-        nobody_waits=nobody_waits,
+        is_abandoned=is_abandoned,
         judgement=judgement_view(approval, list(approval.judgements.all())),
         may_decide=may_decide,
         why_not_approve=why_not,
@@ -437,9 +438,10 @@ def _stamp(*shown: object) -> str:
 def _next(approval: ApprovalRequest, person: User, now: datetime) -> UUID | None:
     """Return the most urgent request that this person can still answer and an agent waits for."""
     left = queries.queue(now).exclude(pk=approval.pk).exclude(pk__in=snoozed_by(person, now))
-    ahead = left.exclude(votes__person=person).only("status", "submitted_at", "agent", "poll")
+    ahead = left.exclude(votes__person=person).select_related("agent__webhook")
+    ahead = ahead.defer("content", "evidence", "objective")
     first = list(ahead[:_LOOKS_AHEAD])
-    waits = (one.pk for one in first if not nobody_is_waiting(one, now))
+    waits = (one.pk for one in first if not was_abandoned(one, now))
     return next(waits, first[0].pk if first else None)
 
 

@@ -20,11 +20,11 @@ from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.approvals.rules import likeness
 from dashboard.approvals.rules import run as run_rules
 from dashboard.approvals.rules.likeness import EarlierRequest
+from dashboard.approvals.rules.queue import was_abandoned
 from dashboard.web import errors, times, words
 from dashboard.web.access import for_readers
 from dashboard.web.desk.answer import RequestResult, result_of
 from dashboard.web.desk.likeness import how_much_changed
-from dashboard.web.desk.queue import nobody_is_waiting
 from dashboard.web.drawing import charts
 from dashboard.web.drawing.charts import Stages, Timeline, TimelineRow
 from dashboard.web.drawing.markup import untrusted
@@ -68,7 +68,7 @@ class RunStep:
     summary: SafeString
     asked: Moment
     left: TimeLeft | None
-    nobody_waits: bool
+    is_abandoned: bool
     result: RequestResult | None
     reason: str
     waited: str
@@ -267,7 +267,7 @@ def _step(
         summary=summary(approval.kind, approval.head, approval.tail),  # type: ignore[attr-defined] # annotated
         asked=times.moment(approval.submitted_at, now),
         left=left,
-        nobody_waits=nobody_is_waiting(approval, now),
+        is_abandoned=was_abandoned(approval, now),
         result=result,
         reason=_reason(decision),
         waited=times.length(decision.waited_s) if decision else "",

@@ -133,9 +133,12 @@ def test_an_agent_that_is_called_need_not_wait(browser, agent, ada, abandoned):
         0
     ]
 
+    page = f"/approvals/{abandoned.pk}"
     assert len(items(browser.get("/"))) == 1
+    assert "Agent gone" not in browser.get(page).text
     type(webhook).objects.update(is_active=False)
     assert items(browser.get("/")) == []
+    assert "Agent gone" in browser.get(page).text
 
 
 def test_what_is_abandoned_and_assigned_to_me_stays_under_my_name(browser, alice, abandoned):
