@@ -473,7 +473,10 @@ def request_page(
     status: int = 200,
     refusal: Refused | None = None,
 ) -> HttpResponse:
-    """Answer with the whole page of a request, and why an answer to it was refused."""
+    """Answer with the page of a request, and why an answer to it was refused.
+
+    Where the list is there already, the answer is the pane beside it alone.
+    """
     reading = request_content(approval, last_judgement(approval), request.get_host(), request.user)
     if reading.served and is_in_sight(request):
         services.note_served(approval_id=approval.pk, person=request.user, parts=reading.served)
@@ -481,7 +484,10 @@ def request_page(
     now = database_now()
     before = earlier_request(approval, request.user, now, redacts=reading.redacts)
     about = {"before": before, "pinned": pinned_notebook(approval, now)}
-    context = {**state, **about, "reading": reading, "listing": listing_of(request)}
+    context = {**state, **about, "reading": reading}
+    if request.htmx.target == "pane":
+        return render(request, "desk/_opened.html", context, status=status)
+    context["listing"] = listing_of(request)
     return render(request, "desk/request.html", context, status=status)
 
 

@@ -15,6 +15,17 @@ def test_the_title_says_what_it_is_and_what_it_does(browser, ask):
     assert (page.one("h1").text, page.one("title").text) == (said, f"{said} · Approvals")
 
 
+def test_opened_from_the_list_it_is_drawn_without_the_list(browser, ask):
+    url, asked_for = f"/approvals/{ask().pk}", {"HX-Request": "true", "HX-Target": "pane"}
+
+    opened, page = read(browser.get(url, headers=asked_for)), read(browser.get(url))
+
+    assert opened.one("title").text == page.one("title").text
+    assert opened.one(id="request-title").text == page.one(id="request-title").text
+    assert page.one(id="list")
+    assert [*opened.all(id="list")] == []
+
+
 def test_every_line_of_the_content_is_on_the_page(browser, ask):
     code = "\n".join(f"line_{n}" for n in range(500))
 
