@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from dashboard.api.views import api
 from tests import make
 
-APP = get_wsgi_application()
 URL = "http://127.0.0.1:8000"
 HOST = {"Host": "127.0.0.1:8000"}
 OPERATIONS = [
@@ -35,12 +34,18 @@ def _requests_share_the_connection_of_the_test(db):
 
 
 @cache
+def app():
+    """Return the server; made in a test, as it looks at the settings of tests."""
+    return get_wsgi_application()
+
+
+@cache
 def operations():
     """Return the contract's operations by their labels."""
     import schemathesis  # noqa: PLC0415 - to load it takes a second, which only these tests need
 
     contract = schemathesis.openapi.from_dict(api.get_openapi_schema())
-    contract.app = APP
+    contract.app = app()
     # NUL is refused wherever it stands, which no JSON schema can say; test_asking.py sends it.
     contract.config.generation.update(allow_x00=False)
     return {found.ok().label: found.ok() for found in contract.get_all_operations()}
@@ -71,14 +76,14 @@ def test_whatever_an_agent_sends_is_answered_as_documented(label, mode, settings
     try_much(
         label,
         mode,
-        lambda case: case.call_and_validate(app=APP, base_url=URL, headers=headers),
+        lambda case: case.call_and_validate(app=app(), base_url=URL, headers=headers),
     )
 
 
 @every_operation
 def test_whatever_a_stranger_sends_is_refused(label):
     def is_refused(case):
-        response = case.call(app=APP, base_url=URL, headers={**HOST, "Authorization": "Bearer no"})
+        response = case.call(app=app(), base_url=URL, headers={**HOST, "Authorization": "Bearer no"})
         assert response.status_code in {401, 404, 405}
 
     try_much(label, "positive", is_refused)

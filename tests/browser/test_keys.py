@@ -200,15 +200,15 @@ async def test_a_question_mark_lists_the_keys_and_escape_closes_that(two):
 
 async def test_single_characters_can_be_turned_off_and_on_again(two):
     page, first, _ = two
-    await page.get_by_role("button", name="Keys").click()
+    await page.get_by_role("button", name="Keyboard shortcuts").click()
     await page.get_by_label("Use keys that are single characters").uncheck()
     await page.get_by_text("They are off in this browser.").wait_for()
     await page.reload()
-    await page.get_by_role("button", name="Keys").wait_for()
+    await page.get_by_role("button", name="Keyboard shortcuts").wait_for()
     await page.keyboard.press("j")
     await expect(first).not_to_have_attribute("aria-current", "page")
 
-    await page.get_by_role("button", name="Keys").click()
+    await page.get_by_role("button", name="Keyboard shortcuts").click()
     await page.get_by_label("Use keys that are single characters").check()
     await page.get_by_role("button", name="Close").click()
     await page.keyboard.press("j")

@@ -14,7 +14,8 @@ SMALL = """
 // How far up and down from its middle a finger still presses it.
 const reach = (e) => {
   const { x, y, width, height } = e.getBoundingClientRect();
-  const [middle, is] = [y + height / 2, (to) => e.contains(document.elementFromPoint(x + width / 2, to))];
+  const middle = y + height / 2;
+  const is = (to) => e.contains(document.elementFromPoint(x + width / 2, to));
   let [top, bottom] = [middle, middle];
   while (is(top - 1)) top--;
   while (is(bottom + 1)) bottom++;

@@ -88,7 +88,7 @@ async def test_a_failing_example_is_said_and_nothing_is_lost(visit, ruth):
     await write_failing_rule(page)
 
     assert await page.get_by_label("Reject, whatever").is_checked()
-    assert await page.get_by_label("Tools").input_value() == "ramp_down"
+    assert await page.get_by_label("Tools", exact=True).input_value() == "ramp_down"
     assert await page.get_by_label("What the agent is told").input_value() == TOLD
     assert await page.get_by_label("Must match").input_value() == RAMP
 
