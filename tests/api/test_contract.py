@@ -83,7 +83,9 @@ def test_whatever_an_agent_sends_is_answered_as_documented(label, mode, settings
 @every_operation
 def test_whatever_a_stranger_sends_is_refused(label):
     def is_refused(case):
-        response = case.call(app=app(), base_url=URL, headers={**HOST, "Authorization": "Bearer no"})
+        response = case.call(
+            app=app(), base_url=URL, headers={**HOST, "Authorization": "Bearer no"}
+        )
         assert response.status_code in {401, 404, 405}
 
     try_much(label, "positive", is_refused)
