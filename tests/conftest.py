@@ -85,6 +85,8 @@ def django_db_setup(django_db_setup, django_db_blocker):
         with django_db_blocker.unblock():
             connection.close()
             connection.close_pool()
+            # The limits are for the product: a busy disk may take longer to drop a database.
+            connection.settings_dict["OPTIONS"]["options"] = "-c statement_timeout=0"
             _until_nobody_is_left()
 
 
