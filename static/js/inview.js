@@ -165,7 +165,7 @@ function toNextUnseen() {
  *
  * @returns {string} JSON, as web/desk/answer.py reads it; empty if nothing was counted
  */
-export function record() {
+function record() {
   if (!watched) return "";
   measure();
   const { word, units } = counted();
