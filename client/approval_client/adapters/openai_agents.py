@@ -66,7 +66,8 @@ async def run_with_approvals(
 
     Raises:
         Undecided: Nobody decided within ``wait_s``. The questions stay on the desk.
-        DashboardError: One call has no yes and no no, so none of this pause was made.
+        DashboardError: One call was neither approved nor rejected, so no call of this pause was
+            made.
         ValueError: ``save`` or ``wait_s`` without ``run_id``, or two calls with one name.
     """
     client = client or default_async_client()

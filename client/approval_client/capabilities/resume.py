@@ -1,4 +1,4 @@
-"""Reads what people answered out of an agent's state. Only a plain yes opens."""
+"""Reads what people answered out of an agent's state. Only True approves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def get_approval_resume_data(
 
     Raises:
         ValueError: The answer is no bool, or the payload is missing, malformed or of another
-            approval type. Osprey took any words for a yes, even the word ``"no"``.
+            approval type. Osprey took any text for an approval, even ``"no"``.
     """
     _check_asked(state, expected_approval_type)
     approved, payload = state.get(_APPROVED), state.get(_PAYLOAD)
