@@ -72,7 +72,7 @@ def _problem_with_text(test: str, value: Any) -> str:
     try:
         pattern(value) if test == "matches" else glob(value)
     except PatternRefused as error:
-        return f"This is not a pattern that RE2 takes: {error}."
+        return f"This is not a valid RE2 pattern: {error}."
     return ""
 
 

@@ -168,7 +168,7 @@ def _unit(name: str) -> int:
     if name.lower() in _UNEQUAL:
         raise ValueError("Months and years differ in length. Write days.")
     if name.lower() not in _SPELLED:
-        raise ValueError(f"{name!r} is no unit of time. Write s, min, h or days.")
+        raise ValueError(f"{name!r} is not a unit of time. Write s, min, h or days.")
     return _SPELLED[name.lower()]
 
 

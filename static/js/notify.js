@@ -82,7 +82,7 @@ async function warn(soonest) {
   const now = await ask();
   if (now?.soonest !== soonest || !isNeeded() || since(TOLD) < GAP_MS) return;
   warnedOf = soonest;
-  show("A request ends within a minute", "It needs you. Unanswered, it counts as a no.");
+  show("A request ends within a minute", "It needs you. Without an answer it expires.");
 }
 
 async function turned() {
