@@ -1,6 +1,6 @@
 """Receiving the dashboard's webhooks: is it from the dashboard, is it fresh, is it new?
 
-An event is a hint. It says which request was decided and is no approval: fetch the answer with
+An event is a hint. It says which request was decided and is not an approval: fetch the answer with
 ``Client.get`` or ``Client.wait``, which verify it. The signature is that of the Standard Webhooks
 specification (``webhook-id``, ``webhook-timestamp``, ``webhook-signature``), so other libraries
 for it verify the same.

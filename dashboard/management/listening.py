@@ -32,7 +32,7 @@ def adopt(fd: int) -> socket.socket:
     """Take over a socket that listens already; several processes may share one.
 
     Raises:
-        CannotStart: The descriptor is no listening TCP socket.
+        CannotStart: The descriptor is not a listening TCP socket.
     """
     try:
         listener = socket.socket(fileno=fd)

@@ -31,7 +31,7 @@ def checked_url(text: str) -> httpx2.URL:
     Read by the parser that will send the calls, so that both mean the same host.
 
     Raises:
-        AddressRefused: It is no such address; the message says why.
+        AddressRefused: It is not allowed; the message says why.
     """
     if len(text) > LONGEST_URL or not text.isascii() or not text.isprintable() or " " in text:
         raise AddressRefused(f"An address may have at most {LONGEST_URL} plain characters.")

@@ -194,7 +194,7 @@ def _compared(test: str, limit: Decimal | None, *, strict: bool) -> Test:
 
 
 def _number(value: Any) -> Decimal | None:
-    """The exact number, by the digits its sender wrote; None if it is none."""
+    """The exact number, by the digits its sender wrote; None if it is not one."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

@@ -51,7 +51,7 @@ class ExamplesFail(PolicyRefusal):
 
     def __init__(self, failures: Sequence[str], *, not_done: str) -> None:
         self.failures = tuple(failures)
-        super().__init__(f"{' '.join(failures)} {not_done}; mend the rule or its examples.")
+        super().__init__(f"{' '.join(failures)} {not_done}. Correct the rule or its examples.")
 
 
 class DraftMoved(PolicyRefusal):

@@ -39,7 +39,7 @@ def from_yaml(text: str) -> Import:
 
     Raises:
         YamlError: It is not YAML that can be taken.
-        PolicyError: It is no policy, or one that does not hold together.
+        PolicyError: It is not a policy, or one that does not hold together.
     """
     data = load_any(text)
     if not isinstance(data, dict):

@@ -31,7 +31,7 @@ class Section:
         ignored: What has no meaning here, a sentence each.
 
     Raises:
-        PolicyError: It is no such section.
+        PolicyError: It is not such a section.
     """
 
     def __init__(self, data: Any) -> None:

@@ -63,7 +63,7 @@ def parse_rule(data: Mapping[str, Any]) -> Rule:
     """Make a rule of what a form or a document says.
 
     Raises:
-        PolicyError: It is no rule, or one that does not hold together.
+        PolicyError: It is not a rule, or one that does not hold together.
     """
     try:
         rule = Rule.model_validate(data)

@@ -43,7 +43,7 @@ class Ambiguous(str):
 
     @property
     def as_bool(self) -> bool | None:
-        """What it is as one of YAML 1.1's words for true and false; None if it is none."""
+        """What it is as one of YAML 1.1's words for true and false; None if it is not one."""
         word = self.lower()
         return True if word in _TRUE_ELSEWHERE else False if word in _FALSE_ELSEWHERE else None
 
@@ -52,7 +52,7 @@ def load(text: str) -> Any:
     """Read YAML.
 
     Raises:
-        YamlError: It is none, or does not mean one thing only.
+        YamlError: It is not one, or does not mean one thing only.
     """
     data = load_any(text)
     refuse_ambiguous(data)
@@ -63,7 +63,7 @@ def load_any(text: str) -> Any:
     """Read YAML and leave what is ambiguous in it as ``Ambiguous``.
 
     Raises:
-        YamlError: It is none.
+        YamlError: It is not one.
     """
     _check_size(text)
     try:

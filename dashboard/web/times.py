@@ -141,7 +141,7 @@ def read_length(text: str) -> int:
         Whole seconds.
 
     Raises:
-        ValueError: It is none, or could mean two things; the message says what to write.
+        ValueError: It is not one, or could mean two things; the message says what to write.
     """
     text = text.strip()
     if re.fullmatch(r"[0-9.]+", text, re.ASCII):

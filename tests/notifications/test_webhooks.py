@@ -125,7 +125,7 @@ def test_what_waits_is_not_sent_again(agent, delivery, by):
 def test_nothing_is_sent_again_while_it_is_off(agent, delivery, by):
     switch(agent_id=agent.pk, on=False, **by)
 
-    with pytest.raises(NotSent, match="switch it on first"):
+    with pytest.raises(NotSent, match="Switch it on first"):
         send_again(agent_id=agent.pk, delivery_id=delivery.pk, **by)
 
 

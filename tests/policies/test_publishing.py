@@ -139,7 +139,7 @@ def test_a_failing_example_publishes_nothing_and_says_which_and_why(ada):
 
     says = "Rule 'No plans': example 1 of what it must match does not match. "
     assert str(refused.value).startswith(says)
-    assert str(refused.value).endswith("Nothing was published; mend the rule or its examples.")
+    assert str(refused.value).endswith("Nothing was published. Correct the rule or its examples.")
     assert not PolicyRevision.objects.filter(number=2).exists()
 
 

@@ -21,7 +21,7 @@ _BUILT_IN = (str, bytes, int, float, dict, list, tuple, set, frozenset, BaseExce
 
 
 def whole(value: Any) -> Any:
-    """Return all of ``value`` as JSON; what is no JSON of its own is ``{"<its type>": …}``.
+    """Return all of ``value`` as JSON; what is not JSON of its own is ``{"<its type>": …}``.
 
     Raises:
         ValueError: Something would be left out, or look like something else.

@@ -19,7 +19,7 @@ _ALL = frozenset({"approve", "edit", "reject"})
 
 
 def question(value: Any, schema: Any = None, values: Any = None) -> Question | None:
-    """Return what such a request asks, one request for each call, or None if it is none.
+    """Return what such a request asks, one request for each call, or None if it is not one.
 
     ``schema`` is the interrupt's own for its answer, if there is one, and ``values`` are those of
     the graph's state.

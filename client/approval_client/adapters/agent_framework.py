@@ -52,7 +52,7 @@ async def run_with_approvals(
     """Run an agent, ask about all that requires approval, and go on until nothing is left.
 
     Called again with the session and no message, after a crash too, it finds its questions and
-    their answers. What nobody can answer any more is asked anew.
+    their answers. What nobody can answer any more is asked again.
 
     Args:
         message: For ``agent.run``; None goes on with what is pending in the session.
@@ -100,7 +100,7 @@ async def resume_workflow(
         result: Of ``workflow.run``: of a message, or of a checkpoint after a restart, which finds
             the same questions again.
         run_id: Groups the questions; use the same after a restart.
-        read: Makes a question of a ``request_info`` event that is no approval request of an
+        read: Makes a question of a ``request_info`` event that is not an approval request of an
             agent, or returns None to have the event's data shown as it is.
         client: Who asks; configured by the environment if None.
         wait_s: How long to wait for people, in seconds; as long as they have if None.

@@ -275,7 +275,7 @@ def gate(agent: Any, **options: Unpack[Options]) -> list[Any]:
         The agents that ask now.
 
     Raises:
-        ValueError: There is none in it.
+        ValueError: There is no such agent in it.
         TypeError: AutoGen is older than 0.7.2, an option is wrong, or the client blocks.
 
     Warns:

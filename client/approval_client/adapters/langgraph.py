@@ -33,7 +33,7 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
     """Put all that is pending on the desk, wait, and have the graph go on, until nothing is.
 
     Killed and called again, it finds its questions and their answers. A question that nobody
-    can answer any more is asked anew.
+    can answer any more is asked again.
 
     Args:
         graph: A compiled graph with a checkpointer.

@@ -192,7 +192,7 @@ class Desk:
         self._calls: set[asyncio.Task[Told]] = set()
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None) -> Told:
-        """Answer one call of a tool. Cancelled, it takes back what it asked.
+        """Answer one call of a tool. If cancelled, it withdraws what it asked.
 
         The work is a task of its own, because hosts cancel in ways that let nothing be awaited.
         """
@@ -206,7 +206,7 @@ class Desk:
             raise
 
     async def close(self) -> None:
-        """Stop every call, and give each a moment to take back what it asked."""
+        """Stop every call, and give each a moment to withdraw what it asked."""
         for task in self._calls:
             _stop(task)
         if self._calls:

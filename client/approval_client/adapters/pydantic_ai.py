@@ -48,7 +48,7 @@ async def run_with_approvals(
 ) -> Any:
     """Do what ``Agent.run`` does, with its ``options``, until nothing is pending any more.
 
-    Without ``save`` a question is taken back when this stops waiting. With it the question stays,
+    Without ``save`` a question is withdrawn when this stops waiting. With it the question stays,
     and whoever calls this with what was saved finds it and its answer.
 
     Args:

@@ -26,8 +26,8 @@ def create_approval_type(capability_name: str, operation_type: str | None = None
     interrupts of this package use are taken from the start.
 
     Raises:
-        ValueError: A name is empty, is no string, or holds white space or characters that cannot
-            be seen; or other names gave the same approval type before.
+        ValueError: A name is empty, is not a string, or has white space or hidden characters; or
+            other names gave the same approval type before.
     """
     _check("capability_name", capability_name)
     if operation_type is not None:

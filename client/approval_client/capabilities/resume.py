@@ -19,7 +19,7 @@ def get_approval_resume_data(
         ``(True, payload)`` if it was approved.
 
     Raises:
-        ValueError: The answer is no bool, or the payload is missing, malformed or of another
+        ValueError: The answer is not a bool, or the payload is missing, malformed or of another
             approval type. Osprey took any text for an approval, even ``"no"``.
     """
     _check_asked(state, expected_approval_type)

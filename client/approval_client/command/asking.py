@@ -23,7 +23,7 @@ def read(source: str, text: str | None) -> str:
     """Return what was given: ``text``, or what stands in the file ``source`` (``-``: input).
 
     Raises:
-        Unusable: It cannot be read, is no UTF-8, or is larger than anything that can be asked.
+        Unusable: It cannot be read, is not UTF-8, or is too large.
     """
     if text is not None:
         return text
@@ -47,7 +47,7 @@ def content(kind: Kind, given: str, *, language: str | None, tool: str | None) -
     """Return the content of a request, and nothing that was not given.
 
     Raises:
-        Unusable: It is not what this kind needs.
+        Unusable: It does not fit this kind.
     """
     if (tool is not None) != (kind is Kind.TOOL_CALL):
         raise Unusable("Use --tool with --kind tool_call, and only there.")

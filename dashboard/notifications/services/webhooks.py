@@ -122,7 +122,7 @@ def send_again(*, agent_id: int, delivery_id: UUID, by: User, auth: str) -> Deli
     if delivery is None:
         raise NotFound
     if not webhook.is_active:
-        raise NotSent("The webhook is off. Nothing was sent; switch it on first.")
+        raise NotSent("The webhook is off. Nothing was sent. Switch it on first.")
     if delivery.state == State.WAITING:
         raise NotSent("This message is already waiting to be sent. Nothing was changed.")
     delivery.state, delivery.attempts, delivery.due_at = State.WAITING, 0, database_now()

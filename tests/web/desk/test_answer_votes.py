@@ -115,7 +115,8 @@ def test_who_is_in_no_group_that_counts_is_told_before_pressing(browser, ask):
 
     assert "disabled" in bar.one("button", value="approve").attributes
     assert bar.one(id="why-not").text == (
-        "The policy requires an approval from operators, and you are not a member. You can still reject it."
+        "The policy requires an approval from operators, and you are not a member. You can still "
+        "reject it."
     )
 
 

@@ -117,8 +117,8 @@ def _is_number(text: str) -> bool:
 
 
 _GONE = (
-    "There is no such policy: perhaps your draft was published or discarded. Nothing was tried; "
-    "choose another one."
+    "There is no such policy: perhaps your draft was published or discarded. Nothing was "
+    "tried. Choose another one."
 )
 
 _OF_BEFORE = "This revision cannot be read by this version any more. Nothing was tried."
