@@ -39,8 +39,8 @@ def networks(name: str, texts: list[str]) -> list[str]:
             ip_network(text)
         except ValueError:
             raise ImproperlyConfigured(
-                f"{name} names {text!r}, which is no network. Set networks such as 10.20.0.0/16, "
-                "with commas between them, or unset it."
+                f"{name} names {text!r}, which is not a network. Set networks such as "
+                "10.20.0.0/16, with commas between them, or unset it."
             ) from None
     return texts
 

@@ -1,4 +1,4 @@
-"""Microsoft Agent Framework: accounts are deleted only after somebody said yes.
+"""Microsoft Agent Framework: accounts are deleted only after somebody approved.
 
     python examples/with_agent_framework.py
 

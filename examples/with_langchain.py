@@ -1,4 +1,4 @@
-"""LangChain: an agent whose tools are called only after a yes. Needs langchain; no model account.
+"""LangChain: an agent whose tools are called only if approved. Needs langchain; no model account.
 
     python examples/with_langchain.py
 

@@ -1,4 +1,4 @@
-"""LangGraph: nodes that run only after a yes. Needs langgraph; no model account.
+"""LangGraph: nodes that run only if approved. Needs langgraph; no model account.
 
     python examples/with_langgraph.py
 

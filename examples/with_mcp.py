@@ -1,4 +1,4 @@
-"""An MCP client starts `approvals mcp` and asks before it does something: once yes, once no."""
+"""An MCP client starts `approvals mcp` and asks twice: one is approved, the other rejected."""
 
 import asyncio
 import json

@@ -1,7 +1,7 @@
 """The agents' library: ask people before something runs, and wait for their answer.
 
 It needs httpx2 and nothing of the server. ``DASHBOARD_URL`` and ``DASHBOARD_TOKEN`` say where
-the dashboard is and who asks. ``approved`` is the only word that opens.
+the dashboard is and who asks. Only ``approved`` lets anything run.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Reading the server's answers. What is not exactly an answer is no answer."""
+"""Read the server's answers strictly: anything malformed is refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 class Malformed(ValueError):
-    """The text is not an answer."""
+    """The text is not a valid answer."""
 
 
 class Fields:
@@ -47,10 +47,10 @@ class Fields:
         return value
 
     def matching(self, name: str, pattern: re.Pattern[str]) -> str:
-        """Return text of that shape."""
+        """Return text that matches ``pattern``."""
         value = self.text(name)
         if not pattern.fullmatch(value):
-            raise Malformed(f"{name!r} is not what it should look like")
+            raise Malformed(f"{name!r} has the wrong form")
         return value
 
     def whole(self, name: str) -> int:
@@ -61,12 +61,12 @@ class Fields:
         return value
 
     def status(self, name: str) -> Status:
-        """Return a word for where a request stands."""
+        """Return the status of a request."""
         word = self.text(name)
         try:
             return Status(word)
         except ValueError:
-            raise Malformed(f"{name!r} is not a known word") from None
+            raise Malformed(f"{name!r} is not a known value") from None
 
     def moment(self, name: str) -> datetime:
         """Return a moment with its time zone."""
@@ -94,7 +94,7 @@ class Fields:
         return Fields(self.any(name))
 
     def optional(self, name: str, read: Callable[[str], T]) -> T | None:
-        """Return what ``read`` makes of a member, or None where it is null."""
+        """Return a member as ``read`` gives it, or None if it is null."""
         return None if self.any(name) is None else read(name)
 
 
@@ -119,7 +119,7 @@ MAX_DETAIL = 500  # characters of the server's words that go into an error messa
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """The one answer, by whom and why."""
+    """The decision: what, by whom and why."""
 
     status: Status
     source: str
@@ -136,11 +136,11 @@ class Decision:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """Where a request stands, as the server tells it.
+    """A request as the server describes it.
 
     Attributes:
-        now: The server's clock when it answered; ``expires_at`` is to be read against it.
-        trace: How the policy came to what it said, a sentence each.
+        now: The server's clock when it answered. Compare ``expires_at`` with it.
+        trace: How the policy reached its judgement, one sentence a step.
     """
 
     id: str
@@ -168,11 +168,11 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """Some of what was decided, the oldest decision first.
+    """One page of decided requests, the oldest decision first.
 
     Attributes:
-        last: The request after which to read on; empty if there never was one.
-        more: There was more when the page was read.
+        last: The id of the last request, where the next page begins; empty if there is none.
+        more: Whether there was more when the page was read.
     """
 
     answers: tuple[Answer, ...]
@@ -191,16 +191,16 @@ def read_answer(body: bytes) -> Answer:
 
 
 def read_page(body: bytes) -> Page:
-    """Read a page of decisions as strictly.
+    """Read a page of decisions, as strictly.
 
     Raises:
-        Malformed: As with ``read_answer``, or something in it was not decided.
+        Malformed: As with ``read_answer``, or a request in it is not decided.
     """
     return strictly(body, _page)
 
 
 def read_problem(status: int, body: bytes) -> Problem:
-    """Read why the server refused; whatever cannot be read leaves the bare status."""
+    """Read why the server refused. If that cannot be read, name the HTTP status alone."""
     try:
         found = parse_json(body)
     except (ValueError, RecursionError):
@@ -242,9 +242,9 @@ def _page(fields: Fields) -> Page:
     page = Page(answers=answers, last=last, more=fields.any("more") is True)
     ids = [answer.id for answer in answers]
     if any(answer.decision is None for answer in answers):
-        raise Malformed("something in it was not decided")
+        raise Malformed("it lists a request that is not decided")
     if len(set(ids)) < len(ids) or ids[-1:] not in ([], [last]) or (page.more and not ids):
-        raise Malformed("nobody could read on from it")
+        raise Malformed("its 'next' and 'more' do not fit its decisions")
     return page
 
 
@@ -268,7 +268,7 @@ def _decision(fields: Fields) -> Decision:
 def _step(fields: Fields) -> Mapping[str, Any]:
     answer = fields.text("answer")
     if answer not in set(StepAnswer):
-        raise Malformed("the answer to a step is not a known word")
+        raise Malformed("the answer to a step is not a known value")
     note = {"note": fields.text("note")} if fields.get("note") is not None else {}
     return {"index": int(fields.whole("index")), "answer": answer, **note}
 
@@ -276,7 +276,7 @@ def _step(fields: Fields) -> Mapping[str, Any]:
 def _refuse_contradictions(answer: Answer) -> None:
     decision = answer.decision
     if decision is None and answer.status is Status.APPROVED:
-        raise Malformed("it is approved and names no decision")
+        raise Malformed("it is approved without a decision")
     if decision is not None and decision.status is not answer.status:
         raise Malformed(f"it is {answer.status} and its decision is {decision.status}")
 

@@ -43,7 +43,7 @@ class _Shared:
 
 
 class AsyncClient(Driver):
-    """Asks for approval and lets everything else run until there is an answer.
+    """Asks for approval; other tasks run on until there is an answer.
 
     Takes what ``Client`` takes. It may be used from one event loop after another, and from
     several at once.
@@ -137,7 +137,7 @@ class AsyncClient(Driver):
         """
         try:
             return for_model(await self.request_approval(to_request(request)))
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong is a no
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong is a rejection
             return refusal(error)
 
     async def _decided(self, reading: flows.Reading) -> AsyncIterator[Answer]:

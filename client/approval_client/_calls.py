@@ -1,4 +1,4 @@
-"""One call to the dashboard, and insisting on it: without I/O, so that both clients share it.
+"""One call to the dashboard, with retries: without I/O, so that both clients share it.
 
 A flow is a generator. It yields a ``Call`` and is sent a ``Reply`` or a ``Failure``, or it yields
 a ``Sleep`` and is sent None.
@@ -133,7 +133,7 @@ def insist(
     Raises:
         Unreachable: There was no usable answer until then.
         TokenRefused: The dashboard does not accept the token.
-        RequestRefused: The dashboard will not take what was sent.
+        RequestRefused: The dashboard refused what was sent.
         ProtocolMismatch: The dashboard speaks another version of the protocol.
     """
 
@@ -149,7 +149,7 @@ def insist(
 def insist_on(
     call: Call, understand: Callable[[Reply], T], *, until: float, timing: Timing
 ) -> Flow[T]:
-    """Do the same where the answer is another one: ``understand`` reads it or raises Malformed."""
+    """Do the same for other answers: ``understand`` reads them or raises Malformed."""
     delay_s = FIRST_DELAY_S
     while True:
         outcome = _read(call, (yield call), understand)
@@ -166,7 +166,7 @@ def insist_on(
 
 
 def read(call: Call, received: Received) -> Answer | Trouble:
-    """Say what ``received`` is worth: an answer, a reason to try again, or an error."""
+    """Read ``received``: an answer, a reason to try again, or an error."""
     return _read(call, received, lambda reply: read_answer(reply.body))
 
 
@@ -228,7 +228,7 @@ def _refuse(call: Call, reply: Reply) -> NoReturn:
 
 def _give_up(trouble: Trouble) -> NoReturn:
     raise Unreachable(
-        f"The dashboard gave no usable answer in time (at last, {trouble.detail}). Nothing was "
+        f"The dashboard gave no usable answer in time (last try: {trouble.detail}). Nothing was "
         "approved. Check that the dashboard is running and that DASHBOARD_URL is its address."
     )
 

@@ -42,9 +42,9 @@ def rebound(
     named = {name for name, one in parameters.items() if one.kind in _NAMED}
     for name, parameter in parameters.items():
         if not isinstance(given[name], _SPREAD.get(parameter.kind, object)):
-            raise _unfit(f"hold something else than the function takes as {name!r}", response)
+            raise _unfit(f"do not fit the parameter {name!r}", response)
         if parameter.kind is Parameter.VAR_KEYWORD and not named.isdisjoint(given[name]):
-            raise _unfit(f"name in {name!r} what the function takes already", response)
+            raise _unfit(f"repeat a parameter of the function in {name!r}", response)
     ordered = {name: given[name] for name in parameters}
     bound = BoundArguments(inspect.signature(function), ordered)
     return bound.args, bound.kwargs
@@ -104,12 +104,13 @@ def requires_approval(
         client: Who asks: an ``AsyncClient`` for an ``async`` function, else a ``Client``. One
             configured by the environment if None.
         tool: What reviewers see; the function's qualified name if empty.
-        arguments: Called like the function, returns as JSON what is not JSON itself.
+        arguments: For arguments that are not JSON: a function that takes the same arguments and
+            returns them as JSON.
         options: Other fields of ``ApprovalRequest``, as typed above.
 
     Raises:
-        TypeError: At decoration, if this is no such function; at a call, if an argument is not
-            JSON. Nothing was asked.
+        TypeError: At decoration, if this cannot be gated; at a call, if an argument is not JSON.
+            Nothing was asked.
         DashboardError: At a call that is not approved: ``NotApproved`` if there is an answer.
     """
     if function is None:
@@ -141,7 +142,7 @@ class _Gate:
         return ApprovalRequest.tool_call(self.tool, self._json(args, kwargs), **self.options)
 
     def admitted(self, response: ApprovalResponse, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        """Return what to run with, once it is sure that it is what was approved."""
+        """Return what to run with, after making sure that it is what was approved."""
         if response.approved is not True:
             raise not_approved(response)
         if response.edited:
@@ -150,7 +151,7 @@ class _Gate:
         if digest(Kind.TOOL_CALL, content) != response.digest:
             raise DigestMismatch(
                 f"The arguments of {self.tool} changed while it waited for approval. It was not "
-                "run. Call it again with what it should do.",
+                "run. Call it again with the arguments you want.",
                 response,
             )
         return args, kwargs
@@ -216,15 +217,21 @@ def _check(
     if not inspect.isfunction(function):
         raise TypeError(f"requires_approval() takes a function, not {function!r:.80}.")
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise TypeError("A generator runs piece by piece. Gate a function that consumes it.")
+        raise TypeError(
+            "requires_approval() cannot gate a generator, which runs piece by piece. Gate a "
+            "function that consumes it."
+        )
     needed = AsyncClient if inspect.iscoroutinefunction(function) else Client
     if client is not None and not isinstance(client, needed):
         raise TypeError(f"{function.__qualname__} needs a client of type {needed.__name__}.")
     unknown = options.keys() - _OPTIONS
     if unknown:
-        raise TypeError(f"requires_approval() does not know {', '.join(sorted(unknown))}.")
+        raise TypeError(f"requires_approval() has no option {', '.join(sorted(unknown))}.")
     if arguments and options.get("accepts_edits"):
-        raise TypeError("With arguments= nobody knows how to call it with edited ones.")
+        raise TypeError(
+            "Use either arguments= or accepts_edits=True: edited arguments could not be passed "
+            "back to the function."
+        )
 
 
 def _bound(function: Callable[..., Any]) -> Arguments:

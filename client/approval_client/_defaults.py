@@ -48,6 +48,6 @@ async def approval_func(request: Any) -> ApprovalResponse:
     """
     try:
         client = default_async_client()
-    except Exception as error:  # noqa: BLE001 - whatever goes wrong is a no
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong is a rejection
         return refusal(error)
     return await client.approval_func(request)

@@ -45,7 +45,7 @@ class Settings:
         """Return how both HTTP clients are made.
 
         The environment's proxies do not apply to this machine itself: a token for localhost
-        must not travel to them. Redirects are not followed: neither must it travel there.
+        must not travel to them. Redirects are not followed, for the same reason.
         """
         return {
             "headers": self.headers(),
@@ -68,13 +68,13 @@ def read_settings(url: str | None, token: str | None, *, insecure_http: bool) ->
     if not token:
         raise _not_configured("Set DASHBOARD_TOKEN in the environment, or pass it to the client.")
     if not (token.isascii() and token.isprintable() and " " not in token):
-        raise _not_configured("The token holds characters that no token has. Copy it again.")
+        raise _not_configured("The token contains invalid characters. Copy it again.")
     address = _address(url)
     loopback = is_loopback(address.host)
     if address.scheme == "http" and not loopback and insecure_http is not True:
         raise _not_configured(
-            f"The address {url!r} is plain http, so everybody on the way could read the token. "
-            "Use https, or pass insecure_http=True if the way is trusted."
+            f"The address {url!r} is plain http, so others on the network could read the token. "
+            "Use https, or pass insecure_http=True if you trust the network."
         )
     return Settings(url=str(address).rstrip("/"), token=token, loopback=loopback)
 
@@ -94,11 +94,11 @@ def _address(url: str) -> httpx2.URL:
     try:
         address = httpx2.URL(url)
     except httpx2.InvalidURL:
-        raise _not_configured("DASHBOARD_URL is not an address that can be read.") from None
+        raise _not_configured("DASHBOARD_URL is not a valid address.") from None
     if address.userinfo or address.query or address.fragment:
         raise _not_configured(
-            "DASHBOARD_URL must hold no user name, password, query or fragment: only the token "
-            "says who asks."
+            "DASHBOARD_URL must not contain a user name, password, query or fragment. The "
+            "token alone says who asks."
         )
     if address.scheme not in {"http", "https"} or not address.host:
         raise _not_configured(f"DASHBOARD_URL must be http(s)://host, not {url!r}.")
@@ -167,6 +167,7 @@ def failure(error: httpx2.HTTPError) -> Failure:
 def unusable(error: Exception) -> NotConfigured:
     """Return the error for an HTTP client that could not be made."""
     return NotConfigured(
-        f"The dashboard was not asked and nothing was approved. No HTTP client could be made "
-        f"({type(error).__name__}). Check the proxies and certificates in the environment."
+        "The dashboard was not asked and nothing was approved. The HTTP client could not be "
+        f"created ({type(error).__name__}). Check the proxies and certificates in the "
+        "environment."
     )

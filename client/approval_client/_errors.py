@@ -4,16 +4,16 @@
   x NotConfigured      no usable address or token; nothing was asked
   x Unreachable        no usable answer in time
   x TokenRefused       the dashboard does not know the token, or it was revoked
-  x ProtocolMismatch   the dashboard and this library are of versions that do not fit
-  x RequestRefused     the dashboard will not take what was sent; ``code`` says why
-  x NotApproved        there is an answer, and it does not open
-    + Rejected         a person or a policy said no
+  x ProtocolMismatch   the dashboard speaks another version of the protocol
+  x RequestRefused     the dashboard refused what was sent; ``code`` says why
+  x NotApproved        there is an answer, and it is not an approval
+    + Rejected         a person or a policy rejected it
     + Expired          nobody decided in time
     + Cancelled        the request was withdrawn
-    + DigestMismatch   the answer is about other content
-    + AlreadyUsed      the approval was used by somebody else
-    + TooLate          the approval was good for a time, and that is over
-    + OnHold           an operator holds everything at the moment
+    + DigestMismatch   the answer is about different content
+    + AlreadyUsed      the approval was used already
+    + TooLate          the time to use the approval is over
+    + OnHold           an admin has put everything on hold
 
 Whatever is raised, nothing was approved and nothing must run.
 """
@@ -49,7 +49,7 @@ class ProtocolMismatch(DashboardError):
     """The dashboard speaks another version of the protocol. The message says what to upgrade.
 
     Attributes:
-        approval_id: What was submitted all the same; empty for nothing.
+        approval_id: The request, if it was submitted nevertheless; else empty.
     """
 
     def __init__(self, message: str, approval_id: str = "") -> None:
@@ -62,7 +62,7 @@ class ProtocolMismatch(DashboardError):
 
 
 class RequestRefused(DashboardError):
-    """The dashboard will not take what was sent. Sending it again would not help.
+    """The dashboard refused what was sent. Sending it again would not help.
 
     Attributes:
         code: A stable name for the reason, such as ``"invalid"`` or ``"too_large"``.
@@ -80,7 +80,7 @@ class RequestRefused(DashboardError):
 
 
 class NotApproved(DashboardError):
-    """There is an answer, and it does not open.
+    """There is an answer, and it is not an approval.
 
     Attributes:
         response: The answer, where there is one that can be trusted.
@@ -92,7 +92,7 @@ class NotApproved(DashboardError):
 
 
 class Rejected(NotApproved):
-    """A person or a policy said no."""
+    """A person or a policy rejected it."""
 
 
 class Expired(NotApproved):
@@ -104,19 +104,19 @@ class Cancelled(NotApproved):
 
 
 class DigestMismatch(NotApproved):
-    """The answer is about other content than what this agent wants to run."""
+    """The answer is about different content from what this agent wants to run."""
 
 
 class AlreadyUsed(NotApproved):
-    """An approval is used once, and this one was."""
+    """An approval works once, and this one was used already."""
 
 
 class TooLate(NotApproved):
-    """It was approved, but the time in which it could be used is over."""
+    """It was approved, but the time to use the approval is over."""
 
 
 class OnHold(NotApproved):
-    """An operator holds everything at the moment, approved or not."""
+    """An admin has put everything on hold, also what was approved."""
 
 
 _BY_STATUS: dict[Status | None, type[NotApproved]] = {
@@ -127,7 +127,7 @@ _BY_STATUS: dict[Status | None, type[NotApproved]] = {
 
 
 def not_approved(response: ApprovalResponse) -> NotApproved:
-    """Return the error that stands for ``response``, for callers who would rather raise."""
+    """Return ``response`` as an error, for callers who prefer to raise."""
     reason = response.reason or "No reason was given."
     message = f"Not approved ({response.status or 'no status'}): {reason} Nothing was run."
     return _BY_STATUS.get(response.status, NotApproved)(message, response)

@@ -64,25 +64,25 @@ _START_REFUSED: dict[str, type[NotApproved]] = {
     "digest_mismatch": DigestMismatch,
 }
 _WHY_NOT = {
-    AlreadyUsed: "It was approved, and the approval was used already; an approval is used once.",
-    TooLate: "It was approved, but the time in which the approval could be used is over.",
-    OnHold: "It was approved, but an operator holds everything at the moment.",
-    DigestMismatch: "The approval is about other content than what this agent wants to run.",
+    AlreadyUsed: "It was approved, but the approval was used already. An approval works once.",
+    TooLate: "It was approved, but the time to use the approval is over.",
+    OnHold: "It was approved, but an admin has put everything on hold.",
+    DigestMismatch: "The approval is about different content from what this agent wants to run.",
 }
 
 
 def not_started(error: RequestRefused) -> NotApproved:
-    """Return the error that stands for a ``started`` that the dashboard refused."""
+    """Return the error for a ``started`` that the dashboard refused."""
     kind = _START_REFUSED.get(error.code, NotApproved)
     why = _WHY_NOT.get(kind, f"It was approved, but may not start ({error.code}).")
-    return kind(f"{why} Nothing was run. Ask anew if it is still wanted.")
+    return kind(f"{why} Nothing was run. Ask again if it is still wanted.")
 
 
 def mismatch(found: str, expected: str) -> DigestMismatch:
     """Return the error for an answer about ``found`` where ``expected`` was asked."""
     return DigestMismatch(
         f"The answer is about content {found[:12]}, but this agent wants to run "
-        f"{expected[:12]}. Nothing was approved. Ask anew."
+        f"{expected[:12]}. Nothing was approved. Ask again."
     )
 
 
@@ -136,7 +136,7 @@ def unanswered(answer: Answer) -> ApprovalResponse:
 def opened(
     request: ApprovalRequest | Asked, answer: Answer, decision: Decision
 ) -> ApprovalResponse:
-    """Return the one response that opens. Only for an approval that was verified and started."""
+    """Return the approval. Only for a decision that was verified and started."""
     return ApprovalResponse(
         approved=True,
         content=decision.content if decision.edited else request.content,
@@ -155,8 +155,9 @@ def verify(request: ApprovalRequest | Asked, decision: Decision) -> None:
     if decision.edited:
         if isinstance(request, Asked) or request.accepts_edits is not True:
             raise DigestMismatch(
-                "A reviewer changed the content, and this agent did not say that it accepts "
-                "edits. Nothing was approved. Ask with accepts_edits=True, or ask anew."
+                "A reviewer changed the content, but this agent does not accept edits. Nothing "
+                "was approved. Ask again, with accepts_edits=True if the agent can run edited "
+                "content."
             )
         _verify_edit(request, decision.content)
         expected = digest(request.kind, decision.content)
@@ -179,8 +180,8 @@ def _verify_edit(request: ApprovalRequest, content: Any) -> None:
         if request.kind is not Kind.PLAN or _is_within(steps, request.content[name]):
             return
     raise DigestMismatch(
-        f"The answer changes more of the content than its {name}, which no reviewer may. Nothing "
-        "was approved. Ask anew."
+        f"The answer changes more than the {name}, which reviewers may not do. Nothing was "
+        "approved. Ask again."
     )
 
 
@@ -199,10 +200,10 @@ _TIMEOUT_S = 60.0  # ten mebibytes over a slow line
 
 
 def send_notebook(body: bytes, until: float, timing: Timing) -> Flow[None]:
-    """Send a notebook. Where it is not taken the question is asked without it: its page says so.
+    """Send a notebook. If it is refused, the question is asked without it, and its page says so.
 
-    Tries for ``WITHIN_S`` and until ``until`` at the most: a proxy that takes no large body must
-    not keep the question from people.
+    Tries for ``WITHIN_S`` at most, and never beyond ``until``: a proxy that refuses large bodies
+    must not hold the question back.
 
     Raises:
         TokenRefused: The dashboard does not accept the token.
@@ -219,9 +220,11 @@ def send_notebook(body: bytes, until: float, timing: Timing) -> Flow[None]:
     try:
         yield from insist_on(call, understand, until=until, timing=timing)
     except RequestRefused as error:
-        logger.warning("The notebook was not taken (%s); the question goes without.", error.code)
+        logger.warning(
+            "The notebook was refused (%s). The question is asked without it.", error.code
+        )
     except Unreachable:
-        logger.warning("The notebook could not be sent; the question goes without.")
+        logger.warning("The notebook could not be sent. The question is asked without it.")
 
 
 def _named(body: bytes) -> object:
@@ -313,8 +316,8 @@ class Conversation:
         size = len(self._body.encode())
         if size > MAX_BODY_BYTES:
             raise RequestRefused(
-                f"The request has {size:,} bytes and the dashboard takes {MAX_BODY_BYTES:,}. It "
-                "was not sent and nothing was approved. Ask for less at a time.",
+                f"The request has {size:,} bytes; the limit is {MAX_BODY_BYTES:,}. It was not "
+                "sent and nothing was approved. Ask for less at a time.",
                 code="too_large",
             )
         if isinstance(notebook := self._request.notebook, bytes):
@@ -369,7 +372,7 @@ class Conversation:
         self._deadline = min(self._timing.clock() + left_s + GRACE_S, self._give_up_at)
 
     def _start(self, answer: Answer, decision: Decision) -> Flow[ApprovalResponse]:
-        """Use the approval. It opens only after the dashboard has recorded that it was used."""
+        """Use the approval. It counts only after the dashboard has recorded that it was used."""
         verify(self._request, decision)
         left_s = DEFAULT_VALID_S
         if decision.valid_until is not None:
@@ -406,7 +409,7 @@ def _doubt_start(answer: Answer) -> str:
 
 
 def get(approval_id: str, request: ApprovalRequest | Asked | None, timing: Timing) -> Flow[Answer]:
-    """Ask where a request stands, and make sure that it is the one that is meant."""
+    """Ask where a request stands, and make sure that it is the right one."""
     call = Call(method="GET", path=path(approval_id))
     answer = yield from insist(call, until=timing.clock() + SHORT_S, timing=timing)
     make_sure(answer, request)
@@ -452,10 +455,10 @@ About: TypeAlias = Callable[[str], ApprovalRequest | Asked | None]
 
 
 class Reading:
-    """Where somebody stands in what was decided.
+    """How far the decisions have been read.
 
     Attributes:
-        over: There was nothing more when the last page was read.
+        over: Whether the last page was the end.
     """
 
     def __init__(self, since: Since, about: About | None) -> None:
@@ -473,7 +476,7 @@ class Reading:
         return found.answers
 
     def checked(self, answer: Answer) -> Answer:
-        """Return an answer that is about what it should be about.
+        """Return an answer after making sure that it is about the right content.
 
         Raises:
             DigestMismatch: It is not.
@@ -482,14 +485,15 @@ class Reading:
             make_sure(answer, self._about(answer.id))
         except DigestMismatch as error:
             raise DigestMismatch(
-                f"{error} This is about {answer.id}; since={answer.id!r} goes on after it."
+                f"{error} This is about request {answer.id}. Pass since={answer.id!r} to go "
+                "on after it."
             ) from error
         return answer
 
     def _understand(self, reply: Reply) -> Page:
         found = read_page(reply.body)
         if self._since.get("after") in {answer.id for answer in found.answers}:
-            raise Malformed("it repeats what was read before")
+            raise Malformed("it repeats an earlier page")
         return found
 
 
@@ -498,8 +502,8 @@ def _asked_for(since: Since) -> dict[str, str]:
         return {}
     if isinstance(since, datetime):
         if since.utcoffset() is None:
-            raise ValueError("The moment has no time zone. Nothing was read.")
+            raise ValueError("since has no time zone. Nothing was read. Pass a datetime with one.")
         return {"since": since.astimezone(UTC).isoformat()}
     if not ID.fullmatch(since):
-        raise ValueError("since must be a moment or the id of an answer. Nothing was read.")
+        raise ValueError("since must be a datetime or the id of an answer. Nothing was read.")
     return {"after": since}

@@ -39,7 +39,7 @@ class Asked:
     have another digest. The response names no content.
 
     Raises:
-        ValueError: The digest is not one.
+        ValueError: The digest is not valid.
     """
 
     digest: str
@@ -51,7 +51,7 @@ class Asked:
 
     @property
     def time_limit_s(self) -> None:
-        """How long reviewers have was said by who asked."""
+        """The process that asked has set it."""
         return
 
     @property
@@ -77,7 +77,7 @@ NotebookSource: TypeAlias = bytes | str | os.PathLike[str]
 def read_notebook(source: NotebookSource | None) -> tuple[bytes | None, dict[str, str]]:
     """Return the bytes of a notebook, if there are any to send, and what the evidence says of it.
 
-    It names the notebook by its digest, or says why there is none: never neither.
+    The evidence names the notebook by its digest, or says why there is none.
 
     Raises:
         TypeError: The notebook is neither bytes nor a path.
@@ -94,7 +94,7 @@ def read_notebook(source: NotebookSource | None) -> tuple[bytes | None, dict[str
 def _read_file(path: Path) -> tuple[bytes | None, dict[str, str]]:
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):  # a pipe has no end
-            return None, {"notebook": "Not sent: it is no ordinary file."}
+            return None, {"notebook": "Not sent: it is not a regular file."}
         with path.open("rb") as file:
             found = file.read(MAX_NOTEBOOK_BYTES + 1)
     except (OSError, ValueError) as error:
@@ -111,7 +111,7 @@ def _too_large() -> str:
 
 
 class Options(TypedDict, total=False):
-    """What may be said about any kind of request."""
+    """Options of every kind of request."""
 
     capability: str
     objective: str
@@ -145,10 +145,10 @@ class ApprovalRequest:
             if None.
         accepts_edits: This agent runs ``ApprovalResponse.content`` and not its own copy.
         notebook: The notebook behind this, as the bytes of an ``.ipynb`` or as its path, which is
-            read now. It is sent before the question, whose evidence names it. Where it cannot be
-            read or is not taken the question is asked without it, and its page says so.
-        accepts_grants: A yes that a reviewer gave before may answer. Unset it to have a person
-            look at this very question.
+            read now. It is sent before the question, whose evidence names it. If it cannot be read
+            or is refused, the question is asked without it, and its page says so.
+        accepts_grants: A remembered approval may answer. Set it to False to have a person decide
+            this very question.
 
     Raises:
         TypeError: The content or the evidence is not JSON.
@@ -236,13 +236,12 @@ class ApprovalRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class ApprovalResponse:
-    """An answer. ``approved`` is the only word that opens.
+    """An answer. Run something only if it is ``approved``.
 
-    In a condition it stands for ``approved``, so ``if response:`` runs nothing that was
-    rejected.
+    In a condition it stands for ``approved``, so ``if response:`` is enough.
 
     Attributes:
-        approved: Strictly a bool. True only for what is ours to run, once, now.
+        approved: True only if this agent may run it, once, now. Always a bool.
         reason: Why, in the reviewer's own words where a reviewer decided.
         status: ``approved``, ``rejected``, ``expired`` or ``cancelled``; None if there is no
             answer at all.
@@ -252,7 +251,7 @@ class ApprovalResponse:
         edited: A reviewer changed the content.
         steps: What became of each step of a plan, where a reviewer said so: ``index``, from 0,
             ``answer`` (``allowed``, ``held`` or ``refused``) and perhaps a ``note``.
-        grant: The number of the remembered yes that answered, None if none did.
+        grant: The number of the remembered approval that answered, or None.
     """
 
     approved: bool
@@ -273,7 +272,7 @@ class ApprovalResponse:
         if not isinstance(self.approved, bool):
             raise TypeError(f"approved must be True or False, not {self.approved!r}.")
         if self.approved and self.status not in {None, Status.APPROVED}:
-            raise ValueError(f"An answer that is {self.status} does not approve.")
+            raise ValueError(f"approved is True, but status is {self.status}.")
 
     def __bool__(self) -> bool:
         return self.approved
@@ -312,7 +311,7 @@ def _capability(kind: Kind, content: Mapping[str, Any]) -> str:
 
 # --- evidence that can be sent -----------------------------------------------------------------
 
-NOT_JSON = "Left out: this was not JSON that could be sent."
+NOT_JSON = "Left out: this could not be sent as JSON."
 
 
 def sendable(evidence: Mapping[str, Any]) -> dict[str, Any]:
@@ -323,7 +322,7 @@ def sendable(evidence: Mapping[str, Any]) -> dict[str, Any]:
 def within_limit(request: ApprovalRequest) -> ApprovalRequest:
     """Return ``request`` with a sentence in place of its largest evidence until it fits.
 
-    If the content alone is too large the result is too, and will be refused as a whole.
+    If the content alone is too large, so is the result, and it will be refused as a whole.
     """
     sizes = {name: _size(value) for name, value in request.evidence.items()}
     for name in sorted(sizes, key=sizes.__getitem__, reverse=True):

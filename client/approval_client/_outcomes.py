@@ -1,4 +1,4 @@
-"""Telling the dashboard how something that was approved ended. It never changes what ran."""
+"""Report how something that was approved ended. This never changes what ran."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Run:
 
 
 def report(client: Client, response: ApprovalResponse, told: dict[str, Any]) -> None:
-    """Tell the end, as far as it can be told."""
+    """Report the end, if the dashboard can be reached."""
     try:
         client.report_finished(response, **told)
     except Exception as error:  # noqa: BLE001 - bookkeeping never changes what was returned
@@ -54,7 +54,7 @@ def report(client: Client, response: ApprovalResponse, told: dict[str, Any]) -> 
 async def report_async(
     client: AsyncClient, response: ApprovalResponse, told: dict[str, Any]
 ) -> None:
-    """Tell the end, as far as it can be told."""
+    """Report the end, if the dashboard can be reached."""
     try:
         await client.report_finished(response, **told)
     except Exception as error:  # noqa: BLE001 - bookkeeping never changes what was returned

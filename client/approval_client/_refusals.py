@@ -37,7 +37,7 @@ def for_model(response: ApprovalResponse) -> ApprovalResponse:
 
 
 def refusal(error: Exception) -> ApprovalResponse:
-    """Return the rejection that stands for ``error``: whatever goes wrong is a no."""
+    """Return ``error`` as a rejection: whatever goes wrong is one."""
     if isinstance(error, DashboardError):
         what = str(error)
     elif isinstance(error, TypeError | ValueError):

@@ -87,7 +87,7 @@ class Client(Driver):
             request: The question.
             idempotency_key: Names the question. Asking again with the same key and the same
                 request, after a restart for example, finds the first one.
-            heard: Is told of every answer while nobody has decided, to show the time left.
+            heard: Called with every answer while nobody has decided, to show the time left.
 
         Raises:
             DashboardError: There is no answer, or one that must not be used.
@@ -108,20 +108,20 @@ class Client(Driver):
         Args:
             pending: What ``submit`` returned.
             withdraw: Withdraw the request if the wait is interrupted.
-            heard: Is told of every answer while nobody has decided.
+            heard: Called with every answer while nobody has decided.
         """
         talk = self._conversation(pending.request, pending.idempotency_key, heard)
         return self._converse(talk, talk.resume(pending.id), withdraw=withdraw)
 
     def get(self, approval_id: str, *, request: ApprovalRequest | Asked | None = None) -> Answer:
-        """Ask where a request stands, whoever asked it. This never opens: only ``wait`` does.
+        """Ask where a request stands, whoever asked it. This uses no approval: only ``wait`` does.
 
         Args:
             approval_id: The request, perhaps of another process.
-            request: What it is about, to make sure that it is.
+            request: What it should be about; checked if given.
 
         Raises:
-            DigestMismatch: It is, or its approval is, about something else than ``request``.
+            DigestMismatch: It, or its approval, is about something else than ``request``.
         """
         return self._converse(None, flows.get(approval_id, request, self._timing))
 
@@ -131,19 +131,19 @@ class Client(Driver):
         """Give what was decided of this agent's requests, in order, until there is no more.
 
         Each answer is what ``get`` gives, and uses nothing up. Keep the ``id`` of the last one
-        that was dealt with: from there nothing is missed and nothing comes twice, however late a
-        decision was recorded. Of a moment that cannot be said, because clocks differ.
+        that you dealt with and go on from it: nothing is missed and nothing comes twice, however
+        late a decision was recorded. A moment cannot promise that, because clocks differ.
 
         Args:
             since: The ``id`` of an earlier answer; a moment with its time zone, to begin with
                 what was decided then or later; None for everything.
-            about: Says what an id is about, or None where that is not known; an answer about
+            about: Returns the request of an id, or None if it is not known. An answer about
                 something else is refused as by ``get``.
 
         Raises:
             ValueError: ``since`` is neither.
-            DigestMismatch: An answer is, or its approval is, about something else. The message
-                says which, and how to go on after it.
+            DigestMismatch: An answer, or its approval, is about something else. The message says
+                which, and how to go on after it.
             RequestRefused: ``since`` names no request of this agent that was decided.
         """
         return self._decided(flows.Reading(since, about))
@@ -173,7 +173,7 @@ class Client(Driver):
         """
         try:
             return for_model(self.request_approval(to_request(request)))
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong is a no
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong is a rejection
             return refusal(error)
 
     def _decided(self, reading: flows.Reading) -> Iterator[Answer]:

@@ -86,7 +86,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What somebody will say, or said before: ``grant`` is the number of a remembered yes.
+    """What somebody will say, or said before: ``grant`` is the number of a remembered approval.
 
     ``content`` is an edit, and ``steps`` says what becomes of the steps of a plan.
     """
@@ -186,7 +186,7 @@ class FakeApproval:
 
     @property
     def _answering(self) -> Verdict | None:
-        # A remembered yes answers only who said that it may.
+        # A remembered approval answers only agents that accept one.
         remembered = self.verdict is not None and self.verdict.grant is not None
         return None if remembered and not self.body.get("accepts_grants") else self.verdict
 
@@ -199,7 +199,7 @@ class FakeApproval:
         if self.started_key:
             raise Refused(409, "already_started", "This approval was used already.")
         if on_hold:
-            raise Refused(409, "on_hold", "Everything is held at the moment.")
+            raise Refused(409, "on_hold", "Everything is on hold.")
         if now >= datetime.fromisoformat(decision["valid_until"]):
             raise Refused(409, "approval_expired", "The time to use this approval is over.")
         self.started_key, self.started_at = key, now
@@ -221,7 +221,7 @@ class FakeApproval:
         if self.status is not Status.APPROVED or self.decision is None:
             raise Refused(409, "not_approved", f"This request is {self.status}.")
         if named != self.decision["digest"]:
-            raise Refused(409, "digest_mismatch", "The approval is about other content.")
+            raise Refused(409, "digest_mismatch", "The approval is about different content.")
 
     def answer(self, now: datetime, base_url: str) -> dict[str, Any]:
         """Return the answer that every call gets."""
@@ -265,7 +265,7 @@ def check_submission(body: dict[str, Any]) -> None:
     """Refuse what the dashboard refuses."""
     _expect_keys(body, _REQUIRED, _OPTIONAL)
     if body["kind"] not in set(Kind):
-        raise Refused(422, "invalid", f"{body['kind']!r} is no kind.")
+        raise Refused(422, "invalid", f"{body['kind']!r} is not a kind.")
     required, optional = _CONTENT[Kind(body["kind"])]
     _expect_keys(body["content"], required, optional)
     if body["content"].get("code") == "" or body["content"].get("steps") == []:
@@ -394,17 +394,17 @@ TICK_S = 0.005  # how often a manual dashboard looks whether somebody decided
 
 
 def approve(reason: str = "", content: Any = None, steps: Sequence[Any] = ()) -> Verdict:
-    """Return a yes; with ``content`` to an edit, and ``steps`` as in ``ApprovalResponse``."""
+    """Return an approval; with ``content`` of an edit. ``steps`` as in ``ApprovalResponse``."""
     return Verdict(Status.APPROVED, reason, content, steps=tuple(steps))
 
 
 def remember(grant: int = 1) -> Verdict:
-    """Return a yes that somebody gave before, for an agent that accepts one."""
-    return Verdict(Status.APPROVED, f"A person said yes before (grant {grant}).", grant=grant)
+    """Return a remembered approval, for an agent that accepts one."""
+    return Verdict(Status.APPROVED, f"A person approved this before (grant {grant}).", grant=grant)
 
 
 def reject(reason: str) -> Verdict:
-    """Return a no."""
+    """Return a rejection."""
     return Verdict(Status.REJECTED, reason)
 
 
@@ -415,7 +415,7 @@ class FakeDashboard:
         approvals: Everything that was asked, oldest first.
         notebooks: Every notebook that was sent, by its digest.
         calls: Every call as ``"METHOD /path"``, oldest first.
-        on_hold: Set it to hold everything, approved or not.
+        on_hold: Set it to put everything on hold, also what was approved.
         reachable: Unset it to refuse connections.
     """
 
@@ -544,7 +544,7 @@ class FakeDashboard:
         if protocol_version(request.headers.get(PROTOCOL_HEADER, "1")) != PROTOCOL:
             raise Refused(400, UNSUPPORTED_PROTOCOL, "This server speaks version 1. Upgrade it.")
         if request.headers.get("Authorization") != f"Bearer {self.token}":
-            raise Refused(401, "unauthorized", "This token was issued to nobody.")
+            raise Refused(401, "unauthorized", "This token is not known.")
         if not request.url.path.startswith(APPROVALS):
             return self._elsewhere(request)
         parts = request.url.path.removeprefix(APPROVALS).strip("/").split("/")
@@ -617,7 +617,7 @@ class FakeDashboard:
         elif state == OutcomeState.FINISHED:
             approval.finish(key, named, body, self._now())
         else:
-            raise Refused(422, "invalid", f"{state!r} is no state.")
+            raise Refused(422, "invalid", f"{state!r} is not a state.")
         return self._answer(approval)
 
     def _answer(

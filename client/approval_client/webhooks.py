@@ -1,6 +1,6 @@
 """Receiving the dashboard's webhooks: is it from the dashboard, is it fresh, is it new?
 
-An event is a hint. It says which request was decided and is no approval: fetch the answer with
+An event is a hint. It says which request was decided and is not an approval: fetch the answer with
 ``Client.get`` or ``Client.wait``, which verify it. The signature is that of the Standard Webhooks
 specification (``webhook-id``, ``webhook-timestamp``, ``webhook-signature``), so other libraries
 for it verify the same.
@@ -31,12 +31,12 @@ _SHORTEST_KEY = 24  # bytes, as the specification wants it
 
 
 class NotGenuine(DashboardError):
-    """This is no webhook of the dashboard, or an old one. Do nothing; answer with HTTP 400."""
+    """This is not a webhook of the dashboard, or is too old. Do nothing, and answer HTTP 400."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """Something was decided, says a message with a good signature.
+    """A message with a valid signature: a request was decided.
 
     Attributes:
         message_id: The same at every attempt to deliver this message.
@@ -54,40 +54,40 @@ class Event:
 def verify(
     headers: Mapping[str, str], body: bytes, secret: str, tolerance_s: float = TOLERANCE_S
 ) -> Event:
-    """Return what a webhook says, once it is certain that the dashboard sent it, and just now.
+    """Verify that the dashboard sent a webhook, just now, and return what it says.
 
-    A message that was recorded on the way can be sent again within ``tolerance_s``: keep the
-    ``message_id`` of those that were dealt with for as long, for example in ``Seen``.
+    Somebody who recorded a message can send it again within ``tolerance_s``. So keep the
+    ``message_id`` of every message for that long, for example in ``Seen``.
 
     Args:
         headers: Those of the HTTP request, whatever the case of their names.
-        body: The bytes that came, before anybody read JSON from them.
+        body: The bytes that were received, not parsed.
         secret: What the dashboard showed when the webhook was set up, ``whsec_…``.
         tolerance_s: How far the clocks may be apart, and how long a message may be on its way.
 
     Raises:
-        NotGenuine: The signature is wrong or missing, or the time is; or it is no such event.
-        NotConfigured: The secret is none.
+        NotGenuine: The signature or the time is wrong or missing, or the event is not known.
+        NotConfigured: The secret is not valid.
         TypeError: The body is not bytes.
     """
     if not isinstance(body, bytes | bytearray):
-        raise TypeError("The body must be the bytes that came. Nothing was verified.")
+        raise TypeError("The body must be the bytes that were received. Nothing was verified.")
     key = _key(secret)
     given = {name.lower(): value for name, value in headers.items()}
     message_id, sent_at = given.get("webhook-id", ""), given.get("webhook-timestamp", "")
     if not ID.fullmatch(message_id) or not _SECONDS.fullmatch(sent_at):
-        raise _not_genuine("It has no webhook-id or webhook-timestamp that could be right.")
+        raise _not_genuine("Its webhook-id or webhook-timestamp is missing or malformed.")
     expected = webhook_signature(key, message_id, int(sent_at), bytes(body)).encode()
     signatures = given.get("webhook-signature", "").encode("utf-8", "replace").split(b" ")
     # All of them, so that the time this takes does not tell which one was right.
     if not sum([hmac.compare_digest(expected, one) for one in signatures[:_MOST_SIGNATURES]]):
-        raise _not_genuine("Its signature is not one that this secret makes.")
+        raise _not_genuine("Its signature does not match the secret.")
     if not abs(time.time() - int(sent_at)) <= tolerance_s:
         raise _not_genuine(f"It was sent more than {tolerance_s:g} s ago, or a clock is wrong.")
     try:
         return strictly(bytes(body), lambda fields: _event(fields, message_id))
     except Malformed as error:
-        raise _not_genuine(f"It is no event that is known: {error}.") from None
+        raise _not_genuine(f"It is not a known event: {error}.") from None
 
 
 class Seen:
@@ -125,7 +125,7 @@ class Seen:
             return True
 
     def forget(self, event: Event) -> None:
-        """Have a message that could not be dealt with count as new when it comes again."""
+        """Forget a message that could not be dealt with: it counts as new when it comes again."""
         with self._lock:
             self._at.pop(event.message_id, None)
 
@@ -137,7 +137,7 @@ def _key(secret: str) -> bytes:
         key = b""
     if len(key) < _SHORTEST_KEY:
         raise NotConfigured(
-            "The webhook's secret is none. Nothing was verified. Copy it again, with its "
+            "The webhook's secret is not valid. Nothing was verified. Copy it again, with its "
             f"{WEBHOOK_SECRET_PREFIX}."
         )
     return key
@@ -147,7 +147,7 @@ def _event(fields: Fields, message_id: str) -> Event:
     data = fields.object("data")
     status = data.status("status")
     if status is Status.PENDING or fields.text("type") != f"approval.{status}":
-        raise Malformed("its type and its status do not belong together")
+        raise Malformed("its type and its status do not match")
     return Event(
         message_id=message_id,
         id=data.matching("id", ID),
@@ -158,4 +158,4 @@ def _event(fields: Fields, message_id: str) -> Event:
 
 
 def _not_genuine(why: str) -> NotGenuine:
-    return NotGenuine(f"This webhook was not believed, and nothing was done. {why}")
+    return NotGenuine(f"This webhook was refused, and nothing was done. {why}")

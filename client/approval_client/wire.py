@@ -17,10 +17,10 @@ from json.encoder import encode_basestring
 from typing import Any, NoReturn
 
 PROTOCOL = 1
-"""The version of what both sides say over HTTP. It changes when one of before would misread it."""
+"""The version of the HTTP protocol. It changes when an older program would misread it."""
 PROTOCOL_HEADER = "Approval-Protocol"
 UNSUPPORTED_PROTOCOL = "unsupported_protocol"
-"""The code of the problem that answers another version."""
+"""The code of the refusal of another version."""
 MAX_DEPTH = 32
 MAX_BODY_BYTES = 1_048_576
 MAX_NOTEBOOK_BYTES = 10 * 1_048_576

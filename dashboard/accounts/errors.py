@@ -23,7 +23,7 @@ class TooManyAttempts(AccountError):
     def __init__(self, retry_after_s: float) -> None:
         self.retry_after_s = max(1, ceil(retry_after_s))
         super().__init__(
-            "Signing in failed too often. Nothing was checked this time; try again in "
+            "Too many attempts failed. Nothing was checked. Try again in "
             f"{ceil(self.retry_after_s / 60)} min."
         )
 

@@ -48,7 +48,7 @@ def decisions(
 ) -> HttpResponse:
     """Return what was decided of this agent's requests, in order, from the first one on.
 
-    Reading on with `after` misses nothing and repeats nothing. While `more` is true there is more.
+    Reading on with `after` misses nothing and repeats nothing. Read on while `more` is true.
     """
     problems.refuse_other_parameters(request, "after", "since", "limit")
     moment = since and _in_utc(since)

@@ -101,17 +101,20 @@ UNAUTHORIZED = Problem(
 NOT_FOUND = Problem("not_found", "There is nothing here. Nothing was done.")
 TOO_LARGE = Problem(
     "too_large",
-    f"The body is larger than {MAX_BODY_BYTES:,} bytes. Nothing was done; send less.",
+    f"The body is larger than {MAX_BODY_BYTES:,} bytes. Nothing was done. Send less.",
 )
 NOTEBOOK_TOO_LARGE = Problem("too_large", str(NotebookTooLarge()))
 TOO_MANY_WAITS = Problem(
     "too_many_waits",
-    "This token, or this server, has as many waits open as it may. Wait for fewer at a time.",
+    (
+        "This token or this server has too many open waits. Nothing was changed. Wait for "
+        "fewer requests at a time."
+    ),
     retry_after_s=2,
 )
 UNAVAILABLE = Problem(
     "unavailable",
-    "The database did not answer in time. Send the same again: nothing is done twice.",
+    "The database did not answer in time. Send the same request again: nothing is done twice.",
     retry_after_s=2,
 )
 
@@ -154,7 +157,7 @@ def install(api: NinjaAPI) -> None:
 
 
 def refuse_other_parameters(request: HttpRequest, *known: str) -> None:
-    """Refuse parameters of the address that nobody reads: a misspelt one would be passed over.
+    """Refuse unknown parameters of the address: a misspelt one would be ignored.
 
     Raises:
         ValidationError: There is a parameter besides those that are ``known``.
@@ -165,7 +168,7 @@ def refuse_other_parameters(request: HttpRequest, *known: str) -> None:
 
 
 def _on_no_database(request: HttpRequest, error: Exception) -> HttpResponse:
-    log.warning("No answer of the database for %s %s: %s", request.method, request.path, error)
+    log.warning("No answer from the database for %s %s: %s", request.method, request.path, error)
     return UNAVAILABLE.response()
 
 

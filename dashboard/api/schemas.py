@@ -106,7 +106,7 @@ class SubmitIn(Strict):
 
 
 class CancelIn(Strict):
-    """Taking a question back."""
+    """Cancelling a request."""
 
     reason: Text = ""
 
@@ -148,7 +148,7 @@ class StepOut(Schema):
 
 
 class DecisionOut(Schema):
-    """The one answer. Only ``status`` "approved" opens, once, until ``valid_until``.
+    """The one answer. Only ``status`` "approved" allows a start: once, until ``valid_until``.
 
     ``content`` is there only where a reviewer changed what was asked, for an agent that said
     ``accepts_edits``: that, and nothing else, may run. ``digest`` is of it.

@@ -105,7 +105,7 @@ def wait(request: AgentRequest, approval_id: UUID, hold: Hold = MAX_HOLD_S) -> H
 @router.post(
     "/approvals/{approval_id}/cancel",
     response={200: AnswerOut, **_errors(400, 404, 409, 413, 415)},
-    summary="Take a question back",
+    summary="Cancel a request",
 )
 def cancel(request: AgentRequest, approval_id: UUID, body: CancelIn) -> HttpResponse:
     """Withdraw an open request. Withdrawing it twice changes nothing."""
@@ -136,10 +136,10 @@ api = AgentsAPI(
     version="1",
     description=(
         "Ask a person before you act. Submit, wait, and run only what was approved, after "
-        "reporting `started`. Everything but `approved` means no. Calls may name the version of "
-        f"this protocol in the header `{PROTOCOL_HEADER}: {PROTOCOL}`, and every answer does; a "
-        "call without it is one of version 1, and one of another version is refused with the code "
-        "`unsupported_protocol`."
+        "reporting `started`. Everything but `approved` means no. A call can name the version "
+        f"of this protocol in the header `{PROTOCOL_HEADER}: {PROTOCOL}`, and every answer "
+        "does. Without the header, a call counts as version 1. Another version is refused with "
+        "the code `unsupported_protocol`."
     ),
     urls_namespace="api",
     parser=StrictParser(),

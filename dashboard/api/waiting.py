@@ -108,7 +108,7 @@ async def _answer(
     except Refused as error:
         return problems.of_refusal(error)
     except DatabaseError:
-        log.exception("A wait ended early, because the database did not answer.")
+        log.exception("A wait ended early because the database did not answer.")
         return problems.UNAVAILABLE
 
 

@@ -22,7 +22,7 @@ class Refused(Exception):
 
 
 class NotFound(Refused):
-    """There is no such request, or it is another agent's; which of the two is not told."""
+    """There is no such request, or it is another agent's. The message does not say which."""
 
     code = "not_found"
 
@@ -37,8 +37,8 @@ class IdempotencyConflict(Refused):
 
     def __init__(self, key: str) -> None:
         super().__init__(
-            f"Idempotency key {key!r} was already used for something different. Nothing was "
-            "done; use a new key for a new question."
+            f"Idempotency key {key!r} was already used for something else. Nothing was done. "
+            "Use a new key for a new question."
         )
 
 
@@ -50,8 +50,8 @@ class TooManyPending(Refused):
 
     def __init__(self, limit: int) -> None:
         super().__init__(
-            f"This token has {limit} requests pending, which is as many as it may. Nothing was "
-            "submitted; try again when some are answered."
+            f"This token has {limit} pending requests, the most it may have. Nothing was "
+            "submitted. Try again when some are answered."
         )
 
 
@@ -87,20 +87,20 @@ class AssignedToAnother(Refused):
     def __init__(self, assignment: Assignment) -> None:
         self.name, since = assignment.person.username, _clock_time(assignment.assigned_at)
         super().__init__(
-            f"This has been assigned to {self.name} since {since}. Nothing was recorded; press "
+            f"This has been assigned to {self.name} since {since}. Nothing was recorded. Press "
             "again to approve it anyway."
         )
 
 
 class StaleBasis(Refused):
-    """The page that was answered from showed something else than what is asked now."""
+    """The page showed something else than what is asked now."""
 
     code = "stale_basis"
 
     def __init__(self) -> None:
         super().__init__(
-            "This request changed after the page was shown. Nothing was recorded; read it again "
-            "and decide."
+            "This request changed after the page was shown. Nothing was recorded. Read it "
+            "again, then decide."
         )
 
 
@@ -111,16 +111,19 @@ class NotAllowed(Refused):
 
 
 class GrantRefused(NotAllowed):
-    """This yes cannot be remembered, or not so."""
+    """This approval cannot be remembered, or not like this."""
 
     code = "grant_refused"
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"{why} Nothing was recorded; approve it this once, or choose otherwise.")
+        super().__init__(
+            f"{why} Nothing was recorded. Approve it without remembering, or change what is "
+            "remembered."
+        )
 
 
 class EditRefused(NotAllowed):
-    """This cannot be made of the content."""
+    """The content cannot be edited like this."""
 
     code = "edit_refused"
 
@@ -129,7 +132,7 @@ class EditRefused(NotAllowed):
 
 
 class StepsRefused(Refused):
-    """These are no answers to the steps of what is asked."""
+    """These answers do not fit the steps of the plan."""
 
     code = "steps_refused"
 
@@ -143,7 +146,9 @@ class ReasonMissing(Refused):
     code = "reason_missing"
 
     def __init__(self) -> None:
-        super().__init__("The policy asks why you approve this. Nothing was recorded; say why.")
+        super().__init__(
+            "The policy requires a reason for this approval. Nothing was recorded. Give a reason."
+        )
 
 
 class OnHold(Refused):
@@ -174,8 +179,8 @@ class AlreadyStarted(Refused):
 
     def __init__(self, at: datetime) -> None:
         super().__init__(
-            f"This approval was used already, at {_clock_time(at)}. It works once: nothing may "
-            "run; ask again."
+            f"This approval was used already, at {_clock_time(at)}. An approval works once, so "
+            "nothing may run. Ask again."
         )
 
 
@@ -207,20 +212,20 @@ class ApprovalExpired(Refused):
 
     def __init__(self, at: datetime) -> None:
         super().__init__(
-            f"This approval was good until {_clock_time(at)} and was not used. Nothing may run; "
-            "ask again."
+            f"This approval was valid until {_clock_time(at)} and was not used. Nothing may "
+            "run. Ask again."
         )
 
 
 class DigestMismatch(Refused):
-    """The report is about other content than what was approved."""
+    """The report is about different content from what was approved."""
 
     code = "digest_mismatch"
 
     def __init__(self) -> None:
         super().__init__(
-            "The report names other content than the decision. Nothing may run and nothing was "
-            "recorded."
+            "The report names different content from the decision. Nothing may run and nothing "
+            "was recorded."
         )
 
 
@@ -231,13 +236,13 @@ class NotebookTooLarge(Refused):
 
     def __init__(self) -> None:
         super().__init__(
-            f"A notebook has {MAX_NOTEBOOK_BYTES:,} bytes at the most. This one was not kept; "
-            "clear its outputs, or ask without it."
+            f"A notebook may have at most {MAX_NOTEBOOK_BYTES:,} bytes. This one was not kept. "
+            "Clear its outputs, or ask without it."
         )
 
 
 class NotebookRefused(Refused):
-    """The bytes are no notebook, or not the one that was announced. ``code`` says which."""
+    """The bytes are not a notebook, or not the announced one. ``code`` says which."""
 
     def __init__(self, code: str, why: str) -> None:
         super().__init__(f"{why} The notebook was not kept.")
@@ -252,6 +257,7 @@ class NotebooksFull(Refused):
 
     def __init__(self, mebibytes: int) -> None:
         super().__init__(
-            f"This agent has as many notebooks here as it may: {mebibytes:,} MiB, each counted as "
-            "4 KiB at least. This one was not kept; ask without it, and tell who runs the server."
+            f"The notebooks of this agent have reached the limit of {mebibytes:,} MiB (each "
+            "counts as at least 4 KiB). This one was not kept. Ask without it, and tell "
+            "whoever runs the server."
         )

@@ -221,7 +221,7 @@ def decided(
         limit: How many at the most.
 
     Raises:
-        NotFound: ``after`` is no request of this agent that was decided.
+        NotFound: ``after`` is not a request of this agent that was decided.
     """
     closings = Closing.objects.filter(agent=agent_id)
     # Where it stands is read first: what commits in between comes after it, or is among the rows.

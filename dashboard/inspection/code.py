@@ -94,7 +94,7 @@ def inspect_shell(text: str, *, block: int = 0, is_code: bool = True) -> list[Fi
 def sure(findings: Iterable[Finding], least: Severity = Severity.HIGH) -> Iterator[Finding]:
     """Return what holds of a text that may be no code at all: mostly it is prose.
 
-    That it does not parse is no doubt then. That it was too much to be read is one.
+    That it does not parse is not a doubt then. That it was too much to be read is one.
     """
     for finding in findings:
         was_left = finding.unseen is Unseen.NOT_READ and finding.name != "does-not-parse"

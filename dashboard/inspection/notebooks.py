@@ -177,7 +177,7 @@ def _cells(notebook: Any) -> list[dict[str, Any]]:
         raise NotANotebook(f"{_NOT_ONE}. Save it again with a Jupyter of 2015 or later.")
     cells = notebook.get("cells")
     if not isinstance(cells, list) or not all(map(_is_cell, cells)):
-        raise NotANotebook(f"{_NOT_ONE}: its cells are not what cells are.")
+        raise NotANotebook(f"{_NOT_ONE}: its cells are not valid.")
     if len(cells) > MOST_CELLS:
         raise NotANotebook(f"This notebook has more than {MOST_CELLS:,} cells.")
     return cells
@@ -286,7 +286,7 @@ def picture_of(output: Any) -> bytes:
     """
     raw = base64.b64decode("".join(text_of(output["data"][_PNG]).split()), validate=True)
     if _head(raw) is None or len(raw) > MOST_PICTURE_BYTES:
-        raise ValueError("This is no PNG that could be drawn.")
+        raise ValueError("This is not a PNG that can be drawn.")
     return raw
 
 

@@ -59,7 +59,7 @@ def secrets_in_python(source: str) -> list[Run]:
     """Return where secrets stand in string literals of Python. Parses, so only for the sandbox.
 
     Raises:
-        SyntaxError: It is no Python.
+        SyntaxError: It is not Python.
     """
     wanted = candidates(source)
     if not wanted or _OTHER_BREAKS.search(source):

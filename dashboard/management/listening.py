@@ -32,7 +32,7 @@ def adopt(fd: int) -> socket.socket:
     """Take over a socket that listens already; several processes may share one.
 
     Raises:
-        CannotStart: The descriptor is no listening TCP socket.
+        CannotStart: The descriptor is not a listening TCP socket.
     """
     try:
         listener = socket.socket(fileno=fd)
@@ -53,7 +53,7 @@ def address(listener: socket.socket) -> tuple[str, int]:
 
 def _why_not(host: str, port: int, error: Exception) -> str:
     if isinstance(error, OverflowError):
-        return f"{port} is no port. Choose one from 1 to 65535 with --port."
+        return f"{port} is not a port. Choose one from 1 to 65535 with --port."
     if isinstance(error, socket.gaierror | UnicodeError):
         return f"{host!r} is not an address of this machine. Choose another with --host."
     return (

@@ -73,8 +73,8 @@ def _reasons(host: str, *, insecure_http: bool) -> Iterator[str]:
         )
     if settings.SECRET_KEY_IS_CONFIGURED and is_weak(_secret_key()):
         yield (
-            "SECRET_KEY is missing or weak, and who guesses it signs in as anybody. Set 50 random "
-            "characters, or unset it and one is made and kept in the data folder."
+            "SECRET_KEY is missing or weak, and whoever guesses it can sign in as anybody. Set "
+            "50 random characters, or unset it and one is made and kept in the data folder."
         )
     if "*" in settings.ALLOWED_HOSTS:
         yield (

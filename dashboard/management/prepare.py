@@ -114,8 +114,9 @@ def _keep_secret_key(folder: Path) -> None:
     key = key_file.read_text(encoding="utf-8").strip()
     if is_weak(key):
         raise CannotStart(
-            f"Nothing was started. The key in {key_file} is empty or weak, and who guesses it "
-            "signs in as anybody. Delete the file: a new one is made and everybody signs in again."
+            f"Nothing was started. The key in {key_file} is empty or weak, and whoever guesses "
+            "it can sign in as anybody. Delete the file: a new one is made and everybody signs "
+            "in again."
         )
     settings.SECRET_KEY = key
 

@@ -31,20 +31,20 @@ def checked_url(text: str) -> httpx2.URL:
     Read by the parser that will send the calls, so that both mean the same host.
 
     Raises:
-        AddressRefused: It is no such address; the message says why.
+        AddressRefused: It is not allowed; the message says why.
     """
     if len(text) > LONGEST_URL or not text.isascii() or not text.isprintable() or " " in text:
-        raise AddressRefused(f"An address has {LONGEST_URL} plain characters at the most.")
+        raise AddressRefused(f"An address may have at most {LONGEST_URL} plain characters.")
     try:
         url = httpx2.URL(text)
     except httpx2.InvalidURL:
-        raise AddressRefused("This is not an address that can be read.") from None
+        raise AddressRefused("This is not a valid address.") from None
     if url.scheme not in _PORTS or not url.host:
         raise AddressRefused("The address must be https://host/path.")
     if url.port is not None and not 0 < url.port <= _LAST_PORT:
-        raise AddressRefused("The address names a port that there is not.")
+        raise AddressRefused("The port in this address is not valid.")
     if url.userinfo or url.fragment:
-        raise AddressRefused("The address must hold no user name, password or fragment.")
+        raise AddressRefused("The address must not contain a user name, password or fragment.")
     try:
         literal = ip_address("127.0.0.1" if url.host == "localhost" else url.host)
     except ValueError:  # a name, which is looked up at each call
@@ -93,7 +93,7 @@ async def resolved(url: httpx2.URL) -> list[IPAddress]:
     return addresses
 
 
-_PLAIN = "Plain http is for this machine itself. Use https, or nobody knows who reads along."
+_PLAIN = "Plain http is allowed for this machine only. Use https."
 
 
 def _meant(address: IPAddress) -> IPAddress:

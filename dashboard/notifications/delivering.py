@@ -64,4 +64,4 @@ class Deliverer:
                 if not sent.taken:
                     return  # whoever is away now is left alone until the next second
         except Exception:
-            log.exception("A delivery broke off; it is begun again in a minute.")
+            log.exception("A delivery broke off. It is tried again in a minute.")

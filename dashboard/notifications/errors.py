@@ -35,5 +35,5 @@ class SecretLost(WebhookError):
     def __init__(self) -> None:
         super().__init__(
             "Nothing was sent: SECRET_KEY has changed, so the secret that the receiver knows "
-            "cannot be made any more. Make a new secret and give it to the receiver."
+            "no longer works. Make a new secret and give it to the receiver."
         )

@@ -32,7 +32,7 @@ class Sent(NamedTuple):
 
 
 async def send(url: str, headers: Mapping[str, str], body: bytes) -> Sent:
-    """Call a host and say what came of it; whatever goes wrong is no exception.
+    """Call a host and say what came of it; whatever goes wrong is not an exception.
 
     Of the answer nothing but its status is read.
     """

@@ -72,7 +72,7 @@ def _problem_with_text(test: str, value: Any) -> str:
     try:
         pattern(value) if test == "matches" else glob(value)
     except PatternRefused as error:
-        return f"This is not a pattern that RE2 takes: {error}."
+        return f"This is not a valid RE2 pattern: {error}."
     return ""
 
 
@@ -194,7 +194,7 @@ def _compared(test: str, limit: Decimal | None, *, strict: bool) -> Test:
 
 
 def _number(value: Any) -> Decimal | None:
-    """The exact number, by the digits its sender wrote; None if it is none."""
+    """The exact number, by the digits its sender wrote; None if it is not one."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

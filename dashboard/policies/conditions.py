@@ -52,7 +52,7 @@ def compiled(rule: Rule) -> Iterator[tuple[str, Test, str]]:
 
 def _kinds(kinds: tuple[Kind, ...]) -> Built:
     words = " or ".join(kind.replace("_", " ") for kind in kinds)
-    return lambda facts: facts.question.kind in kinds, f"It is no {words}."
+    return lambda facts: facts.question.kind in kinds, f"Its kind is not {words}."
 
 
 def _agents(globs: Globs) -> Built:
@@ -89,7 +89,7 @@ def _part(look: Callable[[Facts], Any], what: str) -> Callable[[Globs], Built]:
 
 
 def _repeated(times: int) -> Built:
-    sentence = f"It was asked for less than {times} times before in this run."
+    sentence = f"It was asked for fewer than {times} times before in this run."
     return lambda facts: facts.question.repeated >= times, sentence
 
 
@@ -181,7 +181,7 @@ def _argument(condition: Argument, effect: Effect) -> Built:
         passed = passes(facts.question.content.get("arguments", {}))
         return Unsure() if passed is None else passed
 
-    return holds, f"The argument {condition.path!r} is not as the rule wants it."
+    return holds, f"The argument {condition.path!r} is not as the rule requires."
 
 
 def _content_matches(text: str, effect: Effect) -> Built:

@@ -33,7 +33,7 @@ def read(document: str) -> dict[str, Any]:
     """Return what a policy is made of.
 
     Raises:
-        ValueError: It is no document, or a rule in it is none.
+        ValueError: It is not a document, or a rule in it is not one.
     """
     data = parse_json(document)
     if not isinstance(data, dict):
@@ -45,7 +45,7 @@ def parts(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a policy is made of, from what a document says.
 
     Raises:
-        PolicyError: A rule is none.
+        PolicyError: A rule is not one.
     """
     modes = dict(data)
     owner_may_approve = modes.pop("owner_may_approve", False)

@@ -22,7 +22,7 @@ class Outdated(PolicyRefusal):
         self.present = present
         super().__init__(
             f"Revision {present.number} was published since this page was shown. Nothing was "
-            "published; compare with the policy in force and publish again."
+            "published. Compare with the policy in force, then publish again."
         )
 
 
@@ -38,7 +38,7 @@ class NotConfirmed(PolicyRefusal):
         self.word, self.loosened = word, tuple(loosened)
         super().__init__(
             f"This policy is looser than the one in force: {' '.join(loosened)} Nothing was "
-            f"published; type {word} to confirm that this is what you want."
+            f"published. Type {word} to confirm that this is what you want."
         )
 
 
@@ -51,7 +51,7 @@ class ExamplesFail(PolicyRefusal):
 
     def __init__(self, failures: Sequence[str], *, not_done: str) -> None:
         self.failures = tuple(failures)
-        super().__init__(f"{' '.join(failures)} {not_done}; mend the rule or its examples.")
+        super().__init__(f"{' '.join(failures)} {not_done}. Correct the rule or its examples.")
 
 
 class DraftMoved(PolicyRefusal):

@@ -53,12 +53,12 @@ class Facts:
 
     @cached_property
     def tool(self) -> Any:
-        """The name of the tool that is called, None if it is no call of one."""
+        """The name of the tool that is called, None if it is not a call of one."""
         is_call = self.question.kind is Kind.TOOL_CALL
         return self.question.content.get("tool") if is_call else None
 
     def memory(self, key: str) -> Any:
-        """What a memory operation says under ``key``, None if it is none or says nothing."""
+        """What a memory operation says under ``key``, None if it is not one or says nothing."""
         is_memory = self.question.kind is Kind.MEMORY
         return self.question.content.get(key) if is_memory else None
 

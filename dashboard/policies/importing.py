@@ -39,7 +39,7 @@ def from_yaml(text: str) -> Import:
 
     Raises:
         YamlError: It is not YAML that can be taken.
-        PolicyError: It is no policy, or one that does not hold together.
+        PolicyError: It is not a policy, or one that does not hold together.
     """
     data = load_any(text)
     if not isinstance(data, dict):
@@ -52,12 +52,14 @@ def from_yaml(text: str) -> Import:
     if set(data) <= BY_CAPABILITY or set(data) <= BY_TOOL:
         return _from_section(data, [])
     known = ", ".join(repr(name) for name in sorted(BY_CAPABILITY | _OURS))
-    raise PolicyError([("", f"This is no policy: it may hold {known}, or a section 'approval'.")])
+    raise PolicyError(
+        [("", (f"This is not a policy. A policy may contain {known}, or a section 'approval'."))]
+    )
 
 
 def _from_whole_file(data: dict[str, Any]) -> Import:
     if mixed := sorted((_OURS | BY_CAPABILITY) & set(data)):
-        message = f"There is a section 'approval' beside {mixed}; it is one or the other."
+        message = f"There is a section 'approval' beside {mixed}. Use one or the other."
         raise PolicyError([("", message)])
     others = [f"{key}: not about approval." for key in data if key != "approval"]
     return _from_section(data["approval"], others)

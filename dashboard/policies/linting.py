@@ -93,10 +93,13 @@ def _about_approving(rule: Rule, policy: Policy) -> Iterator[str]:
     elif given <= _NAMES_ONLY:
         yield "It rests on names alone: whatever is asked for under them is approved."
     if Kind.CODE in kinds and rule.when.no_findings_above is None:
-        yield "It approves code whatever was found in it; set the highest finding that may be."
+        yield (
+            "It approves code whatever was found in it. Set the highest severity that it may "
+            "approve."
+        )
     always_asked = frozenset({Effect.REVIEW})
     if kinds and all(policy.read_modes.effects(kind) == always_asked for kind in kinds):
-        yield "It never opens anything: the modes have all of it reviewed."
+        yield "It never approves anything: the modes have all of it reviewed."
 
 
 def _about_languages(when: When) -> Iterator[str]:
@@ -109,8 +112,8 @@ def _about_languages(when: When) -> Iterator[str]:
 def _about_unseen(rule: Rule) -> Iterator[str]:
     if rule.also_if_not_followed and not rule.looks_at_findings:
         yield (
-            "That it also rejects what could not be followed changes nothing: none of its "
-            "conditions is about findings or languages."
+            "Rejecting what could not be followed changes nothing: none of its conditions is "
+            "about findings or languages."
         )
     if rule.effect is not Effect.APPROVE or rule.when.findings is None:
         return
@@ -132,15 +135,15 @@ def _about_groups(rule: Rule, known: Collection[str] | None) -> Iterator[str]:
     demands = rule.demands
     if demands.escalate_to and not demands.groups:
         yield (
-            f"That '{demands.escalate_to}' counts too from half time on changes nothing: without "
-            "groups every reviewer counts from the beginning."
+            f"Letting '{demands.escalate_to}' approve from half time on changes nothing: "
+            "without groups every reviewer counts from the beginning."
         )
     elif demands.escalate_to in demands.groups:
-        yield f"That '{demands.escalate_to}' counts too from half time on changes nothing."
+        yield f"Letting '{demands.escalate_to}' approve from half time on changes nothing."
     named = (*demands.groups, *([demands.escalate_to] if demands.escalate_to else ()))
     unknown = [name for name in dict.fromkeys(named) if known is not None and name not in known]
     for name in unknown:
-        yield f"There is no group '{name}', so nobody's vote counts by it."
+        yield f"There is no group '{name}', so nobody can vote as its member."
     if demands.groups and known is not None and set(named) <= set(unknown):
         yield "Nobody can approve what it asks about."
 

@@ -101,4 +101,4 @@ def _refuse_unknown(where: str, given: Mapping[str, Any], known: frozenset[str])
     if unknown:
         names, place = ", ".join(map(repr, unknown)), f" in {where!r}" if where else ""
         expected = ", ".join(map(repr, sorted(known)))
-        raise ValueError(f"The modes know no {names}{place}; it must be one of {expected}.")
+        raise ValueError(f"There is no setting {names}{place}. It must be one of {expected}.")

@@ -31,7 +31,7 @@ class Section:
         ignored: What has no meaning here, a sentence each.
 
     Raises:
-        PolicyError: It is no such section.
+        PolicyError: It is not such a section.
     """
 
     def __init__(self, data: Any) -> None:
@@ -41,10 +41,12 @@ class Section:
             raise PolicyError([("approval", "This must be a mapping.")])
         data = {key: _as_osprey_reads(value) for key, value in data.items()}
         if BY_CAPABILITY & set(data) and BY_TOOL & set(data):
-            message = "This mixes the settings of two eras, so nobody knows which of them hold."
+            message = (
+                "This mixes old and new settings of Osprey. Use either the old or the new ones."
+            )
             raise PolicyError([("approval", message)])
         if not (BY_CAPABILITY | BY_TOOL) & set(data):
-            raise PolicyError([("approval", "There is no setting in this that we know.")])
+            raise PolicyError([("approval", "There is no known setting in this.")])
         self.policy = self._by_tool(data) if BY_TOOL & set(data) else self._by_capability(data)
 
     def _by_capability(self, data: dict[str, Any]) -> Policy:

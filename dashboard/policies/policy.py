@@ -127,7 +127,7 @@ class Policy:
         if not isinstance(self.owner_may_approve, bool):
             yield "owner_may_approve", "This must be true or false."
         if len(self.rules) > MOST_RULES:
-            yield "rules", f"There are {len(self.rules)} rules; the most are {MOST_RULES}."
+            yield "rules", f"There are {len(self.rules)} rules; at most {MOST_RULES} are allowed."
             return
         names: set[str] = set()
         for index, rule in enumerate(self.rules):

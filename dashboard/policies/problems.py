@@ -63,7 +63,7 @@ def parse_rule(data: Mapping[str, Any]) -> Rule:
     """Make a rule of what a form or a document says.
 
     Raises:
-        PolicyError: It is no rule, or one that does not hold together.
+        PolicyError: It is not a rule, or one that does not hold together.
     """
     try:
         rule = Rule.model_validate(data)
@@ -118,7 +118,7 @@ def _of_sizes(when: When) -> Iterator[Problem]:
     if when.larger_than is None or when.smaller_than is None:
         return
     if when.smaller_than <= when.larger_than + 1:
-        yield "when.smaller_than", "Nothing is larger than the one and smaller than the other."
+        yield "when.smaller_than", "No size is larger than larger_than and smaller than this."
 
 
 def _of_glob(where: str, text: str) -> Iterator[Problem]:
@@ -132,7 +132,7 @@ def _of_pattern(when: When) -> Iterator[Problem]:
     try:
         pattern(when.content_matches or "")
     except PatternRefused as error:
-        yield "when.content_matches", f"This is not a pattern that RE2 takes: {error}."
+        yield "when.content_matches", f"This is not a valid RE2 pattern: {error}."
 
 
 def _of_hours(when: When) -> Iterator[Problem]:
@@ -143,7 +143,7 @@ def _of_hours(when: When) -> Iterator[Problem]:
     except ValueError as error:
         yield "when.hours.timezone", str(error)
     if when.hours.from_ == when.hours.until and (when.hours.from_.hour or when.hours.from_.minute):
-        yield "when.hours.until", "A window that ends when it begins is never open."
+        yield "when.hours.until", "The hours end when they begin, so they never match."
     if not when.hours.days:
         yield "when.hours.days", "Name at least one day."
 

@@ -133,7 +133,7 @@ class When(_Shape):
 
 
 class Demands(_Shape):
-    """What a review asks for, beyond one reviewer's yes.
+    """What a review asks for, beyond one approval.
 
     Attributes:
         approvals: How many distinct people have to approve.
@@ -144,7 +144,7 @@ class Demands(_Shape):
         escalate_to: A group whose votes count too from half of the time limit on: of this one,
             or of the default. What the agent says of its own moves nothing.
         reason_required: Whether Approve needs a reason.
-        grants_allowed: Whether a reviewer may remember the yes.
+        grants_allowed: Whether a reviewer may remember the approval.
         whole_content: Whether Approve arms only when the end of the content was in sight.
     """
 

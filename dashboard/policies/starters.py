@@ -159,8 +159,8 @@ READ_ONLY = Starter(
 CONTROL_WRITES = Starter(
     "control-writes",
     "Control-system writes by two operators",
-    f"What writes to the control system needs a yes of two people of the group '{OPERATORS}', and "
-    "the agent's owner is none of them. Everything else goes to a person.",
+    f"Two people of the group '{OPERATORS}' must approve what writes to the control system. The "
+    "agent's owner does not count. Everything else goes to a person.",
     replace(EVERYTHING_TO_A_PERSON, rules=(_CONTROL_WRITES,)),
 )
 STARTERS = (EVERYTHING, DANGEROUS, READ_ONLY, CONTROL_WRITES)

@@ -43,7 +43,7 @@ class Ambiguous(str):
 
     @property
     def as_bool(self) -> bool | None:
-        """What it is as one of YAML 1.1's words for true and false; None if it is none."""
+        """What it is as one of YAML 1.1's words for true and false; None if it is not one."""
         word = self.lower()
         return True if word in _TRUE_ELSEWHERE else False if word in _FALSE_ELSEWHERE else None
 
@@ -52,7 +52,7 @@ def load(text: str) -> Any:
     """Read YAML.
 
     Raises:
-        YamlError: It is none, or does not mean one thing only.
+        YamlError: It is not one, or does not mean one thing only.
     """
     data = load_any(text)
     refuse_ambiguous(data)
@@ -63,7 +63,7 @@ def load_any(text: str) -> Any:
     """Read YAML and leave what is ambiguous in it as ``Ambiguous``.
 
     Raises:
-        YamlError: It is none.
+        YamlError: It is not one.
     """
     _check_size(text)
     try:
@@ -72,7 +72,7 @@ def load_any(text: str) -> Any:
     except yaml.YAMLError as error:
         raise YamlError(f"This is not YAML: {_said_by(error)}.") from None
     if len(found) > 1:
-        raise YamlError("There is more than one document in this text; one is taken.")
+        raise YamlError("This text has more than one YAML document. Only one is allowed.")
     return found[0] if found else None
 
 
@@ -176,7 +176,7 @@ def _check_size(text: str) -> None:
     except UnicodeEncodeError:
         raise YamlError("The text holds half of a surrogate pair.") from None
     if size > MOST_BYTES:
-        raise YamlError(f"The text has {size} bytes; the most are {MOST_BYTES}.")
+        raise YamlError(f"The text has {size} bytes; at most {MOST_BYTES} are allowed.")
 
 
 def _documents(events: Iterator[yaml.Event]) -> Iterator[Any]:
@@ -188,9 +188,9 @@ def _documents(events: Iterator[yaml.Event]) -> Iterator[Any]:
 def _node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Any:
     line = _line(event)
     if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-        raise YamlError(f"Line {line}: anchors and aliases are not taken; write it out.")
+        raise YamlError(f"Line {line}: anchors and aliases are not allowed. Write it out.")
     if tag := getattr(event, "tag", None):
-        raise YamlError(f"Line {line}: tags such as {tag!r} are not taken.")
+        raise YamlError(f"Line {line}: tags such as {tag!r} are not allowed.")
     if depth > MOST_DEPTH:
         raise YamlError(f"Line {line}: this is nested deeper than {MOST_DEPTH} levels.")
     if isinstance(event, yaml.ScalarEvent):

@@ -475,11 +475,11 @@ def _unknown(language: str) -> list[str]:
 
 
 MOST_LINES = 100_000
-"""What is longer nobody reads, so it is not served and cannot be approved in a browser."""
+"""Longer content is not served and cannot be approved in a browser."""
 
 TOO_LONG = (
-    "This has more lines than a page can show whole, and nobody should approve what nobody can "
-    "read. Reject it and ask for less at once."
+    "This has more lines than a page can show, so nobody can read all of it. Reject it and ask "
+    "for less at a time."
 )
 
 _BREAKS = {Kind.CODE: ("\\n",), Kind.MEMORY: ("\\n",)}

@@ -141,7 +141,7 @@ def read_length(text: str) -> int:
         Whole seconds.
 
     Raises:
-        ValueError: It is none, or could mean two things; the message says what to write.
+        ValueError: It is not one, or could mean two things; the message says what to write.
     """
     text = text.strip()
     if re.fullmatch(r"[0-9.]+", text, re.ASCII):
@@ -168,7 +168,7 @@ def _unit(name: str) -> int:
     if name.lower() in _UNEQUAL:
         raise ValueError("Months and years differ in length. Write days.")
     if name.lower() not in _SPELLED:
-        raise ValueError(f"{name!r} is no unit of time. Write s, min, h or days.")
+        raise ValueError(f"{name!r} is not a unit of time. Write s, min, h or days.")
     return _SPELLED[name.lower()]
 
 

@@ -26,7 +26,7 @@ export function left(seconds) {
  * @param {string} words - what is left
  * @returns {string} the same for a narrow column
  */
-export function short(words) {
+function short(words) {
   return words.replace(/ left$/, "").replace(" min", "").replace("time is over", "over");
 }
 
@@ -34,7 +34,7 @@ export function short(words) {
  * @param {number} seconds - whole seconds that have passed
  * @returns {string}
  */
-export function ago(seconds) {
+function ago(seconds) {
   if (seconds < 5) return "just now";
   for (const [size, unit] of [[DAY, "d"], [HOUR, "h"], [MINUTE, "min"]]) {
     if (seconds >= size) return `${Math.floor(seconds / size)} ${unit} ago`;
@@ -47,7 +47,7 @@ export function ago(seconds) {
  * @param {number} limit - the whole time limit, in seconds
  * @returns {"calm" | "soon" | "last"}
  */
-export function tone(seconds, limit) {
+function tone(seconds, limit) {
   if (seconds < MINUTE) return "last";
   return seconds < limit / 4 ? "soon" : "calm";
 }

@@ -1,4 +1,4 @@
-// Keeps htmx honest: an answer that is not the part that was asked for is never swapped in.
+// Never lets htmx swap in an answer that is not the requested part.
 
 import { disarm, release } from "./pressing.js";
 

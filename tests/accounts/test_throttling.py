@@ -54,7 +54,7 @@ def test_the_wait_is_told_and_never_too_short():
     attempt(10, ALICE)
     SignInAttempts.objects.update(since=timezone.now() - timedelta(seconds=239))
 
-    with pytest.raises(TooManyAttempts, match=r"try again in 2 min\.") as refusal:
+    with pytest.raises(TooManyAttempts, match=r"Try again in 2 min\.") as refusal:
         throttle.begin(ALICE)
 
     assert refusal.value.retry_after_s == 61

@@ -58,4 +58,4 @@ async def test_a_body_is_taken_up_to_its_limit_and_no_further(method, path, most
 async def test_a_refused_notebook_is_told_its_own_limit():
     _, (_, problem) = await send("PUT", NOTEBOOK, MAX_NOTEBOOK_BYTES + 1, declared=True)
 
-    assert problem["detail"].startswith("A notebook has 10,485,760 bytes at the most.")
+    assert problem["detail"].startswith("A notebook may have at most 10,485,760 bytes.")

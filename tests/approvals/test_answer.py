@@ -137,7 +137,7 @@ def test_a_reviewer_who_was_deactivated_cannot_decide(token, alice):
 def test_an_owner_may_not_approve_but_may_reject_what_their_agent_asks(alice):
     token = make.token(make.agent("mine", owner=alice))
 
-    with pytest.raises(NotAllowed, match="You own mine or made its token"):
+    with pytest.raises(NotAllowed, match="You own mine or issued its token"):
         make.decided(make.pending(token), alice)
 
     assert make.decided(make.pending(token), alice, Status.REJECTED).status == Status.REJECTED
@@ -157,7 +157,7 @@ def test_of_the_policy_then_and_the_policy_now_the_stricter_holds(alice, may_bef
     make.in_force(owner_may_approve=not may_before)
     services.judge_pending_again()
 
-    with pytest.raises(NotAllowed, match="You own mine or made its token"):
+    with pytest.raises(NotAllowed, match="You own mine or issued its token"):
         make.decided(approval, alice)
 
 
@@ -220,7 +220,7 @@ def test_a_decision_is_recorded_with_who_how_and_what(token, alice):
 def test_who_made_a_token_may_not_approve_what_is_asked_with_it(agent, alice, bob):
     token, _ = tokens.issue(agent, by=make.BY, creator=alice)
 
-    with pytest.raises(NotAllowed, match="or made its token"):
+    with pytest.raises(NotAllowed, match="or issued its token"):
         make.decided(make.pending(token), alice)
 
     assert make.decided(make.pending(token), bob).status == Status.APPROVED
@@ -360,7 +360,7 @@ def test_only_the_group_counts(token, alice, bob):
     make.in_force(review(groups=["operators"]))
     approval = make.pending(token)
 
-    with pytest.raises(NotAllowed, match="a yes from operators"):
+    with pytest.raises(NotAllowed, match="an approval from operators"):
         make.decided(approval, bob)
 
     assert make.decided(approval, alice).status == Status.APPROVED

@@ -109,7 +109,7 @@ def test_an_edit_answers_only_an_agent_that_accepts_edits(token, alice, bob):
     approval = make.pending(token, content=CODE)
     edit = propose(approval, alice)
 
-    with pytest.raises(EditRefused, match="takes no changed content"):
+    with pytest.raises(EditRefused, match="accepts no edits"):
         approve(approval, edit, bob)
 
 
@@ -220,7 +220,7 @@ def test_of_a_plan_that_is_taken_whole_nothing_is_made(token, alice):
     plan = {"steps": [{"capability": "one"}, {"capability": "two"}]}
     approval = make.pending(token, kind="plan", capability="plan", content=plan)
 
-    with pytest.raises(EditRefused, match="as a whole or not at all"):
+    with pytest.raises(EditRefused, match="only as a whole"):
         propose(approval, alice, {"steps": plan["steps"][:1]})
 
     assert not Edit.objects.exists()
@@ -338,7 +338,7 @@ def test_without_a_run_it_is_only_words(token, alice):
 
     decision = replaced(token, alice, run_id="")
 
-    assert decision.reason.endswith("A person is asked about it as about anything else.")
+    assert decision.reason.endswith("If you ask for this, a person decides as usual.")
     assert not Grant.objects.exists()
 
 

@@ -72,7 +72,7 @@ def test_time_is_added_three_times_at_the_most(ending, alice):
         extend(ending, alice)
 
     ending.refresh_from_db()
-    with pytest.raises(NotAllowed, match="as often as it may"):
+    with pytest.raises(NotAllowed, match="as often as allowed"):
         extend(ending, alice)
 
 

@@ -51,7 +51,7 @@ def test_the_same_content_is_answered_by_the_grant(token, alice):
 
     assert answered(again)
     assert (again.decision.grant, again.decision.decided_by) == (made, None)
-    assert again.decision.reason == f"alice said yes to this before (grant {made.pk})."
+    assert again.decision.reason == f"alice approved this before (grant {made.pk})."
 
 
 def test_uses_are_counted_and_recorded(token, alice):
@@ -119,7 +119,7 @@ def test_a_finding_of_any_severity_has_to_be_covered(token, alice, severity):
 def test_what_nobody_could_read_is_asked_about(token, alice):
     approval = ask(token, with_arguments(code="def ("))
 
-    with pytest.raises(GrantRefused, match="Nobody could read all of this"):
+    with pytest.raises(GrantRefused, match="not fully inspected"):
         make.decided(
             approval, alice, remember=GrantTerms(scope=GrantScope.CONTENT, this_run=False)
         )
@@ -195,7 +195,7 @@ def test_a_policy_that_forbids_grants_ends_them(token, alice):
     assert not answered(ask(token))
     assert services.end_forbidden_grants() == 1
     made.refresh_from_db()
-    assert made.ended_because == "The policy no longer allows to remember a yes to this."
+    assert made.ended_because == "The policy no longer allows remembering this approval."
 
 
 def test_a_policy_that_rejects_what_was_granted_ends_the_grant(token, alice):

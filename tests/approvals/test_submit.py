@@ -82,7 +82,7 @@ def test_the_same_key_and_submission_return_the_first_request(token):
 def test_the_same_key_for_something_else_is_a_conflict(token, change):
     make.pending(token, key="k")
 
-    with pytest.raises(IdempotencyConflict, match="'k' was already used for something different"):
+    with pytest.raises(IdempotencyConflict, match="'k' was already used for something else"):
         make.pending(token, key="k", **change)
 
 
@@ -105,7 +105,7 @@ def test_a_token_may_not_have_more_than_its_share_pending(token, settings):
     make.pending(token)
     make.pending(token)
 
-    with pytest.raises(TooManyPending, match="has 2 requests pending"):
+    with pytest.raises(TooManyPending, match="has 2 pending requests"):
         make.pending(token)
 
 

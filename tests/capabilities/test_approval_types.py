@@ -55,8 +55,8 @@ def test_the_same_names_give_the_same_type_again():
 def test_other_names_never_give_the_same_type(first, second):
     create_approval_type(*first)
     message = (
-        f"The approval type 'a_b_c' was made from {first} before, and {second} would be taken "
-        f"for it. No approval type was made: choose another name for one of them."
+        f"{second} would give the approval type 'a_b_c', which {first} has already. No approval "
+        "type was made. Choose another name for one of them."
     )
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         create_approval_type(*second)
@@ -67,13 +67,13 @@ def test_other_names_never_give_the_same_type(first, second):
     [("python", "executor"), ("orchestrator_plan",), ("memory_save",), ("channel", "write")],
 )
 def test_types_of_our_own_interrupts_are_taken_from_the_start(names):
-    with pytest.raises(ValueError, match="would be taken for it"):
+    with pytest.raises(ValueError, match="would give the approval type"):
         create_approval_type(*names)
 
 
 def test_a_refused_name_leaves_the_first_one_alone():
     create_approval_type("a", "b")
-    with pytest.raises(ValueError, match="would be taken for it"):
+    with pytest.raises(ValueError, match="would give the approval type"):
         create_approval_type("a_b")
     assert create_approval_type("a", "b") == "a_b"
 

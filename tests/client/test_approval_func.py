@@ -165,7 +165,7 @@ def test_everything_held_says_so():
     fake = FakeDashboard.approving()
     fake.on_hold = True
 
-    assert "an operator holds everything" in deny(fake).reason
+    assert "an admin has put everything on hold" in deny(fake).reason
 
 
 def test_a_withdrawn_request_says_so():
@@ -186,7 +186,7 @@ def test_a_withdrawn_request_says_so():
 def test_an_approval_that_was_edited_does_not_open():
     fake = FakeDashboard.scripted(approve(content={"code": "other"}))
 
-    assert "did not say that it accepts edits" in deny(fake).reason
+    assert "does not accept edits" in deny(fake).reason
 
 
 def test_an_approval_of_other_content_does_not_open():

@@ -49,8 +49,8 @@ def test_evidence_that_is_not_json_is_replaced_by_a_sentence():
     dump = {"code": "x", "context": ["\ud800"]}
 
     assert to_request(Event(dump=dump)).evidence == {
-        "context": "Left out: this was not JSON that could be sent.",
-        "source_event": "Left out: this was not JSON that could be sent.",
+        "context": "Left out: this could not be sent as JSON.",
+        "source_event": "Left out: this could not be sent as JSON.",
     }
 
 

@@ -85,7 +85,7 @@ def test_an_unknown_word_about_a_step_is_no_answer():
     dashboard = answered("plan", GOOD["plan"], steps=steps)
     request = ApprovalRequest.plan(STEPS, accepts_edits=True, max_wait_s=5)
 
-    with pytest.raises(Exception, match="not a known word"):
+    with pytest.raises(Exception, match="not a known value"):
         dashboard.client().request_approval(request)
 
 

@@ -89,7 +89,7 @@ def test_what_is_known_is_compared(fake, question):
 def test_an_answer_about_something_else_is_refused_and_can_be_passed(fake, question):
     wrong, right = submitted(fake, question, 2)
 
-    with pytest.raises(DigestMismatch, match=f"since='{wrong}' goes on after it"):
+    with pytest.raises(DigestMismatch, match=f"Pass since='{wrong}' to go on after it"):
         found(fake, about={wrong: OTHER}.get)
     assert found(fake, wrong, about={wrong: OTHER}.get) == [right]
 
@@ -98,7 +98,7 @@ def test_an_edit_that_nobody_takes_is_refused(question):
     fake = FakeDashboard.scripted(approve(content={"code": "edited()"}))
     ids = submitted(fake, question)
 
-    with pytest.raises(DigestMismatch, match="did not say that it accepts"):
+    with pytest.raises(DigestMismatch, match="does not accept edits"):
         found(fake, about={ids[0]: question}.get)
 
 

@@ -161,5 +161,5 @@ def test_a_response_takes_nothing_but_true_and_false(approved):
 
 @pytest.mark.parametrize("status", [s for s in Status if s is not Status.APPROVED])
 def test_no_other_status_can_be_approved(status):
-    with pytest.raises(ValueError, match="does not approve"):
+    with pytest.raises(ValueError, match="approved is True, but status is"):
         ApprovalResponse(approved=True, reason="", status=status)

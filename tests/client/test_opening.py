@@ -69,9 +69,9 @@ def test_a_start_that_answers_anything_but_approved_does_not_open(stage, questio
     ("code", "error", "why"),
     [
         ("already_started", AlreadyUsed, "the approval was used already"),
-        ("approval_expired", TooLate, "could be used is over"),
-        ("on_hold", OnHold, "an operator holds everything"),
-        ("digest_mismatch", DigestMismatch, "about other content"),
+        ("approval_expired", TooLate, "time to use the approval is over"),
+        ("on_hold", OnHold, "an admin has put everything on hold"),
+        ("digest_mismatch", DigestMismatch, "about different content"),
         ("not_approved", NotApproved, r"may not start \(not_approved\)"),
     ],
 )
@@ -99,7 +99,7 @@ def test_an_edit_is_refused_unless_the_request_accepts_edits(stage, question, sa
     edit["digest"] = digest("code", edit["content"])
     stage = stage(say.approved(decision=edit), say.started(decision=edit))
 
-    with pytest.raises(DigestMismatch, match="did not say that it accepts edits"):
+    with pytest.raises(DigestMismatch, match="does not accept edits"):
         stage.ask(question)
 
     assert len(stage.calls) == 1

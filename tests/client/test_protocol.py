@@ -1,4 +1,4 @@
-"""Client and server of versions that do not fit: a sentence, and nothing is approved."""
+"""Client and server of different versions: a sentence says so, and nothing is approved."""
 
 import httpx2
 import pytest

@@ -275,7 +275,7 @@ def test_the_client_must_be_of_the_functions_kind():
 
 
 def test_an_unknown_option_is_refused():
-    with pytest.raises(TypeError, match=r"does not know approve_all\."):
+    with pytest.raises(TypeError, match=r"has no option approve_all\."):
         requires_approval(approve_all=True)(lambda: None)
 
 

@@ -157,7 +157,7 @@ async def test_arguments_that_change_while_it_waits_are_not_used(gate):
     seen[0].serialized_arguments["tesla"] = 7
     gate.approve_next()
 
-    with pytest.raises(HumanInputFailedError, match="is not this call"):
+    with pytest.raises(HumanInputFailedError, match="is for another call"):
         await turn
     assert magnet.calls == []
 
@@ -329,7 +329,7 @@ async def test_a_question_that_is_no_approval_has_no_answer(gate):
     hook = hitl_hook(client=gate.client)
     agent = Agent("asker", "Ask.", config=model, tools=[who], hitl_hook=hook)
 
-    with pytest.raises(HumanInputFailedError, match="answers approvals only"):
+    with pytest.raises(HumanInputFailedError, match="only approves or rejects tool calls"):
         await agent.ask("Who am I?")
     assert gate.asked() == []
 

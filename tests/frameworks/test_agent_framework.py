@@ -477,7 +477,7 @@ async def test_a_call_that_changed_in_the_session_is_not_run(gate):
 
     gate.approve_next()
 
-    with pytest.raises(DigestMismatch, match="is not what the framework would call"):
+    with pytest.raises(DigestMismatch, match="something else than what was approved"):
         await running
     assert accounts.deleted == []
 

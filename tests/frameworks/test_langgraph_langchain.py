@@ -132,7 +132,7 @@ def test_a_call_that_was_made_is_not_reported_as_failed_when_another_was(gate, m
 def test_an_edit_cannot_change_which_langchain_tool_runs(gate):
     gate.edit_next({"tool": "delete_all", "arguments": {"to": "bob"}})
 
-    with pytest.raises(DigestMismatch, match="which no reviewer may"):
+    with pytest.raises(DigestMismatch, match="which reviewers may not do"):
         resume(mailer("alice"), gate)
 
     assert CALLED == []
@@ -177,7 +177,7 @@ def test_a_tool_that_allows_no_yes_does_not_run_after_one(gate, mode):
     gate.approve_next()
     agent = mailer("alice", allowed=["reject"], **mode)
 
-    with pytest.raises(ValueError, match="does not take this approval"):
+    with pytest.raises(ValueError, match="allows no answer that fits this approval"):
         resume(agent, gate)
 
     assert CALLED == []

@@ -78,7 +78,7 @@ async def test_the_tools_are_named_with_what_they_take(host):
 
 async def test_the_model_is_told_that_anything_else_is_a_no(host):
     async with Client(host.server) as client:
-        assert client.instructions.endswith("Anything else, errors too, is a no.")
+        assert client.instructions.endswith("Anything else, including an error, means no.")
 
 
 # Asking.
@@ -212,7 +212,7 @@ async def test_what_cannot_be_asked_is_an_error_and_asks_nobody(host, gate, wron
     told, is_error = await host.call("request_approval", **DEPLOY | wrong)
 
     assert (told["approved"], is_error, gate.asked()) == (False, True, [])
-    assert told["reason"].endswith("Call it with what it takes.")
+    assert told["reason"].endswith("Correct the arguments and call it again.")
 
 
 async def test_a_tool_that_is_not_there_is_an_error(host):
@@ -228,7 +228,7 @@ async def test_who_does_not_wait_long_is_told_how_to_go_on(host, gate):
     told = await open_question(host)
 
     assert told["approved"] is False
-    assert told["next"].startswith("Nothing was approved, so do nothing of it.")
+    assert told["next"].startswith("Nothing was approved, so do not do it.")
     assert gate.statuses() == ["pending"]
 
 
@@ -256,7 +256,7 @@ async def test_an_approval_is_returned_once(host, gate):
     told = [await host.checks(question) for _ in range(2)]
 
     assert [one["approved"] for one in told] == [True, False]
-    assert told[1]["reason"].startswith("It was approved, and the approval was used already")
+    assert told[1]["reason"].startswith("It was approved, but the approval was used already")
 
 
 async def test_a_yes_after_the_time_opens_nothing(host, gate):

@@ -181,7 +181,7 @@ async def test_arguments_that_can_be_read_in_two_ways_are_refused_without_a_ques
     (told,) = await magnet.told(gate)
 
     assert (magnet.calls, gate.asked()) == ([], [])
-    assert told.startswith("The arguments are not one JSON object")
+    assert told.startswith("The arguments are not a JSON object")
 
 
 async def test_a_shell_command_is_asked_about_whole(gate):
@@ -219,4 +219,4 @@ async def test_what_an_agent_behind_a_tool_wants_is_asked_too(gate):
     outer.agent.tools = [inner.agent.as_tool("ask", "Ask the assistant.")]
 
     assert (await outer.told(gate), inner.calls) == (["done"], [3])
-    assert gate.finished() == [{"output_head": "Its end could not be seen from here."}]
+    assert gate.finished() == [{"output_head": "How it ended is not known here."}]

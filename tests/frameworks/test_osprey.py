@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 THREAD = {"configurable": {"thread_id": "t1"}}
 PLAN = {"steps": [{"context_key": "a", "capability": "read"}, {"context_key": "b"}]}
 NOTEBOOK = json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
-NOT_SENT = "Not sent: it is no .ipynb file in a folder from which notebooks may be sent."
+NOT_SENT = "Not sent: it is not an .ipynb file in an allowed folder."
 WRITE = {"channel_address": "MAG:1", "value": 3.5, "units": "T", "notes": ""}
 MAKERS = pytest.mark.parametrize("made_by", [ours, osprey], ids=["ours", "osprey"])
 
@@ -336,7 +336,7 @@ def test_an_interrupt_of_another_kind_is_refused(gate):
     found = found.compile(checkpointer=InMemorySaver())
     found.invoke({"messages": []}, THREAD)
 
-    with pytest.raises(ValueError, match="no interrupt of Osprey's"):
+    with pytest.raises(ValueError, match="not an interrupt of Osprey"):
         resume(found, gate)
 
 
@@ -391,7 +391,7 @@ def test_no_file_from_elsewhere_is_sent_and_the_question_says_so(gate, tmp_path,
             lambda path: path.write_bytes(bytes(MAX_NOTEBOOK_BYTES + 1)),
             "Not sent: the notebook has more than 10,485,760 bytes.",
         ),
-        (os.mkfifo, "Not sent: it is no ordinary file."),
+        (os.mkfifo, "Not sent: it is not a regular file."),
     ],
 )
 def test_a_notebook_that_cannot_be_sent_loses_no_question(gate, tmp_path, made, said):

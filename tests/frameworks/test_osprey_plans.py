@@ -103,7 +103,7 @@ def test_a_part_that_osprey_cannot_follow_is_a_rejection_that_says_why(
 
     assert state["ran"] is None
     assert why in state["messages"][0]
-    assert gate.finished()[0]["error"] == "It was not run: the graph cannot carry this answer."
+    assert gate.finished()[0]["error"] == "It was not run: the graph does not take this answer."
 
 
 def test_a_rejected_plan_is_not_followed(gate, tmp_path):

@@ -197,7 +197,7 @@ async def test_arguments_that_can_be_read_in_two_ways_are_refused_without_a_ques
     (told,) = await magnet.told(gate)
 
     assert (magnet.calls, gate.asked()) == ([], [])
-    assert told.startswith("The arguments are not one JSON object")
+    assert told.startswith("The arguments are not a JSON object")
 
 
 async def test_calls_that_the_host_makes_are_refused(gate):

@@ -47,7 +47,7 @@ async def test_edited_by_one_and_approved_by_another(admin, ben, agent):
         await admin.presses(admin.button("Preview changes"))
     await admin.types('{"order": 48213, "euro": 25}', text)
     await admin.presses(admin.button("Preview changes"))
-    await admin.sees("so another person must approve it")
+    await admin.sees("the policy requires another person to approve it")
     await ben.opens("48213")
     await ben.presses(ben.link("Preview it"))
     await ben.sees("A change")

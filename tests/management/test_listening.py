@@ -47,7 +47,7 @@ def test_a_taken_port_is_refused(opened):
 @pytest.mark.parametrize("port", [-1, 65536])
 def test_a_number_that_is_no_port_is_refused(port):
     assert refusal(listen, "127.0.0.1", port) == (
-        f"Nothing was started. {port} is no port. Choose one from 1 to 65535 with --port."
+        f"Nothing was started. {port} is not a port. Choose one from 1 to 65535 with --port."
     )
 
 

@@ -65,8 +65,8 @@ def test_a_weak_key_from_outside_is_refused(why_not, key):
     reasons = why_not(SECRET_KEY=key, SECRET_KEY_IS_CONFIGURED=True)
 
     assert reasons == (
-        "SECRET_KEY is missing or weak, and who guesses it signs in as anybody. Set 50 random "
-        "characters, or unset it and one is made and kept in the data folder."
+        "SECRET_KEY is missing or weak, and whoever guesses it can sign in as anybody. Set 50 "
+        "random characters, or unset it and one is made and kept in the data folder."
     )
 
 

@@ -32,15 +32,15 @@ def test_the_link_stands_alone_on_stdout_and_works(place, command, alice):
 
 def test_an_unknown_name_is_answered_with_those_who_are_there(refusal, alice, bob):
     assert refusal("carol") == (
-        "Nobody active is called 'carol'; there is: alice, bob. No link was made."
+        "No active person is called 'carol'. No link was made. Active: alice, bob."
     )
 
 
 def test_somebody_who_was_shut_out_is_not_offered(refusal, alice, bob):
     set_active(bob, active=False, by=make.BY)
 
-    assert refusal("bob") == ("Nobody active is called 'bob'; there is: alice. No link was made.")
+    assert refusal("bob") == ("No active person is called 'bob'. No link was made. Active: alice.")
 
 
 def test_where_there_is_nobody_that_is_said(refusal):
-    assert refusal("carol").startswith("Nobody active is called 'carol'; there is: nobody.")
+    assert refusal("carol").endswith("No link was made. Active: nobody.")

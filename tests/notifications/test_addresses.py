@@ -172,5 +172,5 @@ async def test_a_proxy_of_the_environment_is_not_used(monkeypatch, settings):
 
 
 def test_a_setting_that_names_no_network_stops_the_start():
-    with pytest.raises(ImproperlyConfigured, match="which is no network"):
+    with pytest.raises(ImproperlyConfigured, match="which is not a network"):
         networks("WEBHOOK_NETWORKS", ["10.0.0.0/8", "10.0.0.1/8"])

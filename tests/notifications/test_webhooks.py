@@ -118,14 +118,14 @@ def test_what_is_over_is_sent_again_from_the_first_attempt(agent, delivery, by, 
 
 
 def test_what_waits_is_not_sent_again(agent, delivery, by):
-    with pytest.raises(NotSent, match="waits to be sent already"):
+    with pytest.raises(NotSent, match="already waiting to be sent"):
         send_again(agent_id=agent.pk, delivery_id=delivery.pk, **by)
 
 
 def test_nothing_is_sent_again_while_it_is_off(agent, delivery, by):
     switch(agent_id=agent.pk, on=False, **by)
 
-    with pytest.raises(NotSent, match="switch it on first"):
+    with pytest.raises(NotSent, match="Switch it on first"):
         send_again(agent_id=agent.pk, delivery_id=delivery.pk, **by)
 
 

@@ -123,7 +123,9 @@ def test_there_is_nothing_to_do_to_a_rule_that_is_not_there(ada, draft, index):
 
 
 def test_a_rule_whose_example_fails_is_not_saved(ada, draft):
-    with pytest.raises(ExamplesFail, match=r"Nothing was saved; mend the rule or its examples\.$"):
+    with pytest.raises(
+        ExamplesFail, match=r"Nothing was saved\. Correct the rule or its examples\.$"
+    ):
         services.add_rule(ada, rule("d", not_match=[EXAMPLE | {"agent": "d"}]), stamp="")
 
     assert names(ada) == "abc"
@@ -163,7 +165,7 @@ def test_a_tab_that_is_older_than_the_draft_changes_nothing(ada, draft, change):
     old = stamp_of(draft)
     services.move_rule(ada, 0, up=False, stamp=old)
 
-    with pytest.raises(DraftMoved, match=r"Nothing was saved; open the draft again"):
+    with pytest.raises(DraftMoved, match=r"Nothing was saved\. Open the draft again"):
         CHANGES[change](ada, old)
 
     assert names(ada) == "bac"

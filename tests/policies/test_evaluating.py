@@ -202,7 +202,7 @@ def test_each_rule_and_the_modes_have_a_step():
 
     assert answer.steps == (
         Step("yes", "matches", "It has no conditions."),
-        Step("no", "does not match", "It is no plan."),
+        Step("no", "does not match", "Its kind is not plan."),
         Step("Modes", "matches", "All code requires approval."),
     )
 

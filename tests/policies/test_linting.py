@@ -82,7 +82,9 @@ def test_an_approving_rule_that_looks_at_arguments_is_not():
 
 
 def test_code_that_is_approved_whatever_was_found_is_told():
-    sentence = "It approves code whatever was found in it; set the highest finding that may be."
+    sentence = (
+        "It approves code whatever was found in it. Set the highest severity that it may approve."
+    )
 
     assert cautions(rule("approve", languages=["python"])) == [("rule", sentence)]
 
@@ -91,7 +93,7 @@ def test_an_approving_rule_that_a_mode_makes_moot_is_told():
     approving = rule("approve", kinds=["code"], languages=["python"], no_findings_above="info")
 
     assert [c.sentence for c in warnings(policy(approving))] == [
-        "It never opens anything: the modes have all of it reviewed."
+        "It never approves anything: the modes have all of it reviewed."
     ]
 
 
@@ -106,7 +108,7 @@ def test_a_group_that_comes_later_to_everybody_is_told():
         (
             "rule",
             (
-                "That 'chiefs' counts too from half time on changes nothing: without groups every "
+                "Letting 'chiefs' approve from half time on changes nothing: without groups every "
                 "reviewer counts from the beginning."
             ),
         )
@@ -117,7 +119,7 @@ def test_groups_that_do_not_exist_are_told():
     asked = rule(demands={"groups": ["ops", "night"]})
 
     assert cautions(asked, groups={"ops"}) == [
-        ("rule", "There is no group 'night', so nobody's vote counts by it.")
+        ("rule", "There is no group 'night', so nobody can vote as its member.")
     ]
     assert cautions(asked, groups=())[-1] == ("rule", "Nobody can approve what it asks about.")
     assert cautions(asked) == []

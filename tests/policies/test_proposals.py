@@ -100,7 +100,7 @@ def test_both_names_are_recorded(proposal, eve):
 
 
 def test_nobody_is_both_people(proposal, ada):
-    with pytest.raises(SamePerson, match=r"Nothing was published; ask another admin"):
+    with pytest.raises(SamePerson, match=r"Nothing was published\. Ask another admin"):
         confirmed(proposal, ada)
 
     assert current_revision().number == 1

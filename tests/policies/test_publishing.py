@@ -86,7 +86,7 @@ def test_publishing_what_is_in_force_changes_nothing(ada):
 
 @pytest.mark.parametrize("word", ["", "Loosen", "yes", "disabled"])
 def test_what_loosens_needs_the_word(ada, word):
-    with pytest.raises(NotConfirmed, match=r"Nothing was published; type loosen to conf") as told:
+    with pytest.raises(NotConfirmed, match=r"Nothing was published\. Type loosen to conf") as told:
         loosened(OWNERS, ada, word)
 
     assert told.value.loosened == (SAYS_OWNERS,)
@@ -95,7 +95,7 @@ def test_what_loosens_needs_the_word(ada, word):
 
 @pytest.mark.parametrize("word", ["", "loosen"])
 def test_switching_the_gate_off_needs_a_word_of_its_own(ada, word):
-    with pytest.raises(NotConfirmed, match="type disabled to confirm"):
+    with pytest.raises(NotConfirmed, match="Type disabled to confirm"):
         loosened(GATE_OFF, ada, word)
 
 
@@ -139,7 +139,7 @@ def test_a_failing_example_publishes_nothing_and_says_which_and_why(ada):
 
     says = "Rule 'No plans': example 1 of what it must match does not match. "
     assert str(refused.value).startswith(says)
-    assert str(refused.value).endswith("Nothing was published; mend the rule or its examples.")
+    assert str(refused.value).endswith("Nothing was published. Correct the rule or its examples.")
     assert not PolicyRevision.objects.filter(number=2).exists()
 
 

@@ -47,7 +47,7 @@ def test_only_a_rejection_has_words_for_the_agent(effect):
         (
             {"content_matches": "(?=a)"},
             "when.content_matches",
-            "This is not a pattern that RE2 takes: invalid perl operator: (?=.",
+            "This is not a valid RE2 pattern: invalid perl operator: (?=.",
         ),
         (
             {"hours": {"timezone": "Berlin"}},
@@ -67,7 +67,7 @@ def test_only_a_rejection_has_words_for_the_agent(effect):
         (
             {"hours": {"from": "08:00", "until": "08:00"}},
             "when.hours.until",
-            "A window that ends when it begins is never open.",
+            "The hours end when they begin, so they never match.",
         ),
         ({"hours": {"days": []}}, "when.hours.days", "Name at least one day."),
         (
@@ -78,7 +78,7 @@ def test_only_a_rejection_has_words_for_the_agent(effect):
         (
             {"larger_than": 10, "smaller_than": 11},
             "when.smaller_than",
-            "Nothing is larger than the one and smaller than the other.",
+            "No size is larger than larger_than and smaller than this.",
         ),
         (
             {"findings": {"names": []}},
@@ -156,7 +156,7 @@ def test_two_rules_cannot_have_one_name():
 def test_there_is_a_most_of_rules():
     rules = [rule(name=str(i)) for i in range(MOST_RULES + 1)]
 
-    with pytest.raises(PolicyError, match="There are 201 rules; the most are 200"):
+    with pytest.raises(PolicyError, match="There are 201 rules; at most 200 are allowed"):
         silent(*rules)
 
 

@@ -94,7 +94,7 @@ def test_a_length_is_read_as_people_write_it(text, seconds):
         ("1,5h", "Write a point instead of the comma, such as 1.5h."),
         ("5M", "M could mean minutes or months. Write min, or days."),
         ("2 months", "Months and years differ in length. Write days."),
-        ("1 fortnight", "'fortnight' is no unit of time. Write s, min, h or days."),
+        ("1 fortnight", "'fortnight' is not a unit of time. Write s, min, h or days."),
         ("30m 1h", "Write each unit once, the longest first, such as 1h 30m."),
         ("1h 2h", "Write each unit once, the longest first, such as 1h 30m."),
         ("0.0001h", "Write a length of time, such as 15m, 2h or 1 day."),

@@ -1,1 +1,1 @@
-"""One file a framework: each is duck-typed, imports none, and says what it was checked against."""
+"""One file a framework. None imports its framework; each says what it was checked against."""

@@ -21,7 +21,7 @@ DENIED = "Error: Tool call invocation was rejected"
 
 
 class Gate:
-    """Calls a tool only after a yes to this very call.
+    """Calls a tool only after this very call was approved.
 
     Args:
         failure: What ends a run of the framework, instead of being told to the model.
@@ -103,7 +103,7 @@ async def _unchanged(
     """
     if digest(Kind.TOOL_CALL, _content(context)) != request.digest:
         await tell(client, [response], not_run("its arguments changed while people decided"))
-        raise DigestMismatch("Its arguments changed while people decided. Ask anew.", response)
+        raise DigestMismatch("Its arguments changed while people decided. Ask again.", response)
 
 
 def _content(context: Any) -> dict[str, Any]:

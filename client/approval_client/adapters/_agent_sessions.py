@@ -37,9 +37,9 @@ def pending(session: Any) -> dict[str, Any]:
 
 
 def take_back(session: Any) -> None:
-    """Take every yes out that waits in the session for the rest of its batch, whoever gave it.
+    """Take out every approval that waits in the session for the rest of its batch.
 
-    What it is about stays recorded, and so is pending again. A no waits on.
+    Whoever gave it: its request stays recorded, and so is pending again. Rejections stay.
     """
     states = [state for state in session.state.values() if isinstance(state, MutableMapping)]
     groups = [group for state in states for group in state.get(_GROUPS) or ()]

@@ -59,7 +59,7 @@ class Turn:
         return partial(call_request, call, run_id=self.run_id, time_limit_s=self.time_limit_s)
 
     async def ask(self, name: str, make: Make) -> ApprovalResponse:
-        """Return a yes or a no, and keep it; to what cannot be sent the answer is no."""
+        """Ask, keep the answer and return it. What cannot be sent counts as rejected."""
         try:
             request = make()
         except (TypeError, ValueError) as error:
@@ -73,7 +73,7 @@ class Turn:
         """Ask everything at once, and keep the answers.
 
         Raises:
-            TooLate: The last answer came when an earlier yes could not be used any more.
+            TooLate: An earlier approval could not be used any more when the last answer came.
         """
         asked = {name: self.ask(name, makes[name]) for name in makes}
         try:
@@ -85,7 +85,7 @@ class Turn:
             await self.in_time()
 
     async def in_time(self) -> None:
-        """Make sure that each yes that was not used yet can still be.
+        """Make sure that each approval that was not used yet can still be used.
 
         Raises:
             TooLate: One of them cannot. They are all reported as not run.
@@ -118,23 +118,23 @@ class Turn:
         await asyncio.gather(*reports)
 
     def granted(self, approval: Any) -> ApprovalResponse | None:
-        """Hand out, once, the yes that the framework was answered with about this very call."""
+        """Return, once, the approval of this very call that the framework was given."""
         name, call = str(getattr(approval, "id", "")), getattr(approval, "function_call", None)
         return self.answers.pop(name) if self.approved(name, call) else None
 
     def approved(self, name: str, call: Any) -> bool:
-        """Say whether the answer of that name is a yes to this very call.
+        """Say whether the answer of that name approves this very call.
 
         Raises:
-            DigestMismatch: It is a yes, and to something else.
+            DigestMismatch: It approves something else.
         """
         response = self.answers.get(name)
         if response is None or response.approved is not True:
             return False
         if call is None or digest(Kind.TOOL_CALL, _content(call)) != response.digest:
             raise DigestMismatch(
-                "What was approved is not what the framework would call now. It was not called. "
-                "Ask anew."
+                "The framework would now call something else than what was approved. It was "
+                "not called. Ask again."
             )
         return True
 
@@ -154,7 +154,7 @@ def current() -> Turn | None:
 
 
 def why(response: ApprovalResponse) -> str:
-    """Return what the model is told of an answer that is no yes."""
+    """Return what the model is told when a call was not approved."""
     return (for_model(response) if response.status else response).reason
 
 

@@ -36,15 +36,15 @@ def _about(turn: Turn, event: Any, read: Read | None) -> Make:
 
     Raises:
         TypeError: ``read`` makes a question that is not JSON.
-        ValueError: The workflow wants an answer that is no yes and no no, or people could not
-            be shown the whole question.
+        ValueError: The workflow wants more than an approval or a rejection, or people could not be
+            shown the whole question.
     """
     if _is_call(event):
         return turn.about(event.data.function_call)
     if event.response_type is not bool:
         raise ValueError(
-            f"The request {event.request_id!r:.80} wants {event.response_type!r:.80}, and the "
-            "dashboard answers with a yes or a no. Nobody was asked. Answer it yourself."
+            f"The request {event.request_id!r:.80} wants {event.response_type!r:.80}, but the "
+            "dashboard can only approve or reject. Nobody was asked. Answer it yourself."
         )
     request = _question(turn, event, read)  # now: a workflow that is told no does not hear why
     return lambda: request
@@ -60,7 +60,7 @@ def _question(turn: Turn, event: Any, read: Read | None) -> ApprovalRequest:
             request,
             run_id=request.run_id or _core.line(turn.run_id),
             time_limit_s=request.time_limit_s or turn.time_limit_s,
-            accepts_edits=False,  # the workflow hears yes or no, and goes on with its own data
+            accepts_edits=False,  # the workflow uses its own data, whatever an edit says
         )
     )
 

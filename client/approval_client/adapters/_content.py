@@ -21,7 +21,7 @@ _BUILT_IN = (str, bytes, int, float, dict, list, tuple, set, frozenset, BaseExce
 
 
 def whole(value: Any) -> Any:
-    """Return all of ``value`` as JSON; what is no JSON of its own is ``{"<its type>": …}``.
+    """Return all of ``value`` as JSON; what is not JSON of its own is ``{"<its type>": …}``.
 
     Raises:
         ValueError: Something would be left out, or look like something else.
@@ -31,8 +31,8 @@ def whole(value: Any) -> Any:
         canonical_json(written)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(
-            f"This cannot be shown whole: {error} Nobody was asked. Use plain JSON in its place, "
-            "or make the question of it yourself."
+            f"This cannot be shown whole: {error} Nobody was asked. Use plain JSON instead, or "
+            "make the question yourself."
         ) from error
     return written
 
@@ -60,9 +60,9 @@ def _inside(value: Any) -> Any:
         return _written(value.value)
     if is_dataclass(value) and not isinstance(value, (type, *_BUILT_IN)):
         found = {field.name: getattr(value, field.name) for field in fields(value)}
-        if _attributes(value) == found.keys():  # and nothing besides that nobody would see
+        if _attributes(value) == found.keys():  # and nothing that would not be shown
             return {name: _written(item) for name, item in found.items()}
-    raise TypeError(f"a {type(value).__name__} may hold what nobody would see.")
+    raise TypeError(f"a {type(value).__name__} may contain more than can be shown.")
 
 
 def _attributes(value: Any) -> set[str]:
@@ -77,7 +77,7 @@ def _each(values: Iterable[Any]) -> list[Any]:
 def _plain(found: dict[Any, Any]) -> dict[Any, Any]:
     names = [name for name in found if str(name).startswith("<")]
     if len(found) == 1 and names:
-        raise ValueError(f"the name {names[0]!r:.80} would look like a type.")
+        raise ValueError(f"the name {names[0]!r:.80} looks like the name of a type.")
     return found
 
 

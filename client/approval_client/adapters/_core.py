@@ -72,13 +72,11 @@ def awaited(client: Any, framework: str) -> AsyncClient | None:
     """
     if client is None or isinstance(client, AsyncClient):
         return client
-    raise TypeError(
-        f"{framework} does not wait for what blocks. Pass a client of type AsyncClient."
-    )
+    raise TypeError(f"{framework} cannot wait for a blocking client. Pass an AsyncClient.")
 
 
 async def decided(answer: Awaitable[ApprovalResponse]) -> ApprovalResponse:
-    """Return the answer if somebody said yes or no.
+    """Return the answer if it is an approval or a rejection.
 
     Raises:
         NotApproved: Nobody did.

@@ -1,4 +1,4 @@
-"""Telling how calls ended that somebody else makes, as far as that could be seen."""
+"""Report the outcome of calls that the framework makes itself, as far as it is known."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from approval_client._models import ApprovalResponse
 from approval_client._outcomes import Run, report_async
 from approval_client.adapters._pauses import not_run
 
-UNSEEN = "Its end could not be seen from here."
+UNSEEN = "How it ended is not known here."
 
 
 @dataclass(frozen=True)
@@ -37,16 +37,16 @@ class Ends:
         return self.runs.get(name) or Run()
 
     async def ended(self, name: str, told: dict[str, Any]) -> None:
-        """Tell the end of a call, if it is one that was approved and is not told yet."""
+        """Report the end of a call that was approved, once."""
         response = self.open.pop(name, None)
         if response is not None:
             await report_async(self.client, response, told)
 
     async def failed(self, error: BaseException) -> None:
-        """Tell that everything whose end was not seen ended with ``error``, or never began."""
+        """Report that all other calls ended with ``error``, or never began."""
         if isinstance(error, GeneratorExit):  # nothing can be awaited any more
             return
-        gone = not_run(f"the run ended before, with {type(error).__name__}")
+        gone = not_run(f"the run had ended with {type(error).__name__}")
         told = {n: self.runs[n].raised(error) if n in self.runs else gone for n in self.open}
         tellings = asyncio.gather(*(self.ended(name, one) for name, one in told.items()))
         # A task of its own, so that a cancelled run is told too.

@@ -1,4 +1,4 @@
-"""Graphs that stop instead of blocking: pending interrupts on the desk, on with the answers.
+"""Graphs that stop instead of blocking: ask about pending interrupts, and resume with the answers.
 
 The conversation is without I/O, so that blocking and asynchronous graphs share it. A process that
 is killed loses nothing: questions are named by their interrupt, so the next one finds them.
@@ -32,11 +32,11 @@ class Question:
 
     Attributes:
         requests: What is asked, each on its own.
-        answer: Takes the answers in that order, yes or no each, and returns what to resume with.
-        settle: Called right before with the answers; returns those that the graph is told, with a
-            no in place of a yes that it cannot carry. Raises if what would run is not what was
-            asked.
-        after: Called at last, whether the graph went on or not and however that ended.
+        answer: Takes the answers in that order and returns what to resume with.
+        settle: Called right before with the answers. Returns those that the graph is told: an
+            approval that it does not take becomes a rejection. Raises if what would run is not
+            what was asked.
+        after: Called at the end, whatever became of the graph.
     """
 
     requests: Sequence[ApprovalRequest]
@@ -89,13 +89,13 @@ class Desk:
         }
         if self.most is not None and len(pending) > self.most:
             raise ValueError(
-                f"{len(pending)} interrupts are pending, and this graph can be told one answer "
-                "at a time. Nobody was asked and nothing was resumed."
+                f"{len(pending)} interrupts are pending, but this graph takes one answer at a "
+                "time. Nobody was asked and nothing was resumed."
             )
         return {name: self._question(*found, state.values) for name, found in pending.items()}
 
     async def ask(self, questions: Questions) -> tuple[Answers, list[Exception]]:
-        """Ask everything at once and wait; what is not answered whole is an error."""
+        """Ask everything at once and wait. A question without all of its answers is an error."""
         asked = [self._ask(name, question) for name, question in questions.items()]
         told = await asyncio.gather(*asked, return_exceptions=True)
         both = list(zip(questions, told, strict=True))
@@ -151,7 +151,7 @@ def resuming(desk: Desk) -> Flow:
     """Ask and go on until nothing is pending. Returns what the graph returned last.
 
     Raises:
-        DashboardError: There is no yes and no no; the graph stays interrupted.
+        DashboardError: It was neither approved nor rejected; the graph stays interrupted.
     """
     state = yield Look()
     result = state.values
@@ -187,9 +187,9 @@ def checked(config: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     where = _configurable(config)
     if not where.get("thread_id"):
-        raise ValueError("The config names no thread_id. Nobody was asked.")
+        raise ValueError("The config names no thread_id. Nobody was asked. Add one.")
     if where.get("checkpoint_id"):
-        raise ValueError("The config names a checkpoint. Nobody was asked: leave it out.")
+        raise ValueError("The config names a checkpoint. Nobody was asked. Leave it out.")
     return config
 
 
@@ -206,11 +206,11 @@ def _told(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) -
         told = {name: questions[name].settle(answers[name]) for name in answers}
         command = desk.command({name: questions[name].answer(told[name]) for name in told})
     except Exception:
-        yield Wait(desk.tell(answers, not_run("its answer could not be handed on")))
+        yield Wait(desk.tell(answers, not_run("its answer could not be passed on")))
         raise
     dropped = {name: _dropped(answers[name], told[name]) for name in told}
     if any(dropped.values()):
-        yield Wait(desk.tell(dropped, not_run("the graph cannot carry this answer")))
+        yield Wait(desk.tell(dropped, not_run("the graph does not take this answer")))
     run = Run()
     try:
         result = yield Go(command, afresh=afresh)
@@ -240,7 +240,7 @@ def _went_on(told: Answers) -> Flow:
 
 
 def _dropped(answers: Responses, told: Responses) -> Responses:
-    """Return each yes that became a no on its way into the graph."""
+    """Return each approval that became a rejection because the graph does not take it."""
     both = zip(answers, told, strict=True)
     return [answer for answer, one in both if answer.approved is True and one.approved is not True]
 
@@ -256,8 +256,8 @@ def _id(interrupt: Any) -> str:
     # Anything else LangGraph would take for the answer itself, to whatever is pending.
     if not (isinstance(interrupt.id, str) and _ID.fullmatch(interrupt.id)):
         raise DigestMismatch(
-            f"The interrupt has the id {interrupt.id!r:.80}, by which LangGraph does not resume. "
-            "Nothing was approved. Use LangGraph 1.0 or later."
+            f"LangGraph cannot resume the interrupt with the id {interrupt.id!r:.80}. Nothing "
+            "was approved. Use LangGraph 1.0 or later."
         )
     return interrupt.id
 

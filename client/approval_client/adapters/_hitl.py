@@ -19,7 +19,7 @@ _ALL = frozenset({"approve", "edit", "reject"})
 
 
 def question(value: Any, schema: Any = None, values: Any = None) -> Question | None:
-    """Return what such a request asks, one request for each call, or None if it is none.
+    """Return what such a request asks, one request for each call, or None if it is not one.
 
     ``schema`` is the interrupt's own for its answer, if there is one, and ``values`` are those of
     the graph's state.
@@ -48,7 +48,7 @@ def question(value: Any, schema: Any = None, values: Any = None) -> Question | N
 
 
 def _apart(calls: Sequence[Mapping[str, Any]], values: Any) -> bool:
-    """Say whether each call that the model made with these has an id of its own.
+    """Say whether every call in the model's message has an id of its own.
 
     LangChain applies an edit to whatever has the id of the call that was edited.
     """
@@ -114,8 +114,11 @@ def _yes(
     if not response.edited and "approve" in may:
         return {"type": "approve"}
     if not response.edited and "respond" in may:  # the reviewer's words are the tool's result
-        return {"type": "respond", "message": response.reason or "Approved, without a word."}
-    raise ValueError(f"{call['name']!r:.80} does not take this approval. Nothing was resumed.")
+        return {"type": "respond", "message": response.reason or "Approved, without a note."}
+    raise ValueError(
+        f"{call['name']!r:.80} allows no answer that fits this approval. Nothing was resumed. "
+        "Add one to allowed_decisions."
+    )
 
 
 def _no(
@@ -124,4 +127,7 @@ def _no(
     for kind in ("reject", "respond"):
         if kind in may:
             return {"type": kind, "message": for_model(response).reason}
-    raise ValueError(f"{call['name']!r:.80} does not take a rejection. Nothing was resumed.")
+    raise ValueError(
+        f"{call['name']!r:.80} does not allow a rejection. Nothing was resumed. Add it to "
+        "allowed_decisions."
+    )

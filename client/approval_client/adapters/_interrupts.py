@@ -25,7 +25,7 @@ def to_request(value: Any, edits: Collection[str] = ()) -> ApprovalRequest:
             for plans and memory, and never for code and channel writes.
 
     Raises:
-        ValueError: It is no interrupt of Osprey's.
+        ValueError: It is not an interrupt of Osprey.
         TypeError: What would run is not JSON.
     """
     payload = payload_of(value)
@@ -36,7 +36,9 @@ def to_request(value: Any, edits: Collection[str] = ()) -> ApprovalRequest:
     try:
         request = make(payload)
     except KeyError as error:
-        raise ValueError(f"The interrupt {approval_type!r:.80} holds no {error}.") from None
+        raise ValueError(
+            f"The interrupt {approval_type!r:.80} has no {error}. Nobody was asked."
+        ) from None
     takes = make in (_memory, _plan) or (make in (_code, _writes) and approval_type in edits)
     return _core.fitting(replace(request, accepts_edits=takes))
 
@@ -45,11 +47,11 @@ def payload_of(value: Any) -> Payload:
     """Return what an interrupt of Osprey's would resume with.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not one.
     """
     payload = value.get("resume_payload") if isinstance(value, Mapping) else None
     if not isinstance(payload, Mapping) or not isinstance(payload.get("approval_type"), str):
-        told = "This is no interrupt of Osprey's: it has no payload with a type. Nobody was asked."
+        told = "This is not an interrupt of Osprey: its payload has no type. Nobody was asked."
         raise ValueError(told)  # noqa: TRY004 - a value out of a graph, and no argument
     return payload
 
@@ -57,10 +59,10 @@ def payload_of(value: Any) -> Payload:
 def with_notebook(
     request: ApprovalRequest, payload: Payload, below: str | PathLike[str] | None
 ) -> ApprovalRequest:
-    """Return ``request`` with the notebook that the interrupt names, or with why there is none.
+    """Return ``request`` with the notebook that the interrupt names, or with the reason why not.
 
-    Only a file below ``below`` goes, or below the interrupt's own execution folder if that is
-    None, wherever links lead: code that ran there may have made some.
+    Only a file in ``below`` is sent, or in the interrupt's own execution folder if that is None.
+    Links are resolved first, because code that ran there may have made some.
     """
     named, folder = payload.get("notebook_path"), below or payload.get("execution_folder_path")
     if not named:
@@ -68,7 +70,7 @@ def with_notebook(
     path = Path(str(named)).resolve()
     if folder and path.suffix == ".ipynb" and path.is_relative_to(Path(str(folder)).resolve()):
         return replace(request, notebook=path)
-    why = "Not sent: it is no .ipynb file in a folder from which notebooks may be sent."
+    why = "Not sent: it is not an .ipynb file in an allowed folder."
     return replace(request, evidence={**request.evidence, "notebook": why})
 
 
@@ -100,14 +102,14 @@ def _plan(payload: Payload) -> ApprovalRequest:
 def _step(payload: Payload) -> ApprovalRequest:
     steps = _steps(payload["execution_plan"])  # this is what Osprey takes, not the step
     if payload["step"] not in steps:
-        raise ValueError("The step is not in the plan that would be taken. Nobody was asked.")
+        raise ValueError("The step is not in the plan that Osprey would follow. Nobody was asked.")
     return ApprovalRequest.plan(steps, **_about(payload, {"execution_plan", "step"}))
 
 
 def _steps(plan: Any) -> Sequence[Any]:
     steps = plan.get("steps") if isinstance(plan, Mapping) else plan
     if not isinstance(steps, Sequence) or isinstance(steps, str) or not steps:
-        raise ValueError("The plan holds no steps. Nobody was asked.")
+        raise ValueError("The plan has no steps. Nobody was asked.")
     return steps
 
 

@@ -1,4 +1,4 @@
-"""Questions of runs that stop instead of blocking, so named that another process finds them."""
+"""Questions of runs that stop instead of blocking. Their names let another process find them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from approval_client.wire import JsonError, Status, canonical_json, parse_json
 MOST_ATTEMPTS = 100
 LATE = "it was too late"
 UNREADABLE = (
-    "The arguments are not one JSON object that names everything once. Nobody was asked and "
-    "nothing was run. Call the tool again with arguments that can be read."
+    "The arguments are not a JSON object in which every name is unique. Nobody was asked and "
+    "nothing was run. Call the tool again with valid arguments."
 )
 
 
@@ -33,11 +33,11 @@ class Undecided(DashboardError):
 
 @dataclass(frozen=True, kw_only=True)
 class Asker:
-    """Asks each question by a name, and anew if its answer can be used no more.
+    """Asks each question under a name, and again if its answer cannot be used any more.
 
     Attributes:
-        names: The run's, the same in every process; none if no other process can go on with it,
-            so that a question is taken back when nobody waits for it any more.
+        names: Those of the run, the same in every process. Empty if no other process can go on
+            with it: then a question is withdrawn when nobody waits for it any more.
         wait_s: How long to wait for people, in seconds; as long as they have if None.
         used: The keys of the answers that this process has used.
     """
@@ -53,7 +53,7 @@ class Asker:
         return self.names[0] if self.names else uuid.uuid4().hex
 
     async def ask(self, name: str, request: ApprovalRequest) -> ApprovalResponse:
-        """Return a yes or a no.
+        """Return an approval or a rejection.
 
         Raises:
             DashboardError: There is no answer, or one that must not be used.
@@ -71,7 +71,7 @@ class Asker:
                 return response
             again = f"Asked again: {pending.id} was asked before and cannot be used any more."
             request = replace(request, evidence={**request.evidence, "asked_again": again})
-        raise Undecided("This was asked too often. Nothing was approved. Start the run anew.")
+        raise Undecided("This was asked too often. Nothing was approved. Start a new run.")
 
     async def _wait(self, pending: Pending, answer: Answer) -> ApprovalResponse:
         # What waits here may be gone tomorrow, but the question stays for whoever comes then.
@@ -92,10 +92,10 @@ async def saved(save: Callable[[Any], Any] | None, state: Any) -> None:
 
 
 def kept(run_id: str, *, save: object, wait_s: object) -> list[str]:
-    """Return what names a run for other processes: nothing if it is for this one alone.
+    """Return the names by which other processes find a run; none if only this one needs it.
 
     Raises:
-        ValueError: Another process is to find its questions, and it has no name.
+        ValueError: Another process should find its questions, but it has no name.
     """
     if not run_id and not (save is None and wait_s is None):
         raise ValueError(
@@ -108,12 +108,12 @@ def kept(run_id: str, *, save: object, wait_s: object) -> list[str]:
 async def every(
     client: AsyncClient, asked: Mapping[str, Awaitable[ApprovalResponse]]
 ) -> dict[str, ApprovalResponse]:
-    """Wait for all the answers; each is a yes or a no.
+    """Wait for all the answers; each is an approval or a rejection.
 
-    Without one of them the others are of no use: what was approved is reported as not run.
+    If one is missing, what was approved is reported as not run.
 
     Raises:
-        TooLate: The last came when an earlier yes could not be used any more.
+        TooLate: An earlier approval could not be used any more when the last answer came.
         DashboardError: One of them is missing.
     """
     tasks = {name: asyncio.ensure_future(one) for name, one in asked.items()}
@@ -133,7 +133,7 @@ async def every(
 
 
 async def in_time(client: AsyncClient, answers: Iterable[ApprovalResponse]) -> None:
-    """Make sure that each yes can still be used, when people took long over something else.
+    """Make sure that each approval can still be used, when people took long over something else.
 
     Raises:
         TooLate: One of them cannot.
@@ -143,8 +143,8 @@ async def in_time(client: AsyncClient, answers: Iterable[ApprovalResponse]) -> N
     seen = await asyncio.gather(*(client.get(one.id) for one in approved))
     if not all(map(_in_time, seen)):
         raise TooLate(
-            "When the last answer came, an earlier approval could not be used any more. What it "
-            "approved was not run. Call this again to have it asked anew."
+            "When the last answer came, an earlier approval could not be used any more. What "
+            "it approved was not run. Call this again to ask again."
         )
 
 
@@ -157,7 +157,7 @@ async def tell(
 
 
 def arguments_of(call: Any) -> Mapping[str, Any] | None:
-    """Return the arguments of a call, or None if two readers could take them for two things."""
+    """Return the arguments of a call, or None if two readers could read them differently."""
     try:
         found = parse_json(call) if isinstance(call, str) else call
     except JsonError:
@@ -179,7 +179,7 @@ def _answered(task: asyncio.Future[ApprovalResponse]) -> bool:
 
 
 def _over(answer: Answer) -> bool:
-    """Say whether an earlier answer can neither be used nor be a no."""
+    """Say whether an earlier answer can no longer be used, and is not a rejection."""
     if answer.status in {Status.EXPIRED, Status.CANCELLED}:
         return True
     if answer.status is not Status.APPROVED or answer.decision is None:
@@ -197,5 +197,5 @@ def _in_time(answer: Answer) -> bool:
 def _undecided(pending: Pending) -> Undecided:
     return Undecided(
         f"Nobody has decided {pending.id} yet. Nothing was approved and the run stays paused. "
-        "Call this again to wait on."
+        "Call this again to go on waiting."
     )

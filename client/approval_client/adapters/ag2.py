@@ -1,8 +1,9 @@
 """For AG2. Checked against ag2 1.2.1, and 1.1.1, the first that says which call a hook approves.
 
 ``approval_required`` takes the place of AG2's own middleware for a tool, ``gate`` stands before
-every tool of an agent, and ``hitl_hook`` answers for those who keep AG2's. Rejected is a result
-that the model reads; nobody answered and unreachable end the turn, as AG2's own errors.
+every tool of an agent, and ``hitl_hook`` answers for those who keep AG2's. A rejection is a result
+that the model reads. If nobody answers, or the dashboard cannot be reached, AG2's own errors end
+the turn.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Call = Callable[[Any, Any], Awaitable[Any]]
 
 
 class ApprovalRequired:
-    """Asks before a tool is called. AG2 calls it with the call and what would make it."""
+    """Asks before a tool is called. AG2 passes it the call, and a function that makes the call."""
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class ApprovalRequired:
         return self  # AG2 copies its tools; one gate has one client
 
     async def __call__(self, call_next: Call, event: Any, context: Any) -> Any:
-        """Call the tool if that is approved, with the arguments that were approved."""
+        """Call the tool if it is approved, with the arguments that were approved."""
         client, response = await self.ask(event, context, accepts_edits=True)
         if response.approved is not True:
             return _denied(event, f"{self._denied}: {for_model(response).reason}")
@@ -70,7 +71,7 @@ class ApprovalRequired:
     async def ask(
         self, event: Any, context: Any, *, accepts_edits: bool
     ) -> tuple[AsyncClient, ApprovalResponse]:
-        """Return a yes or a no about the call ``event``, and who asked.
+        """Return the answer about the call ``event``, and the client that asked.
 
         Raises:
             HumanInputTimeoutError: Nobody answered.
@@ -119,8 +120,8 @@ def approval_required(
         message: What the agent says about it, with ``{tool_name}`` and ``{tool_arguments}``.
         denied_message: What the model reads before the reviewer's reason.
         timeout: How long reviewers have, in seconds; as long as the dashboard gives if None.
-        allow_always: A yes that a reviewer had remembered may answer. Nothing is remembered
-            here, so it ends when they end it.
+        allow_always: A remembered approval may answer. It is kept in the dashboard, so it ends
+            when a reviewer ends it.
         client: Who asks; configured by the environment if None.
 
     Raises:
@@ -176,7 +177,9 @@ def hitl_hook(
 async def _asked_about(request: Any, context: Any) -> Any:
     call_id = getattr(request, "tool_call_id", None)
     if not isinstance(call_id, str):
-        raise TypeError("The dashboard answers approvals only, and this question is none.")
+        raise TypeError(
+            "The dashboard only approves or rejects tool calls, and this is another question."
+        )
     events = await context.stream.history.get_events()
     calls = [e for e in events if hasattr(e, "arguments") and getattr(e, "id", None) == call_id]
     if not calls:
@@ -201,7 +204,7 @@ def _approved(event: Any, response: ApprovalResponse) -> Any:
 
 
 def _failed(event: Any, response: ApprovalResponse) -> Exception:
-    told = f"What was approved is not this call of {event.name}. It was not made. Ask anew."
+    told = f"The approval is for another call of {event.name}. Nothing was called. Ask again."
     error: Exception = import_module("ag2.exceptions").HumanInputFailedError(
         DigestMismatch(told, response)
     )
@@ -226,6 +229,6 @@ def _worded(message: str, tool: str, arguments: str) -> str:
         return message.format(tool_name=tool, tool_arguments=arguments)
     except (KeyError, IndexError, ValueError) as error:
         raise ValueError(
-            f"The message {message!r:.80} cannot be filled in ({error!r}). It may hold "
-            "{tool_name} and {tool_arguments}, and other braces doubled."
+            f"The message {message!r:.80} cannot be filled in ({error!r}). Use only "
+            "{tool_name} and {tool_arguments} in it, and double all other braces."
         ) from error

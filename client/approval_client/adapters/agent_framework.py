@@ -1,9 +1,9 @@
 """For Microsoft Agent Framework. Checked against agent-framework-core 1.23.0.
 
 ``run_with_approvals`` runs an agent whose tools have ``approval_mode="always_require"`` until no
-request of it is left, and ``resume_workflow`` does so for a workflow. ``gate`` stands before
-every tool, and ``approval_rule`` answers inside a run. A yes and a no go on; without either
-nothing does, and an error says why.
+request of it is left, and ``resume_workflow`` does so for a workflow. ``gate`` stands before every
+tool, and ``approval_rule`` answers inside a run. After an approval or a rejection they go on.
+Without either, nothing goes on and an error says why.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ async def run_with_approvals(
     """Run an agent, ask about all that requires approval, and go on until nothing is left.
 
     Called again with the session and no message, after a crash too, it finds its questions and
-    their answers. What nobody can answer any more is asked anew.
+    their answers. What nobody can answer any more is asked again.
 
     Args:
         message: For ``agent.run``; None goes on with what is pending in the session.
@@ -69,7 +69,7 @@ async def run_with_approvals(
 
     Raises:
         Undecided: Nobody decided within ``wait_s``. The question stays on the desk.
-        DashboardError: There is no yes and no no. It stays pending in the session.
+        DashboardError: It was neither approved nor rejected. It stays pending in the session.
         ValueError: A message, and something is pending. Nothing was sent.
     """
     _prepare(session, message, options)
@@ -100,7 +100,7 @@ async def resume_workflow(
         result: Of ``workflow.run``: of a message, or of a checkpoint after a restart, which finds
             the same questions again.
         run_id: Groups the questions; use the same after a restart.
-        read: Makes a question of a ``request_info`` event that is no approval request of an
+        read: Makes a question of a ``request_info`` event that is not an approval request of an
             agent, or returns None to have the event's data shown as it is.
         client: Who asks; configured by the environment if None.
         wait_s: How long to wait for people, in seconds; as long as they have if None.
@@ -111,7 +111,7 @@ async def resume_workflow(
         What the workflow returned last.
 
     Raises:
-        DashboardError: There is no yes and no no. The workflow stays paused.
+        DashboardError: It was neither approved nor rejected. The workflow stays paused.
         ValueError: A request wants something else than a bool. Nobody was asked.
     """
     turn = _turn(["workflow", run_id], run_id, client, wait_s, time_limit_s)
@@ -130,14 +130,14 @@ def gate(
     """Return a middleware for every tool of an agent: ``Agent(middleware=[gate()])``.
 
     It asks inside the run, so no session and no ``approval_mode`` is needed. Arguments that a
-    reviewer edited are what the tool gets. Rejected is a result that the model reads; without a
-    yes or a no the run ends with the framework's ``MiddlewareFailure`` and its cause. What
+    reviewer edited are what the tool gets. A rejection is a result that the model reads. Without
+    an answer the run ends with the framework's ``MiddlewareFailure`` and its cause. What
     ``run_with_approvals`` or ``resume_workflow`` got approved is not asked about again.
 
     Args:
         client: Who asks; configured by the environment if None.
         time_limit_s: How long people have, in seconds; what the dashboard gives if None.
-        allow_always: A yes that a reviewer had remembered may answer.
+        allow_always: A remembered approval may answer.
 
     Raises:
         TypeError: The client blocks.
@@ -165,9 +165,9 @@ def approval_rule(
 ) -> Callable[[Any], Awaitable[bool]]:
     """Return a rule for the framework's ``ToolApprovalMiddleware(auto_approval_rules=[…])``.
 
-    It asks inside the run, about one call after the other. A no leaves the request to whoever
-    runs the agent; ``run_with_approvals`` knows the answer then, and asks nobody again. The end
-    is reported by ``run_with_approvals`` or ``gate`` only.
+    It asks inside the run, about one call after the other. A rejection leaves the request to
+    whoever runs the agent; ``run_with_approvals`` then knows the answer and asks nobody again. The
+    end is reported by ``run_with_approvals`` or ``gate`` only.
 
     Args:
         client: Who asks, as long as ``run_with_approvals`` does not run this.
@@ -175,8 +175,8 @@ def approval_rule(
         time_limit_s: How long people have, in seconds; what the dashboard gives if None.
 
     The rule raises:
-        DashboardError: There is no yes and no no, or, where ``run_with_approvals`` runs this, an
-            earlier yes of the run came too early to be used. It ends the run.
+        DashboardError: It was neither approved nor rejected, or, where ``run_with_approvals`` runs
+            this, an earlier approval of the run can no longer be used. It ends the run.
     """
 
     async def rule(call: Any) -> bool:
@@ -203,7 +203,7 @@ def _turn(
 
 def _prepare(session: Any, message: Any, options: Mapping[str, Any]) -> None:
     if session is None or options.get("stream"):
-        raise ValueError("Pass a session, and no stream. Nothing was sent.")
+        raise ValueError("Pass a session, and leave stream out. Nothing was sent.")
     sessions.take_back(session)
     if message is not None and sessions.pending(session):
         raise ValueError(
@@ -264,7 +264,7 @@ async def _answered(turn: Turn, session: Any) -> Any:
     try:
         approved = {name: turn.approved(name, _call(now, name)) for name in turn.answers}
     except DigestMismatch:
-        why = not_run("the session holds another question now")
+        why = not_run("the session has another question now")
         await turn.settle(list(turn.answers), lambda _: why)
         raise
     shown = sessions.shown(session)
@@ -288,5 +288,5 @@ def _no_result(run: Run, call: Any) -> dict[str, Any]:
     if call is not None and sessions.is_hosted(call):
         return run.told(output_head="Handed on to the model's provider, which runs it.")
     return run.told(
-        exit_code=1, error="The framework returned no result of it. It may not have run."
+        exit_code=1, error="The framework returned no result for it. It may not have run."
     )

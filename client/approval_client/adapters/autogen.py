@@ -129,7 +129,7 @@ class Gate:
         try:
             client = self._client or default_async_client()
             asked = self._request(request)
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong is a no
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong is a rejection
             return refusal(error)
         response = await client.approval_func(asked)
         if response.approved is True:
@@ -157,7 +157,7 @@ class Gate:
         try:
             own = self._context() if callable(self._context) else self._context
         except Exception as error:  # noqa: BLE001 - it is the host's code, and only shown
-            return f"Left out: the context could not be made ({type(error).__name__})."
+            return f"Left out: the context could not be created ({type(error).__name__})."
         return own or asked.evidence.get("context") or self._messages()
 
     def _messages(self) -> list[dict[str, str]]:
@@ -216,7 +216,7 @@ def _joined(blocks: list[Any]) -> str:
 
 
 def _refused(why: str) -> Any:
-    told = f"{why} It was not run. Ask anew."
+    told = f"{why} It was not run. Ask again."
     return import_module("autogen_core.code_executor").CodeResult(exit_code=1, output=told)
 
 
@@ -249,9 +249,9 @@ def for_agent(
             conversation: JSON, or a function that returns it and is called for each question;
             AutoGen's own if None, which is empty for an agent without a model, such as
             MagenticOne's. ``objective`` says what the run is for, ``time_limit_s`` how long
-            reviewers have, in seconds (the server's default if None), ``accepts_grants`` whether
-            a yes that a reviewer gave before may answer, and ``client`` who asks (configured by
-            the environment if None).
+            reviewers have, in seconds (the server's default if None), ``accepts_grants`` whether a
+            remembered approval may answer, and ``client`` who asks (configured by the environment
+            if None).
 
     Raises:
         TypeError: The client is one that blocks, or an option is unknown.
@@ -262,9 +262,9 @@ def for_agent(
 def gate(agent: Any, **options: Unpack[Options]) -> list[Any]:
     """Have every ``CodeExecutorAgent`` in ``agent`` ask first, and tell how what it ran ended.
 
-    A gated agent runs exactly the blocks that were approved, once, and nothing without: its code
-    executor is guarded too. It shows reviewers what it was told where AutoGen's own context is
-    empty. Gate it again to start another run, or with other options.
+    A gated agent runs exactly the blocks that were approved, once, and nothing without approval:
+    its code executor is guarded too. It shows reviewers what it was told where AutoGen's own
+    context is empty. Gate it again to start another run, or with other options.
 
     Args:
         agent: An agent, or a team with agents and teams in it, also behind AutoGen's agent and
@@ -275,7 +275,7 @@ def gate(agent: Any, **options: Unpack[Options]) -> list[Any]:
         The agents that ask now.
 
     Raises:
-        ValueError: There is none in it.
+        ValueError: There is no such agent in it.
         TypeError: AutoGen is older than 0.7.2, an option is wrong, or the client blocks.
 
     Warns:

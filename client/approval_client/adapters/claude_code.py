@@ -27,7 +27,7 @@ _OF_A_COMMAND = {"command", "description", "timeout"}
 
 
 class Unreadable(ValueError):
-    """It is not a tool call that was not yet made."""
+    """The event is not a tool call about to be made."""
 
 
 def to_request(
@@ -58,7 +58,7 @@ def to_request(
 
 
 def people_have_s(limit_s: float) -> int:
-    """Return how long people have where Claude Code has to be answered within ``limit_s``."""
+    """Return how long people have, if Claude Code needs an answer within ``limit_s``."""
     return max(SHORTEST_S, int(limit_s - MARGIN_S - 1))
 
 
@@ -87,7 +87,7 @@ def answer(response: ApprovalResponse) -> dict[str, Any]:
 
 
 def deny(reason: str) -> dict[str, Any]:
-    """Return a no."""
+    """Return a denial."""
     return decision("deny", reason)
 
 
@@ -107,12 +107,12 @@ def _call(event: Any) -> tuple[str, Mapping[str, Any]]:
     if not isinstance(event, Mapping):
         raise Unreadable("The event is not a JSON object.")
     if event.get("hook_event_name") != EVENT:
-        raise Unreadable(f"The event is not {EVENT}; this hook belongs to no other.")
+        raise Unreadable(f"This hook takes only {EVENT} events, and this is another one.")
     tool, arguments = event.get("tool_name"), event.get("tool_input")
     if not isinstance(tool, str) or not tool:
         raise Unreadable("The event names no tool.")
     if not isinstance(arguments, Mapping):
-        raise Unreadable("The event holds no input of the tool.")
+        raise Unreadable("The event has no input for the tool.")
     return tool, arguments
 
 

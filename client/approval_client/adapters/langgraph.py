@@ -2,7 +2,7 @@
 
 ``resume_pending`` puts every pending interrupt of a thread on the desk and resumes each by its id.
 ``ask`` and ``gate`` make interrupts inside a graph; LangChain's human-in-the-loop requests are
-understood too. A yes and a no resume the graph; without either it stays interrupted.
+understood too. An approval or a rejection resumes the graph; without either it stays interrupted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
     """Put all that is pending on the desk, wait, and have the graph go on, until nothing is.
 
     Killed and called again, it finds its questions and their answers. A question that nobody
-    can answer any more is asked anew.
+    can answer any more is asked again.
 
     Args:
         graph: A compiled graph with a checkpointer.
@@ -48,7 +48,7 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
 
     Raises:
         Undecided: Nobody decided within ``wait_s``. The question stays on the desk.
-        DashboardError: There is no yes and no no. The graph stays interrupted.
+        DashboardError: It was neither approved nor rejected. The graph stays interrupted.
         ValueError: The config names no thread, or a checkpoint of the past.
     """
     return drive(graph, config, resuming(_desk(checked(config), **options)))
@@ -62,8 +62,8 @@ async def aresume_pending(graph: Any, config: Mapping[str, Any], **options: Any)
 def ask(request: ApprovalRequest) -> ApprovalResponse:
     """Ask inside a node: interrupts the graph, and returns the answer once it was resumed.
 
-    Whatever the graph is resumed with that is no answer to this very request is a no. Make the
-    same request each time: LangGraph runs the node again from its start.
+    If the graph is resumed with anything but an answer to this very request, that counts as a
+    rejection. Make the same request each time: LangGraph runs the node again from its start.
 
     Raises:
         AlreadyUsed: It was approved, the node failed, and its retry policy runs it again.
@@ -73,7 +73,7 @@ def ask(request: ApprovalRequest) -> ApprovalResponse:
     if response.approved is True and _attempt() > 1:
         raise AlreadyUsed(
             "LangGraph runs this node again after it failed, and an approval is used once. "
-            "Nothing was run this time. Give a node that asks no retry policy."
+            "Nothing was run this time. Remove the retry policy from nodes that ask."
         )
     return response
 
@@ -85,14 +85,14 @@ def gate(
     otherwise: str = "__end__",
     answer: str = "",
 ) -> Callable[[Any], Any]:
-    """Return a node that goes to the node ``then`` after a yes, and else to ``otherwise``.
+    """Return a node that goes to the node ``then`` if approved, and else to ``otherwise``.
 
     Without ``answer`` a reviewer's changes would have nowhere to go, so none are offered.
 
     Args:
         make_request: Makes the question of the graph's state.
-        then: Comes after a yes. No other edge may lead there.
-        otherwise: Comes after a no.
+        then: The node after an approval. No other edge may lead there.
+        otherwise: The node after a rejection.
         answer: Where in the state to keep the answer, with its reason, if anywhere.
     """
 
@@ -140,11 +140,11 @@ def _no_earlier_answer(state: Any) -> None:
     failed = [task.name for task in state.tasks if task.interrupts and task.error]
     if failed:
         raise AlreadyUsed(
-            f"{', '.join(failed)!r:.80} failed after it was answered, and LangGraph would give it "
-            "that answer again, whatever people say now. Nobody was asked and nothing was "
-            "resumed. To have it asked anew, call graph.update_state(config, None, "
-            "as_node='__copy__') and graph.invoke(None, config): that runs all nodes of this step "
-            "from their start."
+            f"{', '.join(failed)!r:.80} failed after it was answered. LangGraph would give it "
+            "the same answer again, whatever people decide now. Nobody was asked and nothing "
+            "was resumed. To ask again, call graph.update_state(config, None, "
+            "as_node='__copy__') and graph.invoke(None, config): that runs all nodes of this "
+            "step from their start."
         )
 
 
@@ -157,7 +157,7 @@ def _attempt() -> int:
 
 def _by_id(values: Mapping[str, Any]) -> Any:
     if not values or any(value is None for value in values.values()):
-        raise ValueError("A graph is resumed with answers only. Nothing was resumed.")
+        raise ValueError("A graph cannot be resumed without an answer. Nothing was resumed.")
     return import_module("langgraph.types").Command(resume=dict(values))
 
 
@@ -205,7 +205,7 @@ def _response(request: ApprovalRequest, given: Any) -> ApprovalResponse:
     named, edited = str(told.get("digest")), told.get("edited") is True
     allowed = named == request.digest or (edited and request.accepts_edits is True)
     if not allowed or digest(request.kind, content) != named:
-        why = "The approval is about other content. Nothing was approved."
+        why = "The approval is about different content. Nothing was approved."
         return ApprovalResponse(approved=False, reason=why)
     return ApprovalResponse(
         approved=True,

@@ -30,10 +30,10 @@ __all__ = ["INSTRUCTIONS", "TOOLS", "Desk", "Told"]
 ASK, CHECK, FINISH = "request_approval", "check_approval", "report_finished"
 PROMPT = "permission_prompt"
 INSTRUCTIONS = (
-    f"Before you do something dangerous, call {ASK} with exactly what would run. Do it only after "
-    f'an answer says "approved": true, once, and exactly as it says. Then call {FINISH}. While '
-    f'the status is "pending", nothing is approved: call {CHECK}. Anything else, errors too, is '
-    "a no."
+    f"Before you do something dangerous, call {ASK} with exactly what would run. Do it only "
+    f'after an answer says "approved": true, once, and exactly as it says. Then call {FINISH}. '
+    f'While the status is "pending", nothing is approved: call {CHECK}. Anything else, '
+    "including an error, means no."
 )
 
 
@@ -84,15 +84,19 @@ TOOLS = (
             "evidence": _said("object", "What people should know, such as safety_concerns."),
             "time_limit_s": _said("integer", "How long people have, in seconds.", minimum=5),
             "accepts_edits": _said(
-                "boolean", "People may change it. Only if you will do what comes back as content."
+                "boolean",
+                (
+                    "Whether people may change it. Set it only if you will do what comes back "
+                    "as content."
+                ),
             ),
             "wait_s": _WAIT,
         },
     ),
     Tool(
         CHECK,
-        f"Wait on for the answer to what {ASK} left pending. An approval that it returns is used "
-        "up by that: do it then, once.",
+        f"Go on waiting for what {ASK} left pending. If this returns an approval, the approval "
+        "is used up: do it then, once.",
         {"id": _ID, "digest": _said("string", "The digest that came with the id.")},
         {"wait_s": _WAIT},
     ),
@@ -134,7 +138,7 @@ _TYPES: dict[str, Any] = {
 }
 _GONE = "The host stopped waiting."
 _DO = f"Do exactly this now, once, and then call {FINISH}."
-_WAIT_ON = f"Nothing was approved, so do nothing of it. Call {CHECK} with this id and digest."
+_WAIT_ON = f"Nothing was approved, so do not do it. Call {CHECK} with this id and digest."
 Approved = Callable[[str, ApprovalResponse], None]
 
 
@@ -156,7 +160,7 @@ class Told:
 
 
 class Desk:
-    """Answers the tools of one MCP server. Whatever goes wrong is a no.
+    """Answers the tools of one MCP server. Whatever goes wrong is a rejection.
 
     Args:
         client: Who asks; configured by the environment, when it is needed, if None.
@@ -188,7 +192,7 @@ class Desk:
         self._calls: set[asyncio.Task[Told]] = set()
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None) -> Told:
-        """Answer one call of a tool. Cancelled, it takes back what it asked.
+        """Answer one call of a tool. If cancelled, it withdraws what it asked.
 
         The work is a task of its own, because hosts cancel in ways that let nothing be awaited.
         """
@@ -202,7 +206,7 @@ class Desk:
             raise
 
     async def close(self) -> None:
-        """Stop every call, and give each a moment to take back what it asked."""
+        """Stop every call, and give each a moment to withdraw what it asked."""
         for task in self._calls:
             _stop(task)
         if self._calls:
@@ -218,7 +222,7 @@ class Desk:
         try:
             _check_arguments(name, arguments)
             return await verbs[name](arguments)
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong is a no
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong is a rejection
             response = _refusal(error)
             if name == PROMPT:
                 return _denied(response.reason)
@@ -273,7 +277,9 @@ class Desk:
     async def _finish(self, arguments: dict[str, Any]) -> Told:
         approval_id = arguments.pop("id")
         if approval_id not in self._running:
-            raise Wrong(f"{approval_id!r:.60} is nothing that was approved here and is not over.")
+            raise Wrong(
+                f"{approval_id!r:.60} was not approved here, or its end was reported already."
+            )
         response, run = self._running[approval_id]
         try:
             await self._asking.report_finished(response, **run.told(**arguments))
@@ -352,7 +358,10 @@ def _check_arguments(name: str, arguments: Mapping[str, Any]) -> None:
 def _refusal(error: Exception) -> ApprovalResponse:
     if not isinstance(error, TypeError | ValueError):
         return refusal(error)
-    told = f"{error} Nothing was asked and nothing was approved. Call it with what it takes."
+    told = (
+        f"{error} Nothing was asked and nothing was approved. Correct the arguments and call it "
+        "again."
+    )
     return ApprovalResponse(approved=False, reason=told)
 
 
@@ -371,7 +380,7 @@ def _open(pending: Pending, heard: list[Answer]) -> dict[str, Any]:
     found |= {"digest": pending.request.digest, "next": _WAIT_ON}
     url = heard[-1].review_url if heard else pending.review_url
     found |= {"review_url": url} if url else {}
-    why = "Nobody has decided yet." if heard else "The dashboard could not be heard meanwhile."
+    why = "Nobody has decided yet." if heard else "The dashboard did not answer meanwhile."
     return found | {"reason": why}
 
 

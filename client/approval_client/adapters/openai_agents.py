@@ -51,7 +51,7 @@ async def run_with_approvals(
 ) -> Any:
     """Do what ``Runner.run`` does, with its ``options``, until nothing is pending any more.
 
-    Without ``run_id`` a question is taken back when this stops waiting. With one it stays, and
+    Without ``run_id`` a question is withdrawn when this stops waiting. With one it stays, and
     whoever calls this with the same ``run_id`` and the saved state finds it and its answer.
 
     Args:
@@ -66,7 +66,8 @@ async def run_with_approvals(
 
     Raises:
         Undecided: Nobody decided within ``wait_s``. The questions stay on the desk.
-        DashboardError: One call has no yes and no no, so none of this pause was made.
+        DashboardError: One call was neither approved nor rejected, so no call of this pause was
+            made.
         ValueError: ``save`` or ``wait_s`` without ``run_id``, or two calls with one name.
     """
     client = client or default_async_client()
@@ -141,7 +142,7 @@ async def _decide(state: Any, asker: Asker, ends: Ends, time_limit_s: int | None
     ends.expect(answers)
     for name, item in calls.items():
         answer = answers.get(name)
-        if answer is None:  # and not "if not answer": a no is false too
+        if answer is None:  # and not "if not answer": a rejection is false too
             state.reject(item, rejection_message=UNREADABLE)
         elif answer.approved is True:
             state.approve(item)

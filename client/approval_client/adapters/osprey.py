@@ -53,7 +53,7 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
 
     Raises:
         Undecided: Nobody decided within ``wait_s``. The question stays on the desk.
-        DashboardError: There is no yes and no no. The graph stays interrupted.
+        DashboardError: It was neither approved nor rejected. The graph stays interrupted.
         ValueError: The interrupt is none of Osprey's, or several are pending at once.
     """
     return drive(graph, config, resuming(_desk(checked(config), **options)))

@@ -48,7 +48,7 @@ async def run_with_approvals(
 ) -> Any:
     """Do what ``Agent.run`` does, with its ``options``, until nothing is pending any more.
 
-    Without ``save`` a question is taken back when this stops waiting. With it the question stays,
+    Without ``save`` a question is withdrawn when this stops waiting. With it the question stays,
     and whoever calls this with what was saved finds it and its answer.
 
     Args:
@@ -63,7 +63,8 @@ async def run_with_approvals(
 
     Raises:
         Undecided: Nobody decided within ``wait_s``. The questions stay on the desk.
-        DashboardError: One call has no yes and no no, so none of this pause was made.
+        DashboardError: One call was neither approved nor rejected, so no call of this pause was
+            made.
         ValueError: ``wait_s`` and nothing saved, two calls with one id, or calls for the host.
     """
     _check(prompt, paused=paused, save=save, wait_s=wait_s)
@@ -94,7 +95,10 @@ def _check(prompt: Any, *, paused: object, save: object, wait_s: object) -> None
             "was asked and nothing was run. Pass save."
         )
     if prompt is not None and paused is not None:
-        raise ValueError("What was saved has its prompt. Nobody was asked. Pass one of the two.")
+        raise ValueError(
+            "What was saved already has its prompt. Nobody was asked. Pass either prompt or "
+            "paused."
+        )
 
 
 @dataclass(frozen=True)

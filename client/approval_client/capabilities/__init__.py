@@ -2,8 +2,8 @@
 
 Names, messages and truth table are those of ``framework.approval`` 0.7.8, which were run to find
 out, and the interrupts of later releases stand beside them. ``EPICS_WRITES`` can be spelled
-``CONTROL_WRITES`` too, as later releases do. Where the original took more for a yes than a yes,
-this is stricter; ``docs/capabilities.md`` lists it. Standard library only.
+``CONTROL_WRITES`` too, as later releases do. Where the original took more than an approval for
+one, this is stricter; ``docs/capabilities.md`` lists it. Standard library only.
 """
 
 from approval_client.capabilities.approval_types import create_approval_type

@@ -22,12 +22,12 @@ def create_approval_type(capability_name: str, operation_type: str | None = None
     """Return the name of an approval, as ``"memory_save"`` for ``("memory", "save")``.
 
     The same names give the same approval type, as often as they are asked for. Other names never
-    give one that is taken in this process, so a yes to one question is no yes to another. Types
-    that interrupts of this package use are taken from the start.
+    give one that is taken in this process, so no answer counts for another question. Types that
+    interrupts of this package use are taken from the start.
 
     Raises:
-        ValueError: A name is empty, is no string, or holds white space or characters that cannot
-            be seen; or other names gave the same approval type before.
+        ValueError: A name is empty, is not a string, or has white space or hidden characters; or
+            other names gave the same approval type before.
     """
     _check("capability_name", capability_name)
     if operation_type is not None:
@@ -39,9 +39,9 @@ def create_approval_type(capability_name: str, operation_type: str | None = None
         first = _made.setdefault(approval_type, names)
     if first != names:
         raise ValueError(
-            f"The approval type {approval_type!r} was made from {_said(first)} before, and "
-            f"{_said(names)} would be taken for it. No approval type was made: choose another "
-            f"name for one of them."
+            f"{_said(names)} would give the approval type {approval_type!r}, which "
+            f"{_said(first)} has already. No approval type was made. Choose another name for "
+            "one of them."
         )
     return approval_type
 

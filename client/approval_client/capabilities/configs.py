@@ -27,7 +27,7 @@ class PythonExecutionApprovalConfig:
         """Read ``{"enabled", "mode"}``. What is missing is enabled and ``all_code``.
 
         Raises:
-            ValueError: ``data`` is no dictionary, or a value in it is not one of ours.
+            ValueError: ``data`` is not a dictionary, or a value in it is not one of ours.
         """
         _check_is(f"{_PYTHON} config", data, dict)
         enabled = _read(data, "enabled", _PYTHON, otherwise=True)

@@ -31,7 +31,7 @@ def create_code_approval_interrupt(  # noqa: PLR0913, PLR0917 - Osprey's signatu
 ) -> dict[str, Any]:
     """Ask whether Python code may run.
 
-    A link that is no plain http(s) address is named in the message, but cannot be followed.
+    A link that is not a plain http(s) address is named in the message, but cannot be followed.
     """
     about = messages.about_code(step_objective, execution_mode, analysis_details, notebook_link)
     yes, no = "approve and run the code", "reject it: the code does not run"

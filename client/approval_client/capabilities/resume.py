@@ -1,4 +1,4 @@
-"""Reads what people answered out of an agent's state. Only a plain yes opens."""
+"""Reads what people answered out of an agent's state. Only True approves."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def get_approval_resume_data(
         ``(True, payload)`` if it was approved.
 
     Raises:
-        ValueError: The answer is no bool, or the payload is missing, malformed or of another
-            approval type. Osprey took any words for a yes, even the word ``"no"``.
+        ValueError: The answer is not a bool, or the payload is missing, malformed or of another
+            approval type. Osprey took any text for an approval, even ``"no"``.
     """
     _check_asked(state, expected_approval_type)
     approved, payload = state.get(_APPROVED), state.get(_PAYLOAD)

@@ -23,7 +23,7 @@ def read(source: str, text: str | None) -> str:
     """Return what was given: ``text``, or what stands in the file ``source`` (``-``: input).
 
     Raises:
-        Unusable: It cannot be read, is no UTF-8, or is larger than anything that can be asked.
+        Unusable: It cannot be read, is not UTF-8, or is too large.
     """
     if text is not None:
         return text
@@ -36,23 +36,23 @@ def read(source: str, text: str | None) -> str:
     except OSError as error:
         raise Unusable(f"{source} cannot be read ({error.strerror}).") from None
     if len(raw) > MAX_BODY_BYTES:
-        raise Unusable(f"{source} is larger than the {MAX_BODY_BYTES:,} bytes that can be asked.")
+        raise Unusable(f"{source} is larger than the limit of {MAX_BODY_BYTES:,} bytes.")
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        raise Unusable(f"{source} is not UTF-8, so it cannot be asked as it is.") from None
+        raise Unusable(f"{source} is not UTF-8 text.") from None
 
 
 def content(kind: Kind, given: str, *, language: str | None, tool: str | None) -> dict[str, Any]:
     """Return the content of a request, and nothing that was not given.
 
     Raises:
-        Unusable: It is not what this kind needs.
+        Unusable: It does not fit this kind.
     """
     if (tool is not None) != (kind is Kind.TOOL_CALL):
-        raise Unusable("--tool belongs to --kind tool_call, which needs it.")
+        raise Unusable("Use --tool with --kind tool_call, and only there.")
     if language is not None and kind is not Kind.CODE:
-        raise Unusable("--language belongs to --kind code.")
+        raise Unusable("Use --language with --kind code only.")
     if kind is Kind.CODE:
         return {"code": given} if language is None else {"code": given, "language": language}
     found = _json(given, "The content")
@@ -80,8 +80,8 @@ def to_run(
 ) -> ApprovalRequest:
     """Return the question whether a command may be run.
 
-    All that is fixed is content, so that the approval, and a remembered one too, is of this very
-    program, folder and files. ``command`` is quoted so that a shell reads the same words.
+    All of it is content, so an approval, also a remembered one, is for this very program, folder
+    and files. ``command`` is quoted so that a shell reads the same words.
     """
     arguments = {
         "command": shlex.join(words),

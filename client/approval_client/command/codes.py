@@ -1,4 +1,4 @@
-"""What ``approvals`` ends with. Nothing but 0 means that something may run."""
+"""The exit codes of ``approvals``. Only 0 means that something may run."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _OF_ERROR: dict[type[DashboardError], Code] = {
 
 
 def code_of_status(status: Status | None) -> Code:
-    """Return the code for something that was not opened, approved or not."""
+    """Return the code for a request that was only looked at, or not approved."""
     return Code.NOT_USABLE if status is None else _OF_STATUS.get(status, Code.NOT_USABLE)
 
 

@@ -27,7 +27,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document an
 Objective = Annotated[str, typer.Option(help="What this is for, in a sentence.")]
 RunId = Annotated[str, typer.Option(help="Groups the questions of one run.")]
 NoGrants = Annotated[
-    bool, typer.Option("--no-grants", help="Have a person look, whatever was allowed before.")
+    bool,
+    typer.Option("--no-grants", help=("Have a person decide: no remembered approval may answer.")),
 ]
 TimeLimit = Annotated[
     int | None,
@@ -41,24 +42,35 @@ MaxWait = Annotated[
 
 @app.command()
 def ask(  # noqa: PLR0913 - a command's options are its parameters
-    source: Annotated[str, typer.Argument(metavar="FILE", help="The content; - is input.")] = "-",
+    source: Annotated[
+        str, typer.Argument(metavar="FILE", help=("The content; - reads standard input."))
+    ] = "-",
     *,
     text: Annotated[str | None, typer.Option("--text", "-c", help="The content itself.")] = None,
     kind: Annotated[Kind, typer.Option(help="What the content is.")] = Kind.CODE,
-    language: Annotated[str | None, typer.Option(help="Of code.")] = None,
-    tool: Annotated[str | None, typer.Option(help="Whose arguments the content is.")] = None,
+    language: Annotated[str | None, typer.Option(help="The language of the code.")] = None,
+    tool: Annotated[
+        str | None, typer.Option(help=("The tool to call; the content is its arguments."))
+    ] = None,
     capability: Annotated[str, typer.Option(help="What is gated.")] = "",
     objective: Objective = "",
-    evidence: Annotated[str | None, typer.Option(metavar="FILE", help="A JSON object.")] = None,
+    evidence: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help=("What the agent says about it: a JSON object.")),
+    ] = None,
     run_id: RunId = "",
     time_limit: TimeLimit = None,
     max_wait: MaxWait = None,
-    key: Annotated[str | None, typer.Option(help="Names the question: asked once.")] = None,
+    key: Annotated[
+        str | None, typer.Option(help=("Names the question, so that a retry does not ask twice."))
+    ] = None,
     no_grants: NoGrants = False,
-    no_wait: Annotated[bool, typer.Option("--no-wait", help="Print the id and go.")] = False,
+    no_wait: Annotated[
+        bool, typer.Option("--no-wait", help=("Print the id and do not wait."))
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask, wait and use the approval. 0 means: run it now, once."""
+    """Ask, wait, and use the approval. Exit code 0 means: run it now, once."""
     with usage():
         content = asking.content(kind, asking.read(source, text), language=language, tool=tool)
         options = _options(objective, run_id, time_limit, max_wait, no_grants=no_grants)
@@ -77,15 +89,17 @@ def ask(  # noqa: PLR0913 - a command's options are its parameters
 def wait(
     approval_id: Id,
     *,
-    digest: Annotated[str | None, typer.Option(help="What it must be about.")] = None,
+    digest: Annotated[
+        str | None, typer.Option(help=("Refuse an answer about other content."))
+    ] = None,
     max_wait: Annotated[
         int | None, typer.Option(metavar="SECONDS", min=1, help="How long to wait at most.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Wait for what was asked before, and use the approval. 0 means: run it now, once.
+    """Wait for an earlier question, and use the approval. Exit code 0 means: run it now, once.
 
-    Who stops waiting here takes nothing back; `approvals cancel` does.
+    Interrupting this leaves the question open; `approvals cancel` cancels it.
     """
     with end_after(as_json=as_json):
         request = Asked(digest=digest or default_client().get(approval_id).digest)
@@ -98,7 +112,7 @@ def wait(
 
 @app.command()
 def show(approval_id: Id, *, as_json: AsJson = False) -> None:
-    """Say where a request stands. This uses nothing up, so it never ends with 0."""
+    """Show where a request stands. This uses no approval, so it never exits with 0."""
     with end_after(as_json=as_json):
         end(telling.of_answer(default_client().get(approval_id)), as_json=as_json, always=True)
 
@@ -110,7 +124,7 @@ def cancel(
     reason: Annotated[str, typer.Option(help="Why.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Take back what nobody has decided."""
+    """Cancel a pending request."""
     with end_after(as_json=as_json):
         answer = default_client().cancel(approval_id, reason)
         end(telling.of_answer(answer), as_json=as_json, always=True)
@@ -118,7 +132,7 @@ def cancel(
 
 @app.command(context_settings={"allow_interspersed_args": False})
 def run(
-    command: Annotated[list[str], typer.Argument(metavar="CMD", help="What would run.")],
+    command: Annotated[list[str], typer.Argument(metavar="CMD", help="The command to run.")],
     *,
     objective: Objective = "",
     run_id: RunId = "",
@@ -132,7 +146,7 @@ def run(
         bool, typer.Option("--capture", help="Report the beginning of the output.")
     ] = False,
 ) -> None:
-    """Ask for a command, its folder and the files it names, and run it when it was approved."""
+    """Ask to run a command, with its folder and the files it names. Run it if approved."""
     with end_after():
         options = _options(objective, run_id, time_limit, max_wait, no_grants=no_grants)
         program = gated.find(command)
@@ -161,10 +175,12 @@ def serve_mcp(
     ] = DEFAULT_WAIT_S,
     timeout: Annotated[
         int,
-        typer.Option(metavar="SECONDS", min=5, max=86_400, help="Deny a permission after this."),
+        typer.Option(
+            metavar="SECONDS", min=5, max=86_400, help=("Deny a permission after this time.")
+        ),
     ] = DEFAULT_PROMPT_S,
 ) -> None:
-    """Serve the Model Context Protocol on standard input and output. This never ends with 0."""
+    """Serve the Model Context Protocol on standard input and output. This never exits with 0."""
     try:
         mcp_server.serve(run_id=run_id, wait_s=wait, prompt_s=timeout)
     except mcp_server.NoSdk:

@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
         limit_s = options.timeout
         _never_late(answering, limit_s)
         told = asyncio.run(_answer(limit_s))
-    except BaseException as error:  # noqa: BLE001 - whatever goes wrong is a no
+    except BaseException as error:  # noqa: BLE001 - whatever goes wrong is a rejection
         told = claude_code.deny(_why(error))
     answering.end(told)
 
@@ -89,7 +89,7 @@ async def _ask(limit_s: float) -> dict[str, Any]:
     try:
         client = default_async_client()
         response = await client.request_approval(request, idempotency_key=key)
-    except Exception as error:  # noqa: BLE001 - whatever goes wrong is a no
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong is a rejection
         return claude_code.answer(refusal(error))
     if key and response.approved is True:
         notes.keep(key, response)

@@ -1,7 +1,7 @@
 """Where ``approvals`` begins.
 
 The hook goes its own way before anything else is imported: it needs no extra, and whatever fails
-on its way must come out as a no.
+must end as a denial.
 """
 
 from __future__ import annotations
@@ -46,6 +46,6 @@ def _hook(arguments: list[str]) -> NoReturn:
 
         hook.main(arguments)
     except BaseException as error:  # noqa: BLE001 - an installation that is broken blocks too
-        told = f"approvals hook cannot work ({type(error).__name__}). Nothing was approved.\n"
+        told = f"approvals hook failed ({type(error).__name__}). Nothing was approved.\n"
         os.write(2, told.encode())
         os._exit(_HOOK_BLOCKS)

@@ -1,6 +1,7 @@
 """What the hook remembers from the beginning of a tool to its end: one small file a call.
 
-It serves the report alone. Whether a tool may be called is asked of the dashboard, never of this.
+It serves the report alone. Whether a tool may be called is decided by the dashboard, never by
+this.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ KEPT_S = 86_400  # what has not ended by then is forgotten
 
 
 def keep(key: str, response: ApprovalResponse) -> None:
-    """Remember that this call was approved. That it cannot be is no reason to refuse the call."""
+    """Remember that this call was approved. Failing to is no reason to refuse the call."""
     with suppress(OSError):
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

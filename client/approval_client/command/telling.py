@@ -85,7 +85,7 @@ def of_pending(pending: Pending) -> Result:
 
 
 def of_answer(answer: Answer) -> Result:
-    """Return the result of having looked, which opens nothing."""
+    """Return the result of having looked, which uses no approval."""
     decision = answer.decision
     fields = {name: getattr(decision, name, None) for name in _DECIDED}
     fields |= {"status": answer.status, "id": answer.id, "review_url": answer.review_url}

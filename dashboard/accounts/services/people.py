@@ -131,6 +131,6 @@ def _keep_an_admin(changed: User, *, administered: bool) -> None:
     others = User.objects.filter(is_admin=True, is_active=True).exclude(pk=changed.pk)
     if not others.exists():
         raise LastAdmin(
-            f"{changed.username} is the only admin left. Nothing was changed; make somebody else "
-            "an admin first."
+            f"{changed.username} is the only admin left. Nothing was changed. Make somebody "
+            "else an admin first."
         )

@@ -19,11 +19,11 @@ from dashboard.policies.demands import Required
 
 NO_RIGHT = "You are not a reviewer (any more)."
 OWNER = (
-    "You own {agent} or made its token, and the policy wants somebody else to approve what it "
-    "asks."
+    "You own {agent} or issued its token, and the policy requires somebody else to approve its "
+    "requests."
 )
-EDITOR = "This is your own change, so another person must approve it: the policy asks for that."
-GROUPS = "The policy wants a yes from {groups}, and you are not in there."
+EDITOR = "This is your own change, and the policy requires another person to approve it."
+GROUPS = "The policy requires an approval from {groups}, and you are not a member."
 
 
 class Basis(NamedTuple):
@@ -119,9 +119,9 @@ def votes_that_count(
 ) -> list[Vote]:
     """The votes of people who may still approve, one for each person.
 
-    A right that was lost since counts no more, and neither does a yes that gave less than is asked
-    for now. ``votes`` are all of the request, in their order, where they were read before. A yes
-    to what was asked does not count for an ``edit``, nor the other way round.
+    A vote does not count if its person has lost the right since, or if it gave less than the
+    policy asks for now. ``votes`` are all of the request, in their order, where they were read
+    before. A yes to what was asked does not count for an ``edit``, nor the other way round.
     """
     if votes is None:
         votes = approval.votes.select_related("person").prefetch_related("person__groups")

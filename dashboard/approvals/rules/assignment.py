@@ -1,4 +1,4 @@
-"""Who is on a request. That is no right."""
+"""Who is on a request. It gives no right."""
 
 from __future__ import annotations
 

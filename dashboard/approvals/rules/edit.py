@@ -38,9 +38,9 @@ LONGEST_REPLACEMENT = 20_000
 
 _ONCE = (
     "Ask for exactly this, in the same run and before {until}, and it is approved once without "
-    "anybody being asked again."
+    "asking a person again."
 )
-_ASKED_AGAIN = "A person is asked about it as about anything else."
+_ASKED_AGAIN = "If you ask for this, a person decides as usual."
 
 
 def why_not(approval: ApprovalRequest, after: Any) -> str:
@@ -53,7 +53,7 @@ def why_not(approval: ApprovalRequest, after: Any) -> str:
 def taken_whole(approval: ApprovalRequest) -> str:
     """Say why a plan cannot be edited, where its agent accepts no edits; empty if it can."""
     if approval.kind == Kind.PLAN and not approval.accepts_edits:
-        return "The agent takes a plan as a whole or not at all."
+        return "The agent accepts a plan only as a whole."
     return ""
 
 
@@ -70,9 +70,9 @@ def _problems(kind: Kind, before: dict[str, Any], after: Any) -> Iterator[str]:
     if canonical_json(before) == canonical_json(after):
         yield UNCHANGED
     if _frame(kind, before) != _frame(kind, after):
-        yield f"Only the {EDITABLE[kind]} may change, and nothing else of the content."
+        yield f"Only the {EDITABLE[kind]} may change."
     if kind is Kind.PLAN and not _is_within(after["steps"], before["steps"]):
-        yield "Steps of a plan are taken out, and nothing else about a plan changes."
+        yield "Steps of a plan can be removed, and nothing else of it can change."
 
 
 def _frame(kind: Kind, content: dict[str, Any]) -> str:
@@ -118,17 +118,17 @@ def report_of_edit(edit: Edit) -> Report:
 def why_not_once(edit: Edit, required: Required, report: Report, present: PolicyRevision) -> str:
     """Say why sending a replacement does not pre-approve it once; empty if it does.
 
-    Whether the agent takes remembered answers, and whether the policy lets a yes be remembered,
-    is not asked: this is a yes to this very content, given now.
+    It does not matter whether the agent accepts remembered approvals or the policy allows them:
+    this approves this very content, now.
     """
     if edit.revision_id != present.number:
         return "The policy has changed since this was written."
     if not required.editor_may_approve:
-        return "The policy wants somebody else to approve what a reviewer has changed."
+        return "The policy requires somebody else to approve what a reviewer has changed."
     if required.approvals > 1:
-        return "Several people have to approve this."
+        return "Several people must approve this."
     if report.has_doubts:
-        return "Nobody could read all of this."
+        return "This is not fully inspected."
     return ""
 
 
@@ -146,7 +146,7 @@ def reason_with(edit: Edit, reason: str, allowed_until: datetime | None) -> str:
     """
     mark = f"replacement {edit.digest[:12]}"
     until = allowed_until.astimezone(UTC).strftime("%H:%M:%S UTC") if allowed_until else ""
-    what = "A reviewer would rather see this:"
+    what = "A reviewer suggests this instead:"
     told = _ONCE.format(until=until) if until else _ASKED_AGAIN
     parts = [reason.strip(), what, f"--- begin {mark} ---\n{text_of(edit)}\n--- end {mark} ---"]
     return "\n\n".join([part for part in parts if part] + [told])

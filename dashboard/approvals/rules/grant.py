@@ -15,7 +15,7 @@ from dashboard.inspection.findings import Report, Severity
 from dashboard.policies.demands import Required
 
 ONLY_LATE = (
-    "Your yes counts here only because half of the time is over, so it cannot be remembered."
+    "Your approval counts only because half of the time is over, so it cannot be remembered."
 )
 DEFAULT_FOR_S = 8 * 3600
 LONGEST_FOR_S = 30 * 24 * 3600
@@ -60,13 +60,13 @@ def why_not_by(person: User, required: Required) -> str:
 def why_not_grantable(approval: ApprovalRequest, required: Required, report: Report) -> str:
     """Say why an approval of this request cannot be remembered; empty if it can."""
     if not required.grants_allowed:
-        return "The policy does not allow to remember a yes to this."
+        return "The policy does not allow remembering this approval."
     if required.approvals > 1:
-        return "Several people have to approve this each time, so no yes is remembered."
+        return "Several people must approve this each time, so the approval cannot be remembered."
     if not approval.accepts_grants:
         return "The agent asked for an answer to this one request only."
     if report.has_doubts:
-        return "Nobody could read all of this, so no yes is remembered."
+        return "This is not fully inspected, so the approval cannot be remembered."
     return ""
 
 

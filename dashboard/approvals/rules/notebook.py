@@ -59,7 +59,7 @@ def check(body: bytes) -> str:
     """Return the outline of a notebook, as JSON.
 
     Raises:
-        NotebookRefused: It is none, or one that could not be shown, or it was not its turn.
+        NotebookRefused: It is not one, or one that could not be shown, or it was not its turn.
     """
     try:
         with turn(TURN_WITHIN_S):

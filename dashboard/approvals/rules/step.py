@@ -14,9 +14,9 @@ from dashboard.inspection.findings import Report, Severity
 LONGEST_NOTE = 500
 
 _NO_PLAN = "Only a plan has steps."
-_NOT_ITS_STEPS = "Each step of the plan is answered once, in their order."
-_NOTE_TOO_LONG = f"What is said about a step is longer than {LONGEST_NOTE} characters."
-_ALL_ALLOWED = "Every step is allowed, so nothing is to be changed: approve the plan as it is."
+_NOT_ITS_STEPS = "Answer each step of the plan once, in order."
+_NOTE_TOO_LONG = f"The note on a step is longer than {LONGEST_NOTE} characters."
+_ALL_ALLOWED = "Every step is allowed, so nothing changes. Approve the plan as it is."
 _NONE_ALLOWED = "No step is allowed, so nothing is left of the plan. Reject it instead."
 _CALL, _CODE = ("tool", "arguments"), ("code", "language")
 MOST_STEPS = 50

@@ -13,12 +13,12 @@ from dashboard.accounts.models import User
 from dashboard.approvals.models import Assignment, Reveal, ServedPart, Snooze, Viewing
 
 NOT_SERVED = (
-    "The policy asks for the whole content to be in view, and {} not opened yet. Your decision "
-    "was not recorded; open the parts that the page lists, then approve."
+    "The policy requires the whole content to be in view, and {} not opened yet. Your decision "
+    "was not recorded. Open the parts that the page lists, then approve."
 )
 MASKED = (
-    "The policy asks for the whole content to be in view, and secrets in it are masked. Your "
-    "decision was not recorded; reveal them, then approve."
+    "The policy requires the whole content to be in view, and secrets in it are masked. Your "
+    "decision was not recorded. Reveal them, then approve."
 )
 
 

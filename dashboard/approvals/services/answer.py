@@ -52,12 +52,13 @@ from dashboard.policies.evaluate import Effect, Evaluation
 _NO_RIGHT = "You are not a reviewer (any more). Your decision was not recorded."
 _NOT_RECORDED = "{} Your decision was not recorded."
 _END_UNSEEN = (
-    "The policy asks for the whole content to be in view before anybody approves. Your decision "
-    "was not recorded; press Next unseen part until all of it was in view, then approve."
+    "The policy requires the whole content to be in view before anybody approves. Your "
+    "decision was not recorded. Press Next unseen part until all of it was in view, then "
+    "approve."
 )
-_EDITS_REFUSED = "The agent takes no changed content, so this can only be sent as a replacement."
+_EDITS_REFUSED = "The agent accepts no edits, so this can only be sent as a replacement."
 _TOO_LATE = "The policy gives less time for this change than has passed since the agent asked."
-_ONLY_ASKED = "A yes to a change cannot be remembered."
+_ONLY_ASKED = "The approval of a change cannot be remembered."
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> 
         raise ReasonMissing
     if (given.remember or given.allow_steps) and required.approvals > 1:
         raise GrantRefused(
-            "Several people have to approve this, so no yes alone can be remembered."
+            "Several people must approve this, so a single approval cannot be remembered."
         )
     vote, is_new = _vote(asked, required, judgement)
     counting = votes_that_count(approval, required, asked.now, edit=asked.edit)

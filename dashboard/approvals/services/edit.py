@@ -45,15 +45,13 @@ from dashboard.policies.inspecting import inspect
 
 _NO_RIGHT = "You are not a reviewer (any more). Your change was not recorded."
 _FORBIDDEN = "The policy rejects this: {}"
-_TOO_MANY = (
-    f"This request has {edit_rules.MOST_EDITS} changes already, which is as many as it may."
-)
+_TOO_MANY = f"This request has {edit_rules.MOST_EDITS} changes already, the most it may have."
 
 _TOO_LONG = (
     f"A replacement of more than {LONGEST_REPLACEMENT:,} characters cannot be sent as a reason."
 )
 _UNSEEN = "The end of it was not in sight."
-_NO_WORDS = "The policy asks for a reason, and none was given."
+_NO_WORDS = "The policy requires a reason, and none was given."
 
 
 def propose_edit(*, approval_id: UUID, editor: User, auth: str, content: Any) -> Edit:

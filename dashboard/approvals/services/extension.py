@@ -17,8 +17,8 @@ from dashboard.approvals.services.closing import actor, event, lock_open, raise_
 from dashboard.audit.services import record
 
 _NO_MORE = (
-    "No more time can be added: it was added as often as it may, the agent waits no longer, or "
-    "the policy allows no more. Nothing was changed."
+    "No more time can be added: it was added as often as allowed, the agent waits no longer, "
+    "or the policy allows no more. Nothing was changed."
 )
 _TOO_EARLY = "Time can be added near the end of the time limit only. Nothing was changed."
 

@@ -38,7 +38,7 @@ from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
 
-_FORBIDDEN = "The policy no longer allows to remember a yes to this."
+_FORBIDDEN = "The policy no longer allows remembering this approval."
 
 
 def keep(grant: Grant, *, of: ApprovalRequest, by: User, now: datetime, report: Report) -> Event:
@@ -97,13 +97,15 @@ def _described(grant: Grant) -> dict[str, Any]:
 
 def _scope(approval: ApprovalRequest, terms: GrantTerms) -> GrantScope:
     if terms.scope not in scopes(approval):
-        raise GrantRefused("Only a tool call can be allowed with other content than this.")
+        raise GrantRefused("Only a tool call can be allowed with different content.")
     return terms.scope
 
 
 def _run(approval: ApprovalRequest, terms: GrantTerms) -> str:
     if terms.this_run and not approval.run_id:
-        raise GrantRefused("This request belongs to no run, so nothing is allowed for its run.")
+        raise GrantRefused(
+            "This request belongs to no run, so an approval cannot be remembered for its run."
+        )
     return approval.run_id if terms.this_run else ""
 
 
@@ -120,15 +122,13 @@ def _arguments(content: Any, terms: GrantTerms) -> dict[str, Any]:
 
 def _length(terms: GrantTerms) -> timedelta:
     if not 0 < terms.for_s <= LONGEST_FOR_S:
-        raise GrantRefused(
-            "A yes is remembered for 30 days at the most, and for some time at least."
-        )
+        raise GrantRefused("An approval can be remembered for at most 30 days.")
     return timedelta(seconds=terms.for_s)
 
 
 def _most_uses(terms: GrantTerms) -> int | None:
     if terms.most_uses is not None and not 0 < terms.most_uses <= MOST_USES:
-        raise GrantRefused(f"A yes is used between once and {MOST_USES} times.")
+        raise GrantRefused(f"A remembered approval can be used 1 to {MOST_USES} times.")
     return terms.most_uses
 
 
@@ -175,7 +175,7 @@ def _said(grant: Grant) -> str:
     name, number = grant.made_by.username, grant.pk
     if grant.edit_id:
         return f"{name} wrote this as a replacement and allowed it once (grant {number})."
-    return f"{name} said yes to this before (grant {number})."
+    return f"{name} approved this before (grant {number})."
 
 
 @transaction.atomic
@@ -192,7 +192,9 @@ def revoke_grant(grant_id: int, *, by: User, auth: str) -> Grant:
         raise NotFound
     made_it = grant.made_by_id == person.pk and roles.may_decide(person)
     if not (made_it or roles.may_administer(person)):
-        raise NotAllowed("Only who made a grant, or an admin, can end it. Nothing was changed.")
+        raise NotAllowed(
+            "Only whoever made a grant, or an admin, can end it. Nothing was changed."
+        )
     if grant.ended_at is None:
         _end([grant], "revoked", Actor(f"user:{person.username}", auth), person)
     return grant
@@ -226,7 +228,7 @@ def _is_by_somebody(grant: Grant, judgement: Judgement, now: datetime) -> bool:
     if why_not_count(judgement.approval, required, grant.made_by, now):
         return False
     votes = Vote.objects.filter(approval=grant.made_from_id, person=grant.made_by_id)
-    # A replacement was sent with a no, and holds under the policy of that moment only.
+    # A replacement was sent with a rejection, and holds under the policy of that moment only.
     return bool(grant.edit_id) or any(is_enough(vote, required) for vote in votes.defer("shown"))
 
 

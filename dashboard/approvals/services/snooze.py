@@ -14,7 +14,7 @@ from dashboard.approvals.rules.snooze import SnoozeLength
 from dashboard.approvals.services.closing import actor, announce, event, lock_open, raise_version
 from dashboard.audit.services import record
 
-_TOO_LATE = "There is too little time left to put this off. Nothing was changed."
+_TOO_LATE = "There is too little time left to snooze this. Nothing was changed."
 
 
 def snooze(*, approval_id: UUID, person: User, auth: str, length: SnoozeLength) -> Snooze:

@@ -25,7 +25,7 @@ from dashboard.policies.demands import Required
 from dashboard.policies.inspecting import inspect
 
 _NO_RUN = "The agent names no run, so its steps cannot be allowed for this run alone."
-_NOTHING = "No step of this plan is given so exactly that it could be allowed to run."
+_NOTHING = "No step of this plan says exactly what would run, so none can be allowed to run."
 
 
 def inspected_steps(approval_id: UUID, edit_id: int | None) -> list[Inspected]:

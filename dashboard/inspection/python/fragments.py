@@ -31,7 +31,7 @@ class Fragments(NamedTuple):
 
 
 def fragments(source: str) -> Fragments:
-    """Read what is Python in a source that is none as a whole.
+    """Read what is Python in a source that is not one as a whole.
 
     What ran in a function or a branch stands beside it: it is read as if it ran.
     """

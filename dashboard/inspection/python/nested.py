@@ -85,7 +85,7 @@ class Nested:
             return [_unread("too-large", "There is too much SQL here to be read.")]
         found = inspect_sql(text.value.replace(HOLE, "hole_"))
         if not text.known:
-            found = [finding for finding in found if not finding.is_doubt]  # a hole is no SQL
+            found = [finding for finding in found if not finding.is_doubt]  # a hole is not SQL
             found.append(_doubt("Part of the SQL is only known while running."))
         return found
 

@@ -156,7 +156,7 @@ _METHODS: dict[str, Callable[..., str]] = {
 
 
 def method(text: Text, name: str, arguments: list[Text | None]) -> Text | None:
-    """Return what a method of a text returns, or None if that is no text or no method of one."""
+    """Return what a method of a text returns, or None if that is not a text or not its method."""
     if name in ("encode", "decode"):
         codec = arguments[0].value if arguments and arguments[0] else ""
         return decoded(text, codec) if codec.strip("-_").lower() in _CODECS else text

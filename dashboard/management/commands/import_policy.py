@@ -43,11 +43,13 @@ class Command(OperatorCommand):
         parser.add_argument("--as", dest="author", metavar="ADMIN", help="the admin who publishes")
         parser.add_argument("--note", default="", help="why, for the record")
         parser.add_argument(
-            "--confirm", default="", metavar="WORD", help="that loosening is meant"
+            "--confirm", default="", metavar="WORD", help="the word that confirms a looser policy"
         )
-        parser.add_argument("--based-on", type=int, metavar="N", help="refuse after another one")
         parser.add_argument(
-            "--dry-run", action="store_true", help="say everything, publish nothing"
+            "--based-on", type=int, metavar="N", help=("refuse if another revision is in force")
+        )
+        parser.add_argument(
+            "--dry-run", action="store_true", help="say what would change, and publish nothing"
         )
 
     def handle(self, *_: Any, file: str, dry_run: bool, **options: Any) -> None:

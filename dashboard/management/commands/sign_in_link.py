@@ -30,6 +30,6 @@ class Command(OperatorCommand):
         if person is None:
             known = ", ".join(active.values_list("username", flat=True)) or "nobody"
             raise CommandError(
-                f"Nobody active is called {username!r}; there is: {known}. No link was made."
+                f"No active person is called {username!r}. No link was made. Active: {known}."
             )
         self.stdout.write(sign_in_url(make_link(person, by=OPERATOR)))

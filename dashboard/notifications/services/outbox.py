@@ -33,7 +33,7 @@ MINE_FOR = timedelta(seconds=60)
 """How long a delivery belongs to who began it: longer than an attempt can take."""
 KEPT_FOR = timedelta(days=30)
 _BATCH = 200
-_KILLED = "The server ended during the last attempt. Nobody knows whether it arrived."
+_KILLED = "The server stopped during the last attempt. The message may or may not have arrived."
 
 
 class Attempt(NamedTuple):

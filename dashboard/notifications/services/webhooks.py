@@ -122,9 +122,9 @@ def send_again(*, agent_id: int, delivery_id: UUID, by: User, auth: str) -> Deli
     if delivery is None:
         raise NotFound
     if not webhook.is_active:
-        raise NotSent("The webhook is off. Nothing was sent; switch it on first.")
+        raise NotSent("The webhook is off. Nothing was sent. Switch it on first.")
     if delivery.state == State.WAITING:
-        raise NotSent("This waits to be sent already. Nothing was changed.")
+        raise NotSent("This message is already waiting to be sent. Nothing was changed.")
     delivery.state, delivery.attempts, delivery.due_at = State.WAITING, 0, database_now()
     delivery.save(update_fields=["state", "attempts", "due_at"])
     details = {"message": str(delivery.pk), "approval": str(delivery.approval_id)}

@@ -22,10 +22,10 @@ from dashboard.policies.services.publish import publish
 from dashboard.policies.services.revisions import current_revision
 
 _MOVED = (
-    "The draft was changed, published or discarded since this page was shown, in another tab or "
-    "window. Nothing was saved; open the draft again and repeat what is missing."
+    "The draft was changed, published or discarded since this page was shown, in another tab "
+    "or window. Nothing was saved. Open the draft again and repeat what is missing."
 )
-_NO_RULE = "There is no such rule in the draft. Nothing was saved; open the draft again."
+_NO_RULE = "There is no such rule in the draft. Nothing was saved. Open the draft again."
 
 
 def stamp_of(draft: PolicyDraft | None) -> str:

@@ -113,13 +113,13 @@ def _check_two_people(proposal: PolicyProposal, second: User) -> None:
     first = proposal.author
     if first.pk == second.pk:
         raise SamePerson(
-            "This is your own proposal, and two people are needed. Nothing was published; ask "
+            "This is your own proposal, and two people are needed. Nothing was published. Ask "
             "another admin to read it and publish it."
         )
     if not roles.may_administer(first):
         raise NotPermitted(
             f"{first.username}, who proposed this, is not an admin any more. Nothing was "
-            "published; propose it again yourself and ask another admin."
+            "published. Propose it again yourself and ask another admin."
         )
 
 

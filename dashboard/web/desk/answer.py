@@ -53,7 +53,7 @@ _VERDICTS = {
 }
 
 _TOO_LONG = (
-    f"The reason is longer than {LONGEST_REASON} characters. Nothing was recorded; say it in "
+    f"The reason is longer than {LONGEST_REASON} characters. Nothing was recorded. Say it in "
     "fewer words."
 )
 
@@ -485,7 +485,7 @@ def repeat_offer(
 
 
 _INCOMPLETE = (
-    "Your browser did not send all that the page showed. Nothing was recorded; load the page "
+    "Your browser did not send all that the page showed. Nothing was recorded. Load the page "
     "again and decide there."
 )
 

@@ -244,7 +244,7 @@ def _table(approvals: Sequence[ApprovalRequest]) -> tuple[Columns | None, list[l
 
 
 def _leaves(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each value that is no object, by the names that lead to it; a text as it is."""
+    """Yield each value that is not an object, by the names that lead to it; a text as it is."""
     for key, inner in value.items():
         name = f"{before}{key}"
         if isinstance(inner, Mapping) and inner:
@@ -317,8 +317,8 @@ def _sign(one: JudgedRequest, reading: RequestContent, person: User, number: int
 
 
 _INCOMPLETE = (
-    "Your browser did not send all that the page showed, or the reason is too long. Nothing was "
-    "recorded; go back, load the page again and decide there."
+    "Your browser did not send all that the page showed, or the reason is too long. Nothing "
+    "was recorded. Go back, load the page again and decide there."
 )
 
 

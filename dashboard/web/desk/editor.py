@@ -23,8 +23,8 @@ MOST_LINES_EDITED = 5_000
 """What is longer is not edited in a text field, and is drawn in parts."""
 
 SECRETS_INSIDE = (
-    "Secrets in this are masked, and a text field would show them. It was not opened; reveal the "
-    "secrets first."
+    "Secrets in this are masked, and a text field would show them. It was not opened. Reveal "
+    "the secrets first."
 )
 
 DRAWN = "\u240d"

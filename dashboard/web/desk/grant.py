@@ -65,8 +65,8 @@ _LENGTHS = [
 ]
 
 _HOW_OFTEN = (
-    f"Say how often this yes may be used, between once and {MOST_USES} times, or tick that any "
-    "number is meant. Nothing was recorded."
+    f"Say how often this approval may be used, 1 to {MOST_USES} times, or tick “any number of "
+    "times”. Nothing was recorded."
 )
 
 
@@ -234,7 +234,7 @@ MOST_OVER = 50
 
 _LONGEST_VALUE_LISTED = 400
 
-_IDLE = "{} does not review any more, so this answers nothing. It would again with the role."
+_IDLE = "{} is no longer a reviewer, so this answers nothing until they are one again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,7 +418,7 @@ def end_grant(request: PersonRequest, grant_id: int) -> HttpResponse:
     except NotFound:
         return errors.not_found(request)
     except NotAllowed:
-        return refused(request, "who gave that yes, and for admins")
+        return refused(request, "whoever gave that approval, and for admins")
     messages.success(
         request, f"Remembered approval {grant_id} has ended. A person is asked again from now on."
     )

@@ -247,7 +247,7 @@ def _plain(value: Any) -> Any:
 
 def _csv(lines: Any) -> str:
     out = io.StringIO()
-    # A comma that is no separator somewhere may not make a cell out of a part of one.
+    # A comma that is not a separator somewhere may not make a cell out of a part of one.
     csv.writer(out, quoting=csv.QUOTE_ALL).writerows(lines)
     return out.getvalue()
 

@@ -116,7 +116,7 @@ EVERYTHING = "The code that would run is all code cells of this notebook, one af
 
 NOTHING = "The code that would run is not in this notebook."
 
-THE_SAME = "The very notebook that the request before it in this run named."
+THE_SAME = "The same notebook as in the request before it in this run."
 
 NO_CELL = "No cell changed since the request before it in this run; outputs or settings did."
 

@@ -106,7 +106,7 @@ class QueueForm(forms.Form):
     agent = _choice("Agent", [])
     kind = _choice("Kind", [("", "All kinds"), *((str(k), words.KINDS[k]) for k in Kind)])
     severity = _choice("Found", [(str(value), label) for value, label in _SEVERITIES])
-    group = _choice("Needs a yes from", [])
+    group = _choice("Needs approval from", [])
     capability = _text_field("Capability, exactly")
     page = forms.IntegerField(min_value=1, max_value=MOST_PAGES, required=False)
 

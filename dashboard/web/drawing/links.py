@@ -32,7 +32,7 @@ class NotebookLink:
     Attributes:
         url: ``before + host + after``, or None if it must not be a link.
         shown: The whole as the agent sent it, with hidden characters drawn.
-        reason: Why it is no link; empty if it is one.
+        reason: Why it is not a link; empty if it is one.
     """
 
     url: str | None

@@ -396,7 +396,7 @@ def _grave(report: Report) -> Report:
 
 
 def _scalars(value: Mapping[str, Any], depth: int = 1) -> Iterator[_Scalar]:
-    """Yield what is no object, in order; a unit stands with its amount."""
+    """Yield what is not an object, in order; a unit stands with its amount."""
     units = [text for key, text in value.items() if spelled(key) in _UNITS]
     unit = units[0] if len(units) == 1 and isinstance(units[0], str) else ""
     has_amount = any(spelled(key) in _AMOUNTS | _SIZES for key in value)

@@ -120,8 +120,8 @@ class VerifyForm(forms.Form):
         found = _HEAD.fullmatch(text)
         if not found:
             raise ValidationError(
-                "This is no head: a head is a number, a colon and 64 characters. Nothing was "
-                "verified."
+                "This is not a head: a head is a number, a colon and 64 characters. Nothing "
+                "was verified."
             )
         return int(found[1]), found[2]
 

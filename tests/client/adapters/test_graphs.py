@@ -64,7 +64,7 @@ async def test_a_dashboard_that_is_down_resumes_nothing():
 async def test_an_id_by_which_nothing_is_resumed_asks_nobody():
     fake = FakeDashboard.approving()
 
-    with pytest.raises(DigestMismatch, match="does not resume"):
+    with pytest.raises(DigestMismatch, match="cannot resume"):
         await resume(Graph("node:1"), fake)
     assert fake.approvals == []
 

@@ -60,12 +60,12 @@ def test_an_unknown_approval_is_a_call_of_its_type():
 
 @pytest.mark.parametrize("value", [None, "Go?", {}, {"resume_payload": {"approval_type": 5}}])
 def test_what_is_no_interrupt_of_ospreys_is_refused(value):
-    with pytest.raises(ValueError, match="no interrupt of Osprey's"):
+    with pytest.raises(ValueError, match="not an interrupt of Osprey"):
         to_request(value)
 
 
 def test_an_interrupt_that_lacks_its_content_is_refused():
-    with pytest.raises(ValueError, match="holds no 'code'"):
+    with pytest.raises(ValueError, match="has no 'code'"):
         to_request({"resume_payload": {"approval_type": "python_executor"}})
 
 

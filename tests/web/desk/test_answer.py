@@ -136,7 +136,7 @@ def test_an_approval_without_the_reason_that_the_policy_wants_is_refused(browser
     reply = answer(browser, approval, approve_reason="  ")
 
     assert reply.status_code == 422
-    assert "The policy asks why you approve this. Nothing was recorded; say why." in refusal(reply)
+    assert "requires a reason for this approval. Nothing was recorded." in refusal(reply)
     approval.refresh_from_db()
     assert (approval.status, approval.votes.count()) == (Status.PENDING, 0)
 
@@ -232,7 +232,7 @@ def test_an_owner_is_refused(browser, alice, answer):
     response = answer(browser, make.pending(make.token(make.agent("hers", owner=alice))))
 
     assert (response.status_code, Decision.objects.count()) == (403, 0)
-    assert "You own hers or made its token" in refusal(response)
+    assert "You own hers or issued its token" in refusal(response)
 
 
 @pytest.mark.parametrize("role", ["admin", "auditor"])

@@ -115,7 +115,8 @@ def test_who_is_in_no_group_that_counts_is_told_before_pressing(browser, ask):
 
     assert "disabled" in bar.one("button", value="approve").attributes
     assert bar.one(id="why-not").text == (
-        "The policy wants a yes from operators, and you are not in there. You can still reject it."
+        "The policy requires an approval from operators, and you are not a member. You can still "
+        "reject it."
     )
 
 
@@ -142,7 +143,7 @@ def test_whose_own_vote_counts_no_more_is_told_why(browser, ask, alice, bob, ans
     bar = bar_of(browser, approval)
 
     assert said(bar) == "0 of 2 people approved"
-    assert "you are not in there" in bar.one(id="why-not").text
+    assert "you are not a member" in bar.one(id="why-not").text
 
 
 def test_a_reader_sees_how_far_it_has_come(browser_of, two, bob):

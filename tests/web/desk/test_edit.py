@@ -177,7 +177,7 @@ def test_a_replacement_goes_along_with_a_no(browser, ask):
 
     decision = Decision.objects.get()
     assert (decision.status, decision.edit) == (Status.REJECTED, None)
-    assert decision.reason.startswith("Not so.\n\nA reviewer would rather see this:")
+    assert decision.reason.startswith("Not so.\n\nA reviewer suggests this instead:")
     assert "\na = 7\n--- end replacement" in decision.reason
 
 
@@ -229,7 +229,7 @@ def test_what_is_allowed_of_a_plan_becomes_the_plan(browser, ask):
     [
         ({}, "Nothing was chosen"),
         ({"step_0": "maybe"}, "Nothing was chosen"),
-        (dict.fromkeys(["step_0", "step_1", "step_2"], "allowed"), "approve the plan as it is"),
+        (dict.fromkeys(["step_0", "step_1", "step_2"], "allowed"), "Approve the plan as it is"),
         ({"step_0": "refused"}, "nothing is left"),
         ({"step_0": "allowed", "note_0": "x" * 501}, "longer than 500"),
     ],

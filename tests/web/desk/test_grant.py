@@ -174,7 +174,9 @@ def test_without_a_number_nothing_is_recorded_and_the_choice_stays(
     back = read(reply).one("details", class_="remember")
     assert "open" in back.attributes
     assert "checked" in back.one("input", id="remember-tool").attributes
-    assert "Say how often this yes may be used" in read(reply).one(class_="notice--danger").text
+    assert (
+        "Say how often this approval may be used" in read(reply).one(class_="notice--danger").text
+    )
     approval.refresh_from_db()
     assert (approval.status, Grant.objects.count()) == (Status.PENDING, 0)
 

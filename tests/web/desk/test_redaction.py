@@ -62,7 +62,7 @@ def test_a_secret_is_not_in_the_words_of_a_replacement(browser, alice, ask):
 
     for path in (f"/approvals/{asked.pk}", f"/approvals/{again.pk}", "/runs/beamline?run=r"):
         page = browser.get(path).content.decode()
-        assert "A reviewer would rather see this" in page
+        assert "A reviewer suggests this instead" in page
         assert INSIDE not in page
 
 

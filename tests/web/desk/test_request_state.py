@@ -42,8 +42,8 @@ def test_an_owner_sees_why_approve_is_not_offered(browser, alice):
     approve, reject = bar.all("button", name="verdict")
     assert ("disabled" in approve.attributes, "disabled" in reject.attributes) == (True, False)
     assert bar.one(id="why-not").text == (
-        "You own hers or made its token, and the policy wants somebody else to approve what it "
-        "asks. You can still reject it."
+        "You own hers or issued its token, and the policy requires somebody else to approve its "
+        "requests. You can still reject it."
     )
 
 

@@ -178,7 +178,7 @@ def test_what_is_no_head_is_refused(auditor, read):
     reply = auditor.post("/audit/verify", {"head": "yesterday's"})
 
     assert reply.status_code == 422
-    assert "This is no head" in read(reply)
+    assert "This is not a head" in read(reply)
     assert not AuditVerification.objects.exists()
 
 

@@ -63,7 +63,7 @@ def test_a_grant_whose_maker_reviews_no_more_says_that_it_answers_nothing(
 
     (card,) = cards(enter(bob))
 
-    assert "alice does not review any more" in card.one(class_="notice").text
+    assert "alice is no longer a reviewer" in card.one(class_="notice").text
 
 
 def test_a_grant_that_answers_warns_of_nothing(reviewer, grant):
@@ -276,7 +276,7 @@ def test_one_that_the_policy_forbids_now_says_so(reviewer, grant):
     end_forbidden_grants()
 
     assert over(reviewer).startswith(
-        "Ended: The policy no longer allows to remember a yes to this."
+        "Ended: The policy no longer allows remembering this approval."
     )
 
 

@@ -84,7 +84,7 @@ def test_a_blocked_account_is_told_when_to_try_again(alice, browser, read):
 
     assert reply.status_code == 429
     assert reply["Retry-After"] in {"299", "300"}
-    assert "Signing in failed too often. Nothing was checked this time" in read(reply)
+    assert "Too many attempts failed. Nothing was checked" in read(reply)
 
 
 def test_a_blocked_account_is_not_signed_in(alice, browser):

@@ -106,7 +106,7 @@ def test_what_waits_is_not_sent_twice(admin, delivery, path, read):
     Delivery.objects.update(state=State.WAITING)
     page = admin.post(f"{path}/deliveries/{delivery.pk}/again", follow=True)
 
-    assert "This waits to be sent already. Nothing was changed." in read(page)
+    assert "This message is already waiting to be sent. Nothing was changed." in read(page)
 
 
 @pytest.mark.parametrize("action", ["secret", "switch"])

@@ -117,8 +117,8 @@ def _is_number(text: str) -> bool:
 
 
 _GONE = (
-    "There is no such policy: perhaps your draft was published or discarded. Nothing was tried; "
-    "choose another one."
+    "There is no such policy: perhaps your draft was published or discarded. Nothing was "
+    "tried. Choose another one."
 )
 
 _OF_BEFORE = "This revision cannot be read by this version any more. Nothing was tried."
@@ -174,7 +174,7 @@ class PastForm(CandidateForm):
     request = forms.CharField(
         label="Request",
         max_length=500,
-        help_text="Its id or its address; both stand in its page.",
+        help_text="Its id or its address. Both are on its page.",
         widget=plain(**{"class": "mono"}),
     )
 
@@ -182,7 +182,7 @@ class PastForm(CandidateForm):
         """Find the id in what may be an address."""
         found = id_in(self.cleaned_data["request"])
         if found is None:
-            raise ValidationError("This holds no id of a request. Nothing was tried.")
+            raise ValidationError("This contains no id of a request. Nothing was tried.")
         return found
 
 

@@ -70,5 +70,5 @@ class WholeForm(forms.Form):
             self.add_error(
                 None,
                 f"This form arrived incomplete ({', '.join(missing)} is missing). Nothing was "
-                "saved; load the page again.",
+                "saved. Load the page again.",
             )

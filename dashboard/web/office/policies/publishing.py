@@ -44,7 +44,7 @@ def put_refusal(form: ConfirmForm, error: PolicyRefusal | NotPermitted) -> HTTPS
             form.add_error("confirm", str(error))
         case ExamplesFail(failures=failures):
             form.add_error(
-                None, [*failures, "Nothing was published; mend the rule or its examples."]
+                None, [*failures, "Nothing was published. Correct the rule or its examples."]
             )
         case _:
             form.add_error(None, str(error))

@@ -62,7 +62,7 @@ _TEXTS = {"glob", "matches"}
 
 
 class ArgumentForm(WholeForm):
-    """One condition; a row without a path is none."""
+    """One condition; a row without a path is not one."""
 
     path = forms.CharField(
         label="Argument", required=False, max_length=500, widget=plain(placeholder="account.id")

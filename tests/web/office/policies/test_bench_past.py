@@ -68,7 +68,7 @@ def test_the_address_of_a_request_is_as_good_as_its_id(reviewer, found, token):
     ("wanted", "said"),
     [
         ("00000000-0000-4000-8000-000000000000", "There is no such request."),
-        ("7f", "This holds no id of a request."),
+        ("7f", "This contains no id of a request."),
     ],
 )
 def test_what_is_no_request_is_refused_and_said(reviewer, read, wanted, said):

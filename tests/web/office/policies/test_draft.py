@@ -170,7 +170,7 @@ def test_switching_the_gate_off_needs_the_word(admin, read, typed):
     reply = loosened(admin, typed, global_mode="disabled")
 
     assert reply.status_code == 422
-    assert "type disabled to confirm that this is what you want" in read(reply, "publish")
+    assert "Type disabled to confirm that this is what you want" in read(reply, "publish")
     assert not in_force().asks_nobody
 
 

@@ -82,7 +82,7 @@ def test_ospreys_section_is_mapped_with_a_report(admin, read):
     [
         ("", "Paste a policy, or choose a file."),
         ("a: [", "This is not YAML"),
-        ("!!python/object/apply:os.system [id]", "are not taken"),
+        ("!!python/object/apply:os.system [id]", "are not allowed"),
         ("- 1", "A policy must be a mapping"),
         ("global_mode: all_capabilities\nrules:\n- name: x\n  effect: allow", "rules.0.effect"),
         ("global_mode: all_capabilities\nrules: yes", "without quotes is read differently"),

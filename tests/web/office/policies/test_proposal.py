@@ -123,7 +123,7 @@ def test_the_second_person_types_the_word_too(eve, path, read, word):
     reply = confirm(eve, path, word)
 
     assert reply.status_code == 422
-    assert "type loosen to confirm" in read(reply, "main")
+    assert "Type loosen to confirm" in read(reply, "main")
     assert current_revision().number == 1
 
 

@@ -158,7 +158,7 @@ def test_a_group_that_was_deleted_is_still_shown_as_missing(draft, read):
     [
         ("name", "", "This field is required."),
         ("name", "No plans", "Another rule is called 'No plans' already."),
-        ("content_matches", "(", "This is not a pattern that RE2 takes"),
+        ("content_matches", "(", "This is not a valid RE2 pattern"),
         ("larger_than", "-1", "greater than or equal to 0"),
         ("time_limit", "soon", "Write a length of time, such as 15m, 2h or 1 day."),
         ("time_limit", "1 s", "This must not be less than 5."),
