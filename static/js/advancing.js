@@ -1,5 +1,6 @@
-// After a decision, opens the next request and says there what became of the last one; "u" leads back. It can
-// be switched off, which this browser remembers. Without this file the bar has a link to the next request.
+// After a decision the next request opens by itself, and says what became of the last one; "u" leads
+// back to that. It can be switched off, which this browser remembers. Without this file the bar has
+// a link to the next request.
 
 import { announce } from "./announcing.js";
 import { fetched, paced } from "./pacing.js";
@@ -13,7 +14,7 @@ const refresh = paced(fetchLast, 0);
 let answered = null; // the bar that said so
 let last = null; // the request that was answered here last: its id, page and bar
 
-/** Set every switch to what is remembered. */
+/** Have every switch say what is remembered. */
 function showSwitches() {
   for (const label of document.querySelectorAll(".goes-on-switch")) {
     label.hidden = false;
@@ -39,7 +40,7 @@ function settled(event) {
 }
 
 /**
- * The bar may have changed since, for example when the agent reported something.
+ * The bar may be another by now: what the agent did since is news as well.
  *
  * @param {Element} request - which was answered
  */

@@ -1,4 +1,4 @@
-// Says something to people who use a screen reader. What is not on the page is also shown for a while.
+// Says something to who hears the page. What has no place on the page is shown for a while as well.
 
 const SHOWN_FOR_MS = 4000;
 const place = () => document.getElementById("announcer");

@@ -1,6 +1,6 @@
-// Shows the value of the mark of a chart that the pointer or the focus is on. The arrow keys go from mark to
-// mark; a chart is one stop of the Tab key. Without this file each mark has its title, and each chart its
-// table.
+// Says the values of a chart: of the mark that the pointer or the focus is on. The arrow keys go
+// from mark to mark; a chart is one stop of the Tab key. Without this each mark has its title, and
+// each chart its table.
 
 const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
 

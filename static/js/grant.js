@@ -1,4 +1,4 @@
-// Has the button that remembers an approval say literally what it will allow.
+// Has the button of a remembered yes say literally what it will allow, as that is chosen.
 // Without this file every scope has a button of its own, and what is chosen above it holds.
 
 const field = (panel, name) => panel.querySelector(`[name=${name}]`);

@@ -1,7 +1,7 @@
-// Which parts of the content were in view between the header and the bar, and for how long. A line counts
-// once all of it was in view; that does not prove that anybody read it. "Next unseen part" scrolls to the
-// next one. Sends inview:changed to the document. Without this file nothing is counted, and readers tick a
-// box that all of it was in view.
+// Which parts of the content were in view between the header and the bar, and for how long. A line is
+// in view once all of it was; that says nothing about who read it. "Next unseen part" scrolls to the
+// next one. Tells the page by inview:changed on the document. Without this file nothing is counted,
+// and the reader says themselves that all of it was in view.
 
 const SLACK_PX = 4; // of a line, for rounding and what hangs below it
 const CONTEXT_PX = 40; // what was seen last stays in sight after a scroll

@@ -1,5 +1,5 @@
-// Keys for people who answer all day. No key decides: keys lead to the button that does. Single characters
-// get in the way of speech input, so they can be turned off; see WCAG 2.1.4.
+// Keys for who answers all day. None of them decides: they lead to where a press does.
+// Single characters get in the way of speech input, so they can be turned off; see WCAG 2.1.4.
 
 import { announceInSight } from "./announcing.js";
 import { whyNotYet } from "./inview.js";
@@ -37,7 +37,7 @@ function move(step) {
   link.click();
 }
 
-/** Move the focus only: it takes another press to approve. */
+/** Only the focus goes there: the press that approves is another one. */
 function toApprove() {
   const approve = inBar(".decide > [value=approve]");
   if (!approve) return whyNone();
@@ -66,9 +66,14 @@ function toEdit() {
   inBar(".edit-open")?.click();
 }
 
-/** A key alone never takes over a request that is assigned to somebody else. */ function toAssign() { const
-assign = document.getElementById("assign"); if (!assign) return; if (!assign.form.elements.over.value) return
-assign.click(); assign.closest("details").open = true; assign.focus(); }
+/** An assignment decides nothing, so nobody else's is taken by a key alone. */
+function toAssign() {
+  const assign = document.getElementById("assign");
+  if (!assign) return;
+  if (!assign.form.elements.over.value) return assign.click();
+  assign.closest("details").open = true;
+  assign.focus();
+}
 
 function toSnooze() {
   const panel = document.getElementById("snooze");

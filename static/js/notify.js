@@ -1,6 +1,6 @@
-// Notifies people who look elsewhere that something needs them, if they switched that on in this browser. It
-// says how many, never what. A press on it opens the queue and decides nothing. There is no notification
-// while a page of ours is in sight, and at most one in ten seconds.
+// Tells somebody who looks elsewhere that something needs them, if they asked for that in this
+// browser. It says how many, never what; to press it leads to the queue and decides nothing.
+// Nothing is told while a page of ours is in sight, and at most once in ten seconds.
 
 import { serverNow } from "./countdown.js";
 import { pauseAfter } from "./pacing.js";
@@ -22,9 +22,10 @@ let warnedOf = "";
 const since = (name) => Date.now() - Number(localStorage.getItem(name) ?? 0);
 const stamp = (name) => localStorage.setItem(name, String(Date.now()));
 
-/** @returns {boolean} whether the reader switched this on here, and the browser allows it */ export function
-isOn() { return "Notification" in window && Notification.permission === "granted" &&
-localStorage.getItem(STORED) === "on"; }
+/** @returns {boolean} whether the reader asked to be told here, and the browser lets us */
+export function isOn() {
+  return "Notification" in window && Notification.permission === "granted" && localStorage.getItem(STORED) === "on";
+}
 
 /**
  * @param {string} words - ours alone
@@ -62,7 +63,7 @@ async function check() {
   if (isNews && isNeeded()) show("An approval request waits", now.mine === 1 ? "1 needs you." : `${now.mine} need you.`);
 }
 
-/** Look a moment after something changed, so that many changes are one notification. */
+/** Look a moment after something changed: a burst is one look, and one word about it. */
 function look() {
   if (!document.hidden) return stamp(IN_SIGHT);
   if (!isOn() || timer) return;

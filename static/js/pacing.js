@@ -1,5 +1,5 @@
-// How soon a page asks the server again by itself: the longer the last answer took, the later. So open pages
-// share what the server can spare, and never slow down people who decide.
+// How soon a page asks the server again by itself: the longer the last answer took, the later. So
+// open pages share what the server can spare, and never stand in the way of who decides.
 
 const PATIENCE = 5; // times what the last answer took
 const LONGEST_MS = 30_000; // a computer that slept would wait for as long again, and more
@@ -11,8 +11,8 @@ const LONGEST_MS = 30_000; // a computer that slept would wait for as long again
 export const pauseAfter = (took_ms) => Math.min(PATIENCE * took_ms, LONGEST_MS);
 
 /**
- * Ask at once if nothing was asked lately, else once after the pause, however often it rang. A ring while an
- * answer is under way is never lost: that answer may be older than the ring.
+ * Ask at once where nothing was asked lately, and else once after the pause, whatever was rung
+ * meanwhile. A ring while the answer is under way is never lost: it may have come too late for it.
  *
  * @param {() => Promise<unknown>} ask - settles with the answer, or without one
  * @param {number} least_ms - from one question to the next, however quick the answers are

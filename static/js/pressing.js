@@ -1,8 +1,8 @@
-// Which presses count. No press counts within half a second after something changed, or while the browser is
-// offline, and no form is sent twice. The page says so to whoever pressed. A change in the list moves nothing
-// beside it, so presses beside it still count. A finger approves by holding, so a stray tap approves nothing.
-// Mice, keyboards and screen readers press as usual. Without this file the server refuses a second answer
-// instead.
+// Which presses count. None does within half a second after something changed under the hands, none
+// while the browser is offline, and no form is sent twice; whoever pressed is told. What changes in the
+// list moves nothing beside it, so presses beside it go on counting. Without script the server refuses
+// the second answer instead. A finger approves by a deliberate hold: a tap that went astray approves
+// nothing. Mice, keyboards and screen readers press as ever, and so does everybody without this file.
 
 import { announce, announceInSight, hide } from "./announcing.js";
 
@@ -45,7 +45,7 @@ function refuse(event) {
 /** @returns {boolean} whether something changed beside the list within the last half second */
 export const isArming = () => root.dataset.arming === "page";
 
-/** Say why a press was too early to count. */
+/** Why nothing comes of a press that was too early. */
 export function sayTooEarly() {
   announceInSight("The page just changed: press again. Nothing was sent.");
 }
@@ -80,7 +80,7 @@ function refuseOffline(event) {
 }
 
 /**
- * Do something when no finger is down, so that nothing moves under one.
+ * Do something when no finger is down, so that nothing comes under one.
  *
  * @param {() => void} act
  */
@@ -151,7 +151,7 @@ function end() {
 }
 
 /**
- * Enter outside a control does nothing. Within the half second it was meant for what was there before.
+ * Enter on what is no control does nothing. Within the half second it was meant for what stood there.
  *
  * @param {KeyboardEvent} event
  */
@@ -160,11 +160,15 @@ function enter(event) {
   if (event.key === "Enter" && isNowhere && isArming() && document.getElementById("request-bar")) sayTooEarly();
 }
 
-/** A disabled button gets no click, so say on the press why it is disabled. */ function pressedOff(event) {
-const button = approveAt(event.target); if (!button?.disabled) return; const why =
-[...document.querySelectorAll("#why-not, [data-offline] .bar-offline, #in-view [data-in-view]")]; const said =
-why.find((one) => one.checkVisibility()); if (isArming()) sayTooEarly(); else if (said)
-announceInSight(`Approve is not offered yet. ${said.textContent.trim()}`); }
+/** A button that is off hears no click, so why it is off is said when it is pressed. */
+function pressedOff(event) {
+  const button = approveAt(event.target);
+  if (!button?.disabled) return;
+  const why = [...document.querySelectorAll("#why-not, [data-offline] .bar-offline, #in-view [data-in-view]")];
+  const said = why.find((one) => one.checkVisibility());
+  if (isArming()) sayTooEarly();
+  else if (said) announceInSight(`Approve is not offered yet. ${said.textContent.trim()}`);
+}
 
 /** Press, as a key would. If something changed under the finger, the guard refuses it. */
 function approve() {
@@ -197,7 +201,7 @@ function swallow(event) {
   event.stopImmediatePropagation();
 }
 
-// In the capture phase, so before htmx and all others.
+// On the way down, so before htmx or anybody else hears of it.
 document.addEventListener("submit", guard, true);
 document.addEventListener(
   "click",

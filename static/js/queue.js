@@ -1,7 +1,8 @@
-// Keeps the list current without moving it under the pointer: while the pointer or the focus is in it, new
-// rows wait behind a strip above it, and the row of the open request stays in sight. The list always comes
-// from the server. Keeps the list and the address in step with the filters, and counts in the title what
-// needs the reader, if their account page says so. Without this file the filters are a form to send.
+// Keeps the list current without moving it under the hands: while the pointer or the focus is in it,
+// news wait behind a strip above it, and the row of what is open stays in sight. The list itself always
+// comes from the server. Keeps the list and the address at what the filters say, and counts in the
+// title what needs the reader, where they asked for that on their account page. Without this file the
+// filters are a form that is sent.
 
 import { disarm } from "./pressing.js";
 import { fetched, paced } from "./pacing.js";
@@ -35,7 +36,7 @@ function fetchList() {
   return fetched(pane, list().dataset.url, options); // the pane stays while lists come and go
 }
 
-/** Fetch the list again if another list took its place meanwhile. */
+/** Ask again for a list whose place was taken by another in the meantime. */
 function drop(event) {
   const { target } = event.detail;
   if (target?.id !== "list" || target.isConnected) return;
@@ -91,7 +92,7 @@ function left() {
   setTimeout(() => behind && !isInUse() && look(), QUIET_MS);
 }
 
-/** Put the filters into the address, so that a link gives the same list. */
+/** Have the address say what the list is narrowed to: a link to the page then gives the same. */
 function keepAddress() {
   if (location.search === query()) return;
   history.replaceState(history.state, "", location.pathname + query() + location.hash);
@@ -105,7 +106,7 @@ function narrow() {
   look(true);
 }
 
-/** Mark the row of the open request, and count in the title. */
+/** Mark the request that is open beside the list, whoever swapped what, and count in the title. */
 function mark() {
   for (const link of document.querySelectorAll(".item-link")) {
     if (link.pathname !== location.pathname) {
@@ -123,7 +124,7 @@ function mark() {
   showBadge(Number(list().dataset.mine));
 }
 
-/** Let "Next request" follow this list, if that is not simply the most urgent first. */
+/** Let "Next request" mean the next in this list, where that is not simply what is most urgent. */
 function goOn(event) {
   const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
   if (!query() || !isPlain || !event.target.closest?.(".result .button--primary")) return;

@@ -1,5 +1,5 @@
-// Quotes a line of the content into the reason of a rejection: by a press on its number, or by Enter on a
-// line chosen with the arrow keys. Sends the event "quote-line"; reason.js writes it down.
+// A line of the content, quoted into the reason of a rejection: by a press on its number, or by Enter
+// where the arrow keys chose it. Says so with the event "quote-line"; who listens writes it down.
 
 import { announce } from "./announcing.js";
 
@@ -51,11 +51,16 @@ function typed(event) {
   }
 }
 
-/** Only people who may reject can quote. */ function offer() { if (!document.querySelector("#request-bar
-.reject")) return; for (const code of document.querySelectorAll(`${CODE}:not([tabindex])`)) {
-code.classList.add("code--quotes"); code.tabIndex = 0; code.setAttribute("role", "group");
-code.setAttribute("aria-label", "Lines. Arrow keys choose one, Enter quotes it into the reason of a
-rejection."); } }
+/** Only who may reject quotes. */
+function offer() {
+  if (!document.querySelector("#request-bar .reject")) return;
+  for (const code of document.querySelectorAll(`${CODE}:not([tabindex])`)) {
+    code.classList.add("code--quotes");
+    code.tabIndex = 0;
+    code.setAttribute("role", "group");
+    code.setAttribute("aria-label", "Lines. Arrow keys choose one, Enter quotes it into the reason of a rejection.");
+  }
+}
 
 document.addEventListener("click", pressed);
 document.addEventListener("keydown", typed);

@@ -1,5 +1,5 @@
-// Quotes a line of the content into the reason for a rejection. The event quote-line {line, text} of
-// quoting.js says which line.
+// Quotes a line of the content into the reason for a rejection: the content says which by quote-line
+// {line, text}, when somebody clicks on a line's number.
 
 const LONGEST = 120; // characters of a line; the agent knows the rest
 

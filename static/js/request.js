@@ -1,7 +1,7 @@
-// Keeps an open request honest: its status and its bar follow events, its content never moves. Also enables
-// Approve when the policy allows it, loads the next part of a long text in place of its link, and offers more
-// time near the end of a time limit. Without this file the links lead to the parts, and the offer is on the
-// page when it is loaded.
+// Keeps an open request honest: its status and its bar follow events, its content never moves.
+// Also offers Approve as the policy allows it, puts the next part of a long text in the place of the
+// link to it, and offers more time near the end of a time limit. Without this file links lead to
+// parts, and the offer is on the page that is loaded then.
 
 import { announce } from "./announcing.js";
 import { serverNow } from "./countdown.js";
@@ -61,7 +61,7 @@ function consider(event) {
   else wasInBar ||= target.contains(document.activeElement); // kept until it is settled
 }
 
-/** Drop an answer for a bar that is gone, because another answer came first. */
+/** An answer for a bar that is gone, because another came first, would only spoil the new one. */
 function drop(event) {
   const { target } = event.detail;
   if (target?.id !== "request-bar" || target.isConnected) return;
@@ -69,12 +69,18 @@ function drop(event) {
   refresh();
 }
 
-/** Announce that it ended, and keep the focus of somebody who was in the bar. */ function settled(event) {
-open(); if (event.detail.target?.id === "pane") document.getElementById("request-title")?.focus({
-preventScroll: true }); if (event.detail.target?.id !== "request-bar") return; showWhetherSeen(); const said =
-bar().querySelector(".result-title, .progress-said"); const place = bar().querySelector(".result,
-.progress-said"); if (place && wasInBar && !bar().contains(document.activeElement)) place.focus({
-preventScroll: true }); wasInBar = false; if (said) announce(said.innerText); }
+/** Say aloud that it ended, and keep the place of somebody who was in the bar. */
+function settled(event) {
+  open();
+  if (event.detail.target?.id === "pane") document.getElementById("request-title")?.focus({ preventScroll: true });
+  if (event.detail.target?.id !== "request-bar") return;
+  showWhetherSeen();
+  const said = bar().querySelector(".result-title, .progress-said");
+  const place = bar().querySelector(".result, .progress-said");
+  if (place && wasInBar && !bar().contains(document.activeElement)) place.focus({ preventScroll: true });
+  wasInBar = false;
+  if (said) announce(said.innerText);
+}
 
 /** @param {HTMLAnchorElement} link */
 async function load(link) {

@@ -1,4 +1,4 @@
-// Never lets htmx swap in an answer that is not the requested part.
+// Keeps htmx honest: an answer that is not the part that was asked for is never swapped in.
 
 import { disarm, release } from "./pressing.js";
 

@@ -1,5 +1,5 @@
-// Tells the server that a request is in sight, after a second and then every 20 s while the page is visible,
-// and shows who else is viewing it. Without this file the page shows who was viewing when it was loaded.
+// Says that a request is in sight, after a second and then every 20 s while the page is visible,
+// and shows who else reads it. Nothing depends on it: the page comes with who reads at the time.
 
 const FIRST_MS = 1000;
 const AGAIN_MS = 20_000;

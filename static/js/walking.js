@@ -1,5 +1,5 @@
-// Goes from one finding to the next: "n" and "N", and the buttons above the content. Without this file "Next"
-// leads to the first one, and the list above leads to each.
+// Walks what we found, one line after the other: "n" and "N", and the buttons above the content.
+// Without this file "Next" leads to the first one, and the list above leads to each.
 
 import { announce } from "./announcing.js";
 
