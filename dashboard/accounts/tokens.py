@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from dashboard.accounts.errors import Retired
 from dashboard.accounts.models import Agent, AgentToken, User
 from dashboard.audit.services import Actor, Event, record
+from dashboard.statements import rows
 
 PREFIX = "dash_"
 _SHOWN = len(PREFIX) + 6
@@ -48,11 +50,23 @@ def issue(
     return token, secret
 
 
-def find(secret: str) -> AgentToken | None:
-    """Return the token that ``secret`` belongs to if it works now, with its agent, else None."""
+@rows(AgentToken.hash)
+def _by_hash(hash_: str) -> QuerySet[AgentToken]:
+    return AgentToken.objects.select_related("agent").filter(hash=hash_).order_by()
+
+
+def find(
+    secret: str, look_up: Callable[[str], AgentToken | None] = _by_hash.first
+) -> AgentToken | None:
+    """Return the token that ``secret`` belongs to if it works now, with its agent, else None.
+
+    Args:
+        secret: What an agent sent.
+        look_up: Returns the token with a hash, perhaps with more about it in the same statement.
+    """
     if not secret.startswith(PREFIX):
         return None
-    token = AgentToken.objects.select_related("agent").filter(hash=secret_hash(secret)).first()
+    token = look_up(secret_hash(secret))
     return token if token and works(token, timezone.now()) else None
 
 

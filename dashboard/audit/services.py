@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from approval_client.wire import canonical_json
 from dashboard.audit.chain import GENESIS, Break, Link, Walk, link_hash
 from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
+from dashboard.statements import change, insert_all, rows
 
 _PAGE = 5000
 _PART = 20_000
@@ -55,12 +57,15 @@ def record(actor: Actor, *events: Event) -> int:
     if not connection.in_atomic_block:
         raise RuntimeError("audit.record() must run inside the transaction that it describes.")
     head = _lock_head()
-    at = timezone.now()
+    at, entries = timezone.now(), list[AuditEntry]()
     for event in events:
         entry = _entry(head, at, event.actor or actor, event)
-        entry.save(force_insert=True)
         head.seq, head.hash = entry.seq, entry.hash
-    head.save(force_update=True)
+        entries.append(entry)
+    if entries:
+        insert_all(entries)
+        if _move_head(1, head.seq, head.hash) is None:
+            raise IntegrityError("The head of the log is gone. Nothing was recorded.")
     return head.seq
 
 
@@ -188,13 +193,22 @@ def _break_before_head(walk: Walk, expect: Mapping[int, str]) -> Break | None:
     return None
 
 
-def _lock_head() -> AuditHead:
+@rows()
+def _head() -> QuerySet[AuditHead]:
     # A row that is always the same one: locking "the newest entry" hands a waiter the old one.
-    head = AuditHead.objects.select_for_update().filter(pk=1).first()
-    if head:
+    return AuditHead.objects.select_for_update().filter(pk=1)
+
+
+@change(AuditHead.id, AuditHead.seq, AuditHead.hash)
+def _move_head(pk: int, seq: int, hash_: str) -> tuple[QuerySet[AuditHead], dict[str, Any]]:
+    return AuditHead.objects.filter(pk=pk), {"seq": seq, "hash": hash_}
+
+
+def _lock_head() -> AuditHead:
+    if head := _head.first():
         return head
     AuditHead.objects.get_or_create(pk=1, defaults={"seq": 0, "hash": GENESIS})
-    return AuditHead.objects.select_for_update().get(pk=1)
+    return _head()[0]
 
 
 def _entry(head: AuditHead, at: datetime, actor: Actor, event: Event) -> AuditEntry:

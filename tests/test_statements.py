@@ -1,0 +1,339 @@
+"""A prepared statement does what the ORM does with the same queryset and the same values."""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from threading import Barrier
+from types import SimpleNamespace
+from uuid import UUID
+
+import pytest
+from django.apps import apps
+from django.db import connection, transaction
+from django.db.models import F, Model, Value
+from django.db.transaction import TransactionManagementError
+from django.utils import timezone
+
+from dashboard import statements, urls
+from dashboard.accounts import tokens
+from dashboard.accounts.models import Agent, AgentToken
+from dashboard.api import waiting
+from dashboard.approvals.models import ApprovalRequest
+from dashboard.audit.models import AuditEntry, AuditHead
+from dashboard.management import background
+from dashboard.statements import PREPARED, Change, Rows, change, insert, insert_all, rows
+from tests import make
+
+pytestmark = pytest.mark.django_db
+_IMPORTED = (urls, waiting, background)  # every room, and so every statement
+
+OURS = [one for one in PREPARED if one.build.__module__.startswith("dashboard.")]
+
+
+def name_of(statement):
+    return f"{statement.build.__module__.removeprefix('dashboard.')}.{statement.build.__name__}"
+
+
+VALUES = {
+    "accounts.tokens._by_hash": lambda case: [case.token.hash],
+    "audit.services._head": lambda _: [],
+    "audit.services._move_head": lambda _: [1, 7, "f" * 64],
+}
+"""What each statement is tried with: something that it finds."""
+
+
+@pytest.fixture
+def case(alice, bob, token):
+    """A request of every kind that a statement may be about."""
+    return SimpleNamespace(token=token, pending=make.pending(token))
+
+
+@contextmanager
+def recorded():
+    """Collect what is sent to the database: the SQL, and what it is bound with."""
+    sent = []
+
+    def wrapper(execute, sql, params, many, context):
+        # A stand-in is set in parentheses, a value is not.
+        sent.append((sql.replace("(%s)", "%s"), [*map(repr, params or ())]))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(wrapper):
+        yield sent
+
+
+def described(row, seen=()):
+    """Everything that a row knows without asking the database."""
+    if not isinstance(row, Model) or id(row) in seen:
+        return type(row)
+    seen = (*seen, id(row))
+    known = {name: value for name, value in vars(row).items() if name != "_state"}
+    joined = {name: described(other, seen) for name, other in row._state.fields_cache.items()}
+    return type(row), known, joined, row._state.adding, row._state.db
+
+
+def all_of(kind):
+    found = [one for one in OURS if isinstance(one, kind)]
+    return pytest.mark.parametrize("statement", found, ids=map(name_of, found))
+
+
+def test_every_statement_is_compared():
+    assert {name_of(one) for one in OURS} == set(VALUES)
+
+
+@all_of(Rows)
+@pytest.mark.parametrize("time", ["compiled", "compiled before"])
+def test_a_query_is_the_same_as_the_orms(statement, time, case):
+    values = VALUES[name_of(statement)](case)
+    with transaction.atomic():
+        if time == "compiled":
+            statement._compiled.clear()
+        with recorded() as sent:
+            ours = statement(*values)
+        with recorded() as orms:
+            theirs = list(statement.build(*values))
+
+    assert sent == orms
+    assert [described(row) for row in ours] == [described(row) for row in theirs]
+    assert ours
+
+
+def tried(work):
+    """Return what some work returns, and undo it."""
+    with transaction.atomic():
+        result = work()
+        transaction.set_rollback(True)
+    return result
+
+
+@all_of(Change)
+def test_a_change_is_the_same_as_the_orms(statement, case):
+    key, *_ = values = VALUES[name_of(statement)](case)
+    queryset, changes = statement.build(*values)
+
+    def left(work):
+        return work(), described(queryset.model.objects.get(pk=key))
+
+    with recorded() as sent:
+        told, ours = tried(lambda: left(lambda: statement(*values)))
+    with recorded() as orms:
+        changed, theirs = tried(lambda: left(lambda: queryset.update(**changes)))
+
+    [[sql, params]] = [one for one in sent if one[0].startswith("UPDATE")]
+    [[orms_sql, orms_params]] = [one for one in orms if one[0].startswith("UPDATE")]
+    assert sql.partition(" RETURNING ")[0] == orms_sql
+    assert params[: len(orms_params)] == orms_params
+    assert (len(told), changed) == (len(statement.returning), 1)
+    assert ours == theirs
+
+
+@all_of(Change)
+def test_a_change_tells_the_same_where_the_engine_returns_nothing(statement, case, monkeypatch):
+    """SQLite before 3.35, which some systems have."""
+    values, told = VALUES[name_of(statement)](case), []
+    for can_return in (True, False):
+        monkeypatch.setattr(connection.features, "can_return_columns_from_insert", can_return)
+        statement._compiled.clear()
+        told.append(tried(lambda: statement(*values)))
+    statement._compiled.clear()
+
+    assert told[0] == told[1] is not None
+
+
+@all_of(Change)
+def test_a_change_of_no_row_is_told(statement, case):
+    key, *others = VALUES[name_of(statement)](case)
+    nobodys = UUID(int=5) if isinstance(key, UUID) else 999
+
+    assert statement(nobodys, *others) is None
+
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+MODELS = list(apps.get_app_config("dashboard").get_models())
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_an_insert_is_the_same_as_the_orms(model, monkeypatch):
+    """Whatever a row holds; only the SQL is compared, and what it is bound with."""
+    monkeypatch.setattr(timezone, "now", lambda: NOW)
+    sent = []
+    for save in (insert, lambda row: row.save(force_insert=True)):
+        row = model(**{f.attname: value_for(f) for f in model._meta.concrete_fields if wants(f)})
+        with recorded() as statement, pytest.raises(Stopped), stopped():
+            save(row)
+        sent += statement
+
+    assert sent[0] == sent[1]
+
+
+class Stopped(Exception):
+    pass
+
+
+@contextmanager
+def stopped():
+    """Send nothing to the database."""
+
+    def wrapper(*_):
+        raise Stopped
+
+    with connection.execute_wrapper(wrapper):
+        yield
+
+
+def wants(field):
+    return field is not field.model._meta.auto_field and not getattr(field, "auto_now_add", False)
+
+
+def value_for(field):
+    kind = field.target_field if field.is_relation else field
+    samples = {
+        "BigAutoField": 5,
+        "BigIntegerField": 5,
+        "BinaryField": b"x",
+        "BooleanField": True,
+        "DateTimeField": NOW,
+        "FloatField": 0.5,
+        "IntegerField": 5,
+        "PositiveIntegerField": 5,
+        "PositiveSmallIntegerField": 5,
+        "UUIDField": UUID(int=5),
+    }
+    return samples.get(kind.get_internal_type(), "x")
+
+
+def test_an_inserted_row_is_as_if_it_was_saved(token):
+    new = {"agent": token.agent, "prefix": "p", "created_by": None}
+
+    inserted = insert(AgentToken(hash="1", **new))
+    saved = AgentToken(hash="2", **new)
+    saved.save(force_insert=True)
+
+    assert saved.pk == inserted.pk + 1
+    assert (inserted._state.adding, inserted._state.db) == (False, "default")
+    assert described(AgentToken.objects.get(hash="1"))[1] == described(inserted)[1]
+
+
+@pytest.mark.engine("sqlite")
+def test_a_row_has_its_key_where_the_engine_returns_nothing(token, monkeypatch):
+    """SQLite before 3.35, which some systems have."""
+    monkeypatch.setattr(connection.features, "can_return_columns_from_insert", False)
+    monkeypatch.setattr(statements, "_insertions", {})
+
+    made = insert(AgentToken(agent=token.agent, prefix="p", hash="1"))
+
+    assert AgentToken.objects.get(hash="1").pk == made.pk
+
+
+def test_an_expression_is_not_inserted(token):
+    """Its SQL would be kept for the rows after it."""
+    with pytest.raises(TypeError, match="no expressions"):
+        insert(AgentToken(agent=token.agent, prefix=Value("p"), hash="1"))
+
+
+def test_rows_that_are_inserted_together_keep_their_order(token):
+    before = AuditHead.objects.get().seq
+    entries = list(AuditEntry.objects.order_by("seq"))
+
+    make.pending(token)
+
+    added = AuditEntry.objects.filter(seq__gt=before).order_by("seq")
+    assert [entry.seq for entry in added] == [before + 1, before + 2]
+    assert added[0].prev == entries[-1].hash
+    with pytest.raises(Exception, match="follows"), transaction.atomic():
+        insert_all(list(reversed(added)))
+
+
+@rows(Agent.name)
+def by_name(name):
+    return Agent.objects.filter(name=name)
+
+
+@change(Agent.id, Agent.name, returning=(F("name"),))
+def rename(pk, name):
+    return Agent.objects.filter(pk=pk), {"name": name}
+
+
+def test_values_are_bound_and_never_part_of_the_sql(agent):
+    text = "x' OR 1=1 -- %s %(name)s \\"
+
+    assert by_name(text) == []
+    assert rename(agent.pk, text) == (text,)
+    assert by_name.first(text).pk == agent.pk
+    assert by_name.first(name=text).pk == agent.pk
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [((), {}), (("a", "b"), {}), (("a",), {"name": "a"}), ((), {"other": "a"}), ((None,), {})],
+)
+def test_a_value_that_is_missing_or_none_is_refused(args, kwargs):
+    with pytest.raises(TypeError):
+        by_name(*args, **kwargs)
+
+
+def test_each_value_needs_its_field():
+    with pytest.raises(ValueError, match="zip"):
+        rows()(by_name.build)
+
+
+@pytest.mark.parametrize(
+    "queryset",
+    [
+        lambda: Agent.objects.values("name"),
+        lambda: Agent.objects.prefetch_related("tokens"),
+        lambda: Agent.objects.get().tokens.filter(prefix="p"),
+    ],
+)
+def test_only_whole_rows_are_prepared(queryset, agent):
+    with pytest.raises(TypeError, match="Only whole rows of Agent"):
+        rows()(queryset)()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.engine("postgresql")
+def test_rows_are_locked_in_a_transaction_only(agent):
+    locked = rows()(lambda: Agent.objects.select_for_update(of=("self",)))
+    for _ in range(2):  # when it is compiled, and after
+        with pytest.raises(TransactionManagementError):
+            locked()
+        with transaction.atomic():
+            assert "FOR UPDATE OF" in locked.compiled().bound.sql
+
+
+@pytest.mark.django_db(transaction=True)
+def test_threads_share_a_statement(agent):
+    statement, start = rows(Agent.name)(by_name.build), Barrier(4)
+
+    def ask(_):
+        start.wait()
+        try:
+            return statement.first("beamline").pk
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(ask, range(4))) == {agent.pk}
+
+
+def test_a_token_is_looked_up_by_one_statement(agent, django_assert_num_queries):
+    secret = make.secret(agent)
+
+    with django_assert_num_queries(1):
+        assert tokens.find(secret).agent == agent
+
+
+@pytest.fixture(autouse=True)
+def _no_others():
+    """Leave no statements behind that only a test made."""
+    before = list(PREPARED)
+    yield
+    PREPARED[:] = before
+
+
+def test_requests_are_made_without_signals():
+    """``insert`` sends none, so nothing may listen to them."""
+    from django.db.models import signals  # noqa: PLC0415 - only here
+
+    for signal in (signals.pre_save, signals.post_save):
+        assert not signal.has_listeners(ApprovalRequest)
