@@ -69,7 +69,7 @@ def submission(**changes) -> Submission:
 def pending(of: AgentToken, *, key: str | None = None, **changes) -> ApprovalRequest:
     return services.submit(
         token=of, idempotency_key=key or uuid4().hex, submission=submission(**changes)
-    )[0]
+    )[0].approval
 
 
 def basis(approval: ApprovalRequest, edit: Edit | None = None) -> Basis:
@@ -132,7 +132,7 @@ def report(approval: ApprovalRequest, of: AgentToken, state=OutcomeState.STARTED
         token=of,
         idempotency_key=more.pop("key", "k"),
         report=OutcomeReport(state=state, digest=more.pop("digest", approval.digest), **more),
-    )
+    ).approval
 
 
 def overdue(of: AgentToken, **changes) -> ApprovalRequest:

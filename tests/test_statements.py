@@ -14,10 +14,12 @@ from django.db.models import F, Model, Value
 from django.db.transaction import TransactionManagementError
 from django.utils import timezone
 
+from approval_client.wire import Kind
 from dashboard import statements, urls
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken
 from dashboard.api import waiting
+from dashboard.approvals import guards
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.audit.models import AuditEntry, AuditHead
 from dashboard.management import background
@@ -34,18 +36,49 @@ def name_of(statement):
     return f"{statement.build.__module__.removeprefix('dashboard.')}.{statement.build.__name__}"
 
 
+LONG_AGO = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 VALUES = {
     "accounts.tokens._by_hash": lambda case: [case.token.hash],
     "audit.services._head": lambda _: [],
     "audit.services._move_head": lambda _: [1, 7, "f" * 64],
+    "policies.services.revisions._newest": lambda _: [],
+    "approvals.queries.token_asking": lambda case: [case.token.hash, case.pending.pk],
+    "approvals.queries._as_told": lambda case: [case.approved.pk, case.token.agent_id],
+    "approvals.queries.outcomes_of": lambda case: [case.approved.pk],
+    "approvals.queries._standing": lambda case: [case.person.pk],
+    "approvals.queries._judged": lambda case: [case.pending.pk, case.person.pk],
+    "approvals.queries.votes_of": lambda case: [case.approved.pk],
+    "approvals.services.closing._agent_of": lambda case: [case.pending.pk],
+    "approvals.services.closing._request": lambda case: [case.pending.pk],
+    "approvals.services.closing._count": lambda case: [case.pending.pk],
+    "approvals.services.closing._move": lambda case: [case.pending.pk, "rejected"],
+    "approvals.services.grant._in_force_of": lambda case: [case.token.agent_id, LONG_AGO],
+    "approvals.services.report._reported": lambda case: [case.approved.pk],
+    "approvals.services.submit._earlier": lambda case: [case.token.agent_id, "key"],
+    "approvals.services.submit._lock_agent": lambda case: [case.token.agent_id],
+    "approvals.services.submit._asking": lambda case: [case.token.pk, "key"],
+    "approvals.services.submit._newest": lambda case: [
+        case.token.agent_id,
+        case.pending.digest,
+        case.pending.run_id,
+        LONG_AGO,
+    ],
 }
 """What each statement is tried with: something that it finds."""
 
 
 @pytest.fixture
 def case(alice, bob, token):
-    """A request of every kind that a statement may be about."""
-    return SimpleNamespace(token=token, pending=make.pending(token))
+    """Something of all that a statement may be about."""
+    call = {"kind": Kind.TOOL_CALL, "content": {"tool": "read", "arguments": {}}}
+    make.granted(token, bob, capability="read", **call)
+    approved, pending = make.pending(token), make.pending(token, key="key", accepts_edits=True)
+    make.decided(approved, alice)
+    make.report(approved, token)
+    edit = make.edited(pending, bob)
+    guards.remove()  # so that a status may move alone
+    yield SimpleNamespace(token=token, person=alice, pending=pending, approved=approved, edit=edit)
+    guards.install()
 
 
 @contextmanager
@@ -63,11 +96,11 @@ def recorded():
 
 
 def described(row, seen=()):
-    """Everything that a row knows without asking the database."""
+    """Everything that a row knows without asking the database, except what time it is."""
     if not isinstance(row, Model) or id(row) in seen:
         return type(row)
     seen = (*seen, id(row))
-    known = {name: value for name, value in vars(row).items() if name != "_state"}
+    known = {name: value for name, value in vars(row).items() if name not in {"_state", "now"}}
     joined = {name: described(other, seen) for name, other in row._state.fields_cache.items()}
     return type(row), known, joined, row._state.adding, row._state.db
 
@@ -148,14 +181,13 @@ def test_a_change_of_no_row_is_told(statement, case):
     assert statement(nobodys, *others) is None
 
 
-NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 MODELS = list(apps.get_app_config("dashboard").get_models())
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_an_insert_is_the_same_as_the_orms(model, monkeypatch):
     """Whatever a row holds; only the SQL is compared, and what it is bound with."""
-    monkeypatch.setattr(timezone, "now", lambda: NOW)
+    monkeypatch.setattr(timezone, "now", lambda: LONG_AGO)
     sent = []
     for save in (insert, lambda row: row.save(force_insert=True)):
         row = model(**{f.attname: value_for(f) for f in model._meta.concrete_fields if wants(f)})
@@ -192,7 +224,7 @@ def value_for(field):
         "BigIntegerField": 5,
         "BinaryField": b"x",
         "BooleanField": True,
-        "DateTimeField": NOW,
+        "DateTimeField": LONG_AGO,
         "FloatField": 0.5,
         "IntegerField": 5,
         "PositiveIntegerField": 5,

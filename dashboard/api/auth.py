@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.http import HttpRequest
 from ninja.security import HttpBearer
 
@@ -25,9 +27,11 @@ class AgentBearer(HttpBearer):
         return by_secret(token)
 
 
-def by_secret(secret: str) -> AgentToken | None:
+def by_secret(
+    secret: str, find: Callable[[str], AgentToken | None] = tokens.find
+) -> AgentToken | None:
     """Return the token if it works now, and note that it was used."""
-    token = tokens.find(secret)
+    token = find(secret)
     if token:
         seen.token_used(token.pk)
     return token

@@ -74,10 +74,10 @@ router = Router(auth=AgentBearer(), tags=["approvals"])
 )
 def submit(request: AgentRequest, body: SubmitIn, key: Key) -> HttpResponse:
     """Ask. Asking again with the same key and content returns the first request."""
-    approval, created = services.submit(
+    asked, created = services.submit(
         token=request.auth, idempotency_key=key, submission=body.submission()
     )
-    return _answer(queries.answerable(approval), status=201 if created else 200)
+    return _answer(asked, status=201 if created else 200)
 
 
 @router.get("/approvals/{approval_id}", response={200: AnswerOut, **_errors(404)}, summary="Look")
@@ -120,10 +120,10 @@ def cancel(request: AgentRequest, approval_id: UUID, body: CancelIn) -> HttpResp
 )
 def outcome(request: AgentRequest, approval_id: UUID, body: OutcomeIn, key: Key) -> HttpResponse:
     """Report ``started`` before anything runs: it succeeds once. Report ``finished`` after."""
-    services.report_outcome(
+    reported = services.report_outcome(
         approval_id=approval_id, token=request.auth, idempotency_key=key, report=body.report()
     )
-    return _answer(services.of_agent(approval_id, request.auth.agent_id))
+    return _answer(reported)
 
 
 def _answer(answerable: queries.Answerable, status: int = 200) -> HttpResponse:

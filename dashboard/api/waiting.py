@@ -17,12 +17,13 @@ from uuid import UUID
 from django.db import DatabaseError
 
 from approval_client.wire import Status
+from dashboard.accounts import tokens
+from dashboard.accounts.models import AgentToken
 from dashboard.api import answers, problems
 from dashboard.api.auth import by_secret
 from dashboard.api.views import MAX_HOLD_S
-from dashboard.approvals import services
+from dashboard.approvals import queries, services
 from dashboard.approvals.errors import NotFound, Refused
-from dashboard.approvals.models import ApprovalRequest
 from dashboard.live.hub import Answer, TooManyWaits
 from dashboard.live.push import current_hub
 
@@ -126,10 +127,13 @@ async def _wait(
 
 def _who_asks(secret: str, approval_id: UUID) -> Asker | None:
     # Before anything is noted as polled: an agent that waits is shown to people as waiting.
-    token = by_secret(secret)
+    def look_up(hash_: str) -> AgentToken | None:
+        return queries.token_asking.first(hash_, approval_id)
+
+    token = by_secret(secret, lambda secret: tokens.find(secret, look_up))
     if token is None:
         return None
-    if not ApprovalRequest.objects.filter(pk=approval_id, agent=token.agent_id).exists():
+    if not vars(token)["owns"]:
         raise NotFound
     return Asker(token.pk, token.agent_id)
 

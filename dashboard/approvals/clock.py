@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 from django.db import connection
+from django.db.models import DateTimeField, Func, Model
 
 
 def database_now() -> datetime:
@@ -19,3 +21,23 @@ def database_now() -> datetime:
             cursor.execute("SELECT clock_timestamp()")
             return cursor.fetchone()[0].astimezone(UTC)  # type: ignore[no-any-return]
     return datetime.now(UTC)
+
+
+class Now(Func):
+    """``database_now()`` as part of a statement that reads other things too, under the lock.
+
+    Annotate it as ``now``, and ask ``now_in`` for it.
+    """
+
+    function, arity = "clock_timestamp", 0
+    output_field = DateTimeField()
+
+    def as_sqlite(self, *_: Any, **__: Any) -> tuple[str, tuple[()]]:
+        """Read nothing: SQLite's clock is Python's."""
+        return "NULL", ()
+
+
+def now_in(row: Model) -> datetime:
+    """Return the moment at which a row was read that is annotated with ``Now``."""
+    read: datetime | None = vars(row)["now"]
+    return read.astimezone(UTC) if read else datetime.now(UTC)

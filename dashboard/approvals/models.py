@@ -455,13 +455,17 @@ class ViewingQuerySet(models.QuerySet["Viewing"]):
     """Filters that callers combine."""
 
     def fresh(self, at: datetime) -> ViewingQuerySet:
-        """Viewings that are still current at ``at``, by active reviewers."""
+        """Viewings of pending requests that are still current at ``at``, by active reviewers."""
         may = {"person__is_active": True, "person__is_reviewer": True}
-        return self.filter(last_seen_at__gt=at - VIEWING_FOR, **may)
+        of_pending = {"approval__status": Status.PENDING}
+        return self.filter(last_seen_at__gt=at - VIEWING_FOR, **may, **of_pending)
 
 
 class Viewing(models.Model):
-    """When a person's open page last said that it is in sight. Written often, never recorded."""
+    """When a person's open page last said that it is in sight. Written often, never recorded.
+
+    It is deleted when it is old, and not with the closing: agents wait for that.
+    """
 
     approval = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="viewings")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import (
     Case,
+    Exists,
     Max,
     Min,
     OuterRef,
@@ -23,11 +24,13 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, Greatest, Length, StrIndex, Substr
 
 from approval_client.wire import MAX_BODY_BYTES, Kind, Status
-from dashboard.approvals.clock import database_now
+from dashboard.accounts.models import Agent, AgentToken, User
+from dashboard.approvals.clock import Now, database_now, now_in
 from dashboard.approvals.errors import NotFound
 from dashboard.approvals.models import (
     ApprovalQuerySet,
     ApprovalRequest,
+    Assignment,
     Closing,
     Decision,
     Edit,
@@ -37,9 +40,12 @@ from dashboard.approvals.models import (
     Inspection,
     Judgement,
     Outcome,
+    View,
     Vote,
 )
 from dashboard.inspection.findings import Severity
+from dashboard.policies.models import PolicyRevision
+from dashboard.statements import rows
 
 _LATELY = 500  # requests
 LATEST_ANSWERS = 5
@@ -78,11 +84,44 @@ def whole() -> ApprovalQuerySet:
     )
 
 
+@rows(AgentToken.hash, ApprovalRequest.id)
+def token_asking(hash_: str, approval_id: UUID) -> QuerySet[AgentToken]:
+    """The token with a hash, its agent, and as ``owns`` whether the request is that agent's."""
+    owned = ApprovalRequest.objects.filter(pk=approval_id, agent=OuterRef("agent"))
+    tokens = AgentToken.objects.select_related("agent").filter(hash=hash_)
+    return tokens.annotate(owns=Exists(owned)).order_by()
+
+
+@rows(ApprovalRequest.id, Agent.id)
+def _as_told(approval_id: UUID, agent_id: int) -> QuerySet[Judgement]:
+    # From the judgement, which every request has: so the request and its decision come with it.
+    judgements = Judgement.objects.filter(approval_id=approval_id, approval__agent_id=agent_id)
+    whole = judgements.select_related("approval__decision__decided_by", "approval__decision__edit")
+    untold = ("demands", "approval__content", "approval__evidence", "approval__objective")
+    return whole.annotate(now=Now()).defer(*untold).order_by("-id")[:1]
+
+
+def told(approval_id: UUID, agent_id: int) -> tuple[Answerable, datetime] | None:
+    """Return how an agent's own request stands, and when that was read; None if it has none."""
+    judgement = _as_told.first(approval_id, agent_id)
+    if judgement is None:
+        return None
+    approved = judgement.approval.status == Status.APPROVED
+    outcomes = outcomes_of(approval_id) if approved else []
+    return Answerable(judgement.approval, judgement, outcomes), now_in(judgement)
+
+
 def answerable(approval: ApprovalRequest) -> Answerable:
-    """Return the state of a request that was just read or created, as agents are told it."""
+    """Return the state of a request that was just read, as agents are told it."""
     judgement = Judgement.objects.filter(approval=approval).latest("id")
     approved = approval.status == Status.APPROVED
-    return Answerable(approval, judgement, list(approval.outcomes.all()) if approved else [])
+    return Answerable(approval, judgement, outcomes_of(approval.pk) if approved else [])
+
+
+@rows(ApprovalRequest.id)
+def outcomes_of(approval_id: UUID) -> QuerySet[Outcome]:
+    """What was reported about a request, in order."""
+    return Outcome.objects.filter(approval_id=approval_id).order_by("id")
 
 
 def closed(ids: Iterable[UUID]) -> dict[UUID, ApprovalRequest]:
@@ -276,3 +315,76 @@ def _answerables(ids: Sequence[UUID]) -> list[Answerable]:
 def is_held() -> bool:
     """Whether all approving is stopped now. It stays so while ``lock_for_judging`` is held."""
     return Hold.objects.filter(active=True).exists()
+
+
+class Standing(NamedTuple):
+    """What every answer of a person depends on besides the request, at one moment under the lock.
+
+    Attributes:
+        revision: The number of the policy's revision that holds.
+    """
+
+    person: User
+    revision: int
+    held: bool
+    now: datetime
+
+
+@rows(User.id)
+def _standing(person_id: int) -> QuerySet[User]:
+    newest = PolicyRevision.objects.order_by("-number").values("number")[:1]
+    held = Exists(Hold.objects.filter(active=True))
+    people = User.objects.filter(pk=person_id)
+    return people.annotate(revision=Subquery(newest), held=held, now=Now()).order_by()
+
+
+def standing(person_id: int) -> Standing | None:
+    """Read how a person stands now: their rights may be gone. None if there is no such person."""
+    person = _standing.first(person_id)
+    if person is None:
+        return None
+    read = vars(person)
+    return Standing(person, read["revision"], bool(read["held"]), now_in(person))
+
+
+class Judged(NamedTuple):
+    """The judgement that counts, and what else there is about a request that somebody answers.
+
+    Attributes:
+        assigned: Somebody who may decide is on it.
+        voted: Somebody approved it, or an edit of it.
+        viewed: The person who answers has viewed it before.
+    """
+
+    judgement: Judgement
+    assigned: bool
+    voted: bool
+    viewed: bool
+
+
+@rows(ApprovalRequest.id, User.id)
+def _judged(approval_id: UUID, person_id: int) -> QuerySet[Judgement]:
+    this = {"approval": OuterRef("approval")}
+    return (
+        Judgement.objects.filter(approval_id=approval_id)
+        .annotate(
+            assigned=Exists(Assignment.objects.counting().filter(**this)),
+            voted=Exists(Vote.objects.filter(**this)),
+            viewed=Exists(View.objects.filter(person=person_id, **this)),
+        )
+        .order_by("-id")[:1]
+    )
+
+
+def judged(approval_id: UUID, person_id: int) -> Judged:
+    """Read what a person's answer to a request is about."""
+    [judgement] = _judged(approval_id, person_id)
+    read = vars(judgement)
+    return Judged(judgement, *(bool(read[name]) for name in Judged._fields[1:]))
+
+
+@rows(ApprovalRequest.id)
+def votes_of(approval_id: UUID) -> QuerySet[Vote]:
+    """Every vote for a request or an edit of it, in order, with its person."""
+    votes = Vote.objects.filter(approval_id=approval_id).select_related("person")
+    return votes.defer("shown").order_by("id")

@@ -19,6 +19,7 @@ from dashboard.approvals.services import (
     end_forbidden_grants,
     expire_overdue,
     forget_notebooks,
+    forget_viewings,
     judge_pending_again,
     release_lost_assignments,
 )
@@ -72,7 +73,7 @@ async def load_the_inspectors() -> None:
 
 
 async def tidy_for_ever() -> None:
-    """Delete what is over every hour: sessions, links, unnamed notebooks, old deliveries."""
+    """Delete what is over every hour: sessions, links, viewings, unnamed notebooks, deliveries."""
     looked_at: datetime | None = None
 
     def tidy() -> None:
@@ -80,6 +81,7 @@ async def tidy_for_ever() -> None:
         began_at = database_now()
         forget_expired()
         forget_deliveries()
+        forget_viewings()
         forget_notebooks(looked_at)
         looked_at = began_at
 

@@ -7,7 +7,7 @@ from approval_client.wire import Status
 from dashboard.accounts.services import people
 from dashboard.approvals import services
 from dashboard.approvals.errors import AlreadyClosed, AssignedToAnother, NotAllowed, TimeOver
-from dashboard.approvals.models import Assignment, Snooze, Viewing
+from dashboard.approvals.models import VIEWING_FOR, Assignment, Snooze, Viewing
 from dashboard.approvals.rules.assignment import assigned_to, assignment_of
 from dashboard.approvals.rules.snooze import SnoozeLength, snoozed_by
 from dashboard.audit.models import AuditEntry
@@ -94,7 +94,17 @@ def test_an_answer_takes_all_attention_with_it(asked, alice, bob):
 
     make.decided(asked, bob)
 
-    assert [table.objects.count() for table in (Assignment, Snooze, Viewing)] == [0, 0, 0]
+    present = Viewing.objects.fresh(timezone.now())
+    assert [found.count() for found in (Assignment.objects, Snooze.objects, present)] == [0, 0, 0]
+
+
+def test_who_has_stopped_viewing_is_forgotten(asked, alice, bob):
+    services.note_viewing(approval_id=asked.pk, person=alice)
+    Viewing.objects.update(last_seen_at=timezone.now() - VIEWING_FOR)
+    services.note_viewing(approval_id=asked.pk, person=bob)
+
+    assert services.forget_viewings() == 1
+    assert [viewing.person for viewing in Viewing.objects.all()] == [bob]
 
 
 def test_to_release_is_for_who_is_on_it(asked, alice, bob):

@@ -72,7 +72,7 @@ def test_the_same_key_and_submission_return_the_first_request(token):
         token=token, idempotency_key="k", submission=make.submission()
     )
 
-    assert (again.pk, created) == (first.pk, False)
+    assert (again.approval.pk, created) == (first.pk, False)
     assert ApprovalRequest.objects.count() == 1
 
 

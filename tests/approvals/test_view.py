@@ -6,8 +6,10 @@ import pytest
 from django.utils import timezone
 
 from dashboard.approvals import services
+from dashboard.approvals.errors import StaleBasis
 from dashboard.approvals.models import View
 from dashboard.approvals.rules.view import presence
+from dashboard.approvals.services import Basis
 from dashboard.audit.models import AuditEntry
 from tests import make
 
@@ -53,3 +55,35 @@ def test_the_first_sight_of_a_request_is_recorded_once_for_each_person(token, al
     assert seen == [True, False, True]
     assert View.objects.count() == 2
     assert AuditEntry.objects.filter(action="approval.viewed").count() == 2
+
+
+def test_a_first_view_is_recorded_with_the_answer(asked, alice):
+    make.decided(asked, alice, viewed=True)
+
+    assert actions()[-2:] == ["approval.viewed", "approval.approved"]
+    assert [view.seen_at for view in View.objects.all()] == [asked.decision.decided_at]
+
+
+@pytest.mark.parametrize("viewed", [True, False])
+def test_a_view_is_recorded_once_also_with_an_answer(asked, alice, viewed):
+    services.mark_viewed(approval_id=asked.pk, person=alice, auth=AUTH)
+
+    make.decided(asked, alice, viewed=viewed)
+
+    assert actions().count("approval.viewed") == View.objects.count() == 1
+
+
+def test_a_view_is_not_recorded_where_the_answer_is_not(asked, alice):
+    with pytest.raises(StaleBasis):
+        make.decided(asked, alice, viewed=True, basis=Basis("0" * 64, 1))
+
+    assert View.objects.count() == actions().count("approval.viewed") == 0
+
+
+def test_a_first_view_is_recorded_with_a_vote_too(token, alice):
+    make.in_force({"name": "Two", "effect": "review", "demands": {"approvals": 2}})
+    asked = make.pending(token)
+
+    make.decided(asked, alice, viewed=True)
+
+    assert actions()[-2:] == ["approval.viewed", "approval.voted"]

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from django.db.models import prefetch_related_objects
+
 from approval_client.wire import Status
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
 from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Vote
+from dashboard.approvals.queries import votes_of
 from dashboard.approvals.rules.grant import GrantTerms
 from dashboard.approvals.rules.step import StepSaid
 from dashboard.audit.services import Actor
@@ -46,6 +49,7 @@ class Answer:
         auth: How the reviewer is known, for the record, such as ``"session:password"``.
         shown: What the page displayed, as JSON, kept with the answer.
         remember: What is to be allowed from now on, if the approval is to be remembered.
+        viewed: Whether their page showed the request; the first time is recorded with the answer.
         despite: The assignee whom the page showed when somebody else approved all the same.
         repeats: The earlier decision that is repeated for exactly the same question.
         steps: What becomes of each step of a plan that is rejected.
@@ -59,6 +63,7 @@ class Answer:
     reason: str = ""
     shown: Mapping[str, Any] = field(default_factory=dict)
     remember: GrantTerms | None = None
+    viewed: bool = False
     despite: str = ""
     repeats: Decision | None = None
     steps: Sequence[StepSaid] = ()
@@ -96,6 +101,8 @@ def why_not_count(
     owner_may = required.owner_may_approve
     if not roles.may_approve_for(person, approval.token, owner_may_approve=owner_may):
         return OWNER.format(agent=approval.agent.name)
+    if not required.circles:
+        return ""
     after_s = (now - approval.submitted_at).total_seconds()
     mine = groups_of(person) if groups is None else groups
     if not required.admits(mine, after_s=after_s):
@@ -123,13 +130,14 @@ def votes_that_count(
     policy asks for now. ``votes`` are all of the request, in their order, where they were read
     before. A yes to what was asked does not count for an ``edit``, nor the other way round.
     """
-    if votes is None:
-        votes = approval.votes.select_related("person").prefetch_related("person__groups")
+    votes = votes_of(approval.pk) if votes is None else list(votes)
+    if required.circles:
+        prefetch_related_objects(votes, "person__groups")
     counting = dict[int, Vote]()
     for vote in votes:
         if not _is_for(vote, approval, edit) or not is_enough(vote, required):
             continue
-        groups = [group.name for group in vote.person.groups.all()]
+        groups = [group.name for group in vote.person.groups.all()] if required.circles else ()
         if not why_not_count(approval, required, vote.person, now, groups, edit=edit):
             counting[vote.person_id] = vote
     return list(counting.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from approval_client.wire import Kind, parse_json
@@ -71,11 +71,9 @@ def policy_of(document: str) -> Policy:
     return Policy.from_json(document)
 
 
-def times_asked(approval: ApprovalRequest) -> int:
-    """Count how often the agent asked for the same content before, in the same run."""
-    earlier = ApprovalRequest.objects.filter(
-        agent=approval.agent_id, digest=approval.digest, run_id=approval.run_id
-    )
-    if not approval.run_id:
-        earlier = earlier.filter(submitted_at__gt=approval.submitted_at - LOOP_WITHIN)
-    return earlier.count()
+_EVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def asked_since(approval: ApprovalRequest) -> datetime:
+    """Return since when the same content of the agent, in the same run, counts as a loop."""
+    return _EVER if approval.run_id else approval.submitted_at - LOOP_WITHIN

@@ -21,6 +21,7 @@ from dashboard.approvals.services.report import OutcomeReport, report_outcome
 from dashboard.approvals.services.snooze import snooze, unsnooze
 from dashboard.approvals.services.submit import submit
 from dashboard.approvals.services.view import (
+    forget_viewings,
     mark_viewed,
     note_polls,
     note_served,
@@ -41,6 +42,7 @@ __all__ = [
     "expire_overdue",
     "extend",
     "forget_notebooks",
+    "forget_viewings",
     "hand_over",
     "judge_pending_again",
     "lift_hold",

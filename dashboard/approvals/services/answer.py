@@ -11,8 +11,6 @@ from django.db import transaction
 
 from approval_client.wire import Source, Status, canonical_json
 from dashboard.accounts import roles
-from dashboard.accounts.models import User
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import (
     AlreadyClosed,
     AssignedToAnother,
@@ -25,8 +23,8 @@ from dashboard.approvals.errors import (
     StaleBasis,
     StepsRefused,
 )
-from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Judgement, Vote
-from dashboard.approvals.queries import is_held
+from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Judgement, View, Vote
+from dashboard.approvals.queries import Standing, judged, standing, votes_of
 from dashboard.approvals.rules.answer import (
     Answer,
     Basis,
@@ -45,9 +43,11 @@ from dashboard.approvals.services.edit import replace_with
 from dashboard.approvals.services.grant import remember_yes
 from dashboard.approvals.services.judgement import judge_under_present
 from dashboard.approvals.services.step import allow_steps, inspected_steps
+from dashboard.approvals.services.view import viewed_event
 from dashboard.audit.services import Event, record
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation
+from dashboard.statements import insert
 
 _NO_RIGHT = "You are not a reviewer (any more). Your decision was not recorded."
 _NOT_RECORDED = "{} Your decision was not recorded."
@@ -63,13 +63,27 @@ _ONLY_ASKED = "The approval of a change cannot be remembered."
 
 @dataclass(frozen=True)
 class Answering:
-    """A locked, pending request, the answer to it, and what else the answer rests on."""
+    """A locked, pending request, the answer to it, and what else the answer rests on.
+
+    Attributes:
+        assigned: Somebody who may decide is on the request.
+        voted: Somebody approved it, or an edit of it, before.
+        events: What is recorded before the answer itself.
+    """
 
     approval: ApprovalRequest
     given: Answer
-    now: datetime
+    standing: Standing
     steps: Sequence[Inspected]
     edit: Edit | None = None
+    assigned: bool = False
+    voted: bool = False
+    events: tuple[Event, ...] = ()
+
+    @property
+    def now(self) -> datetime:
+        """The moment of the answer, read under the lock."""
+        return self.standing.now
 
     @property
     def digest(self) -> str:
@@ -112,11 +126,13 @@ def decide(*, approval_id: UUID, answer: Answer) -> Decision | Vote:
         approval = lock_to_judge(approval_id)
         if approval.status != Status.PENDING:
             return _answered_already(approval, answer)
-        now = database_now()
-        if approval.expires_at > now:
-            outcome = _answer(Answering(approval, answer, now, steps))
+        stands = standing(answer.reviewer.pk)
+        if stands is None:
+            raise NotAllowed(_NO_RIGHT)
+        if approval.expires_at > stands.now:
+            outcome = _answer(Answering(approval, answer, stands, steps))
         else:
-            expire_locked(approval, now)
+            expire_locked(approval, stands.now)
             outcome = AlreadyClosed(approval)
     # Raised here, after the commit: an expiry or a new judgement is kept.
     if isinstance(outcome, Refused):
@@ -126,29 +142,38 @@ def decide(*, approval_id: UUID, answer: Answer) -> Decision | Vote:
 
 def _answer(asked: Answering) -> Decision | Vote | Refused:
     approval, given = asked.approval, asked.given
-    # Read again: the session may be older than the loss of the right.
-    given = replace(given, reviewer=User.objects.get(pk=given.reviewer.pk))
+    # As they are now: the session may be older than the loss of the right.
+    given = replace(given, reviewer=asked.standing.person)
     if not roles.may_decide(given.reviewer):
         raise NotAllowed(_NO_RIGHT)
-    latest = approval.judgements.select_related("revision", "inspection").latest("id")
+    latest, assigned, voted, viewed = judged(approval.pk, given.reviewer.pk)
     edit = _edit(approval, given.basis.edit_id)
     if given.basis != Basis(approval.digest, latest.pk, edit.pk if edit else None):
         raise StaleBasis
     if given.repeats:
         given = _answered_as_before(approval, given, latest)
-    asked = replace(asked, given=given, edit=edit)
+    asked = replace(asked, given=given, edit=edit, assigned=assigned, voted=voted)
+    if given.viewed and not viewed:
+        asked = replace(asked, events=(_view(asked),))
     if given.status is Status.REJECTED:
         return _reject(asked, latest)
-    if is_held():
+    if asked.standing.held:
         raise OnHold
     before = asked.evaluation(latest)
-    judgement, changed = judge_under_present(approval)
+    judgement, changed = judge_under_present(approval, latest, asked.standing.revision)
     if approval.status != Status.PENDING:
         return AlreadyClosed(approval)
-    after = asked.evaluation(judgement)
+    after = before if judgement is latest else asked.evaluation(judgement)
     if changed or (before.effect, before.demands) != (after.effect, after.demands):
         return StaleBasis()
     return _approve(asked, judgement, after)
+
+
+def _view(asked: Answering) -> Event:
+    """Note that the answer is the first that is known of its sender having seen the request."""
+    approval, person = asked.approval, asked.given.reviewer
+    insert(View(approval=approval, person=person, seen_at=asked.now))
+    return viewed_event(approval)._replace(actor=asked.given.actor)
 
 
 def _edit(approval: ApprovalRequest, edit_id: int | None) -> Edit | None:
@@ -167,7 +192,7 @@ def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> 
     why_not = why_not_count(approval, required, given.reviewer, asked.now, edit=asked.edit)
     if why_not:
         raise NotAllowed(_NOT_RECORDED.format(why_not))
-    _check_assignment(approval, given)
+    _check_assignment(asked)
     shown, unread = as_served(approval.pk, given.reviewer.pk, given.shown)
     given = replace(given, shown=shown)
     asked = replace(asked, given=given)
@@ -179,8 +204,11 @@ def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> 
         raise GrantRefused(
             "Several people must approve this, so a single approval cannot be remembered."
         )
-    vote, is_new = _vote(asked, required, judgement)
-    counting = votes_that_count(approval, required, asked.now, edit=asked.edit)
+    votes = votes_of(approval.pk) if asked.voted else []
+    vote, is_new = _vote(asked, votes, required, judgement)
+    counting = votes_that_count(
+        approval, required, asked.now, [*votes, vote] if is_new else votes, edit=asked.edit
+    )
     if len(counting) >= required.approvals:
         return _close(asked, judgement, required, counting)
     if is_new:
@@ -189,12 +217,14 @@ def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> 
         details = {"counted": len(counting), "needed": needed, "reason": given.reason}
         if given.repeats:
             details["repeats"] = str(given.repeats.approval_id)
-        record(given.actor, Event("approval.voted", str(approval.pk), asked.digest, details))
+        voted = Event("approval.voted", str(approval.pk), asked.digest, details)
+        record(given.actor, *asked.events, voted)
     return vote
 
 
-def _check_assignment(approval: ApprovalRequest, given: Answer) -> None:
-    found = assignment_of(approval)
+def _check_assignment(asked: Answering) -> None:
+    given = asked.given
+    found = assignment_of(asked.approval) if asked.assigned else None
     if found and found.person_id != given.reviewer.pk and found.person.username != given.despite:
         raise AssignedToAnother(found)
 
@@ -211,14 +241,17 @@ def _check_edit(asked: Answering, evaluation: Evaluation) -> None:
         raise GrantRefused(_ONLY_ASKED)
 
 
-def _vote(asked: Answering, required: Required, judgement: Judgement) -> tuple[Vote, bool]:
+def _vote(
+    asked: Answering, votes: Sequence[Vote], required: Required, judgement: Judgement
+) -> tuple[Vote, bool]:
     """Return this person's vote that is enough now, and whether it is new."""
-    given, approval = asked.given, asked.approval
-    for earlier in approval.votes.filter(person=given.reviewer, edit=asked.edit):
-        if is_enough(earlier, required):
+    given = asked.given
+    mine = (given.reviewer.pk, asked.edit.pk if asked.edit else None)
+    for earlier in votes:
+        if (earlier.person_id, earlier.edit_id) == mine and is_enough(earlier, required):
             return earlier, False
-    vote = Vote.objects.create(
-        approval=approval,
+    vote = Vote(
+        approval=asked.approval,
         person=given.reviewer,
         judgement=judgement,
         edit=asked.edit,
@@ -228,7 +261,7 @@ def _vote(asked: Answering, required: Required, judgement: Judgement) -> tuple[V
         shown=canonical_json(dict(given.shown)),
         voted_at=asked.now,
     )
-    return vote, True
+    return insert(vote), True
 
 
 def _reject(asked: Answering, judgement: Judgement) -> Decision:
@@ -243,13 +276,13 @@ def _reject(asked: Answering, judgement: Judgement) -> Decision:
         reason = reason_with_steps(reason, given.steps)
     decision = _decision(asked, judgement, ())
     decision.edit, decision.reason, decision.steps = None, reason, steps_json(given.steps)
-    return close(decision, actor=given.actor, extra=extra)
+    return close(decision, actor=given.actor, extra=asked.events + extra)
 
 
 def _close(
     asked: Answering, judgement: Judgement, required: Required, counting: Sequence[Vote]
 ) -> Decision:
-    given, extra = asked.given, list[Event]()
+    given, extra = asked.given, list(asked.events)
     if given.remember:
         extra += [remember_yes(judgement, given.remember, by=given.reviewer, now=asked.now)]
     if given.allow_steps:

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-from django.db.models import F
+from django.db import connection, transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
 
 from approval_client.wire import Source, Status
 from dashboard.accounts import roles
@@ -17,24 +17,34 @@ from dashboard.accounts.models import Agent, AgentToken, User
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import AlreadyClosed, NotAllowed, NotFound, TimeOver
 from dashboard.approvals.models import (
-    ApprovalQuerySet,
     ApprovalRequest,
     Assignment,
     Closing,
     Decision,
     Snooze,
-    Viewing,
 )
-from dashboard.approvals.queries import Answerable, answerable, light, whole
+from dashboard.approvals.queries import Answerable, told, whole
 from dashboard.approvals.signals import approval_changed
 from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.services import lock_for_judging
+from dashboard.statements import change, insert, rows
 
 VALID_FOR = timedelta(minutes=10)
 """How long an approval can be started after it was given."""
 
 _NO_RIGHT = "You are not a reviewer (any more). Nothing was changed."
 _BATCH = 100
+
+
+@rows(ApprovalRequest.id)
+def _agent_of(approval_id: UUID) -> QuerySet[Agent]:
+    return Agent.objects.select_for_update(of=("self",)).filter(approvals=approval_id).order_by()
+
+
+@rows(ApprovalRequest.id)
+def _request(approval_id: UUID) -> QuerySet[ApprovalRequest]:
+    locked = ApprovalRequest.objects.select_for_update(of=("self",)).filter(pk=approval_id)
+    return locked.select_related("agent", "token__agent").order_by()
 
 
 def lock(approval_id: UUID) -> ApprovalRequest:
@@ -46,14 +56,13 @@ def lock(approval_id: UUID) -> ApprovalRequest:
     Raises:
         NotFound: There is no such request.
     """
-    agents = Agent.objects.select_for_update(of=("self",)).filter(approvals=approval_id)
-    if not list(agents):
+    # SQLite has one lock, which the transaction has taken with its first word.
+    if connection.features.has_select_for_update and not _agent_of(approval_id):
         raise NotFound
-    return (
-        ApprovalRequest.objects.select_for_update(of=("self",))
-        .select_related("agent", "token__agent")
-        .get(pk=approval_id)
-    )
+    approval = _request.first(approval_id)
+    if approval is None:
+        raise NotFound
+    return approval
 
 
 def lock_to_judge(approval_id: UUID) -> ApprovalRequest:
@@ -74,20 +83,36 @@ def close(decision: Decision, *, actor: Actor, extra: tuple[Event, ...] = ()) ->
     decision.digest = decision.edit.digest if decision.edit else approval.digest
     if decision.status == Status.APPROVED:
         decision.valid_until = decision.decided_at + VALID_FOR
-    decision.save(force_insert=True)
-    won = (
-        ApprovalRequest.objects.pending()
-        .filter(pk=approval.pk)
-        .update(status=decision.status, version=F("version") + 1)
-    )
-    if not won:
+    insert(decision)
+    moved = _move(approval.pk, decision.status)
+    if moved is None:
         raise AlreadyClosed(approval)
-    approval.refresh_from_db(fields=["status", "version"])
-    for attention in (Assignment, Snooze, Viewing):  # what is closed holds nobody's
-        attention.objects.filter(approval=approval).delete()
+    approval.status = decision.status
+    approval.version, is_assigned, is_snoozed = moved
+    if is_assigned:  # what is closed holds nobody's attention
+        Assignment.objects.filter(approval=approval).delete()
+    if is_snoozed:
+        Snooze.objects.filter(approval=approval).delete()
     _take_place(decision, seq=record(actor, *extra, _decided_event(decision)))
     announce(approval)
     return decision
+
+
+_THIS = {"approval": OuterRef("pk")}
+
+
+@change(
+    ApprovalRequest.id,
+    ApprovalRequest.status,
+    returning=(
+        F("version"),
+        Exists(Assignment.objects.filter(**_THIS)),
+        Exists(Snooze.objects.filter(**_THIS)),
+    ),
+)
+def _move(approval_id: UUID, status: str) -> tuple[QuerySet[ApprovalRequest], dict[str, Any]]:
+    pending = ApprovalRequest.objects.pending().filter(pk=approval_id)
+    return pending, {"status": status, "version": F("version") + 1}
 
 
 def _take_place(decision: Decision, *, seq: int) -> None:
@@ -97,7 +122,7 @@ def _take_place(decision: Decision, *, seq: int) -> None:
         agent_id=decision.approval.agent_id,
         decided_at=decision.decided_at,
     )
-    closing.save(force_insert=True)
+    insert(closing)
 
 
 def announce(approval: ApprovalRequest) -> None:
@@ -107,9 +132,16 @@ def announce(approval: ApprovalRequest) -> None:
 
 def raise_version(approval: ApprovalRequest) -> None:
     """Count a change that open pages should show, and announce it."""
-    ApprovalRequest.objects.filter(pk=approval.pk).update(version=F("version") + 1)
-    approval.refresh_from_db(fields=["version"])
+    counted = _count(approval.pk)
+    if counted is None:
+        raise NotFound
+    [approval.version] = counted
     announce(approval)
+
+
+@change(ApprovalRequest.id, returning=(F("version"),))
+def _count(approval_id: UUID) -> tuple[QuerySet[ApprovalRequest], dict[str, Any]]:
+    return ApprovalRequest.objects.filter(pk=approval_id), {"version": F("version") + 1}
 
 
 def _teller(approval_id: UUID, version: int) -> Callable[[], None]:
@@ -241,7 +273,14 @@ def current(approval_id: UUID) -> ApprovalRequest:
     Raises:
         NotFound: There is no such request.
     """
-    return _as_it_stands(whole().filter(pk=approval_id))
+    one = whole().filter(pk=approval_id)
+    approval = one.first()
+    if approval is None:
+        raise NotFound
+    if approval.status == Status.PENDING and approval.expires_at <= database_now():
+        expire(approval.pk)
+        return one.get()
+    return approval
 
 
 def of_agent(approval_id: UUID, agent_id: int) -> Answerable:
@@ -250,14 +289,11 @@ def of_agent(approval_id: UUID, agent_id: int) -> Answerable:
     Raises:
         NotFound: There is no such request, or it is another agent's.
     """
-    return answerable(_as_it_stands(light().filter(pk=approval_id, agent=agent_id)))
-
-
-def _as_it_stands(one: ApprovalQuerySet) -> ApprovalRequest:
-    approval = one.first()
-    if approval is None:
+    found = told(approval_id, agent_id)
+    if found is None:
         raise NotFound
-    if approval.status == Status.PENDING and approval.expires_at <= database_now():
-        expire(approval.pk)
-        return one.get()
-    return approval
+    answerable, now = found
+    if answerable.approval.status == Status.PENDING and answerable.approval.expires_at <= now:
+        expire(approval_id)
+        return of_agent(approval_id, agent_id)
+    return answerable

@@ -15,7 +15,6 @@ from dashboard.accounts.models import Agent, User
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import GrantRefused, NotAllowed, NotFound
 from dashboard.approvals.models import ApprovalRequest, Decision, Grant, Judgement, Vote
-from dashboard.approvals.queries import is_held
 from dashboard.approvals.rules.answer import is_enough, why_not_count
 from dashboard.approvals.rules.edit import report_of_edit, why_not_once
 from dashboard.approvals.rules.grant import (
@@ -37,6 +36,7 @@ from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
+from dashboard.statements import rows
 
 _FORBIDDEN = "The policy no longer allows remembering this approval."
 
@@ -135,9 +135,10 @@ def _most_uses(terms: GrantTerms) -> int | None:
 def answer_by_grant(
     judgement: Judgement, evaluation: Evaluation, *, actor: Actor, extra: tuple[Event, ...]
 ) -> Decision | None:
-    """Approve a new, locked request by a grant that covers it, if there is one in force."""
-    if is_held():
-        return None
+    """Approve a new, locked request by a grant that covers it, if there is one in force.
+
+    Not while all approving is stopped: the caller knows.
+    """
     approval, report = judgement.approval, report_of(judgement.inspection)
     now, content = judgement.judged_at, parse_json(approval.content)
     for grant in _that_may_answer(judgement, evaluation.demands, report):
@@ -161,14 +162,19 @@ def _that_may_answer(judgement: Judgement, required: Required, report: Report) -
     """Grants in force that may answer this request; a replacement may where others may not."""
     approval, now = judgement.approval, judgement.judged_at
     is_grantable = not why_not_grantable(approval, required, report)
-    in_force = Grant.objects.in_force(now).filter(agent=approval.agent)
-    if not is_grantable:
-        in_force = in_force.filter(edit__isnull=False)
-    for grant in in_force.select_related("made_by", "edit"):
+    for grant in _in_force_of(approval.agent_id, now):
+        if not (is_grantable or grant.edit_id):
+            continue
         edit = grant.edit
         present = judgement.revision
         if not edit or not why_not_once(edit, required, report, present):
             yield grant
+
+
+@rows(Agent.id, Grant.expires_at)
+def _in_force_of(agent_id: int, at: datetime) -> QuerySet[Grant]:
+    in_force = Grant.objects.in_force(at).filter(agent_id=agent_id)
+    return in_force.select_related("made_by", "edit")
 
 
 def _said(grant: Grant) -> str:

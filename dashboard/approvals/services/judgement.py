@@ -17,26 +17,28 @@ from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation, stricter
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
+from dashboard.statements import insert
 
 _BATCH = 100
 
 
 def insert_inspection(approval: ApprovalRequest, report: Report, repeated: int) -> Inspection:
     """Save what was found, once the request has a row."""
-    return Inspection.objects.create(
+    inspection = Inspection(
         approval=approval,
         digest=approval.digest,
         report=report.to_json(),
         repeated=repeated,
         inspected_at=approval.submitted_at,
     )
+    return insert(inspection)
 
 
 def insert_judgement(
     inspection: Inspection, revision: PolicyRevision, evaluation: Evaluation, now: datetime
 ) -> Judgement:
     """Save what a policy said."""
-    return Judgement.objects.create(
+    judgement = Judgement(
         approval=inspection.approval,
         inspection=inspection,
         revision=revision,
@@ -45,6 +47,7 @@ def insert_judgement(
         trace=canonical_json(evaluation.trace),
         judged_at=now,
     )
+    return insert(judgement)
 
 
 def judged_event(judgement: Judgement, evaluation: Evaluation) -> Event:
@@ -59,22 +62,30 @@ def judged_event(judgement: Judgement, evaluation: Evaluation) -> Event:
     return Event("approval.judged", str(approval.pk), approval.digest, details)
 
 
-def judge_under_present(approval: ApprovalRequest) -> tuple[Judgement, bool]:
+def judge_under_present(
+    approval: ApprovalRequest, latest: Judgement | None = None, number: int | None = None
+) -> tuple[Judgement, bool]:
     """Judge a pending request by the policy in force, and say whether that changed it.
 
     The caller has locked it with ``lock_to_judge``.
 
     The stricter of what was said before and what is said now holds. If that is a rejection the
     request is closed. Returns the judgement that counts.
+
+    Args:
+        approval: The request.
+        latest: The judgement that counted so far, if the caller read it under the lock.
+        number: That of the revision in force, if the caller read it under the lock.
     """
-    latest = approval.judgements.select_related("revision", "inspection").latest("id")
-    present = current_revision()
-    if approval.judged_under != present.number:
-        approval.judged_under = present.number
+    latest = latest or approval.judgements.select_related("revision", "inspection").latest("id")
+    number = number or current_revision().number
+    if approval.judged_under != number:
+        approval.judged_under = number
         approval.save(update_fields=["judged_under"])
     # The judgement itself is the proof; the column only spares the sweep from reading them.
-    if latest.revision_id == present.number:
+    if latest.revision_id == number:
         return latest, False
+    present = current_revision()
     before = as_judged(latest)
     evaluation = stricter(before, judged_anew(present, approval, latest.inspection))
     now = database_now()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Exists, QuerySet
 
 from approval_client.wire import OutcomeState, Status, canonical_json
 from dashboard.accounts.models import AgentToken
-from dashboard.approvals.clock import database_now
+from dashboard.approvals.clock import Now, now_in
 from dashboard.approvals.errors import (
     AlreadyFinished,
     AlreadyStarted,
@@ -23,11 +25,12 @@ from dashboard.approvals.errors import (
     NotStarted,
     OnHold,
 )
-from dashboard.approvals.models import ApprovalRequest, Outcome
-from dashboard.approvals.queries import is_held
+from dashboard.approvals.models import ApprovalRequest, Hold, Judgement, Outcome
+from dashboard.approvals.queries import Answerable, outcomes_of
 from dashboard.approvals.services.closing import lock, raise_version
 from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.services import lock_for_judging
+from dashboard.statements import insert, rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +52,8 @@ class OutcomeReport:
 
 def report_outcome(
     *, approval_id: UUID, token: AgentToken, idempotency_key: str, report: OutcomeReport
-) -> ApprovalRequest:
-    """Record that something approved was started or has finished.
+) -> Answerable:
+    """Record that something approved was started or has finished, and return how it stands now.
 
     ``started`` succeeds once, before ``valid_until``, while nothing is on hold: it is what uses
     the approval up, and an agent runs nothing until it has succeeded. The same report under the
@@ -64,58 +67,83 @@ def report_outcome(
         NotStarted: An end without a beginning.
         IdempotencyConflict: The key was used for another report.
     """
+    started = report.state == OutcomeState.STARTED
     with transaction.atomic():
         approval = lock(approval_id)
         if approval.agent_id != token.agent_id:
             raise NotFound
-        earlier = approval.outcomes.filter(state=report.state).first()
-        if earlier:
-            return _same(approval, earlier, idempotency_key, report)
-        now = database_now()
-        _check(approval, report, now)
-        _insert(approval, idempotency_key, report, now)
+        if started:
+            lock_for_judging()
+        [judgement] = _reported(approval_id)
+        outcomes = outcomes_of(approval_id)
+        for earlier in outcomes:
+            if earlier.state == report.state:
+                _check_same(earlier, idempotency_key, report)
+                return _as_told(approval, judgement, outcomes)
+        now = now_in(judgement)
+        if approval.status != Status.APPROVED:
+            raise NotApproved
+        _check(judgement, report, outcomes, now)
+        outcomes.append(_insert(approval, idempotency_key, report, now))
         raise_version(approval)
         actor = Actor(f"agent:{token.agent.name}", f"token:{token.prefix}")
         details = {"exit_code": report.exit_code, "duration_s": report.duration_s}
         event = Event(f"outcome.{report.state}", str(approval.pk), report.digest, details)
         record(actor, event)
-        return approval
+        return _as_told(approval, judgement, outcomes)
 
 
-def _same(
-    approval: ApprovalRequest, earlier: Outcome, key: str, report: OutcomeReport
-) -> ApprovalRequest:
+@rows(ApprovalRequest.id)
+def _reported(approval_id: UUID) -> QuerySet[Judgement]:
+    """Read what a report depends on: the decision, the hold, the clock; and how it was judged."""
+    judgements = Judgement.objects.filter(approval_id=approval_id).defer(
+        "demands", "approval__content", "approval__evidence", "approval__objective"
+    )
+    decided = judgements.select_related(
+        "approval__decision__decided_by", "approval__decision__edit"
+    )
+    held = Exists(Hold.objects.filter(active=True))
+    return decided.annotate(held=held, now=Now()).order_by("-id")[:1]
+
+
+def _as_told(
+    approval: ApprovalRequest, judgement: Judgement, outcomes: list[Outcome]
+) -> Answerable:
+    judgement.approval.version = approval.version
+    return Answerable(judgement.approval, judgement, outcomes)
+
+
+def _check_same(earlier: Outcome, key: str, report: OutcomeReport) -> None:
     if earlier.idempotency_key != key:
         started = report.state == OutcomeState.STARTED
         raise (AlreadyStarted if started else AlreadyFinished)(earlier.reported_at)
     if earlier.report_hash != report.hash:
         raise IdempotencyConflict(key)
-    return approval
 
 
-def _check(approval: ApprovalRequest, report: OutcomeReport, now: datetime) -> None:
-    if approval.status != Status.APPROVED:
-        raise NotApproved
-    decision = approval.decision
+def _check(
+    judgement: Judgement, report: OutcomeReport, outcomes: Sequence[Outcome], now: datetime
+) -> None:
+    decision = judgement.approval.decision
     if report.digest != decision.digest:
         raise DigestMismatch
     if report.state == OutcomeState.FINISHED:
-        if not approval.outcomes.filter(state=OutcomeState.STARTED).exists():
+        if not any(outcome.state == OutcomeState.STARTED for outcome in outcomes):
             raise NotStarted
         return
-    lock_for_judging()
-    if is_held():
+    if vars(judgement)["held"]:
         raise OnHold
     until = decision.valid_until or decision.decided_at
     if now >= until:
         raise ApprovalExpired(until)
 
 
-def _insert(approval: ApprovalRequest, key: str, report: OutcomeReport, now: datetime) -> None:
-    Outcome.objects.create(
+def _insert(approval: ApprovalRequest, key: str, report: OutcomeReport, now: datetime) -> Outcome:
+    outcome = Outcome(
         approval=approval,
         idempotency_key=key,
         report_hash=report.hash,
         reported_at=now,
         **asdict(report),
     )
+    return insert(outcome)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from approval_client.wire import Kind, canonical_json, digest
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken
-from dashboard.approvals.clock import database_now
+from dashboard.approvals.clock import Now, now_in
 from dashboard.approvals.errors import IdempotencyConflict, NotAllowed, TooManyPending
-from dashboard.approvals.models import ApprovalRequest, Judgement
-from dashboard.approvals.queries import is_held
-from dashboard.approvals.rules.judgement import judged_by, question_of, times_asked
+from dashboard.approvals.models import ApprovalRequest, Hold, Judgement
+from dashboard.approvals.queries import Answerable, answerable
+from dashboard.approvals.rules.judgement import asked_since, judged_by, question_of
 from dashboard.approvals.services.closing import announce, close
 from dashboard.approvals.services.grant import answer_by_grant
 from dashboard.approvals.services.judgement import (
@@ -31,8 +33,10 @@ from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.inspecting import inspect
+from dashboard.policies.models import PolicyRevision
 from dashboard.policies.rules import DEFAULT_TIME_LIMIT_S
-from dashboard.policies.services import current_revision, lock_for_judging
+from dashboard.policies.services import current_revision, lock_for_judging, published_revision
+from dashboard.statements import insert, rows
 
 SHORTEST_TIME_LIMIT_S = 5
 LONGEST_TIME_LIMIT_S = 30 * 24 * 3600
@@ -73,8 +77,8 @@ class Submission:
 
 def submit(
     *, token: AgentToken, idempotency_key: str, submission: Submission
-) -> tuple[ApprovalRequest, bool]:
-    """Store a request, let the policy judge it, and return whether it is new.
+) -> tuple[Answerable, bool]:
+    """Store a request, let the policy judge it, and return how it stands and whether it is new.
 
     Asking again with the same key and the same submission returns the first request.
 
@@ -83,42 +87,65 @@ def submit(
         TooManyPending: The token may not have more open questions.
         NotAllowed: The token or its agent was shut out in the meantime.
     """
-    earlier = ApprovalRequest.objects.filter(agent=token.agent_id, idempotency_key=idempotency_key)
-    if approval := earlier.first():
-        return _same(approval, submission), False
+    if earlier := _earlier.first(token.agent_id, idempotency_key):
+        return _same(earlier, submission), False
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
     report = inspect(submission.kind, submission.content)
     with transaction.atomic():
-        agent = Agent.objects.select_for_update().get(pk=token.agent_id)
-        if approval := earlier.first():
-            return _same(approval, submission), False
-        now = database_now()
-        _check_token(token, agent, now)
-        approval = _request(token, agent, idempotency_key, submission, now)
-        _store(approval, token, report, submission.time_limit_s)
-        return approval, True
+        # SQLite has one lock, which the transaction has taken with its first word.
+        if connection.features.has_select_for_update:
+            _lock_agent(token.agent_id)
+        [asking] = _asking(token.pk, idempotency_key)
+        if vars(asking)["is_retry"] and (
+            earlier := _earlier.first(asking.agent_id, idempotency_key)
+        ):
+            return _same(earlier, submission), False
+        now = now_in(asking)
+        _check(asking, now)
+        approval = _request(asking, idempotency_key, submission, now)
+        judgement = _store(approval, asking, report, submission.time_limit_s)
+        return Answerable(approval, judgement, []), True
 
 
-def _same(approval: ApprovalRequest, submission: Submission) -> ApprovalRequest:
+@rows(Agent.id, ApprovalRequest.idempotency_key)
+def _earlier(agent_id: int, key: str) -> QuerySet[ApprovalRequest]:
+    return ApprovalRequest.objects.filter(agent_id=agent_id, idempotency_key=key).order_by()
+
+
+@rows(Agent.id)
+def _lock_agent(agent_id: int) -> QuerySet[Agent]:
+    return Agent.objects.select_for_update().filter(pk=agent_id).order_by()
+
+
+@rows(AgentToken.id, ApprovalRequest.idempotency_key)
+def _asking(token_id: int, key: str) -> QuerySet[AgentToken]:
+    """Read a token with its agent, under the lock, and what else a submission needs at first."""
+    pending = ApprovalRequest.objects.pending().filter(token=OuterRef("pk")).order_by()
+    count = pending.values("token").annotate(count=Count("pk")).values("count")
+    retried = ApprovalRequest.objects.filter(agent=OuterRef("agent"), idempotency_key=key)
+    tokens = AgentToken.objects.select_related("agent").filter(pk=token_id).order_by()
+    pending_now = Coalesce(Subquery(count), 0)
+    return tokens.annotate(pending_now=pending_now, is_retry=Exists(retried), now=Now())
+
+
+def _same(approval: ApprovalRequest, submission: Submission) -> Answerable:
     if approval.submission_hash != submission.hash:
         raise IdempotencyConflict(approval.idempotency_key)
-    return approval
+    return answerable(approval)
 
 
-def _check_token(token: AgentToken, agent: Agent, now: datetime) -> None:
-    token.refresh_from_db(fields=["revoked_at", "expires_at"])
-    token.agent = agent
+def _check(token: AgentToken, now: datetime) -> None:
     if not tokens.works(token, now):
         raise NotAllowed("This token was revoked or has expired. Nothing was submitted.")
-    if token.approvals.pending().count() >= settings.PENDING_PER_TOKEN:
+    if vars(token)["pending_now"] >= settings.PENDING_PER_TOKEN:
         raise TooManyPending(settings.PENDING_PER_TOKEN)
 
 
 def _request(
-    token: AgentToken, agent: Agent, key: str, submission: Submission, now: datetime
+    token: AgentToken, key: str, submission: Submission, now: datetime
 ) -> ApprovalRequest:
     return ApprovalRequest(
-        agent=agent,
+        agent=token.agent,
         token=token,
         idempotency_key=key,
         submission_hash=submission.hash,
@@ -136,34 +163,69 @@ def _request(
     )
 
 
+class _Holding(NamedTuple):
+    """What holds while a request is judged.
+
+    Attributes:
+        held: All approving is stopped.
+        repeated: How often the same was asked before.
+    """
+
+    revision: PolicyRevision
+    held: bool
+    repeated: int
+
+
+@rows(Agent.id, ApprovalRequest.digest, ApprovalRequest.run_id, ApprovalRequest.submitted_at)
+def _newest(agent_id: int, digest_: str, run_id: str, since: datetime) -> QuerySet[PolicyRevision]:
+    same = {"agent_id": agent_id, "digest": digest_, "run_id": run_id}
+    before = ApprovalRequest.objects.filter(submitted_at__gt=since, **same).order_by()
+    count = before.values("agent").annotate(count=Count("pk")).values("count")
+    newest = PolicyRevision.objects.only("number", "published_at").order_by("-number")
+    held = Exists(Hold.objects.filter(active=True))
+    return newest.annotate(held=held, repeated=Coalesce(Subquery(count), 0))[:1]
+
+
+def _holding(approval: ApprovalRequest) -> _Holding:
+    asked = (approval.agent_id, approval.digest, approval.run_id, asked_since(approval))
+    newest = _newest.first(*asked)
+    if newest is None:
+        current_revision()  # makes the first
+        [newest] = _newest(*asked)
+    read = vars(newest)
+    revision = published_revision(newest.number, newest.published_at)
+    return _Holding(revision, bool(read["held"]), read["repeated"])
+
+
 def _store(
     approval: ApprovalRequest, token: AgentToken, report: Report, asked_limit_s: int | None
-) -> None:
+) -> Judgement:
     """Insert a request with what was found in it and what the policy says, and follow that."""
     lock_for_judging()
-    revision, repeated = current_revision(), times_asked(approval)
+    revision, held, repeated = _holding(approval)
     evaluation = judged_by(revision, question_of(approval, report, repeated))
-    if evaluation.effect is Effect.APPROVE and is_held():
+    if evaluation.effect is Effect.APPROVE and held:
         evaluation = Evaluation(Effect.REVIEW, (*evaluation.trace, _ON_HOLD), evaluation.demands)
     limits = (asked_limit_s or DEFAULT_TIME_LIMIT_S, evaluation.demands.time_limit_s)
     limit_s = min(limit for limit in limits if limit)
     approval.expires_at = approval.submitted_at + timedelta(seconds=limit_s)
     approval.judged_under = revision.number
-    approval.save(force_insert=True)
+    insert(approval)
     pinned = pin_notebook(approval)
     inspection = insert_inspection(approval, report, repeated)
     judgement = insert_judgement(inspection, revision, evaluation, approval.submitted_at)
     agent = Actor(f"agent:{approval.agent.name}", f"token:{token.prefix}")
     submitted = Event("approval.submitted", str(approval.pk), approval.digest, pinned, agent)
-    _follow(judgement, evaluation, submitted)
+    _follow(judgement, evaluation, submitted, held=held)
+    return judgement
 
 
-def _follow(judgement: Judgement, evaluation: Evaluation, submitted: Event) -> None:
+def _follow(judgement: Judgement, evaluation: Evaluation, submitted: Event, *, held: bool) -> None:
     policy = Actor(f"policy:{judgement.revision_id}")
     events = (submitted, judged_event(judgement, evaluation))
     if evaluation.effect is not Effect.REVIEW:
         decision = by_policy(judgement, evaluation, judgement.judged_at)
         close(decision, actor=policy, extra=events)
-    elif not answer_by_grant(judgement, evaluation, actor=policy, extra=events):
+    elif held or not answer_by_grant(judgement, evaluation, actor=policy, extra=events):
         record(policy, *events)
         announce(judgement.approval)

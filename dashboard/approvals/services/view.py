@@ -10,7 +10,15 @@ from django.db import transaction
 
 from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.models import Poll, Reveal, ServedPart, View, Viewing
+from dashboard.approvals.models import (
+    VIEWING_FOR,
+    ApprovalRequest,
+    Poll,
+    Reveal,
+    ServedPart,
+    View,
+    Viewing,
+)
 from dashboard.approvals.rules.view import TextPart
 from dashboard.approvals.services.closing import lock
 from dashboard.audit.services import Actor, Event, record
@@ -30,9 +38,13 @@ def mark_viewed(*, approval_id: UUID, person: User, auth: str) -> bool:
             approval=approval, person=person, defaults={"seen_at": database_now()}
         )
         if first:
-            event = Event("approval.viewed", str(approval.pk), approval.digest)
-            record(Actor(f"user:{person.username}", auth), event)
+            record(Actor(f"user:{person.username}", auth), viewed_event(approval))
         return first
+
+
+def viewed_event(approval: ApprovalRequest) -> Event:
+    """The audit entry of somebody's first view of a request."""
+    return Event("approval.viewed", str(approval.pk), approval.digest)
 
 
 def note_viewing(*, approval_id: UUID, person: User) -> None:
@@ -46,6 +58,11 @@ def note_viewing(*, approval_id: UUID, person: User) -> None:
         unique_fields=["approval", "person"],
         update_fields=["last_seen_at"],
     )
+
+
+def forget_viewings() -> int:
+    """Delete what was noted of viewing and is over; returns how much."""
+    return Viewing.objects.filter(last_seen_at__lte=database_now() - VIEWING_FOR).delete()[0]
 
 
 def note_served(*, approval_id: UUID, person: User, parts: Iterable[TextPart]) -> None:

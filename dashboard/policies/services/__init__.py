@@ -6,6 +6,14 @@ from dashboard.policies.services.revisions import (
     current_revision,
     lock_for_change,
     lock_for_judging,
+    published_revision,
 )
 
-__all__ = ["current_revision", "lock_for_change", "lock_for_judging", "publish", "word_for"]
+__all__ = [
+    "current_revision",
+    "lock_for_change",
+    "lock_for_judging",
+    "publish",
+    "published_revision",
+    "word_for",
+]

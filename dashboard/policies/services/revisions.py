@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from approval_client.wire import parse_json
@@ -15,6 +18,7 @@ from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.signals import policy_published
+from dashboard.statements import rows
 
 _JUDGING = 3_735_928_560
 """Names the lock of judging among PostgreSQL's advisory locks of this database."""
@@ -35,9 +39,8 @@ def current_revision() -> PolicyRevision:
 
     A row of a migration would be gone after a flush, and a gate without a policy must not exist.
     """
-    newest = PolicyRevision.objects.order_by("-number").first()
-    if newest:
-        return newest
+    if newest := _newest.first():
+        return published_revision(newest.number, newest.published_at)
     first, _ = PolicyRevision.objects.get_or_create(
         number=1,
         defaults={
@@ -47,6 +50,20 @@ def current_revision() -> PolicyRevision:
         },
     )
     return first
+
+
+@rows()
+def _newest() -> QuerySet[PolicyRevision]:
+    return PolicyRevision.objects.only("number", "published_at").order_by("-number")[:1]
+
+
+@lru_cache(maxsize=8)
+def published_revision(number: int, published_at: datetime) -> PolicyRevision:
+    """Return a revision that exists, read once: guards in the database keep it as it is.
+
+    Its moment is asked for too, because a number comes again in a database that was made anew.
+    """
+    return PolicyRevision.objects.get(number=number, published_at=published_at)
 
 
 def locked_present() -> PolicyRevision:

@@ -505,7 +505,6 @@ _SENT_AGAIN = (
 
 def decide(request: PersonRequest, approval_id: UUID) -> str:
     """Record an answer; return the address of the request, with the filters of the list."""
-    services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
     record(request, approval_id, AnswerForm(request.POST))
     page = reverse("web:request", args=[approval_id])
     query = "" if request.htmx else filters_of(request.GET).query
@@ -522,9 +521,25 @@ def record(
 ) -> None:
     """Record what a form answers: to the request, perhaps step by step, or to an edit of it.
 
+    That the person viewed the request is recorded with the answer, and also without it.
+
     Raises:
-        Refused: Nothing was recorded.
+        Refused: Nothing else was recorded.
     """
+    try:
+        _record(request, approval_id, form, edit_id, steps)
+    except refusals.Refused:
+        services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
+        raise
+
+
+def _record(
+    request: PersonRequest,
+    approval_id: UUID,
+    form: AnswerForm,
+    edit_id: int | None,
+    steps: Sequence[StepSaid],
+) -> None:
     if not form.is_valid():
         raise Incomplete(form.what_is_wrong_with_the_reason or _INCOMPLETE)
     data = form.cleaned_data
@@ -545,6 +560,7 @@ def record(
             shown={**shown, **form.was_seen},
             allow_steps=form.status is Status.APPROVED and data["allow_steps"],
             remember=_terms(request, approval_id, form.scope) if form.scope else None,
+            viewed=True,
             despite=data["despite"],
             repeats=_earlier(approval_id, data["same_as"]) if form.repeats else None,
             steps=steps,

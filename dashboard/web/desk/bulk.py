@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from http import HTTPStatus
@@ -21,7 +22,7 @@ from approval_client.wire import Kind, Status, canonical_json, parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.errors import Refused
+from dashboard.approvals.errors import NotFound, Refused
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.rules import bulk as bulk_rules
 from dashboard.approvals.rules.bulk import MOST, Alone, JudgedRequest
@@ -356,7 +357,6 @@ def decide_all(request: PersonRequest) -> HttpResponse:
 def _decide(request: PersonRequest, form: BulkForm, one: SignedItem) -> BulkOutcome:
     known = auth(request)
     try:
-        services.mark_viewed(approval_id=one.id, person=request.user, auth=known)
         services.decide(
             approval_id=one.id,
             answer=services.Answer(
@@ -366,8 +366,11 @@ def _decide(request: PersonRequest, form: BulkForm, one: SignedItem) -> BulkOutc
                 basis=one.basis,
                 reason=form.cleaned_data["reason"],
                 shown={**one.shown, "end_seen": form.end_was_seen},
+                viewed=True,
             ),
         )
     except Refused as refusal:
+        with suppress(NotFound):
+            services.mark_viewed(approval_id=one.id, person=request.user, auth=known)
         return BulkOutcome(one.id, "", str(refusal))
     return BulkOutcome(one.id, form.status, "")

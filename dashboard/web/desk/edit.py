@@ -212,7 +212,6 @@ def show_edit(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpRe
     if not roles.may_decide(request.user):
         return errors.forbidden(request)
     try:
-        services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
         record(request, approval_id, AnswerForm(request.POST), edit_id)
     except Refused as refusal:
         return _edit_page(request, services.current(approval_id), kept, refusal)

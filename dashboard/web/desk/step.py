@@ -96,7 +96,6 @@ def steps(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 def _steps(request: PersonRequest, approval: ApprovalRequest) -> HttpResponse:
     said = steps_said(request.POST, len(parse_json(approval.content)["steps"]))
     if request.POST.get("verdict") == "reject":
-        services.mark_viewed(approval_id=approval.pk, person=request.user, auth=auth(request))
         record(request, approval.pk, AnswerForm(request.POST), steps=said)
         return SeeOther(reverse("web:request", args=[approval.pk]))
     kept = services.propose_part(
