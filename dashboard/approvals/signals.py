@@ -3,7 +3,11 @@
 from django.dispatch import Signal
 
 approval_changed = Signal()
-"""Sent with ``approval_id`` (UUID) and ``version`` (int) once the change can be read."""
+"""Sent with ``approval_id`` (UUID), ``version`` (int) and ``closed`` once the change can be read.
+
+``closed`` is the request with its decision if this change closed it, else None. What it says of
+both is committed and never changes, so nobody has to read it again; it is not to be changed.
+"""
 
 hold_changed = Signal()
 """Sent after a hold was placed or lifted, once the change can be read."""

@@ -1,8 +1,9 @@
 """Who waits for what in this process: agents for an answer, open pages for news.
 
-One hub an event loop. Waiters only await futures: no thread, no database connection. The database
-is read after a bell and every ``TICK_S`` seconds, everything watched in one query, so losing
-every bell costs one tick and never an answer.
+One hub an event loop. Waiters only await futures: no thread, no database connection. What this
+process closes answers its waiters from the committed decision itself. Of other processes the
+database is read after a bell and every ``TICK_S`` seconds, everything watched in one query, so
+losing every bell costs one tick and never an answer.
 
 Reads for waits and pages have a thread of their own. What is written on a clock has another: it
 may take seconds, or wait for the database's one writer.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Awaitable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
@@ -32,6 +34,9 @@ from dashboard.live.threads import DatabaseThread
 TICK_S = 2.0
 FLUSH_EVERY_S = 6.0
 FAREWELL_S = 2.0  # a database that blocks does not keep a server from ending
+GIVE_WAY_S = 0.001
+"""How long a thread that decided lets the loop answer first, which takes half of that. It would
+keep the interpreter for 5 ms otherwise: that is how often Python has threads take turns."""
 GATE = "gate"
 """Rung instead of a request's id when the hold or the policy changed."""
 
@@ -108,11 +113,22 @@ class Hub:
 
     # --- bells ----------------------------------------------------------------------------------
 
-    def ring(self, approval_id: UUID | str, version: int) -> None:
-        """Take a bell from any thread of this process, and pass it on to the other processes."""
-        self.loop.call_soon_threadsafe(self._ring, approval_id, version)
+    def ring(
+        self, approval_id: UUID | str, version: int, closed: ApprovalRequest | None = None
+    ) -> None:
+        """Take a bell from any thread of this process, and pass it on to the other processes.
 
-    def _ring(self, approval_id: UUID | str, version: int) -> None:
+        Agents are answered from ``closed``, the committed request with its decision, if it is
+        given. The thread that decided goes on by drawing a page, so it gives way for a moment.
+        """
+        is_awaited = closed is not None and closed.pk in self._waits
+        self.loop.call_soon_threadsafe(self._ring, approval_id, version, closed)
+        if is_awaited:
+            time.sleep(GIVE_WAY_S)
+
+    def _ring(self, approval_id: UUID | str, version: int, closed: ApprovalRequest | None) -> None:
+        if closed is not None:
+            self._finish(self._waits.get(closed.pk, ()), closed)
         self._hear([[str(approval_id), version]])
         self._start(self._doorbell.ring([[str(approval_id), version]]))
 
@@ -139,7 +155,10 @@ class Hub:
             await self._woken.wait()
             self._woken.clear()
             rung, self._rung = self._rung, {}
-            await self._safely(self._answer(pk for pk in rung if pk in self._waits))
+            await self._safely(self._answer(pk for pk in rung if self._is_awaited(pk)))
+
+    def _is_awaited(self, approval_id: UUID) -> bool:
+        return any(not wait.closed.done() for wait in self._waits.get(approval_id, ()))
 
     async def _tick_for_ever(self) -> None:
         while True:

@@ -6,6 +6,7 @@ import asyncio
 from threading import Lock
 from uuid import UUID
 
+from dashboard.approvals.models import ApprovalRequest
 from dashboard.live.hub import Hub
 
 _hubs: dict[asyncio.AbstractEventLoop, Hub] = {}
@@ -22,13 +23,20 @@ def current_hub() -> Hub:
         return _hubs[loop]
 
 
-def ring(approval_id: UUID | str, version: int) -> None:
-    """Tell every hub of this process that something changed; they tell the other processes."""
+def ring(approval_id: UUID | str, version: int, closed: ApprovalRequest | None = None) -> None:
+    """Tell every hub of this process that something changed; they tell the other processes.
+
+    Args:
+        approval_id: What changed: a request, or ``GATE``.
+        version: Its version.
+        closed: The request with its decision, if it was closed and this is committed. Who waits
+            for it in this process is answered by it.
+    """
     with _lock:
         _drop_the_ended()
         hubs = list(_hubs.values())
     for hub in hubs:
-        hub.ring(approval_id, version)
+        hub.ring(approval_id, version, closed)
 
 
 def _drop_the_ended() -> None:

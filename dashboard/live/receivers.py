@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.signals import approval_changed, hold_changed
 from dashboard.live import push
 from dashboard.live.hub import GATE
@@ -18,8 +19,8 @@ def connect() -> None:
     policy_published.connect(_ring_gate, dispatch_uid="live.policy_published")
 
 
-def _ring(*, approval_id: UUID, version: int, **_: Any) -> None:
-    push.ring(approval_id, version)
+def _ring(*, approval_id: UUID, version: int, closed: ApprovalRequest | None, **_: Any) -> None:
+    push.ring(approval_id, version, closed)
 
 
 def _ring_gate(**_: Any) -> None:

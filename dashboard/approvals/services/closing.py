@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -94,7 +93,7 @@ def close(decision: Decision, *, actor: Actor, extra: tuple[Event, ...] = ()) ->
     if is_snoozed:
         Snooze.objects.filter(approval=approval).delete()
     _take_place(decision, seq=record(actor, *extra, _decided_event(decision)))
-    announce(approval)
+    _tell_later(approval, closed=approval)
     return decision
 
 
@@ -127,7 +126,7 @@ def _take_place(decision: Decision, *, seq: int) -> None:
 
 def announce(approval: ApprovalRequest) -> None:
     """Tell whoever listens that a request changed, once the change is committed."""
-    transaction.on_commit(_teller(approval.pk, approval.version), robust=True)
+    _tell_later(approval, closed=None)
 
 
 def raise_version(approval: ApprovalRequest) -> None:
@@ -144,12 +143,14 @@ def _count(approval_id: UUID) -> tuple[QuerySet[ApprovalRequest], dict[str, Any]
     return ApprovalRequest.objects.filter(pk=approval_id), {"version": F("version") + 1}
 
 
-def _teller(approval_id: UUID, version: int) -> Callable[[], None]:
+def _tell_later(approval: ApprovalRequest, *, closed: ApprovalRequest | None) -> None:
+    change = {"approval_id": approval.pk, "version": approval.version, "closed": closed}
+
     # A closure: Django 5.2 cannot name a functools.partial when a robust hook fails.
     def tell() -> None:
-        approval_changed.send_robust(ApprovalRequest, approval_id=approval_id, version=version)
+        approval_changed.send_robust(ApprovalRequest, **change)
 
-    return tell
+    transaction.on_commit(tell, robust=True)
 
 
 def _decided_event(decision: Decision) -> Event:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -39,8 +40,11 @@ def current_revision() -> PolicyRevision:
 
     A row of a migration would be gone after a flush, and a gate without a policy must not exist.
     """
-    if newest := _newest.first():
-        return published_revision(newest.number, newest.published_at)
+    newest = _newest.first() or _first()
+    return copy(published_revision(newest.number, newest.published_at))
+
+
+def _first() -> PolicyRevision:
     first, _ = PolicyRevision.objects.get_or_create(
         number=1,
         defaults={
@@ -62,6 +66,7 @@ def published_revision(number: int, published_at: datetime) -> PolicyRevision:
     """Return a revision that exists, read once: guards in the database keep it as it is.
 
     Its moment is asked for too, because a number comes again in a database that was made anew.
+    Threads share the row, so nothing may be set on it.
     """
     return PolicyRevision.objects.get(number=number, published_at=published_at)
 
