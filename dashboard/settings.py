@@ -169,6 +169,8 @@ if urlsplit(_database_url).scheme not in {"sqlite", "postgres", "postgresql"}:
     )
 _database = env.db_url_config(_database_url)
 _is_sqlite = _database["ENGINE"].endswith("sqlite3")
+if _is_sqlite:
+    _database["ENGINE"] = "dashboard.sqlite3"  # Django's, and the writers of a process take turns
 _database["OPTIONS"] = {
     **(SQLITE_OPTIONS if _is_sqlite else POSTGRESQL_OPTIONS),
     **_database.get("OPTIONS", {}),
