@@ -81,9 +81,9 @@ class _Parameters:
         """
         given = dict(zip(self.fields, args, strict=False), **kwargs)
         if given.keys() != self.fields.keys() or len(args) + len(kwargs) != len(self.fields):
-            raise TypeError(f"Wanted are {', '.join(self.fields)}; given were {given}.")
-        if None in given.values():
-            raise TypeError(f"None is no value of a prepared statement: {given}.")
+            raise TypeError(f"The parameters are {', '.join(self.fields)}.")
+        if missing := [name for name, value in given.items() if value is None]:
+            raise TypeError(f"{', '.join(missing)}: None is no value of a prepared statement.")
         return {
             name: field.get_db_prep_value(given[name], connection, prepared=False)
             for name, field in self.fields.items()

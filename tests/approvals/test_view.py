@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from approval_client.wire import Status
 from dashboard.approvals import services
 from dashboard.approvals.errors import StaleBasis
 from dashboard.approvals.models import View
@@ -78,6 +79,21 @@ def test_a_view_is_not_recorded_where_the_answer_is_not(asked, alice):
         make.decided(asked, alice, viewed=True, basis=Basis("0" * 64, 1))
 
     assert View.objects.count() == actions().count("approval.viewed") == 0
+
+
+def test_a_view_is_not_recorded_where_only_a_new_judgement_is(asked, alice):
+    make.in_force({"name": "Two", "effect": "review", "demands": {"approvals": 2}})
+    with pytest.raises(StaleBasis):
+        make.decided(asked, alice, viewed=True)
+
+    assert actions()[-1] == "approval.judged"
+    assert View.objects.count() == actions().count("approval.viewed") == 0
+
+
+def test_a_first_view_is_recorded_with_a_rejection_too(asked, alice):
+    make.decided(asked, alice, Status.REJECTED, viewed=True)
+
+    assert actions()[-2:] == ["approval.viewed", "approval.rejected"]
 
 
 def test_a_first_view_is_recorded_with_a_vote_too(token, alice):

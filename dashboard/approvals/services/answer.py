@@ -68,7 +68,7 @@ class Answering:
     Attributes:
         assigned: Somebody who may decide is on the request.
         voted: Somebody approved it, or an edit of it, before.
-        events: What is recorded before the answer itself.
+        is_first_view: The person has not viewed it before, and their page showed it now.
     """
 
     approval: ApprovalRequest
@@ -78,7 +78,7 @@ class Answering:
     edit: Edit | None = None
     assigned: bool = False
     voted: bool = False
-    events: tuple[Event, ...] = ()
+    is_first_view: bool = False
 
     @property
     def now(self) -> datetime:
@@ -152,9 +152,9 @@ def _answer(asked: Answering) -> Decision | Vote | Refused:
         raise StaleBasis
     if given.repeats:
         given = _answered_as_before(approval, given, latest)
-    asked = replace(asked, given=given, edit=edit, assigned=assigned, voted=voted)
-    if given.viewed and not viewed:
-        asked = replace(asked, events=(_view(asked),))
+    first = given.viewed and not viewed
+    asked = replace(asked, given=given, edit=edit, is_first_view=first)
+    asked = replace(asked, assigned=assigned, voted=voted)
     if given.status is Status.REJECTED:
         return _reject(asked, latest)
     if asked.standing.held:
@@ -169,11 +169,13 @@ def _answer(asked: Answering) -> Decision | Vote | Refused:
     return _approve(asked, judgement, after)
 
 
-def _view(asked: Answering) -> Event:
-    """Note that the answer is the first that is known of its sender having seen the request."""
+def _view(asked: Answering) -> tuple[Event, ...]:
+    """Note the first view that comes with the answer, and return what is recorded of it."""
+    if not asked.is_first_view:
+        return ()
     approval, person = asked.approval, asked.given.reviewer
     insert(View(approval=approval, person=person, seen_at=asked.now))
-    return viewed_event(approval)._replace(actor=asked.given.actor)
+    return (viewed_event(approval),)
 
 
 def _edit(approval: ApprovalRequest, edit_id: int | None) -> Edit | None:
@@ -218,7 +220,7 @@ def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> 
         if given.repeats:
             details["repeats"] = str(given.repeats.approval_id)
         voted = Event("approval.voted", str(approval.pk), asked.digest, details)
-        record(given.actor, *asked.events, voted)
+        record(given.actor, *_view(asked), voted)
     return vote
 
 
@@ -276,13 +278,13 @@ def _reject(asked: Answering, judgement: Judgement) -> Decision:
         reason = reason_with_steps(reason, given.steps)
     decision = _decision(asked, judgement, ())
     decision.edit, decision.reason, decision.steps = None, reason, steps_json(given.steps)
-    return close(decision, actor=given.actor, extra=asked.events + extra)
+    return close(decision, actor=given.actor, extra=_view(asked) + extra)
 
 
 def _close(
     asked: Answering, judgement: Judgement, required: Required, counting: Sequence[Vote]
 ) -> Decision:
-    given, extra = asked.given, list(asked.events)
+    given, extra = asked.given, list(_view(asked))
     if given.remember:
         extra += [remember_yes(judgement, given.remember, by=given.reviewer, now=asked.now)]
     if given.allow_steps:
