@@ -65,8 +65,8 @@ class PooledHandler(ASGIHandler):
             request, refusal = self.create_request(scope, body)
             response = refusal or await self._answer(scope, request)
             await self.send_response(response, send)
-            # Ends the request for Django, which gives its thread's connection back.
-            await self._in_pool(scope, response.close)
+            if not response.closed:
+                await self._in_pool(scope, response.close)
 
     async def _answer(self, scope: Any, request: Any) -> HttpResponseBase:
         def respond() -> HttpResponseBase:
@@ -97,6 +97,9 @@ class PooledHandler(ASGIHandler):
         signals.request_started.send(sender=type(self), scope=scope)
         response = self.get_response(request)
         vars(response)["_handler_class"] = type(self)  # as Django's own handlers note
+        if not response.streaming:
+            # Ends the request for Django, which gives the connection of this thread back.
+            response.close()
         return response
 
 

@@ -1,12 +1,13 @@
 """However many pages people look at, agents' calls and decisions are served meanwhile."""
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from threading import Event, current_thread
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpResponse
+from django.core.signals import request_finished
+from django.http import HttpResponse, StreamingHttpResponse
 from django.urls import path, re_path
 
 from dashboard.settings import POSTGRESQL_OPTIONS
@@ -25,13 +26,23 @@ def drawn_slowly(request):
 
 @login_not_required
 def answered(request):
-    return HttpResponse()
+    return HttpResponse("done", headers={"X-Thread": current_thread().name})
+
+
+@login_not_required
+def streamed(request):
+    async def parts():
+        yield b"a"
+        yield b"b"
+
+    return StreamingHttpResponse(parts())
 
 
 urlpatterns = [
     path("", drawn_slowly),
     path("slow", drawn_slowly),
     path("api/v1/slow", drawn_slowly),
+    path("streamed", streamed),
     re_path("", answered),
 ]
 
@@ -82,6 +93,27 @@ async def test_agents_who_take_long_stand_before_no_page(application):
     assert (await page.receive_output(3))["status"] == 200
     go_on.set()
     assert [(await call.receive_output(3))["status"] for call in calls] == [200] * len(calls)
+
+
+@pytest.mark.parametrize("path", ["/approvals/x", "/api/v1/approvals", "/streamed"])
+async def test_a_request_ends_once_and_in_the_thread_that_served_it(application, path):
+    """For there Django gives the connection back; what is streamed is still read then."""
+    ended = []
+
+    def end(**_):
+        ended.append(current_thread().name)
+
+    request_finished.connect(end)
+    talk = await requested(application, "GET", path)
+    start, body = await talk.receive_output(3), await talk.receive_output(3)
+    while body.get("more_body"):
+        body = await talk.receive_output(3)
+    await talk.wait(3)
+    request_finished.disconnect(end)
+
+    served_by = dict(start["headers"]).get(b"X-Thread", b"").decode()
+    assert len(ended) == 1
+    assert served_by in {ended[0], ""}
 
 
 async def test_a_page_is_begun_when_nobody_is_being_answered(application, monkeypatch):
