@@ -507,7 +507,7 @@ def decide(request: PersonRequest, approval_id: UUID) -> str:
     """Record an answer; return the address of the request, with the filters of the list."""
     record(request, approval_id, AnswerForm(request.POST))
     page = reverse("web:request", args=[approval_id])
-    query = "" if request.htmx else filters_of(request.GET).query
+    query = filters_of(request.GET).query if request.GET and not request.htmx else ""
     return f"{page}?{query}" if query else page
 
 
