@@ -3,10 +3,11 @@
 To build the SQL of a queryset takes Django about ten times as long as SQLite takes to answer it,
 and it builds it anew each time. Here a queryset is written as anywhere else, in a function whose
 parameters stand for values that come later. It is compiled when it is first used, once for each
-engine; a call binds its values and makes the models' rows. Compared were Django itself, which
-keeps no compiled queries; ``QuerySet.explain`` and ``raw``, which leave the SQL to whoever writes
-it; and packages that cache the *rows* (cacheops, cachalot), which a gate must not. None keeps the
-statement and reads the rows anew.
+engine; a call binds its values and makes the models' rows.
+
+Nothing that is kept up does this: Django keeps no compiled queries, ``raw()`` leaves the SQL to
+whoever writes it, a driver's prepared statements spare the database its planning and not Django
+its building, and packages such as cacheops and cachalot keep *rows*, which a gate must not.
 
 What a call does is what the ORM does with the same queryset and values: the same SQL, with locks
 where the engine has them, values bound by the type of their field, the same rows.
