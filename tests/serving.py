@@ -241,7 +241,8 @@ class House:
         with self.database() as connection:
             if POSTGRESQL:
                 sql = sql.replace("?", "%s")
-            return connection.execute(sql, parameters).fetchall()
+            done = connection.execute(sql, parameters)
+            return done.fetchall() if done.description else []
 
     @contextmanager
     def database(self):
