@@ -53,6 +53,12 @@ def test_a_rejection_needs_no_reason_and_opens_nothing(token, alice):
     assert (decision.reason, decision.valid_until) == ("", None)
 
 
+def test_the_plain_word_rejects_as_well_and_is_no_vote(token, alice):
+    decision = make.decided(make.pending(token), alice, "rejected")
+
+    assert (decision.status, Vote.objects.count()) == (Status.REJECTED, 0)
+
+
 def test_a_second_reviewer_is_told_and_nothing_is_recorded(token, alice, bob):
     approval = make.pending(token)
     make.decided(approval, alice, Status.REJECTED)

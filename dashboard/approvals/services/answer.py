@@ -155,7 +155,7 @@ def _answer(asked: Answering) -> Decision | Vote | Refused:
     first = given.viewed and not viewed
     asked = replace(asked, given=given, edit=edit, is_first_view=first)
     asked = replace(asked, assigned=assigned, voted=voted)
-    if given.status is Status.REJECTED:
+    if given.status == Status.REJECTED:
         return _reject(asked, latest)
     if asked.standing.held:
         raise OnHold
