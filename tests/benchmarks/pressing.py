@@ -29,29 +29,28 @@ class Side:
 
     def __init__(self, house):
         self.house, self.pid = house, house.server.process.pid
-        self.opened = []
+        self.opened = defaultdict(list)
         self.rounds, self.cpu_s = defaultdict(list), defaultdict(list)
 
-    async def fill(self, count):
-        """Have ``count`` requests whose pages a person has opened."""
-        agent, reviewer = await Agent.of(self.house), await Reviewer.of(self.house)
-        while len(self.opened) < count:
-            self.opened.append(await agent.submit())
-        for approval in self.opened:
-            if "form" not in approval:
-                await reviewer.read(approval)
-        agent.close()
+    async def fill(self, at_once, count):
+        """Have ``count`` requests of each of ``at_once`` agents whose pages a person opened."""
+        reviewer = await Reviewer.of(self.house)
+        for number in range(at_once):
+            agent, opened = await Agent.of(self.house, number), self.opened[number]
+            while len(opened) < count:
+                opened.append(await agent.submit())
+            for approval in opened:
+                if "form" not in approval:
+                    await reviewer.read(approval)
+            agent.close()
         reviewer.close()
 
     async def cycle(self, at_once, count):
         """Let ``at_once`` agents take ``count`` cycles together, each as soon as it can."""
-        await self.fill(count)
-        answered, self.opened = self.opened[:count], self.opened[count:]
-        took, desks = Round(), [await Desk.of(self) for _ in range(at_once)]
-        parts = [answered[number::at_once] for number in range(at_once)]
+        await self.fill(at_once, count // at_once)
+        took, desks = Round(), [await Desk.of(self, number) for number in range(at_once)]
         before, began = cpu_s(self.pid), time.perf_counter()
-        pairs = zip(desks, parts, strict=True)
-        await asyncio.gather(*[desk.answer(part, took) for desk, part in pairs])
+        await asyncio.gather(*[desk.answer(count // at_once, took) for desk in desks])
         took.each_s = (time.perf_counter() - began) / count
         took.cpu_s = (cpu_s(self.pid) - before) / count
         for desk in desks:
@@ -105,27 +104,25 @@ class Round:
     """What some cycles took: seconds from press to agent, and a cycle's time and CPU."""
 
     def __init__(self):
-        self.pressed, self.submitted = [], []
-        self.each_s = self.cpu_s = 0.0
+        self.pressed, self.each_s, self.cpu_s = [], 0.0, 0.0
 
 
 class Desk:
     """An agent with its two connections, and the person who answers it."""
 
-    def __init__(self, side, asking, waiting, reviewer):
-        self.side, self.asking, self.waiting, self.reviewer = side, asking, waiting, reviewer
+    def __init__(self, opened, asking, waiting, reviewer):
+        self.opened, self.asking, self.waiting = opened, asking, waiting
+        self.reviewer = reviewer
 
     @classmethod
-    async def of(cls, side):
-        asking, waiting = [await Agent.of(side.house) for _ in range(2)]
-        return cls(side, asking, waiting, await Reviewer.of(side.house))
+    async def of(cls, side, number):
+        asking, waiting = [await Agent.of(side.house, number) for _ in range(2)]
+        return cls(side.opened[number], asking, waiting, await Reviewer.of(side.house))
 
-    async def answer(self, asked, took):
-        for approval in asked:
+    async def answer(self, count, took):
+        for approval in [self.opened.pop(0) for _ in range(count)]:
             waits = asyncio.create_task(self._told_at(approval))
-            began = time.perf_counter()
-            self.side.opened.append(await self.asking.submit())
-            took.submitted.append(time.perf_counter() - began)
+            self.opened.append(await self.asking.submit())
             self.reviewer.connection.send(*self.reviewer.press(approval))
             began = time.perf_counter()
             took.pressed.append(await waits - began)
