@@ -16,6 +16,7 @@ from tests.benchmarks import (
     asking,
     audit,
     backtesting,
+    beside,
     counting,
     crowd,
     desk,
@@ -68,7 +69,7 @@ def main():
     sizes, began = FULL if options.full else Sizes(), time.perf_counter()
     sizes = sizes._replace(kept=options.kept or sizes.kept)
     wrong = []
-    for name in options.parts or PARTS:
+    for name in options.parts or [name for name in PARTS if options.full or name not in ONLY_FULL]:
         at = time.perf_counter()
         show({f"--- {name}": ""})
         wrong += PARTS[name](sizes) or []
@@ -132,6 +133,11 @@ def _screen(sizes):
         show({"question stored → on the screen": "not measured: there is no Chromium"})
 
 
+def _others(sizes):
+    with houses.dashboard() as house:
+        show(asyncio.run(beside.in_turns(house, sizes.rounds)))
+
+
 def _machinery(sizes):
     show(audit.verification(sizes.entries))
     show(inspecting.inspections(sizes.asked * 2))
@@ -148,15 +154,21 @@ PARTS = {
     "hostile": _hostile,
     "screen": _screen,
     "machinery": _machinery,
+    "others": _others,
 }
+ONLY_FULL = {"others"}
+"""What takes other people's programs from PyPI."""
 
 
 def _options():
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help=f"of {', '.join(PARTS)}")
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--full", action="store_true", help="large numbers; more than an hour")
     parser.add_argument("--kept", type=int, help="closed requests, instead of the usual number")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if unknown := set(options.parts) - PARTS.keys():
+        parser.error(f"There is no part {', '.join(unknown)}; there are {', '.join(PARTS)}.")
+    return options
 
 
 if __name__ == "__main__":

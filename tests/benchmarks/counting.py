@@ -107,12 +107,12 @@ def _of_verbs(found, limits):
     for verb, most in limits.items():
         counts = found["verbs"].get(verb, {})
         for kind, limit in most._asdict().items():
-            count = counts.get(kind)
+            count = counts.get(kind, 0)
             if kind == "fsyncs" and not found["traced"]:
                 continue
             if limit and not count:
                 yield f"{verb}: no {kind} were counted, so the benchmark measures nothing."
-            elif (count or 0) > limit:
+            elif count > limit:
                 yield f"{verb}: {count} {kind}, the limit is {limit}."
 
 
@@ -124,18 +124,17 @@ def _said(verb, counts):
 def _count(house):
     known = {"url": house.url, "token": house.tokens[0], "person": house.headers_of("alice")}
     command = [sys.executable, "-m", "tests.benchmarks.counting", json.dumps(known)]
-    why_not = "made by PostgreSQL's own processes, not counted" if serving.POSTGRESQL else ""
     log = house.folder / "strace"
-    if not why_not:
+    if serving.POSTGRESQL:
+        why_not = "made by PostgreSQL's own processes, not counted"
+    elif not shutil.which("strace"):
         why_not = "not counted: strace is not installed"
-        if shutil.which("strace"):
-            said = _run(house, [*STRACE, str(log), *command])
-            if said.returncode == 0:
-                found = _read(said)
-                with log.open() as lines:
-                    found["verbs"] = with_fsyncs(found["verbs"], lines)
-                return found | {"traced": True}
-            why_not = f"not counted: strace said {said.stderr.strip()[-200:]!r}"
+    elif (said := _run(house, [*STRACE, str(log), *command])).returncode:
+        why_not = f"not counted: under strace, {said.stderr.strip()[-200:]!r}"
+    else:
+        found = _read(said)
+        with log.open() as lines:
+            return found | {"verbs": with_fsyncs(found["verbs"], lines), "traced": True}
     return _read(_run(house, command)) | {"traced": False, "why_not_traced": why_not}
 
 

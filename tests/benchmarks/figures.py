@@ -30,7 +30,11 @@ def times(ours, theirs, asked=None):
     ``asked`` is how often it may be at the most.
     """
     ratios = sorted(our / max(their, 1e-9) for our, their in zip(ours, theirs, strict=True))
-    said = f"{ratios[len(ratios) // 2]:.1f} × ({ratios[0]:.1f} to {ratios[-1]:.1f})"
+    middle, least, most = (
+        f"{ratio:.1f}" if ratio >= 1 else f"{ratio:.2g}"
+        for ratio in (ratios[len(ratios) // 2], ratios[0], ratios[-1])
+    )
+    said = f"{middle} × ({least} to {most})" if len(ratios) > 1 else f"{middle} ×"
     return said if asked is None else f"{said}, asked {asked:g} ×"
 
 

@@ -92,7 +92,7 @@ async def beside_pages(house, *, pages, rate, seconds, rounds):
     return [
         (f"press → agent, {rate} requests/s, no page open", milliseconds(alone.pressed(1))),
         (f"  {pages} pages open", milliseconds(watched.pressed(1))),
-        ("  as often as long", times(*pressed, TIMES_ASKED)),
+        ("  p50 with pages, to without", times(*pressed, TIMES_ASKED)),
         ("  CPU without and with pages", f"{' and '.join(shares)} of a core"),
         ("  lists fetched", f"{fetches:.1f} a second, asked {FETCHES_ASKED} at most"),
     ]

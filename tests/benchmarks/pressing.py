@@ -173,9 +173,9 @@ def _latency(ours, theirs):
         yield f"press → agent, {at_once} at once", milliseconds(pressed[0])
         yield "  the floor", milliseconds(pressed[1])
         rounds = [side.of_rounds(at_once, lambda r: middle(r.pressed)) for side in (ours, theirs)]
-        yield "  p50 of the floor's", times(*rounds, P50_ASKED.get(at_once))
+        yield "  p50, to the floor's", times(*rounds, P50_ASKED.get(at_once))
         slow = [[part_of(one, 0.99)] for one in pressed]
-        yield "  p99 of the floor's", times(*slow, P99_ASKED.get(at_once))
+        yield "  p99, to the floor's", times(*slow, P99_ASKED.get(at_once))
 
 
 def _throughput(ours, theirs):
@@ -183,7 +183,7 @@ def _throughput(ours, theirs):
         each = [side.of_rounds(at_once, lambda r: r.each_s) for side in (ours, theirs)]
         rates = [f"{1 / middle(seconds):.0f} a second" for seconds in each]
         yield f"cycles, {at_once} at once", f"{rates[0]}, the floor {rates[1]}"
-        yield "  a cycle takes of the floor's", times(*each)
+        yield "  time of a cycle, to the floor's", times(*each)
     cpu = [side.of_rounds(1, lambda r: r.cpu_s) for side in (ours, theirs)]
     yield "CPU of a cycle", f"{_of_both(*cpu)}"
 

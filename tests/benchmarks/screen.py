@@ -40,7 +40,7 @@ async def to_the_socket(house, rounds):
     return [
         ("submit, answered", milliseconds(answered)),
         ("submit → reviewer's socket", milliseconds(heard)),
-        ("  of submit itself", times([middle(heard)], [middle(answered)], TIMES_ASKED)),
+        ("  to submit itself", times([middle(heard)], [middle(answered)], TIMES_ASKED)),
     ]
 
 
