@@ -7,7 +7,7 @@ from tests.benchmarks.callers import Agent, Reviewer
 from tests.benchmarks.figures import cpu_s, middle, milliseconds, times
 from tests.benchmarks.pressing import CYCLE, Side, alternating
 
-CYCLES, SUBMISSIONS = 8, 20
+CYCLES, SUBMISSIONS = 6, 20
 SETTLES_S = 1
 TIMES_ASKED, PAGE_ASKED_MS, LOOKS = 1.5, 300, 3
 PAGES = {

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from tests.benchmarks.callers import Agent, Reviewer
 from tests.benchmarks.figures import cpu_s, middle, milliseconds, part_of, times
 
-AT_ONCE = {1: 12, 4: 24, 8: 32}
+AT_ONCE = {1: 8, 4: 16, 8: 24}
 """How many agents ask at once, and how many cycles they take in a round."""
 WARM, ENTERS_S = 4, 0.25
 P50_ASKED, P99_ASKED, CPU_ASKED = {1: 2}, {8: 4}, 2.2
