@@ -44,6 +44,7 @@ class Sizes(NamedTuple):
     asked: int = 25  # of what is only timed
     entries: int = 100_000  # of the audit log
     requests: int = 2000  # that a policy is tried on
+    rate: int = 5  # requests a second beside open pages
     idle_s: int = 4
 
 
@@ -56,6 +57,7 @@ FULL = Sizes(
     asked=200,
     entries=200_000,
     requests=10_000,
+    rate=20,
     idle_s=20,
 )
 
@@ -97,7 +99,7 @@ def _press(sizes):
 def _pages(sizes):
     with houses.dashboard() as house:
         beside = onlookers.beside_pages(
-            house, pages=20, rate=5, seconds=3 * sizes.more, rounds=2 * sizes.more
+            house, pages=20, rate=sizes.rate, seconds=3 * sizes.more, rounds=2 * sizes.more
         )
         show(asyncio.run(beside))
 

@@ -1,8 +1,8 @@
 """How soon DBOS and LangGraph's server tell who waits, in turns with the dashboard.
 
-Each is installed from PyPI into an environment of its own, ``.venv-benchmarks/``. What cannot be
-installed or started is said and left out. Both do less: nobody signs in, no page is drawn and no
-log is kept, and DBOS is not even asked over HTTP.
+Each is installed from PyPI into an environment of its own in ``.venv-benchmarks/``. If one cannot
+be installed or started, the output says why. Both do less than the dashboard: nobody signs in, no
+page is drawn and no log is kept, and DBOS is called in its own process, without HTTP.
 """
 
 import json

@@ -1,9 +1,9 @@
 """Counts what each verb does: statements, commits, fsyncs, hops to threads; and bytes of a page.
 
-A count is the same on every machine and under every load, so a check may fail by it, and by a
-time it may not. The dashboard's own ASGI application is called in a process without a socket, as
-an agent and a reviewer's browser call it. Statements are counted at the driver's cursor, below
-whatever the dashboard prepares, caches or sends past Django.
+A count is the same on every machine and under every load, so the checks fail on counts and never
+on times. The dashboard's own ASGI application is called in a process without a socket, in the same
+way as an agent and a reviewer's browser call it. Statements are counted at the driver's cursor,
+below anything that the dashboard prepares, caches or sends past Django.
 """
 
 import asyncio
@@ -75,7 +75,7 @@ PAGES = {"queue": 16_000, "list": 4_000, "request": 32_000, "bar after a decisio
 
 
 def counted():
-    """Count in a process of its own.
+    """Count in a separate process.
 
     Returns:
         Figures to print, and a sentence for each limit that is not kept.
@@ -219,7 +219,7 @@ class Counts(Counter):
             setattr(owner, name, self.counting(kind, getattr(owner, name)))
 
     def of_trace(self, statement):
-        """Note a commit, whoever asks for it. Statements come once more for each trigger here."""
+        """Note a commit. Statements are not counted here: they come again for each trigger."""
         self["commits"] += statement.startswith("COMMIT")
 
     def counting_cursor(self, factory):

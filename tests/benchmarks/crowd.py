@@ -1,4 +1,4 @@
-"""What a crowd of agents costs of whom each waits for a request of its own, beside the floor."""
+"""What a crowd of waiting agents costs, each with a request of its own, next to the floor."""
 
 import asyncio
 import re

@@ -1,9 +1,8 @@
-"""How soon the agent knows, and what a cycle costs, beside the floor in the same rounds.
+"""How soon the agent has its answer, and what a cycle costs, in turns with the floor.
 
-The clock begins when the last byte of the page's own form was sent, by a browser that is signed
-in, and ends when the agent has read its answer. Each cycle asks for one request and answers an
-earlier one, whose page was opened before: drawing pages takes more than all else and is measured
-by itself.
+The clock starts when a signed-in browser has sent the last byte of the page's own form, and stops
+when the agent has read its answer. Each cycle submits one request and answers an earlier one whose
+page was opened before: drawing a page takes longer than all the rest and is measured separately.
 """
 
 import asyncio
