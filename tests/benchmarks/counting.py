@@ -39,7 +39,7 @@ class Most(NamedTuple):
     fsyncs: int = 0
 
 
-ASKED = {"wait": 2} | dict.fromkeys(["submit", "decide", "started", "finished"], 12)
+ASKED = {"wait": 2, "page": 15} | dict.fromkeys(["submit", "decide", "started", "finished"], 12)
 """How many statements issue 13 asks for. The bar that a browser is shown comes on top."""
 
 LIMITS = {
