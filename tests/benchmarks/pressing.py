@@ -2,7 +2,7 @@
 
 The clock starts when a signed-in browser has sent the last byte of the page's own form, and stops
 when the agent has read its answer. Each cycle submits one request and answers an earlier one whose
-page was opened before: drawing a page takes longer than all the rest and is measured separately.
+page was opened before: drawing a page takes as long as all the rest and is measured separately.
 """
 
 import asyncio
