@@ -19,8 +19,8 @@ WARM, ENTERS_S = 4, 0.25
 P50_ASKED, P99_ASKED, CPU_ASKED = {1: 2}, {8: 4}, 2.2
 """How often as much as the floor's issue 13 asks for at the most, by how many ask at once."""
 CYCLE = ["submit", "wait", "decide", "started", "finished"]
-TOLD = ["submit", "wait", "decide"]
-"""The verbs that an agent waits on before it knows."""
+TOLD, DRAWN = ["submit", "wait", "decide"], "decide and draw the bar"
+"""The verbs before the agent knows; and the last of them as a browser with scripts asks for it."""
 
 
 class Side:
@@ -69,10 +69,11 @@ class Side:
             pairs = zip(waiting, asked, strict=True)
             waits = [asyncio.create_task(one.wait(approval)) for one, approval in pairs]
             await asyncio.sleep(ENTERS_S)
-        with self._cpu_of("decide", count):
-            for approval in asked:
-                await reviewer.decide(approval)
-            await asyncio.gather(*waits)
+        for verb, draws, part in (("decide", False, asked[::2]), (DRAWN, True, asked[1::2])):
+            with self._cpu_of(verb, len(part)):
+                for approval in part:
+                    await reviewer.decide(approval, draws=draws)
+        await asyncio.gather(*waits)
         for state in ("started", "finished"):
             with self._cpu_of(state, count):
                 for approval in asked:
@@ -188,10 +189,11 @@ def _throughput(ours, theirs):
 
 
 def _cpu(ours, theirs):
-    for verb in CYCLE:
+    for verb in [*CYCLE, DRAWN]:
         yield f"CPU of {verb}", _of_both(ours.cpu_s[verb], theirs.cpu_s[verb])
-    told = [side.of_verbs(TOLD) for side in (ours, theirs)]
-    yield f"CPU of {' + '.join(TOLD)}", _of_both(*told, CPU_ASKED)
+    for verbs in (TOLD, [*TOLD[:-1], DRAWN]):
+        told = [side.of_verbs(verbs) for side in (ours, theirs)]
+        yield f"CPU of {' + '.join(verbs)}", _of_both(*told, CPU_ASKED)
     yield "CPU of opening a page", f"{middle(ours.cpu_s['page']) * 1000:.1f} ms"
 
 
