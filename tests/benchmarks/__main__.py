@@ -1,120 +1,176 @@
-"""Runs everything once, on the engine that the environment names, and prints the figures."""
+"""Measures the parts that are named, or all of them, on the engine that the environment names.
+
+Prints figures and ratios. It fails where a count is beyond its limit, and never because of a time.
+"""
 
 import argparse
 import asyncio
 import os
 import resource
-import socket
-import subprocess
 import sys
 import time
-from contextlib import contextmanager
 from typing import NamedTuple
-
-import httpx2
 
 from tests import serving
 from tests.benchmarks import (
     asking,
     audit,
     backtesting,
+    beside,
+    counting,
     crowd,
     desk,
     freezing,
+    history,
+    houses,
     inspecting,
-    latency,
     onlookers,
+    pressing,
     screen,
-    throughput,
 )
 from tests.benchmarks.figures import show
 
 SHAPES = ["names of arguments: markup", "steps: hidden and not", "memory: keys", "49 blocks"]
 
 
-class Bare(NamedTuple):
-    """The server of the floor."""
+class Sizes(NamedTuple):
+    """How much of everything."""
 
-    url: str
-    pid: int
+    rounds: int = 5  # in which two servers take turns
+    more: int = 1  # times the usual cycles in a round
+    waits: int = 1000  # agents who wait at once
+    kept: int = 5000  # requests that were closed
+    pending: int = 1000  # requests that are open
+    asked: int = 25  # of what is only timed
+    entries: int = 100_000  # of the audit log
+    requests: int = 2000  # that a policy is tried on
+    rate: int = 5  # requests a second beside open pages
+    idle_s: int = 4
+
+
+FULL = Sizes(
+    rounds=5,
+    more=5,
+    waits=10_000,
+    kept=100_000,
+    pending=5000,
+    asked=200,
+    entries=200_000,
+    requests=10_000,
+    rate=20,
+    idle_s=20,
+)
 
 
 def main():
     options = _options()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 16_384), hard))
-    serving.MANAGE[1:] = ["-m", "tests.benchmarks.server"]
-    limits = {"PENDING_PER_TOKEN": "100000", "WAITS_PER_PROCESS": "10000"}
-    with serving.serve(environment=limits) as house, floor() as bare:
-        engine = "PostgreSQL" if serving.POSTGRESQL else "SQLite"
-        show({"engine": engine, "load of the machine before": f"{os.getloadavg()[0]:.1f}"})
-        asyncio.run(measure(house, bare, options))
-        show(asking.overhead(house, min(options.rounds, 100)))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 32_768), hard))
+    engine = "PostgreSQL" if serving.POSTGRESQL else "SQLite"
+    show({"engine": engine, "load of the machine before": f"{os.getloadavg()[0]:.1f}"})
+    sizes, began = FULL if options.full else Sizes(), time.perf_counter()
+    sizes = sizes._replace(kept=options.kept or sizes.kept)
+    wrong = []
+    for name in options.parts or [name for name in PARTS if options.full or name not in ONLY_FULL]:
+        at = time.perf_counter()
+        show({f"--- {name}": ""})
+        wrong += PARTS[name](sizes) or []
+        show({f"    {name} took": f"{time.perf_counter() - at:.0f} s"})
+    show({"everything took": f"{time.perf_counter() - began:.0f} s"})
+    if wrong:
+        sys.exit("\n".join(["Counts that are beyond their limits:", *wrong]))
+
+
+def _counts(_):
+    figures, wrong = counting.counted()
+    show(figures)
+    return wrong
+
+
+def _press(sizes):
+    with houses.dashboard() as house, houses.floor() as floor:
+        pressed = pressing.beside_the_floor(house, floor, rounds=sizes.rounds, more=sizes.more)
+        show(asyncio.run(pressed))
+        show(asyncio.run(screen.to_the_socket(house, sizes.asked)))
+        show(asking.overhead(house, sizes.asked))
     show(asking.importing())
-    show(audit.verification(options.entries))
-    show(inspecting.inspections(options.rounds))
-    show(backtesting.replaying(options.requests))
-    show(desk.pages(options.pending, min(options.rounds, 20)))
-    with serving.serve(environment=limits) as house:
-        for kept, pending in ((0, 0), (options.kept, 0), (0, min(options.pending, 1000))):
-            onlookers.filled(house, kept, pending)
-            show(onlookers.while_nobody_asks(house, idle_s=options.idle))
-        show(asyncio.run(onlookers.beside_pages(house, pages=20, rate=5, seconds=5, turns=3)))
-    with serving.serve(environment=limits) as house:
-        show(asyncio.run(freezing.measure(house, seconds=5, words=options.shapes)))
+
+
+def _pages(sizes):
+    with houses.dashboard() as house:
+        beside = onlookers.beside_pages(
+            house, pages=20, rate=sizes.rate, seconds=3 * sizes.more, rounds=2 * sizes.more
+        )
+        show(asyncio.run(beside))
+
+
+def _history(sizes):
+    with houses.dashboard() as empty, houses.dashboard(kept=sizes.kept) as full:
+        show(asyncio.run(history.while_nobody_asks(full, idle_s=sizes.idle_s)))
+        houses.filled(full, 0, sizes.pending)
+        show(asyncio.run(history.while_nobody_asks(full, idle_s=sizes.idle_s)))
+        show(asyncio.run(history.beside_the_empty(empty, full, rounds=sizes.rounds)))
+
+
+def _crowd(sizes):
+    with houses.floor(pending=sizes.waits) as floor:
+        show(asyncio.run(crowd.waits(floor, "floor", answered=10)))
+    with houses.dashboard(pending=sizes.waits) as house:
+        show(asyncio.run(crowd.waits(house, "dashboard", answered=10)))
+
+
+def _desk(sizes):
+    show(desk.pages(sizes.pending, max(3, sizes.asked // 10)))
+
+
+def _hostile(sizes):
+    with houses.dashboard() as house:
+        show(asyncio.run(freezing.measure(house, seconds=sizes.idle_s, words=SHAPES)))
+
+
+def _screen(sizes):
     if screen.CHROMIUM.exists():
-        show(screen.to_the_screen(min(options.rounds, 50)))
+        show(screen.to_the_screen(sizes.asked))
+    else:
+        show({"question stored → on the screen": "not measured: there is no Chromium"})
 
 
-async def measure(house, bare, options):
-    rounds = options.rounds
-    await latency.to_the_agent(house, 50)  # warm
-    show(await latency.of_the_floor(bare.url, rounds))
-    show(await latency.to_the_agent(house, rounds))
-    show(await latency.to_the_page(house, rounds))
-    for agents in (1, 4):
-        show(await throughput.of_the_floor(bare.url, agents, rounds))
-        show(await throughput.cycles(house, agents, rounds))
-    show(await crowd.of_the_floor(bare, options.waits))
-    show(await crowd.waits(house, options.waits))
+def _others(sizes):
+    with houses.dashboard() as house:
+        show(asyncio.run(beside.in_turns(house, sizes.rounds)))
 
 
-@contextmanager
-def floor():
-    listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
-    command = [sys.executable, "-m", "tests.benchmarks.echo", str(listener.fileno())]
-    process = subprocess.Popen(command, pass_fds=[listener.fileno()])
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    try:
-        _until_answered(url)
-        yield Bare(url, process.pid)
-    finally:
-        process.terminate()
-        process.wait()
-        listener.close()
+def _machinery(sizes):
+    show(audit.verification(sizes.entries))
+    show(inspecting.inspections(sizes.asked * 2))
+    show(backtesting.replaying(sizes.requests))
 
 
-def _until_answered(url):
-    for _ in range(200):
-        try:
-            httpx2.get(url, trust_env=False)
-        except httpx2.TransportError:
-            time.sleep(0.05)
-        else:
-            return
+PARTS = {
+    "counts": _counts,
+    "press": _press,
+    "pages": _pages,
+    "history": _history,
+    "crowd": _crowd,
+    "desk": _desk,
+    "hostile": _hostile,
+    "screen": _screen,
+    "machinery": _machinery,
+    "others": _others,
+}
+ONLY_FULL = {"others"}
+"""What takes other people's programs from PyPI."""
 
 
 def _options():
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
-    parser.add_argument("--rounds", type=int, default=400, help="of everything that is timed")
-    parser.add_argument("--waits", type=int, default=2000, help="agents who wait at once")
-    parser.add_argument("--entries", type=int, default=200_000, help="of the audit log")
-    parser.add_argument("--requests", type=int, default=10_000, help="that a policy is tried on")
-    parser.add_argument("--pending", type=int, default=5000, help="that the desk's queue holds")
-    parser.add_argument("--kept", type=int, default=5000, help="closed requests, when idle")
-    parser.add_argument("--idle", type=int, default=10, help="seconds that nobody asks anything")
-    parser.add_argument("--shapes", nargs="*", default=SHAPES, help="of hostile content, by name")
-    return parser.parse_args()
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--full", action="store_true", help="large numbers; more than an hour")
+    parser.add_argument("--kept", type=int, help="closed requests, instead of the usual number")
+    options = parser.parse_args()
+    if unknown := set(options.parts) - PARTS.keys():
+        parser.error(f"There is no part {', '.join(unknown)}; there are {', '.join(PARTS)}.")
+    return options
 
 
 if __name__ == "__main__":

@@ -6,11 +6,10 @@ import time
 from queue import SimpleQueue
 from threading import Thread
 
-import httpx2
-
 from approval_client import ApprovalRequest, Client
 from tests.benchmarks.figures import milliseconds
 
+WARM = 5
 IMPORT = """
 import time
 began = time.process_time()
@@ -20,19 +19,19 @@ print(time.process_time() - began)
 
 
 def overhead(house, rounds):
-    """The time of this thread's CPU alone: submit, wait, be answered, start. A thread decides."""
+    """The time of this thread's CPU alone: submit, wait, be answered, start. A person decides."""
     waiting, took = SimpleQueue(), []
-    reviewer = Thread(target=_decide, args=(house.url, waiting))
+    reviewer = Thread(target=_decide, args=(house, waiting))
     reviewer.start()
     with Client(house.url, house.tokens[1]) as client:
-        for number in range(rounds + 10):
+        for number in range(rounds + WARM):
             question = ApprovalRequest.code(f"print({number})", "python")
             began = time.thread_time()
             client.request_approval(question, heard=lambda answer: waiting.put(answer.id))
             took.append(time.thread_time() - began)
     waiting.put(None)
     reviewer.join()
-    return {"CPU of a question and its answer": milliseconds(took[10:])}  # warm
+    return {"CPU of a question and its answer": milliseconds(took[WARM:])}
 
 
 def importing(rounds=10):
@@ -42,7 +41,8 @@ def importing(rounds=10):
     return {"CPU of importing approval_client": milliseconds(map(float, told))}
 
 
-def _decide(url, waiting):
-    with httpx2.Client(base_url=url, trust_env=False) as reviewer:
+def _decide(house, waiting):
+    with house.browser() as browser:
         while approval_id := waiting.get():
-            reviewer.post(f"/decide/{approval_id}")
+            answer = house.decide(browser, {"id": approval_id})
+            assert answer.is_redirect, answer.text

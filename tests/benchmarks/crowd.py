@@ -1,95 +1,103 @@
-"""What two thousand agents who wait cost, and how soon one decision answers them all."""
+"""What a crowd of waiting agents costs, each with a request of its own, next to the floor."""
 
 import asyncio
-import json
+import re
 import time
 from pathlib import Path
+from uuid import UUID
 
-from tests.benchmarks.http import AgentConnection, Connection
-from tests.benchmarks.latency import ask
+from tests.benchmarks.callers import HOLD_S, Agent, Reviewer
+from tests.benchmarks.figures import cpu_s, milliseconds
+from tests.benchmarks.http import Connection
 
-TOKENS = 100
-IDLE_S = 8
-SETTLES_S = 14  # at most, so that no wait is over before the decision
-MAKE_TOKENS = f"""
-import json
-from dashboard.accounts import tokens
-from dashboard.accounts.services.agents import create_agent
-from dashboard.accounts.services.people import OPERATOR
-crowd = create_agent(name="crowd", by=OPERATOR)
-print(json.dumps([tokens.issue(crowd, by=OPERATOR)[1] for _ in range({TOKENS})]))
+STAYS_S, ENTER_WITHIN_S = 6, 100
+SETTLED_S = 0.05  # of CPU in a second: nobody enters any more
+PENDING = """
+SELECT r.id, a.name FROM dashboard_approvalrequest r JOIN dashboard_agent a ON a.id = r.agent_id
+WHERE r.status = 'pending'
 """
 
 
-async def waits(house, size):
-    """Hold ``size`` waits of a hundred tokens for one request, look at the server, decide."""
-    tokens = json.loads(house.manage("shell", "-v0", "-c", MAKE_TOKENS).stdout)
-    crowd = [await _connect(house.url, tokens[n % TOKENS]) for n in range(size)]
-    approval = await ask(crowd[0])
-    pid = house.server.process.pid
-    before = _server(pid)
-    began = time.perf_counter()
-    answers = [
-        asyncio.create_task(one.ask("GET", f"/approvals/{approval['id']}/wait?hold=25"))
-        for one in crowd
-    ]
-    settled = await _settled(pid)
-    await asyncio.sleep(IDLE_S)
-    idle = _server(pid)
-    reviewer = await Connection.open(house.url)
-    decided = time.perf_counter()
-    reviewer.send("POST", f"/decide/{approval['id']}")
-    cpu_s = idle["cpu_s"] - settled["cpu_s"]
-    statuses = {answer["status"] for answer in await asyncio.gather(*answers)}
-    took = time.perf_counter() - decided
-    assert statuses == {"approved"}, statuses
-    assert took + decided - began < 25, "some had to ask again"
-    return {
-        f"{size} waiting: threads": settled["threads"],
-        f"{size} waiting: memory": f"{(settled['kb'] - before['kb']) / size:.1f} kB each",
-        f"{size} waiting: idle CPU": f"{cpu_s / IDLE_S:.1%} of a core",
-        f"{size} waiting: all answered after": f"{took:.2f} s",
-    }
-
-
-async def of_the_floor(bare, size):
-    """Hold ``size`` bare requests."""
-    crowd = [await Connection.open(bare.url) for _ in range(size)]
-    before = _server(bare.pid)
-    for one in crowd:
-        one.send("GET", "/hold", {"Authorization": f"Bearer {'x' * 48}"})
-    await asyncio.sleep(IDLE_S / 2)
-    held = _server(bare.pid)
+async def waits(house, name, *, answered):
+    """Have an agent wait for each pending request, look at the server, and answer some."""
+    pid, requests = house.server.process.pid, _pending(house)
+    size, reviewer = len(requests), await Reviewer.of(house)
+    pressed = [{"id": approval_id} for approval_id, _ in requests[:: size // answered]]
+    for approval in pressed:
+        await reviewer.read(approval)
+    crowd = [Waiter(await Connection.open(house.url), *one) for one in _asked(house, requests)]
+    before = _memory_kb(pid), cpu_s(pid)
+    tasks = {one.approval["id"]: asyncio.create_task(one.stay()) for one in crowd}
+    await _settled(pid)
+    again = sum(one.returned for one in crowd)  # who entered first came back before the last did
+    entering = (cpu_s(pid) - before[1]) / (size + again)
+    began, at_first = time.perf_counter(), cpu_s(pid)
+    await asyncio.sleep(STAYS_S)
+    share = (cpu_s(pid) - at_first) / (time.perf_counter() - began)
+    returned = sum(one.returned for one in crowd) - again
+    kb = (_memory_kb(pid) - before[0]) / size
+    took = [await _press(reviewer, approval, tasks[approval["id"]]) for approval in pressed]
+    for task in tasks.values():
+        task.cancel()
+    await asyncio.gather(*tasks.values(), return_exceptions=True)
     for one in crowd:
         one.close()
-    each = (held["kb"] - before["kb"]) / size
-    return {f"floor: {size} bare requests held: memory": f"{each:.1f} kB each"}
+    staying = share if returned else share + entering * size / HOLD_S
+    return [
+        (f"{name}: {size:,} wait, a request each: to enter", f"{entering * 1000:.2f} ms of CPU"),
+        ("  memory, threads", f"{kb:.1f} kB each, {len(list(_tasks(pid)))} threads"),
+        (f"  to stay, while {returned:,} come back", f"{share:.1%} of a core"),
+        (f"  to stay, coming back every {HOLD_S} s", f"{staying:.1%} of a core"),
+        ("  press → agent", milliseconds(took)),
+    ]
 
 
-async def _connect(url, token):
-    connection = await AgentConnection.open(url)
-    connection.token = token
-    return connection
+class Waiter(Agent):
+    """Waits for one request, and again whenever it is told that nobody decided."""
+
+    def __init__(self, connection, token, approval_id):
+        super().__init__(connection, token)
+        self.approval, self.returned = {"id": approval_id}, 0
+
+    async def stay(self):
+        """Return when the answer was read."""
+        while (await self.wait(self.approval))["status"] == "pending":
+            self.returned += 1
+        return time.perf_counter()
+
+
+async def _press(reviewer, approval, told):
+    reviewer.connection.send(*reviewer.press(approval))
+    began = time.perf_counter()
+    took = await told - began
+    status, bar = await reviewer.connection.receive()
+    assert status == 200, (status, bar[:500])
+    return took
+
+
+def _pending(house):
+    return [(str(UUID(str(approval_id))), name) for approval_id, name in house.rows(PENDING)]
+
+
+def _asked(house, requests):
+    """Give the token of each request's agent; agents are called after their tokens."""
+    for approval_id, agent in requests:
+        yield house.tokens[int(re.fullmatch(r"agent-(\d+)", agent)[1])], approval_id
 
 
 async def _settled(pid):
-    """Wait until the server has taken every wait and has nothing more to do."""
-    now = _server(pid)
-    for _ in range(SETTLES_S):
-        before = now
+    """Wait until the server has taken every wait and has nothing more to do, if that ever is."""
+    for _ in range(ENTER_WITHIN_S):
+        before = cpu_s(pid)
         await asyncio.sleep(1)
-        now = _server(pid)
-        if now["cpu_s"] - before["cpu_s"] < 0.1:
+        if cpu_s(pid) - before < SETTLED_S:
             break
-    return now
 
 
-def _server(pid):
-    process = Path(f"/proc/{pid}")
-    status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
-    fields = (process / "stat").read_text().rpartition(")")[2].split()
-    return {
-        "threads": int(status["Threads"]),
-        "kb": int(status["VmRSS"].split()[0]),
-        "cpu_s": (int(fields[11]) + int(fields[12])) / 100,
-    }
+def _tasks(pid):
+    return Path(f"/proc/{pid}/task").iterdir()
+
+
+def _memory_kb(pid):
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
