@@ -104,12 +104,15 @@ def test_titles_and_remarks_hold_no_word_of_the_agent(kind):
 
 
 def test_many_blocks_that_hang_their_lexer_share_the_budget_of_one_page(monkeypatch):
+    hung = []
+
     def hang(*_):
+        hung.append(1)
         time.sleep(0.04)
         raise sandbox.DeadlineExceeded
 
     monkeypatch.setattr(sandbox, "call", hang)
     monkeypatch.setattr(drawing, "ColourBudget", lambda: ColourBudget(left_s=0.1))
-    started_at = time.monotonic()
     render("code", {"code": "\n\n".join(f"```c\n{number}\n```" for number in range(50))})
-    assert time.monotonic() - started_at < 0.4
+
+    assert 1 <= len(hung) <= 3  # of 50: 0.1 s hold no more
