@@ -22,17 +22,17 @@ def test_sets_mean_what_fnmatch_means(text, name):
 
 
 def test_a_hostile_name_takes_linear_time():
-    begin = time.perf_counter()
+    begin = time.thread_time()
 
     assert not glob("*a*a*a*a*a*a*a*a*b")("a" * 100_000)
-    assert time.perf_counter() - begin < 1
+    assert time.thread_time() - begin < 1
 
 
 def test_a_hostile_text_takes_linear_time():
-    begin = time.perf_counter()
+    begin = time.thread_time()
 
     assert not Pattern("(a*)*b").occurs_in(b"a" * 200_000)
-    assert time.perf_counter() - begin < 1
+    assert time.thread_time() - begin < 1
 
 
 @pytest.mark.parametrize("text", ["(", "(?=a)", r"(a)\1", "a{5000}", "*", "\ud800"])

@@ -131,12 +131,12 @@ def test_what_is_not_plain_yaml_is_refused(text, said):
 
 @pytest.mark.parametrize("opening", ["[", "{a: ", "- ", "? "])
 def test_what_is_nested_deeply_is_refused_at_once(opening):
-    begin = time.perf_counter()
+    begin = time.thread_time()
     hostile = opening * (MOST_BYTES // len(opening) - 1)
 
     with pytest.raises(YamlError):
         load(hostile)
-    assert time.perf_counter() - begin < 1
+    assert time.thread_time() - begin < 1
 
 
 def test_nothing_is_nothing():

