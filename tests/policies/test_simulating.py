@@ -71,7 +71,7 @@ def test_ten_thousand_cases_take_seconds():
     rules = [
         rule("reject", f"r{i}", content_matches=f"drop\\s+t{i}", tools=["x"]) for i in range(20)
     ]
-    begin = time.perf_counter()
+    begin = time.thread_time()
 
     assert simulate(silent(*rules), [case(CLEAN)] * 10_000).cases == 10_000
-    assert time.perf_counter() - begin < 5
+    assert time.thread_time() - begin < 5
