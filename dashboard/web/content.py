@@ -376,8 +376,8 @@ class Content:
 
     @property
     def lines(self) -> int:
-        """How many lines there are, each text counted once."""
-        return sum(block.code.line_count for block in self.blocks if not block.is_raw)
+        """How many lines people count, each text counted once."""
+        return sum(block.lines for block in self.blocks if not block.is_raw)
 
     @property
     def secrets(self) -> frozenset[str]:
