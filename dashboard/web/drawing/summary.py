@@ -247,7 +247,8 @@ def _code(content: Any, head: str, report: Report, lines: int) -> Summary:
     code = content.get("code", "") if isinstance(content, dict) else _member("code", head)
     code = code if isinstance(code, str) else ""
     is_whole = content is not None
-    written = code.rstrip("\n").count("\n") + 1 if code else 0
+    blocks = _blocks(code)
+    written = sum(map(_lines_of_block, blocks)) if blocks else _lines_of_block(code)
     size = _lines(written if is_whole else lines or written, is_least=not (is_whole or lines))
     language = _languages(report)
     line = _telling_line(code, report, is_whole=is_whole)
@@ -284,15 +285,26 @@ def _found_in(code: str, report: Report, lines: Sequence[str]) -> Iterator[int]:
             yield at
 
 
+def _blocks(code: str) -> list[str]:
+    """Return the code of each block where the whole text is fenced; none elsewhere."""
+    fenced = parse_fences(code) if code.startswith("```") else None
+    return [block.code for block in fenced or ()]
+
+
+def _lines_of_block(code: str) -> int:
+    """Count as the page does: the break at the end begins no line."""
+    return code.count("\n") + (not code.endswith("\n")) if code else 0
+
+
 def _starts(code: str, report: Report) -> dict[int, int]:
     """Return in which line, from 0, each block of code begins."""
-    blocks = parse_fences(code) if code.startswith("```") else None
-    if blocks is None:
+    blocks = _blocks(code)
+    if not blocks:
         return {0: 0} if len(report.languages) <= 1 else {}
     starts, at = dict[int, int](), 1
     for number, block in enumerate(blocks):
         starts[number] = at
-        at += block.code.count("\n") + 4  # its end, an empty line, and the next beginning
+        at += block.count("\n") + 4  # its end, an empty line, and the next beginning
     return starts
 
 

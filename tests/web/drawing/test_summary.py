@@ -104,7 +104,7 @@ def test_a_line_in_a_second_block_of_code_is_found():
     text = "```python\nx = 1\n```\n\n```sh\nset -e\nrm -rf /srv\n```"
 
     assert line_of(Kind.CODE, {"code": text}) == "rm -rf /srv"
-    assert titled(Kind.CODE, {"code": text}) == "Python and Bash, 8 lines: deletes a folder"
+    assert titled(Kind.CODE, {"code": text}) == "Python and Bash, 3 lines: deletes a folder"
 
 
 @pytest.mark.parametrize(
