@@ -89,7 +89,10 @@ def _in_view(said: Any) -> dict[str, Any]:
         raise ValueError(unit)
     if len(spans) > _MOST_SPANS:
         raise ValueError(unit)
-    if any(not 1 <= first <= last <= of or for_s < 0 for first, last, for_s in spans):
+    if any(
+        not 1 <= first <= last <= of or not 0 <= for_s <= _LONGEST_S
+        for first, last, for_s in spans
+    ):
         raise ValueError(spans)
     if bool(seen) != bool(spans):
         raise ValueError(seen)
@@ -99,6 +102,8 @@ def _in_view(said: Any) -> dict[str, Any]:
 _MOST_SPANS = 60
 
 _MOST_PARTS = 10_000_000
+
+_LONGEST_S = 100 * 24 * 3600  # far beyond the longest time limit
 
 
 def in_view_in_words(shown: str) -> str:

@@ -116,6 +116,7 @@ def test_what_was_in_view_in_words(said, words):
         json.dumps(IN_VIEW | {"spans": [[0, 3, 1]]}),
         json.dumps(IN_VIEW | {"spans": [[5, 3, 1]]}),
         json.dumps(IN_VIEW | {"spans": [[1, 3, -1]]}),
+        json.dumps(IN_VIEW | {"spans": [[1, 3, 10**9]]}),
         json.dumps(IN_VIEW | {"spans": [[1, 3]]}),
         json.dumps(IN_VIEW | {"spans": [[1, 1, 1]] * 61}),
         json.dumps(IN_VIEW | {"spans": []}),
