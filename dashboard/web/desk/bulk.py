@@ -18,7 +18,7 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from approval_client.wire import Kind, Status, canonical_json, parse_json
+from approval_client.wire import JsonError, Kind, Status, canonical_json, parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
@@ -227,31 +227,66 @@ def _title(one: Any) -> SafeString:
     return title(one.kind, one.head, one.tail, Report.from_json(one.report))
 
 
+_Path = tuple[str, ...]
+"""The names that lead to a value."""
+
+_NOT_GIVEN = trusted('<span class="muted">not given</span>')
+
+
 def _table(approvals: Sequence[ApprovalRequest]) -> tuple[Columns | None, list[list[SafeString]]]:
-    """Set the arguments of calls in columns, each value whole; only those that differ."""
+    """Set the arguments of calls in columns, each value whole; only those that differ.
+
+    There is a table only where it tells all that is different: each name stands for one value,
+    and nothing differs besides the arguments.
+    """
     none: list[list[SafeString]] = [[] for _ in approvals]
     if not approvals or approvals[0].kind != Kind.TOOL_CALL:
         return None, none
-    calls = [dict(_leaves(parse_json(one.content)["arguments"])) for one in approvals]
-    names = list(dict.fromkeys(name for call in calls for name in call))
-    differing = [name for name in names if len({call.get(name) for call in calls}) > 1]
-    if len(names) > _MOST_NAMES or len(differing) > _MOST_COLUMNS:
+    contents = [parse_json(one.content) for one in approvals]
+    calls = [dict(_leaves(content.pop("arguments"))) for content in contents]
+    paths = list(dict.fromkeys(path for call in calls for path in call))
+    differing = [path for path in paths if len({call.get(path) for call in calls}) > 1]
+    tells_all = len(set(map(canonical_json, contents))) == 1
+    is_clear = len(set(map(_name, paths))) == len(paths)
+    is_small = len(paths) <= _MOST_NAMES and len(differing) <= _MOST_COLUMNS
+    if not (tells_all and is_clear and is_small):
         return None, none
     shared = [
-        (untrusted(name), untrusted(calls[0][name])) for name in names if name not in differing
+        (untrusted(_name(path)), _value(calls[0][path])) for path in paths if path not in differing
     ]
-    rows = [[untrusted(call.get(name, "")) for name in differing] for call in calls]
-    return Columns(list(map(untrusted, differing)), shared), rows
+    rows = [
+        [_value(call[path]) if path in call else _NOT_GIVEN for path in differing]
+        for call in calls
+    ]
+    return Columns([untrusted(_name(path)) for path in differing], shared), rows
 
 
-def _leaves(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each value that is not an object, by the names that lead to it; a text as it is."""
+def _name(path: _Path) -> str:
+    return ".".join(path)
+
+
+def _value(text: str) -> SafeString:
+    """Draw a value, given as JSON: a text without its quotes, unless it then reads as another."""
+    value = parse_json(text)
+    return untrusted(text if not isinstance(value, str) or _is_json(value) else value)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        parse_json(text)
+    except JsonError:
+        return not text.strip()
+    return True
+
+
+def _leaves(value: Mapping[str, Any], before: _Path = ()) -> Iterator[tuple[_Path, str]]:
+    """Yield each value that is not an object, as JSON, by the names that lead to it."""
     for key, inner in value.items():
-        name = f"{before}{key}"
+        path = (*before, key)
         if isinstance(inner, Mapping) and inner:
-            yield from _leaves(inner, f"{name}.")
+            yield from _leaves(inner, path)
         else:
-            yield name, inner if isinstance(inner, str) else canonical_json(inner)
+            yield path, canonical_json(inner)
 
 
 def read_back(signed: str, person: User) -> SignedItem | None:

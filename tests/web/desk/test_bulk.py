@@ -96,6 +96,48 @@ def test_more_arguments_than_a_table_holds_are_compared_with_the_first(browser, 
     assert len(list(found.all(class_="diff"))) == 1
 
 
+@pytest.mark.parametrize(
+    ("first", "other", "told"),
+    [
+        (1, "1", [["1"], ['"1"']]),
+        (None, "null", [["null"], ['"null"']]),
+        ("a", "", [["a"], ['""']]),
+        ("a", " ", [["a"], ['" "']]),
+        (1, 1.0, [["1"], ["1.0"]]),
+    ],
+)
+def test_what_reads_alike_and_is_not_is_told_apart_in_a_table(browser, ask, first, other, told):
+    fields = {"kind": Kind.TOOL_CALL, "capability": "files"}
+    approvals = [
+        ask(content={"tool": "t", "arguments": {"a": value}}, **fields) for value in (first, other)
+    ]
+
+    assert cells(page(browser, approvals)) == told
+
+
+def test_an_argument_that_is_missing_is_told_from_an_empty_one(browser, ask):
+    fields = {"kind": Kind.TOOL_CALL, "capability": "files"}
+    approvals = [
+        ask(content={"tool": "t", "arguments": {"o": {"x": 1} | more}}, **fields)
+        for more in ({"a": ""}, {})
+    ]
+
+    assert cells(page(browser, approvals)) == [['""'], ["not given"]]
+
+
+def test_two_names_that_read_alike_are_no_columns(browser, ask):
+    fields = {"kind": Kind.TOOL_CALL, "capability": "files"}
+    approvals = [
+        ask(content={"tool": "t", "arguments": {"a": {"b": hidden}, "a.b": "safe"}}, **fields)
+        for hidden in ("safe", "quite another")
+    ]
+
+    found = page(browser, approvals)
+
+    assert list(found.all(class_="bulk-table")) == []
+    assert "quite another" in found.one("ins").text
+
+
 def test_what_else_the_agent_says_of_the_others_is_in_its_frame(browser, calls):
     first, other = calls("/a"), calls("/b", objective="Look", evidence={"why": "<b>now</b>"})
 
