@@ -17,11 +17,14 @@ from platformdirs import user_data_path
 env = environ.Env()
 
 
-def whole_number(name: str, default: int) -> int:
+def whole_number(name: str, default: int, least: int = 0) -> int:
     """Read a setting that counts something."""
     text = env.str(name, default="") or str(default)
-    if not text.isascii() or not text.isdigit():
-        raise ImproperlyConfigured(f"{name} is {text!r}. Set a whole number, or unset it.")
+    if not text.isascii() or not text.isdigit() or int(text) < least:
+        at_least = f" of at least {least}" if least else ""
+        raise ImproperlyConfigured(
+            f"{name} is {text!r}. Set a whole number{at_least}, or unset it."
+        )
     return int(text)
 
 
@@ -30,6 +33,17 @@ def on_or_off(name: str, text: str) -> bool:
     if text not in {"", "0", "1"}:
         raise ImproperlyConfigured(f"{name} is {text!r}. Set 1 or 0, or unset it.")
     return text == "1"
+
+
+def true_or_false(name: str) -> bool:
+    """Read a switch as Django projects have it; a word that is neither is a mistake."""
+    text = env.str(name, default="").strip().lower()
+    if text not in {*_TRUE, *_FALSE, ""}:
+        raise ImproperlyConfigured(f"{name} is {text!r}. Set true or false, or unset it.")
+    return text in _TRUE
+
+
+_TRUE, _FALSE = {"1", "true", "on", "yes"}, {"0", "false", "off", "no"}
 
 
 def networks(name: str, texts: list[str]) -> list[str]:
@@ -61,7 +75,7 @@ DATA_DIR = (
 DATA_DIR = Path(env.str("DASHBOARD_DATA_DIR", default=str(DATA_DIR))).absolute()
 SECRET_KEY_FILE = DATA_DIR / "secret_key"
 
-DEBUG = env.bool("DEBUG", default=False)
+DEBUG = true_or_false("DEBUG")
 SECRET_KEY = env.str("SECRET_KEY", default="")
 SECRET_KEY_IS_CONFIGURED = "SECRET_KEY" in env.ENVIRON
 if not SECRET_KEY_IS_CONFIGURED:
@@ -83,6 +97,7 @@ _https = _public.scheme == "https"
 PROXY_COUNT = whole_number("PROXY_COUNT", 0)
 
 LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
+ALLOWED_HOSTS_IS_CONFIGURED = "ALLOWED_HOSTS" in env.ENVIRON
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[*LOOPBACK_HOSTS, _public.hostname or ""])
 
 # --- what it is made of -------------------------------------------------------------------------
@@ -215,7 +230,7 @@ CACHES = {
 # --- people -------------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "dashboard.User"
-AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = ["dashboard.accounts.sessions.People"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {
@@ -234,16 +249,28 @@ SIGN_IN_LINK_LIFE_S = 3600
 
 # --- how much, how long -------------------------------------------------------------------------
 
-PENDING_PER_TOKEN = whole_number("PENDING_PER_TOKEN", 50)
+# By each process. A submission counts as five requests; a body of 1 MiB has to fit.
+REQUESTS_PER_MINUTE = whole_number("REQUESTS_PER_MINUTE", 3000, least=60)
+KIB_PER_MINUTE = whole_number("KIB_PER_MINUTE", 12 * 1024, least=1024)
+PENDING_PER_TOKEN = whole_number("PENDING_PER_TOKEN", 50, least=1)
 # Of all that an agent ever sent; those that no request named are deleted after a day.
 NOTEBOOK_MIB_PER_AGENT = whole_number("NOTEBOOK_MIB_PER_AGENT", 1024)
-WAITS_PER_TOKEN = whole_number("WAITS_PER_TOKEN", 100)
-WAITS_PER_PROCESS = whole_number("WAITS_PER_PROCESS", 5000)
+WAITS_PER_TOKEN = whole_number("WAITS_PER_TOKEN", 100, least=1)
+WAITS_PER_PROCESS = whole_number("WAITS_PER_PROCESS", 5000, least=1)
 
 # --- what is told to other machines -------------------------------------------------------------
 
 # Besides the public internet: networks that webhooks may be sent to. Plain http is for loopback.
 WEBHOOK_NETWORKS = networks("WEBHOOK_NETWORKS", env.list("WEBHOOK_NETWORKS", default=[]))
+
+# --- how the audit log is watched ---------------------------------------------------------------
+
+# Where `start` keeps heads of the log, besides the database: a file, or a host's address.
+AUDIT_HEADS = env.str("AUDIT_HEADS", default="")
+AUDIT_HEADS_EVERY_S = whole_number("AUDIT_HEADS_EVERY_S", 300)
+READY_NEEDS_WHOLE_LOG = on_or_off(
+    "READY_NEEDS_WHOLE_LOG", env.str("READY_NEEDS_WHOLE_LOG", default="")
+)
 
 # --- how policies are published -----------------------------------------------------------------
 
@@ -251,6 +278,7 @@ POLICY_TWO_PEOPLE = on_or_off("POLICY_TWO_PEOPLE", env.str("POLICY_TWO_PEOPLE", 
 
 # --- the browser's side -------------------------------------------------------------------------
 
+SESSION_ENGINE = "dashboard.accounts.sessions"
 SESSION_COOKIE_AGE = 8 * 3600
 SESSION_COOKIE_SAMESITE = "Lax"  # Strict would make every link from a message look signed out
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _https
@@ -292,8 +320,17 @@ USE_TZ = True
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "line": {
+            "()": "dashboard.logs.Line",
+            "format": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
+        }
+    },
+    "filters": {"sparing": {"()": "dashboard.logs.Sparing"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["sparing"]}
+    },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "approval_client": {"level": "INFO"},

@@ -1,4 +1,4 @@
-"""Statements of the ORM whose SQL is made once and then only bound, for the path agents wait on.
+"""Statements of the ORM whose SQL is made once and then only bound: for agents, and for pages.
 
 To build the SQL of a queryset takes Django about ten times as long as SQLite takes to answer it,
 and it builds it anew each time. Here a queryset is written as anywhere else, in a function whose
@@ -18,18 +18,20 @@ Threads may share a statement: of two that compile it at once, both make the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
 from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from django.db import connection
-from django.db.models import Expression, Field, Model, QuerySet
-from django.db.models.query import ModelIterable
+from django.db.models import Expression, Field, Lookup, Model, QuerySet
+from django.db.models.query import FlatValuesListIterable, ModelIterable, ValuesListIterable
 from django.db.models.sql import InsertQuery, UpdateQuery
 from django.db.transaction import TransactionManagementError
 
 P = ParamSpec("P")
 M = TypeVar("M", bound=Model)
+R = TypeVar("R")
 T = TypeVar("T")
 
 
@@ -39,6 +41,41 @@ class Attribute(Protocol):
     @property
     def field(self) -> Field[Any, Any]:
         """The field itself."""
+
+
+class Many(NamedTuple):
+    """Says of a parameter that it stands for any number of values of a field, for ``among``."""
+
+    of: Attribute
+
+    @property
+    def field(self) -> Field[Any, Any]:
+        """The field of each of them."""
+        return self.of.field
+
+
+@Field.register_lookup
+class Among(Lookup):
+    """``pk__among=ids`` is what ``pk__in=ids`` is, in one SQL for any number of values."""
+
+    lookup_name = "among"
+    prepare_rhs = False
+
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
+        """Compare with an array, or on SQLite with the values of a JSON array."""
+        left, params = self.process_lhs(compiler, connection)
+        values = (self.rhs,)
+        if not isinstance(self.rhs, _Slot):
+            values = (_array(self.lhs.output_field, self.rhs),)
+        if connection.vendor == "postgresql":
+            return f"{left} = ANY(%s)", (*params, *values)
+        sql = f"{left} IN (SELECT value FROM json_each(%s))"  # noqa: S608 - no values
+        return sql, (*params, *values)
+
+
+def _array(field: Field[Any, Any], values: Iterable[Any]) -> Any:
+    prepared = [field.get_db_prep_value(value, connection, prepared=False) for value in values]
+    return prepared if connection.vendor == "postgresql" else json.dumps(prepared)
 
 
 class _Slot(Expression):
@@ -68,8 +105,9 @@ class _Parameters:
     """The parameters of a function that builds a statement, each with the field of its values."""
 
     def __init__(self, build: Callable[..., Any], fields: Sequence[Attribute]) -> None:
-        names = signature(build).parameters
-        self.fields = {name: of.field for name, of in zip(names, fields, strict=True)}
+        named = dict(zip(signature(build).parameters, fields, strict=True))
+        self.fields = {name: of.field for name, of in named.items()}
+        self._many = {name for name, of in named.items() if isinstance(of, Many)}
 
     def slots(self) -> list[_Slot]:
         return [_Slot(field, name) for name, field in self.fields.items()]
@@ -86,7 +124,9 @@ class _Parameters:
         if missing := [name for name, value in given.items() if value is None]:
             raise TypeError(f"{', '.join(missing)}: None is no value of a prepared statement.")
         return {
-            name: field.get_db_prep_value(given[name], connection, prepared=False)
+            name: _array(field, given[name])
+            if name in self._many
+            else field.get_db_prep_value(given[name], connection, prepared=False)
             for name, field in self.fields.items()
         }
 
@@ -104,16 +144,19 @@ class _Select(NamedTuple):
     make: Callable[[Sequence[Any]], Any]
 
 
-class Rows(Generic[P, M]):
-    """A query for rows of a model, with what it joins and annotates. Made by ``rows()``."""
+class Rows(Generic[P, R]):
+    """A query for rows of a model, with what it joins and annotates, or for some of its columns.
 
-    def __init__(self, build: Callable[P, QuerySet[M]], fields: Sequence[Attribute]) -> None:
+    Made by ``rows()``.
+    """
+
+    def __init__(self, build: Callable[P, QuerySet[Any, R]], fields: Sequence[Attribute]) -> None:
         self.build = build
         self._parameters = _Parameters(build, fields)
         self._compiled: dict[str, _Select] = {}
         PREPARED.append(self)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> list[M]:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> list[R]:
         """Return the rows that the queryset has with these values.
 
         Raises:
@@ -126,7 +169,7 @@ class Rows(Generic[P, M]):
             cursor.execute(select.bound.sql, select.bound.values(values))
             return [select.make(row) for row in cursor.fetchall()]
 
-    def first(self, *args: P.args, **kwargs: P.kwargs) -> M | None:
+    def first(self, *args: P.args, **kwargs: P.kwargs) -> R | None:
         """Return the first of the rows, or None."""
         found = self(*args, **kwargs)
         return found[0] if found else None
@@ -139,7 +182,7 @@ class Rows(Generic[P, M]):
         return self._compiled[vendor]
 
 
-def rows(*fields: Attribute) -> Callable[[Callable[P, QuerySet[M]]], Rows[P, M]]:
+def rows(*fields: Attribute) -> Callable[[Callable[P, QuerySet[Any, R]]], Rows[P, R]]:
     """Prepare the queryset that a function returns, whose parameters are values of ``fields``.
 
     ::
@@ -151,33 +194,49 @@ def rows(*fields: Attribute) -> Callable[[Callable[P, QuerySet[M]]], Rows[P, M]]
         agent = _by_name.first("beamline")
 
     The function is called once, with stand-ins: it may pass its parameters to filters and
-    annotations, and do nothing else with them.
+    annotations, and do nothing else with them. One that stands for many values is given as
+    ``Many(Agent.name)`` and compared with ``name__among``.
     """
     return lambda build: Rows(build, fields)
 
 
 def _compile(queryset: Any) -> _Select:
-    plain = queryset._iterable_class is ModelIterable
-    if not plain or queryset._prefetch_related_lookups or queryset._known_related_objects:
-        raise TypeError(f"Only whole rows of {queryset.model.__name__} can be prepared.")
+    if queryset._prefetch_related_lookups or queryset._known_related_objects:
+        raise TypeError(f"{queryset.model.__name__}: What is fetched beside it is not prepared.")
     compiler = queryset.query.get_compiler(connection=connection)
     bound = _Bound(*compiler.as_sql())
     converters = list(compiler.get_converters([column[0] for column in compiler.select]).items())
-    annotations = list((compiler.annotation_col_map or {}).items())
-    model = _maker(compiler.klass_info or {}, compiler.select)
+    make_of = _of_values(queryset, compiler)
 
     def make(row: Sequence[Any]) -> Any:
         values = list(row)
         for place, (convert, expression) in converters:
             for converter in convert:
                 values[place] = converter(values[place], expression, connection)
+        return make_of(values)
+
+    locks = queryset.query.select_for_update and connection.features.has_select_for_update
+    return _Select(bound, bool(locks), make)
+
+
+def _of_values(queryset: Any, compiler: Any) -> Callable[[list[Any]], Any]:
+    """Return what makes of the values of one row what the queryset yields."""
+    if queryset._iterable_class is FlatValuesListIterable:
+        return lambda values: values[0]
+    if queryset._iterable_class is ValuesListIterable:
+        return tuple
+    if queryset._iterable_class is not ModelIterable:
+        raise TypeError(f"{queryset.model.__name__}: Only rows and lists of values are prepared.")
+    annotations = list((compiler.annotation_col_map or {}).items())
+    model = _maker(compiler.klass_info or {}, compiler.select)
+
+    def make(values: list[Any]) -> Any:
         made = model(values)
         for name, place in annotations:
             setattr(made, name, values[place])
         return made
 
-    locks = queryset.query.select_for_update and connection.features.has_select_for_update
-    return _Select(bound, bool(locks), make)
+    return make
 
 
 def _maker(info: Mapping[str, Any], select: Sequence[Any]) -> Callable[[Sequence[Any]], Any]:
@@ -203,6 +262,14 @@ def _maker(info: Mapping[str, Any], select: Sequence[Any]) -> Callable[[Sequence
         return made
 
     return make
+
+
+def fetched(row: Model, name: str, found: Iterable[Model]) -> None:
+    """Let ``row.name.all()`` be what was found, as after ``prefetch_related(name)``."""
+    manager = getattr(row, name)
+    queryset = manager.model._default_manager.all()
+    queryset._result_cache, queryset._prefetch_done = list(found), True
+    vars(row).setdefault("_prefetched_objects_cache", {})[name] = queryset
 
 
 class _Update(NamedTuple):

@@ -47,6 +47,9 @@ def pytest_configure(config):
 def pytest_sessionstart():
     """The test database lies in the data folder, which a fresh checkout does not have."""
     django_settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for layer in django_settings.CHANNEL_LAYERS.values():
+        if "prefix" in layer.get("CONFIG", {}):  # workers share a Redis, and not their bells
+            layer["CONFIG"]["prefix"] += os.environ.get("PYTEST_XDIST_WORKER", "")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of who started the tests in background
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

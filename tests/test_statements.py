@@ -2,32 +2,42 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from threading import Barrier
 from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
 from django.apps import apps
+from django.contrib.sessions.models import Session
 from django.db import connection, transaction
 from django.db.models import F, Model, Value
+from django.db.models.functions import Concat
 from django.db.transaction import TransactionManagementError
 from django.utils import timezone
 
 from approval_client.wire import Kind
 from dashboard import statements, urls
-from dashboard.accounts import tokens
+from dashboard.accounts import sessions, tokens
 from dashboard.accounts.models import Agent, AgentToken
 from dashboard.api import waiting
 from dashboard.approvals import guards
-from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.models import (
+    ApprovalRequest,
+    Assignment,
+    Hold,
+    Reveal,
+    Snooze,
+    Viewing,
+    Vote,
+)
 from dashboard.audit.models import AuditEntry, AuditHead
 from dashboard.management import background
-from dashboard.statements import PREPARED, Change, Rows, change, insert, insert_all, rows
+from dashboard.statements import PREPARED, Change, Many, Rows, change, insert, insert_all, rows
 from tests import make
 
 pytestmark = pytest.mark.django_db
-_IMPORTED = (urls, waiting, background)  # every room, and so every statement
+_IMPORTED = (urls, waiting, background, sessions)  # every room, and so every statement
 
 OURS = [one for one in PREPARED if one.build.__module__.startswith("dashboard.")]
 
@@ -39,6 +49,10 @@ def name_of(statement):
 LONG_AGO = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 VALUES = {
     "accounts.tokens._by_hash": lambda case: [case.token.hash],
+    "accounts.queries._groups_of": lambda case: [case.person.pk],
+    "accounts.queries._names": lambda _: [],
+    "accounts.queries._tokens": lambda case: [[case.token.pk, 5]],
+    "accounts.queries.names_of_reviewers": lambda _: [],
     "audit.services._head": lambda _: [],
     "audit.services._move_head": lambda _: [1, 7, "f" * 64],
     "policies.services.revisions._newest": lambda _: [],
@@ -48,6 +62,30 @@ VALUES = {
     "approvals.queries._standing": lambda case: [case.person.pk],
     "approvals.queries._judged": lambda case: [case.pending.pk, case.person.pk],
     "approvals.queries.votes_of": lambda case: [case.approved.pk],
+    "approvals.queries._active_hold": lambda _: [],
+    "approvals.queries._present": lambda _: [],
+    "approvals.queries._last_closing": lambda _: [],
+    "approvals.queries.closed_since": lambda _: [0],
+    "approvals.queries._edits": lambda case: [[case.pending.pk]],
+    "approvals.queries._grants_made": lambda case: [case.grants],
+    "approvals.queries._inspections": lambda case: [[case.judgement.inspection_id]],
+    "approvals.queries._judgements_alone": lambda case: [[case.pending.pk, case.approved.pk]],
+    "approvals.queries._outcomes": lambda case: [[case.approved.pk]],
+    "approvals.queries._votes": lambda case: [[case.approved.pk]],
+    "approvals.queries._votes_for_open": lambda case: [case.now],
+    "approvals.queries._whole": lambda case: [[case.pending.pk, case.approved.pk]],
+    "approvals.rules.likeness._answered": lambda case: [*case.before, case.digest],
+    "approvals.rules.likeness._before": lambda case: case.before,
+    "approvals.rules.likeness._equal_before": lambda case: [*case.before, case.digest],
+    "approvals.rules.likeness._with_text": lambda case: [[case.pending.pk, case.approved.pk]],
+    "approvals.rules.queue._light": lambda case: [[case.pending.pk]],
+    "approvals.rules.queue._waiting": lambda case: [case.now, case.now],
+    "approvals.rules.snooze._snoozed_by": lambda case: [case.person.pk, case.now],
+    "approvals.rules.view._assigned": lambda _: [],
+    "approvals.rules.view._assigned_among": lambda case: [[case.pending.pk]],
+    "approvals.rules.view._reveals": lambda case: [case.pending.pk, case.person.pk],
+    "approvals.rules.view._viewing": lambda _: [LONG_AGO],
+    "approvals.rules.view._viewing_among": lambda case: [LONG_AGO, [case.pending.pk]],
     "approvals.services.closing._agent_of": lambda case: [case.pending.pk],
     "approvals.services.closing._request": lambda case: [case.pending.pk],
     "approvals.services.closing._count": lambda case: [case.pending.pk],
@@ -63,6 +101,9 @@ VALUES = {
         case.pending.run_id,
         LONG_AGO,
     ],
+    "accounts.sessions._person": lambda case: [case.person.pk],
+    "accounts.sessions._session": lambda case: ["key", case.now],
+    "web.desk.queue._described": lambda case: [[case.pending.pk, case.approved.pk]],
 }
 """What each statement is tried with: something that it finds."""
 
@@ -71,13 +112,39 @@ VALUES = {
 def case(alice, bob, token):
     """Something of all that a statement may be about."""
     call = {"kind": Kind.TOOL_CALL, "content": {"tool": "read", "arguments": {}}}
-    make.granted(token, bob, capability="read", **call)
+    granted = make.granted(token, bob, capability="read", **call)
     approved, pending = make.pending(token), make.pending(token, key="key", accepts_edits=True)
     make.decided(approved, alice)
     make.report(approved, token)
     edit = make.edited(pending, bob)
+    first, second = (make.pending(token, key=key, run_id="run") for key in ("first", "second"))
+    make.decided(first, alice)
+    make.group("operators", alice)
+    now = timezone.now()
+    on_it = {"approval": pending, "person": alice}
+    judgement = pending.judgements.get()
     guards.remove()  # so that a status may move alone
-    yield SimpleNamespace(token=token, person=alice, pending=pending, approved=approved, edit=edit)
+    Vote.objects.create(
+        **on_it, judgement=judgement, digest=pending.digest, end_seen=True, voted_at=now
+    )
+    Hold.objects.create(placed_by=bob, placed_at=now, active=True)
+    Assignment.objects.create(**on_it, assigned_at=now)
+    Viewing.objects.create(**on_it, last_seen_at=now)
+    Snooze.objects.create(**on_it, until=now + timedelta(minutes=1))
+    Reveal.objects.create(**on_it, revealed_at=now)
+    Session.objects.create(session_key="key", expire_date=now + timedelta(hours=1))
+    yield SimpleNamespace(
+        token=token,
+        person=alice,
+        pending=pending,
+        approved=approved,
+        edit=edit,
+        judgement=judgement,
+        now=now,
+        before=[token.agent_id, "run", second.kind, second.submitted_at, LONG_AGO, second.pk],
+        digest=second.digest,
+        grants=[granted.made_from_id],
+    )
     guards.install()
 
 
@@ -97,7 +164,9 @@ def recorded():
 
 def described(row, seen=()):
     """Everything that a row knows without asking the database, except what time it is."""
-    if not isinstance(row, Model) or id(row) in seen:
+    if not isinstance(row, Model):
+        return row if isinstance(row, tuple | str | int | UUID) else type(row)
+    if id(row) in seen:
         return type(row)
     seen = (*seen, id(row))
     known = {name: value for name, value in vars(row).items() if name not in {"_state", "now"}}
@@ -224,6 +293,7 @@ def value_for(field):
         "BigIntegerField": 5,
         "BinaryField": b"x",
         "BooleanField": True,
+        "DateField": LONG_AGO.date(),
         "DateTimeField": LONG_AGO,
         "FloatField": 0.5,
         "IntegerField": 5,
@@ -317,9 +387,47 @@ def test_each_value_needs_its_field():
         lambda: Agent.objects.get().tokens.filter(prefix="p"),
     ],
 )
-def test_only_whole_rows_are_prepared(queryset, agent):
-    with pytest.raises(TypeError, match="Only whole rows of Agent"):
+def test_what_is_fetched_beside_rows_is_not_prepared(queryset, agent):
+    with pytest.raises(TypeError, match=r"Agent.* prepared"):
         rows()(queryset)()
+
+
+def test_values_are_prepared_in_the_order_that_is_asked_for(agent):
+    asked = Agent.objects.annotate(twice=Concat("name", "name"))
+
+    pairs = rows()(lambda: asked.values_list("twice", "pk", "name"))()
+    names = rows()(lambda: asked.values_list("twice", flat=True))()
+
+    assert pairs == [(agent.name * 2, agent.pk, agent.name)]
+    assert names == [agent.name * 2]
+
+
+@rows(Many(Agent.name))
+def by_names(names):
+    return Agent.objects.filter(name__among=names)
+
+
+@rows(Many(ApprovalRequest.id))
+def agents_asking(ids):
+    return Agent.objects.filter(approvals__id__among=ids)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5000])
+def test_any_number_of_values_is_bound_at_once(agent, count):
+    names = [agent.name, "x' OR 1=1 --", '"]', *(f"other {n}" for n in range(count))][:count]
+
+    found = by_names(names)
+
+    assert found == list(Agent.objects.filter(name__in=names[:100]))
+    assert found == list(Agent.objects.filter(name__among=names))
+    assert [one.pk for one in found] == [agent.pk][:count]
+
+
+def test_many_ids_are_bound_as_the_engine_keeps_them(token):
+    approval = make.pending(token)
+
+    assert agents_asking([approval.pk, UUID(int=5)]) == [token.agent]
+    assert agents_asking({}) == []
 
 
 @pytest.mark.django_db(transaction=True)

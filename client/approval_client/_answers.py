@@ -119,7 +119,12 @@ MAX_DETAIL = 500  # characters of the server's words that go into an error messa
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """The decision: what, by whom and why."""
+    """The decision: what, by whom and why.
+
+    Attributes:
+        taken_back: It was approved, and a person took the approval back before it was used. They
+            are ``decided_by``, and ``reason`` is theirs.
+    """
 
     status: Status
     source: str
@@ -131,6 +136,7 @@ class Decision:
     edited: bool
     grant: int | None
     steps: tuple[Mapping[str, Any], ...]
+    taken_back: bool = False
     content: Any = field(repr=False)  # code does not belong in logs
 
 
@@ -213,6 +219,24 @@ def read_problem(status: int, body: bytes) -> Problem:
     )
 
 
+def is_problem(body: bytes) -> bool:
+    """Say whether this is a refusal in the form of the dashboard's, signed or not."""
+    try:
+        found = parse_json(body)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and found.keys() >= {"type", "status", "code", "detail"}
+
+
+def is_json(body: bytes) -> bool:
+    """Say whether this can be read as JSON at all."""
+    try:
+        parse_json(body)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def _answer(fields: Fields) -> Answer:
     policy, outcome = fields.object("policy"), fields.object("outcome")
     decision = fields.optional("decision", fields.object)
@@ -261,6 +285,7 @@ def _decision(fields: Fields) -> Decision:
         edited=content is not None,
         grant=fields.optional("grant", fields.whole),
         steps=tuple(map(_step, fields.objects("steps"))),
+        taken_back=fields.get("taken_back") not in (None, False),
         content=content,
     )
 
@@ -277,6 +302,8 @@ def _refuse_contradictions(answer: Answer) -> None:
     decision = answer.decision
     if decision is None and answer.status is Status.APPROVED:
         raise Malformed("it is approved without a decision")
+    if decision is not None and decision.taken_back and answer.status is Status.APPROVED:
+        raise Malformed("it is approved and was taken back")
     if decision is not None and decision.status is not answer.status:
         raise Malformed(f"it is {answer.status} and its decision is {decision.status}")
 

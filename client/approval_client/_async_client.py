@@ -8,6 +8,7 @@ and closed after the last, so a client does not have to be closed and survives a
 from __future__ import annotations
 
 import asyncio
+import inspect
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
@@ -17,12 +18,13 @@ from weakref import WeakKeyDictionary
 
 from approval_client import _flow as flows
 from approval_client._answers import Answer
-from approval_client._calls import Finished, Flow, Received, Sleep
+from approval_client._calls import Finished, Flow, Received, Sleep, Tell
 from approval_client._driver import STOPPED, Driver, failure, reply, unusable
 from approval_client._flow import Conversation
 from approval_client._from_autogen import to_request
 from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending
 from approval_client._refusals import for_model, refusal
+from approval_client._telling import Listener
 
 if TYPE_CHECKING:
     from typing import Self
@@ -49,6 +51,8 @@ class AsyncClient(Driver):
     several at once.
     """
 
+    _awaits = True
+
     def __init__(
         self,
         url: str | None = None,
@@ -58,8 +62,20 @@ class AsyncClient(Driver):
         insecure_http: bool = False,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        on_pending: Listener | None = None,
+        on_decided: Listener | None = None,
     ) -> None:
-        super().__init__(url, token, insecure_http=insecure_http, clock=clock)
+        super().__init__(
+            url,
+            token,
+            insecure_http=insecure_http,
+            clock=clock,
+            on_pending=on_pending,
+            on_decided=on_decided,
+        )
+        given = (url, token, transport, insecure_http or None, on_pending, on_decided)
+        usual = clock is time.monotonic and sleep is asyncio.sleep
+        self._of_environment = usual and given == (None,) * len(given)
         self._transport = transport
         self._sleep = sleep
         self._shared: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
@@ -130,10 +146,11 @@ class AsyncClient(Driver):
         end = Finished(exit_code, error, duration_s, output_head)
         return await self._converse(None, flows.report(response, end, self._timing, within_s))
 
-    async def approval_func(self, request: Any) -> ApprovalResponse:
+    async def approval_func(self, request: Any) -> Any:
         """Ask whether code may run, as AutoGen's asynchronous ``approval_func``.
 
-        Whatever goes wrong is returned as a rejection whose reason says what happened.
+        Whatever goes wrong is returned as a rejection whose reason says what happened. It returns
+        an ``ApprovalResponse``, typed as anything because AutoGen asks for its own class.
         """
         try:
             return for_model(await self.request_approval(to_request(request)))
@@ -193,6 +210,14 @@ class AsyncClient(Driver):
                 return result
             if isinstance(step, Sleep):
                 await self._sleep(step.seconds)
+                received = None
+                continue
+            if isinstance(step, Tell):
+                try:
+                    if inspect.isawaitable(told := step.listener(step.answer)):
+                        await told
+                except Exception as error:  # noqa: BLE001 - it is the host's code, and only told
+                    step.failed(error)
                 received = None
                 continue
             try:

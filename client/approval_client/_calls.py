@@ -1,22 +1,31 @@
 """One call to the dashboard, with retries: without I/O, so that both clients share it.
 
 A flow is a generator. It yields a ``Call`` and is sent a ``Reply`` or a ``Failure``, or it yields
-a ``Sleep`` and is sent None.
+a ``Sleep`` or a ``Tell`` and is sent None.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import random
 import time
 import uuid
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, TypeAlias, TypeVar
 from urllib.parse import quote
 
-from approval_client._answers import Answer, Malformed, read_answer, read_problem
+from approval_client._answers import (
+    Answer,
+    Malformed,
+    is_json,
+    is_problem,
+    read_answer,
+    read_problem,
+)
 from approval_client._errors import (
+    NotADashboard,
     ProtocolMismatch,
     RequestRefused,
     TokenRefused,
@@ -37,15 +46,22 @@ CALL_TIMEOUT_S = 30.0  # the server inspects content before it answers
 FIRST_DELAY_S = 0.25
 MAX_DELAY_S = 5.0
 MAX_RETRY_AFTER_S = 60.0  # a server that asks for more is asked again after this
+FIRST_CONTACT_S = 50.0  # with the last try and the farewell this ends within a minute
+SHORTEST_TRY_S = 1.0
+WARN_EVERY_S = 60.0
 _ANSWERED = frozenset({200, 201})
 _TOKEN_REFUSED = frozenset({401, 403})
+_NOT_FOUND = 404
 _TRY_AGAIN = frozenset({408, 425, 429})
 _NO_PROTOCOL = (
     "The dashboard does not say which version of the protocol it speaks, so it is older than this "
     f"approval-client, which speaks version {PROTOCOL}. Nothing was approved. Upgrade the server."
 )
 _REFUSALS_FROM = 300
+_ERRORS_FROM = 400
 _FAILURES_FROM = 500
+_NOT_IMPLEMENTED = 501  # by web servers that take no POST; no proxy says it for a while
+MAX_LOCATION = 200  # characters of a redirect's target that go into an error message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +94,19 @@ class Sleep:
     seconds: float
 
 
+@dataclass(frozen=True)
+class Tell:
+    """Call ``listener`` with ``answer``, and go on whatever it raises. ``name`` is for the log."""
+
+    name: str
+    listener: Callable[[Answer], object]
+    answer: Answer
+
+    def failed(self, error: Exception) -> None:
+        """Log that the listener failed."""
+        logger.warning("%s failed (%s). This changes no answer.", self.name, type(error).__name__)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reply:
     """What came back. ``protocol`` is the header that names its version, empty without one."""
@@ -86,17 +115,25 @@ class Reply:
     body: bytes
     protocol: str
     retry_after: str = ""
+    location: str = ""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Nothing came back."""
+    """Nothing came back.
+
+    Attributes:
+        stranger: Why what answers there is no dashboard, where that is certain.
+        untrusted: Why its certificate is not trusted, where that is what failed.
+    """
 
     detail: str
+    stranger: str = ""
+    untrusted: str = ""
 
 
 Received: TypeAlias = Reply | Failure | None
-Flow: TypeAlias = Generator[Call | Sleep, Received, T]
+Flow: TypeAlias = Generator[Call | Sleep | Tell, Received, T]
 
 
 @dataclass(frozen=True)
@@ -107,12 +144,33 @@ class Trouble:
     retry_after_s: float = 0.0
 
 
+@dataclass
+class Contact:
+    """Whether the dashboard ever answered at its address.
+
+    A dashboard that did is waited for through restarts. Before, the address may be wrong, and
+    nobody should wait half an hour for a typing error.
+    """
+
+    address: str = ""
+    reached: bool = False
+
+    def heard(self, received: Received) -> None:
+        """Note that something came back: only a dashboard signs its replies."""
+        if isinstance(received, Reply) and protocol_version(received.protocol):
+            self.reached = True
+
+    def __str__(self) -> str:
+        return f"The dashboard at {self.address!r}" if self.address else "The dashboard"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Timing:
-    """The clock, in seconds that never run backwards, and chance from 0 to 1."""
+    """The clock, in seconds that never run backwards, chance from 0 to 1, and the contact."""
 
     clock: Callable[[], float] = time.monotonic
     jitter: Callable[[], float] = field(default=random.random)
+    contact: Contact = field(default_factory=Contact)
 
 
 def insist(
@@ -120,18 +178,24 @@ def insist(
     *,
     until: float,
     timing: Timing,
+    first_until: float = math.inf,
     doubt: Callable[[Answer], str] = lambda _: "",
 ) -> Flow[Answer]:
     """Make ``call`` until there is a usable answer; at least once, and until ``until`` is over.
+
+    As long as no dashboard ever answered at the address, it is given up after ``FIRST_CONTACT_S``,
+    and at once if something else answers.
 
     Args:
         call: Safe to repeat.
         until: When to give up, on the clock of ``timing``.
         timing: Clock and chance.
+        first_until: When to give up, if no dashboard ever answered.
         doubt: Says why an answer cannot be used, or nothing.
 
     Raises:
         Unreachable: There was no usable answer until then.
+        NotADashboard: What answers is something else.
         TokenRefused: The dashboard does not accept the token.
         RequestRefused: The dashboard refused what was sent.
         ProtocolMismatch: The dashboard speaks another version of the protocol.
@@ -143,23 +207,38 @@ def insist(
             raise Malformed(reason)
         return answer
 
-    return insist_on(call, understand, until=until, timing=timing)
+    return insist_on(call, understand, until=until, timing=timing, first_until=first_until)
 
 
 def insist_on(
-    call: Call, understand: Callable[[Reply], T], *, until: float, timing: Timing
+    call: Call,
+    understand: Callable[[Reply], T],
+    *,
+    until: float,
+    timing: Timing,
+    first_until: float = math.inf,
 ) -> Flow[T]:
     """Do the same for other answers: ``understand`` reads them or raises Malformed."""
     delay_s = FIRST_DELAY_S
+    contact, warn_at = timing.contact, timing.clock()
+    give_up_first_at = min(timing.clock() + FIRST_CONTACT_S, first_until)
     while True:
-        outcome = _read(call, (yield call), understand)
+        left_s = max(SHORTEST_TRY_S, give_up_first_at - timing.clock())
+        short = replace(call, timeout_s=min(call.timeout_s, left_s))
+        received = yield (call if contact.reached else short)
+        outcome = _read(call, received, understand, contact)
         if not isinstance(outcome, Trouble):
             return outcome
-        remaining_s = until - timing.clock()
+        now = timing.clock()
+        remaining_s = (until if contact.reached else min(until, give_up_first_at)) - now
         if remaining_s <= 0:
-            _give_up(outcome)
-        if delay_s == FIRST_DELAY_S:
-            logger.warning("The dashboard could not answer (%s). Trying again.", outcome.detail)
+            _give_up(outcome, contact)
+        if now >= warn_at:
+            logger.warning(
+                "%s could not answer (%s). Trying again for %.0f s at most.",
+                *(contact, outcome.detail, remaining_s),
+            )
+            warn_at = now + WARN_EVERY_S
         pause_s = max(delay_s / 2 + timing.jitter() * delay_s / 2, outcome.retry_after_s)
         yield Sleep(min(pause_s, remaining_s))
         delay_s = min(2 * delay_s, MAX_DELAY_S)
@@ -167,13 +246,21 @@ def insist_on(
 
 def read(call: Call, received: Received) -> Answer | Trouble:
     """Read ``received``: an answer, a reason to try again, or an error."""
-    return _read(call, received, lambda reply: read_answer(reply.body))
+    reached = Contact(reached=True)  # it was asked before
+    return _read(call, received, lambda reply: read_answer(reply.body), reached)
 
 
-def _read(call: Call, received: Received, understand: Callable[[Reply], T]) -> T | Trouble:
+def _read(
+    call: Call, received: Received, understand: Callable[[Reply], T], contact: Contact
+) -> T | Trouble:
+    contact.heard(received)
     if not isinstance(received, Reply):
+        if received is not None and not contact.reached:
+            _doubt_contact(received, contact)
         return Trouble(received.detail if received else "there was no reply")
     status = received.status
+    if not contact.reached and (why := _why_stranger(received, understand)):
+        _refuse_stranger(contact, why)
     if received.protocol and protocol_version(received.protocol) != PROTOCOL:
         raise ProtocolMismatch(_other_protocol(received.protocol))
     if status in _ANSWERED:
@@ -217,6 +304,11 @@ def _refuse(call: Call, reply: Reply) -> NoReturn:
     said = f": {problem.detail}" if problem.detail else "."
     told = problem.code != f"http_{reply.status}"
     remedy = "" if told else " Check that DASHBOARD_URL is the dashboard's own address."
+    if told and reply.status == _NOT_FOUND and call.path == APPROVALS:
+        remedy = (
+            " The address has a path too much: set DASHBOARD_URL to the address that the "
+            "dashboard prints when it starts, without /api/v1."
+        )
     raise RequestRefused(
         f"The dashboard refused {call.method} {call.path} with HTTP {reply.status}, code "
         f"{problem.code!r}{said} Nothing was approved. Sending the same again will not help."
@@ -226,10 +318,61 @@ def _refuse(call: Call, reply: Reply) -> NoReturn:
     )
 
 
-def _give_up(trouble: Trouble) -> NoReturn:
+def _give_up(trouble: Trouble, contact: Contact) -> NoReturn:
     raise Unreachable(
-        f"The dashboard gave no usable answer in time (last try: {trouble.detail}). Nothing was "
+        f"{contact} gave no usable answer in time (last try: {trouble.detail}). Nothing was "
         "approved. Check that the dashboard is running and that DASHBOARD_URL is its address."
+    )
+
+
+# --- what answers and is no dashboard ----------------------------------------------------------
+
+
+def _doubt_contact(failure: Failure, contact: Contact) -> None:
+    """Raise if trying again would not help, because the address is wrong."""
+    if failure.stranger:
+        _refuse_stranger(contact, failure.stranger)
+    if failure.untrusted:
+        raise Unreachable(
+            f"{contact} was not asked, because its certificate is not trusted "
+            f"({failure.untrusted}). Nothing was approved. Check DASHBOARD_URL, or have this "
+            "machine trust the certificate, with SSL_CERT_FILE for example."
+        )
+
+
+def _why_stranger(reply: Reply, understand: Callable[[Reply], Any]) -> str:
+    """Say why this first reply is not a dashboard's; nothing if it may be one.
+
+    A dashboard signs its replies with its protocol. One from before there were versions is known
+    by what it answers. A proxy whose dashboard is being started says that it cannot reach it.
+    """
+    status, body = reply.status, reply.body
+    if reply.protocol or status in _TRY_AGAIN or is_problem(body):
+        return ""
+    if status >= _FAILURES_FROM and status != _NOT_IMPLEMENTED:
+        return ""
+    if status in _ANSWERED:
+        try:
+            understand(reply)
+        except Malformed:
+            pass
+        else:
+            return ""
+    if _REFUSALS_FROM <= status < _ERRORS_FROM:
+        where = f" to {reply.location[:MAX_LOCATION]!r}" if reply.location else ""
+        return f"it redirects{where} (HTTP {status})"
+    if body.lstrip()[:1] == b"<":
+        return f"it answers with a web page (HTTP {status})"
+    what = "with other JSON" if is_json(body) else "without the header Approval-Protocol"
+    return f"it answers {what} (HTTP {status})"
+
+
+def _refuse_stranger(contact: Contact, why: str) -> NoReturn:
+    where = repr(contact.address) if contact.address else "the address"
+    raise NotADashboard(
+        f"What answers at {where} is not a dashboard, or something stands in front of it: {why}. "
+        "Nothing was approved. Set DASHBOARD_URL to the address that the dashboard prints when "
+        "it starts."
     )
 
 

@@ -17,6 +17,7 @@ from approval_client._errors import DigestMismatch, not_approved
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run, report, report_async
 from approval_client._sync_client import Client
+from approval_client._telling import Listener
 from approval_client.wire import Kind, canonical_json, digest
 
 # --- calling a function with the arguments that a reviewer changed -----------------------------
@@ -82,6 +83,8 @@ def requires_approval(
     accepts_edits: bool = False,
     accepts_grants: bool = True,
     arguments: Arguments | None = None,
+    on_pending: Listener | None = None,
+    on_decided: Listener | None = None,
 ) -> Callable[[Function], Function]: ...
 
 
@@ -92,6 +95,8 @@ def requires_approval(
     client: Client | AsyncClient | None = None,
     tool: str = "",
     arguments: Arguments | None = None,
+    on_pending: Listener | None = None,
+    on_decided: Listener | None = None,
     **options: Any,
 ) -> Any:
     """Ask before every call of a function, and run it only when the call was approved.
@@ -106,6 +111,8 @@ def requires_approval(
         tool: What reviewers see; the function's qualified name if empty.
         arguments: For arguments that are not JSON: a function that takes the same arguments and
             returns them as JSON.
+        on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
+        on_decided: Called with the answer when it was decided.
         options: Other fields of ``ApprovalRequest``, as typed above.
 
     Raises:
@@ -115,12 +122,19 @@ def requires_approval(
     """
     if function is None:
         return functools.partial(
-            requires_approval, client=client, tool=tool, arguments=arguments, **options
+            requires_approval,
+            client=client,
+            tool=tool,
+            arguments=arguments,
+            on_pending=on_pending,
+            on_decided=on_decided,
+            **options,
         )
     _check(function, client, options, arguments)
     gate = _Gate(
         function=function,
         client=client,
+        listeners={"on_pending": on_pending, "on_decided": on_decided},
         tool=tool or f"{function.__module__}.{function.__qualname__}",
         arguments=arguments or _bound(function),
         options=options,
@@ -134,6 +148,7 @@ class _Gate:
 
     function: Callable[..., Any]
     client: Any
+    listeners: dict[str, Listener | None]
     tool: str
     arguments: Arguments
     options: dict[str, Any]
@@ -173,7 +188,7 @@ def _blocking(gate: _Gate) -> Callable[..., Any]:
     @functools.wraps(gate.function)
     def ask_first(*args: Any, **kwargs: Any) -> Any:
         request = gate.request(args, kwargs)
-        client = gate.client or default_client()
+        client = (gate.client or default_client()).telling(**gate.listeners)
         response = client.request_approval(request)
         args, kwargs = gate.admitted(response, args, kwargs)
         run = Run()
@@ -192,7 +207,7 @@ def _asynchronous(gate: _Gate) -> Callable[..., Any]:
     @functools.wraps(gate.function)
     async def ask_first(*args: Any, **kwargs: Any) -> Any:
         request = gate.request(args, kwargs)
-        client = gate.client or default_async_client()
+        client = (gate.client or default_async_client()).telling(**gate.listeners)
         response = await client.request_approval(request)
         args, kwargs = gate.admitted(response, args, kwargs)
         run = Run()

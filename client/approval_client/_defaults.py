@@ -4,24 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from approval_client._async_client import AsyncClient
-from approval_client._models import ApprovalResponse
+from approval_client._calls import Contact
 from approval_client._refusals import refusal
 from approval_client._sync_client import Client
 
-_makers: list[tuple[Callable[[], Client], Callable[[], AsyncClient]]] = [(Client, AsyncClient)]
+
+@dataclass(frozen=True)
+class _Makers:
+    """What makes the clients. To whoever names none, all that it makes are one client.
+
+    So what one of them reached, the next one waits for.
+    """
+
+    client: Callable[[], Client]
+    async_client: Callable[[], AsyncClient]
+    contacts: dict[str, Contact] = field(default_factory=dict)
+
+
+_makers = [_Makers(Client, AsyncClient)]
 
 
 def default_client() -> Client:
     """Return a client configured by the environment, or by a test."""
-    return _makers[-1][0]()
+    made = _makers[-1]
+    client = made.client()
+    client._share_contact(made.contacts)  # noqa: SLF001 - one package
+    return client
 
 
 def default_async_client() -> AsyncClient:
     """Return an asynchronous client configured by the environment, or by a test."""
-    return _makers[-1][1]()
+    made = _makers[-1]
+    client = made.async_client()
+    client._share_contact(made.contacts)  # noqa: SLF001 - one package
+    return client
 
 
 @contextmanager
@@ -29,14 +49,14 @@ def defaults(
     client: Callable[[], Client], async_client: Callable[[], AsyncClient]
 ) -> Iterator[None]:
     """Have these make the clients for a while, in every thread: for tests."""
-    _makers.append((client, async_client))
+    _makers.append(_Makers(client, async_client))
     try:
         yield
     finally:
         _makers.pop()
 
 
-async def approval_func(request: Any) -> ApprovalResponse:
+async def approval_func(request: Any) -> Any:
     """Ask people whether code may run, and wait: AutoGen's ``approval_func``.
 
     ``DASHBOARD_URL`` and ``DASHBOARD_TOKEN`` say where and as whom. Whatever goes wrong is
@@ -45,6 +65,9 @@ async def approval_func(request: Any) -> ApprovalResponse:
 
     Args:
         request: AutoGen's request, or anything with ``code``, or our own ``ApprovalRequest``.
+
+    Returns:
+        An ``ApprovalResponse``. It is typed as anything, because AutoGen asks for its own class.
     """
     try:
         client = default_async_client()

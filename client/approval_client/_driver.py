@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 import ipaddress
 import os
+import ssl
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from approval_client._calls import Call, Failure, Reply, Timing
+from approval_client._calls import Call, Contact, Failure, Reply, Timing
 from approval_client._errors import NotConfigured
 from approval_client._flow import Conversation, Heard
 from approval_client._models import ApprovalRequest, Asked
+from approval_client._telling import Listener, Listeners
 from approval_client.wire import PROTOCOL, PROTOCOL_HEADER
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import httpx2
 else:
     from approval_client import _http as httpx2
@@ -117,6 +122,9 @@ STOPPED = "The agent stopped waiting."
 class Driver:
     """A client without its connections."""
 
+    _awaits = False
+    _of_environment = False
+
     def __init__(
         self,
         url: str | None,
@@ -124,18 +132,97 @@ class Driver:
         *,
         insecure_http: bool,
         clock: Callable[[], float],
+        on_pending: Listener | None,
+        on_decided: Listener | None,
     ) -> None:
         self._settings = read_settings(url, token, insecure_http=insecure_http)
-        self._timing = Timing(clock=clock)
+        self._timing = Timing(clock=clock, contact=Contact(self._settings.url))
+        self._listeners = Listeners()
+        self._listen(on_pending, on_decided)
+
+    def __copy__(self) -> Self:
+        return self  # one client may be shared by everything in its process
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle a client that the environment configures, and no token.
+
+        Raises:
+            TypeError: It was given something that another process cannot be handed.
+        """
+        if not self._of_environment:
+            raise TypeError(
+                f"This {type(self).__name__} cannot be pickled: it was given a token, an address "
+                "or a function, and a token must not end up in a file. Nothing was written. Set "
+                "DASHBOARD_URL and DASHBOARD_TOKEN and make it without arguments, or make one in "
+                "the process that needs it."
+            )
+        return type(self), ()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._settings.url!r})"
+
+    def telling(
+        self, *, on_pending: Listener | None = None, on_decided: Listener | None = None
+    ) -> Self:
+        """Return this client, but with these listeners where they are given.
+
+        Args:
+            on_pending: Called with the answer when a person has to decide, once a question. It
+                takes the place of the line on standard error. ``review_url`` is the link.
+            on_decided: Called with the answer when it was decided, before anything runs.
+                ``decision`` says by whom and when. An ``AsyncClient`` awaits both if they can be.
+
+        Raises:
+            TypeError: A listener is asynchronous and the client blocks.
+        """
+        if on_pending is None and on_decided is None:
+            return self
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._connections_of_its_own()
+        other._listen(on_pending, on_decided)
+        other._of_environment = False
+        return other
+
+    def _connections_of_its_own(self) -> None:
+        """Share none with the client that this was made of, unless they can be shared."""
+
+    def _listen(self, on_pending: Listener | None, on_decided: Listener | None) -> None:
+        for listener in (on_pending, on_decided):
+            if inspect.iscoroutinefunction(listener) and not self._awaits:
+                raise TypeError(
+                    "A Client cannot await on_pending or on_decided. Pass plain functions, or "
+                    "use an AsyncClient."
+                )
+        self._listeners = Listeners(
+            on_pending or self._listeners.on_pending, on_decided or self._listeners.on_decided
+        )
+
+    @property
+    def contact(self) -> Contact:
+        """The dashboard's address, and whether it ever answered there."""
+        return self._timing.contact
+
+    def _share_contact(self, contacts: dict[str, Contact]) -> None:
+        """Know what other clients of the same address found out: they are one to whoever asks."""
+        contact = contacts.setdefault(self._settings.url, self._timing.contact)
+        self._timing = replace(self._timing, contact=contact)
 
     def _conversation(
         self, request: ApprovalRequest | Asked, key: str | None = None, heard: Heard | None = None
     ) -> Conversation:
         key = key or uuid.uuid4().hex
-        return Conversation(request, key=key, timing=self._timing, heard=heard)
+        # Whoever hears every answer shows them, so the line on standard error is left out.
+        shown = None if heard is None else self._listeners.on_pending or (lambda _: None)
+        listeners = (
+            self._listeners if shown is None else replace(self._listeners, on_pending=shown)
+        )
+        return Conversation(
+            request, key=key, timing=self._timing, heard=heard, listeners=listeners
+        )
 
     def _arguments(self, call: Call) -> dict[str, Any]:
         return {
@@ -154,6 +241,7 @@ def reply(response: httpx2.Response) -> Reply:
         body=response.content,
         protocol=response.headers.get(PROTOCOL_HEADER, ""),
         retry_after=response.headers.get("Retry-After", ""),
+        location=response.headers.get("Location", ""),
     )
 
 
@@ -161,7 +249,24 @@ def failure(error: httpx2.HTTPError) -> Failure:
     """Return that nothing came back, in words that cannot hold a token."""
     name = type(error).__name__
     said = f": {error}" if isinstance(error, httpx2.NetworkError) and str(error) else ""
+    cause = _tls_error(error)
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return Failure(f"{name}{said}", untrusted=cause.verify_message)
+    if cause is not None and cause.reason in _NOT_TLS:
+        return Failure(f"{name}{said}", stranger="it does not speak TLS, and the address is https")
+    if isinstance(error, httpx2.RemoteProtocolError) and str(error).startswith("illegal"):
+        return Failure(name, stranger="it does not answer in HTTP; perhaps it speaks TLS (https)")
     return Failure(f"{name}{said}")
+
+
+_NOT_TLS = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL"}
+
+
+def _tls_error(error: BaseException) -> ssl.SSLError | None:
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, ssl.SSLError):
+        found = found.__cause__ or found.__context__
+    return found
 
 
 def unusable(error: Exception) -> NotConfigured:

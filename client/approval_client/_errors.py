@@ -3,6 +3,7 @@
 * DashboardError
   x NotConfigured      no usable address or token; nothing was asked
   x Unreachable        no usable answer in time
+    + NotADashboard    what answers at the address is something else
   x TokenRefused       the dashboard does not know the token, or it was revoked
   x ProtocolMismatch   the dashboard speaks another version of the protocol
   x RequestRefused     the dashboard refused what was sent; ``code`` says why
@@ -10,6 +11,7 @@
     + Rejected         a person or a policy rejected it
     + Expired          nobody decided in time
     + Cancelled        the request was withdrawn
+      - TakenBack      it was approved, and a person took the approval back
     + DigestMismatch   the answer is about different content
     + AlreadyUsed      the approval was used already
     + TooLate          the time to use the approval is over
@@ -39,6 +41,10 @@ class NotConfigured(DashboardError):
 
 class Unreachable(DashboardError):
     """The dashboard gave no usable answer in time."""
+
+
+class NotADashboard(Unreachable):
+    """What answers at the address is something else. The message names the address."""
 
 
 class TokenRefused(DashboardError):
@@ -103,6 +109,10 @@ class Cancelled(NotApproved):
     """The request was withdrawn before anybody decided."""
 
 
+class TakenBack(Cancelled):
+    """It was approved, and a person took the approval back before it was used."""
+
+
 class DigestMismatch(NotApproved):
     """The answer is about different content from what this agent wants to run."""
 
@@ -129,5 +139,7 @@ _BY_STATUS: dict[Status | None, type[NotApproved]] = {
 def not_approved(response: ApprovalResponse) -> NotApproved:
     """Return ``response`` as an error, for callers who prefer to raise."""
     reason = response.reason or "No reason was given."
+    if getattr(response, "taken_back", False) is True:
+        return TakenBack(f"Not approved: {reason} Nothing was run.", response)
     message = f"Not approved ({response.status or 'no status'}): {reason} Nothing was run."
     return _BY_STATUS.get(response.status, NotApproved)(message, response)

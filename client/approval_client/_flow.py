@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
@@ -15,6 +16,7 @@ from urllib.parse import urlencode
 from approval_client._answers import ID, Answer, Decision, Malformed, Page, read_page
 from approval_client._calls import (
     APPROVALS,
+    FIRST_CONTACT_S,
     Call,
     Finished,
     Flow,
@@ -33,15 +35,18 @@ from approval_client._errors import (
     AlreadyUsed,
     DashboardError,
     DigestMismatch,
+    NotADashboard,
     NotApproved,
     OnHold,
     ProtocolMismatch,
     RequestRefused,
+    TakenBack,
     TokenRefused,
     TooLate,
     Unreachable,
 )
 from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending
+from approval_client._telling import Listeners
 from approval_client.wire import (
     EDITABLE,
     MAX_BODY_BYTES,
@@ -61,11 +66,13 @@ _START_REFUSED: dict[str, type[NotApproved]] = {
     "already_started": AlreadyUsed,
     "approval_expired": TooLate,
     "on_hold": OnHold,
+    "taken_back": TakenBack,
     "digest_mismatch": DigestMismatch,
 }
 _WHY_NOT = {
     AlreadyUsed: "It was approved, but the approval was used already. An approval works once.",
     TooLate: "It was approved, but the time to use the approval is over.",
+    TakenBack: "It was approved, but the approval was taken back.",
     OnHold: "It was approved, but an admin has put everything on hold.",
     DigestMismatch: "The approval is about different content from what this agent wants to run.",
 }
@@ -75,6 +82,8 @@ def not_started(error: RequestRefused) -> NotApproved:
     """Return the error for a ``started`` that the dashboard refused."""
     kind = _START_REFUSED.get(error.code, NotApproved)
     why = _WHY_NOT.get(kind, f"It was approved, but may not start ({error.code}).")
+    if kind is TakenBack and error.detail:  # by whom and why
+        why = error.detail
     return kind(f"{why} Nothing was run. Ask again if it is still wanted.")
 
 
@@ -111,10 +120,12 @@ def told(answer: Answer, decision: Decision) -> dict[str, Any]:
         "reason": decision.reason,
         "source": decision.source,
         "decided_by": decision.decided_by,
+        "decided_at": decision.decided_at,
         "digest": decision.digest,
         "valid_until": decision.valid_until,
         "steps": decision.steps,
         "grant": decision.grant,
+        "taken_back": decision.taken_back,
         "review_url": answer.review_url,
     }
 
@@ -196,6 +207,7 @@ def _is_within(steps: Any, asked: Any) -> bool:
 
 NOTEBOOKS = "/api/v1/notebooks"
 WITHIN_S = 60.0
+FIRST_S = 15.0
 _TIMEOUT_S = 60.0  # ten mebibytes over a slow line
 
 
@@ -203,7 +215,8 @@ def send_notebook(body: bytes, until: float, timing: Timing) -> Flow[None]:
     """Send a notebook. If it is refused, the question is asked without it, and its page says so.
 
     Tries for ``WITHIN_S`` at most, and never beyond ``until``: a proxy that refuses large bodies
-    must not hold the question back.
+    must not hold the question back. If no dashboard ever answered, the question needs most of the
+    time that a first contact gets.
 
     Raises:
         TokenRefused: The dashboard does not accept the token.
@@ -216,13 +229,16 @@ def send_notebook(body: bytes, until: float, timing: Timing) -> Flow[None]:
             raise Malformed("it names another notebook")
         return digest
 
-    until = min(until, timing.clock() + WITHIN_S)
+    now = timing.clock()
+    until, first = min(until, now + WITHIN_S), now + FIRST_S
     try:
-        yield from insist_on(call, understand, until=until, timing=timing)
+        yield from insist_on(call, understand, until=until, timing=timing, first_until=first)
     except RequestRefused as error:
         logger.warning(
             "The notebook was refused (%s). The question is asked without it.", error.code
         )
+    except NotADashboard:  # perhaps a proxy that refuses large bodies: the question will tell
+        logger.warning("The notebook was refused. The question is asked without it.")
     except Unreachable:
         logger.warning("The notebook could not be sent. The question is asked without it.")
 
@@ -237,7 +253,7 @@ def _named(body: bytes) -> object:
 
 # --- one question ------------------------------------------------------------------------------
 
-HOLD_S = 25  # what the server holds at most; below the idle limit of common proxies
+HOLD_S = 50  # what the server holds at most; below the idle limit of common proxies
 GRACE_S = 10.0  # after expires_at, for the server to say that it expired
 DEFAULT_TIME_LIMIT_S = 1800  # the server's default
 DEFAULT_VALID_S = 600.0  # the server's default for using an approval
@@ -259,8 +275,10 @@ class Conversation:
         key: str,
         timing: Timing,
         heard: Heard | None = None,
+        listeners: Listeners | None = None,
     ) -> None:
         self._request = request
+        self._listeners = listeners
         self._heard = heard or (lambda _: None)
         self._body = request.body()
         self._key = key
@@ -270,6 +288,7 @@ class Conversation:
         max_wait_s, time_limit_s = request.max_wait_s, request.time_limit_s
         self._give_up_at = math.inf if max_wait_s is None else timing.clock() + max_wait_s
         self._deadline = self._give_up_at
+        self._first_until = timing.clock() + FIRST_CONTACT_S
         if max_wait_s is None:
             self._deadline = timing.clock() + (time_limit_s or DEFAULT_TIME_LIMIT_S)
 
@@ -288,8 +307,14 @@ class Conversation:
         )
 
     def resume(self, approval_id: str) -> Flow[ApprovalResponse]:
-        """Wait for a decision about what was submitted earlier."""
+        """Wait for a decision about what was submitted earlier.
+
+        The id proves that a dashboard answered, perhaps in another process: it is waited for
+        through restarts, as if this one had reached it.
+        """
         self._id, self._open = approval_id, True
+        reached = replace(self._timing.contact, reached=True)
+        self._timing = replace(self._timing, contact=reached)
         answer = yield from self._insist(Call(method="GET", path=path(approval_id)))
         return (yield from self._follow(answer))
 
@@ -325,7 +350,7 @@ class Conversation:
         self._open = True
         try:
             answer = yield from self._insist(self._submission())
-        except (RequestRefused, TokenRefused):
+        except (NotADashboard, RequestRefused, TokenRefused):
             self._open = False
             raise
         except ProtocolMismatch as error:  # an older server took it; a newer one did not
@@ -341,6 +366,8 @@ class Conversation:
 
     def _follow(self, answer: Answer) -> Flow[ApprovalResponse]:
         self._verify_question(answer)
+        if answer.status is Status.PENDING and self._listeners is not None:
+            yield self._listeners.pending(answer)
         while answer.status is Status.PENDING:
             self._follow_deadline(answer)
             self._heard(answer)
@@ -359,6 +386,8 @@ class Conversation:
                 yield from self._pause(asked_at, hold_s)
         self._open = False
         self._verify_question(answer)
+        if self._listeners is not None:
+            yield self._listeners.decided(answer)
         if answer.status is Status.APPROVED and answer.decision is not None:
             return (yield from self._start(answer, answer.decision))
         return closed(answer)
@@ -395,7 +424,13 @@ class Conversation:
                 return "it is about another request"
             return doubt(answer)
 
-        return insist(call, until=self._deadline, timing=self._timing, doubt=doubts)
+        return insist(
+            call,
+            until=self._deadline,
+            timing=self._timing,
+            first_until=self._first_until,
+            doubt=doubts,
+        )
 
     def _verify_question(self, answer: Answer) -> None:
         if answer.digest != self._request.digest:

@@ -245,6 +245,8 @@ class ApprovalResponse:
         reason: Why, in the reviewer's own words where a reviewer decided.
         status: ``approved``, ``rejected``, ``expired`` or ``cancelled``; None if there is no
             answer at all.
+        decided_by: Who decided, if it was a person.
+        decided_at: When, by the dashboard's clock; None if nobody did.
         content: What may run: what was asked, or what a reviewer made of it for an agent that
             accepts edits. None if nothing may.
         digest: The digest of ``content``.
@@ -252,6 +254,7 @@ class ApprovalResponse:
         steps: What became of each step of a plan, where a reviewer said so: ``index``, from 0,
             ``answer`` (``allowed``, ``held`` or ``refused``) and perhaps a ``note``.
         grant: The number of the remembered approval that answered, or None.
+        taken_back: It was approved, and ``decided_by`` took the approval back before it was used.
     """
 
     approved: bool
@@ -260,6 +263,7 @@ class ApprovalResponse:
     id: str = ""
     source: str = ""
     decided_by: str = ""
+    decided_at: datetime | None = None
     digest: str = ""
     valid_until: datetime | None = None
     review_url: str = ""
@@ -267,6 +271,7 @@ class ApprovalResponse:
     edited: bool = False
     steps: tuple[Mapping[str, Any], ...] = ()
     grant: int | None = None
+    taken_back: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.approved, bool):
@@ -279,6 +284,8 @@ class ApprovalResponse:
 
     def __str__(self) -> str:
         """Return one line to print: ``rejected by ana: Too broad.``."""
+        if self.taken_back:
+            return self.reason  # which says by whom
         status = self.status or ("approved" if self.approved else "not approved")
         who = self.decided_by or self.source
         by = f" by {who}" if who else ""

@@ -6,20 +6,24 @@ it does not have to be closed. ``with`` keeps them open in between.
 
 from __future__ import annotations
 
+import asyncio
+import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from approval_client import _flow as flows
 from approval_client._answers import Answer
-from approval_client._calls import Finished, Flow, Received, Sleep
+from approval_client._calls import Finished, Flow, Received, Sleep, Tell
 from approval_client._driver import STOPPED, Driver, failure, reply, unusable
 from approval_client._flow import Conversation
 from approval_client._from_autogen import to_request
 from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending
 from approval_client._refusals import for_model, refusal
+from approval_client._telling import Listener
 
 if TYPE_CHECKING:
     from typing import Self
@@ -29,6 +33,25 @@ else:
     from approval_client import _http as httpx2
 
 T = TypeVar("T")
+_BLOCKS = (
+    "A Client blocks, and this thread runs an event loop, so everything else in it stands still "
+    "until somebody decides. Use AsyncClient, or call this in asyncio.to_thread()."
+)
+
+
+def _warn_in_a_loop() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    # For the caller's line, so that Python says it once for each.
+    depth, frame = 2, sys._getframe(1)  # noqa: SLF001 - warnings.warn counts such frames
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(_BLOCKS, RuntimeWarning, stacklevel=depth)
+
+
+_OURS = "approval_client."
 
 
 class Client(Driver):
@@ -42,6 +65,8 @@ class Client(Driver):
             the token.
         clock: Seconds that never run backwards; given in tests.
         sleep: Waits that many seconds; given in tests.
+        on_pending: Called with the answer when a person has to decide; see ``telling``.
+        on_decided: Called with the answer when it was decided; see ``telling``.
 
     Raises:
         NotConfigured: The address or the token is missing or cannot be used.
@@ -56,8 +81,20 @@ class Client(Driver):
         insecure_http: bool = False,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        on_pending: Listener | None = None,
+        on_decided: Listener | None = None,
     ) -> None:
-        super().__init__(url, token, insecure_http=insecure_http, clock=clock)
+        super().__init__(
+            url,
+            token,
+            insecure_http=insecure_http,
+            clock=clock,
+            on_pending=on_pending,
+            on_decided=on_decided,
+        )
+        given = (url, token, transport, insecure_http or None, on_pending, on_decided)
+        usual = clock is time.monotonic and sleep is time.sleep
+        self._of_environment = usual and given == (None,) * len(given)
         self._transport = transport
         self._sleep = sleep
         self._lock = threading.Lock()
@@ -166,15 +203,19 @@ class Client(Driver):
         end = Finished(exit_code, error, duration_s, output_head)
         return self._converse(None, flows.report(response, end, self._timing, within_s))
 
-    def approval_func(self, request: Any) -> ApprovalResponse:
+    def approval_func(self, request: Any) -> Any:
         """Ask whether code may run, as AutoGen's blocking ``approval_func``.
 
-        Whatever goes wrong is returned as a rejection whose reason says what happened.
+        Whatever goes wrong is returned as a rejection whose reason says what happened. It returns
+        an ``ApprovalResponse``, typed as anything because AutoGen asks for its own class.
         """
         try:
             return for_model(self.request_approval(to_request(request)))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is a rejection
             return refusal(error)
+
+    def _connections_of_its_own(self) -> None:
+        self._lock, self._http, self._users = threading.Lock(), None, 0
 
     def _decided(self, reading: flows.Reading) -> Iterator[Answer]:
         while not reading.over:
@@ -182,6 +223,7 @@ class Client(Driver):
                 yield reading.checked(answer)
 
     def _converse(self, talk: Conversation | None, flow: Flow[T], *, withdraw: bool = True) -> T:
+        _warn_in_a_loop()
         with self._connected() as http:
             try:
                 return self._drive(http, flow)
@@ -201,6 +243,13 @@ class Client(Driver):
                 return result
             if isinstance(step, Sleep):
                 self._sleep(step.seconds)
+                received = None
+                continue
+            if isinstance(step, Tell):
+                try:
+                    step.listener(step.answer)
+                except Exception as error:  # noqa: BLE001 - it is the host's code, and only told
+                    step.failed(error)
                 received = None
                 continue
             try:

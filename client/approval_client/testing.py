@@ -176,6 +176,21 @@ class FakeApproval:
         self.decision |= {"content": verdict.content} if edited else {}
         self.decision |= {"steps": list(verdict.steps)} if verdict.steps else {}
 
+    def take_back(self, reason: str, by: str, at: datetime) -> None:
+        """Take the approval back, which was not started."""
+        self.status, self.version = Status.CANCELLED, self.version + 1
+        self.decision = {
+            "status": Status.CANCELLED,
+            "source": Source.REVIEWER,
+            "reason": f"The approval was taken back by {by}: {reason}",
+            "decided_by": by,
+            "decided_at": stamp(at),
+            "digest": self.digest,
+            "valid_until": stamp(at),
+            "grant": None,
+            "taken_back": True,
+        }
+
     def tick(self, now: datetime, *, heard: bool) -> None:
         """Let time pass: expire what is overdue, and decide what somebody has heard of."""
         if self.status is Status.PENDING and now >= self.expires_at:
@@ -218,6 +233,8 @@ class FakeApproval:
         self.finished_key, self.finished, self.finished_at = key, fields, now
 
     def _must_be_approved(self, named: str) -> None:
+        if self.decision is not None and self.decision.get("taken_back"):
+            raise Refused(409, "taken_back", f"{self.decision['reason']} Nothing may run.")
         if self.status is not Status.APPROVED or self.decision is None:
             raise Refused(409, "not_approved", f"This request is {self.status}.")
         if named != self.decision["digest"]:
@@ -503,6 +520,19 @@ class FakeDashboard:
                 approval.verdict = verdict
                 return
         self._script.append(verdict)
+
+    def take_back(self, reason: str, by: str = "reviewer") -> None:
+        """Take back the newest approval that was not started.
+
+        Raises:
+            ValueError: There is none.
+        """
+        for approval in reversed(self.approvals):
+            approval.tick(self._now(), heard=True)
+            if approval.status is Status.APPROVED and not approval.started_key:
+                approval.take_back(reason, by, self._now())
+                return
+        raise ValueError("There is no approval that was not started.")
 
     def clock(self) -> float:
         """Return this dashboard's time in seconds; its clients go by it too."""

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from dashboard.accounts.errors import Retired
 from dashboard.accounts.models import Agent, AgentToken, User
+from dashboard.audit.fingerprint import fingerprint
 from dashboard.audit.services import Actor, Event, record
 from dashboard.statements import rows
 
@@ -45,9 +46,16 @@ def issue(
             expires_at=None if life is None else timezone.now() + life,
         )
         expires_at = token.expires_at and token.expires_at.isoformat()
-        details = {"token": token.prefix, "expires_at": expires_at}
+        row = token_fingerprint(token)
+        details = {"token": token.prefix, "expires_at": expires_at, "row": row}
         record(by, Event("token.issued", f"agent:{agent.name}", details=details))
     return token, secret
+
+
+def token_fingerprint(token: AgentToken) -> str:
+    """The name of a token in the log, which keeps no hash of a secret."""
+    columns = ("agent_id", "prefix", "hash", "created_by_id", "expires_at")
+    return fingerprint({column: getattr(token, column) for column in columns})
 
 
 @rows(AgentToken.hash)

@@ -9,18 +9,17 @@ from typing import Any
 from django.conf import settings
 
 from approval_client.wire import OutcomeState, Status, canonical_json, parse_json
-from dashboard.approvals.models import ApprovalRequest, Decision
+from dashboard.approvals.models import ApprovalRequest, Decision, Recall
 from dashboard.approvals.queries import Answerable
+from dashboard.approvals.rules.recall import recall_of, said
 
 
 def answer(answerable: Answerable) -> dict[str, Any]:
     """Describe a request; touches no database."""
     approval, judgement, outcomes = answerable
-    decided = approval.status != Status.PENDING
     reported = {outcome.state: _iso(outcome.reported_at) for outcome in outcomes}
     return {
         "id": str(approval.pk),
-        "status": approval.status,
         "digest": approval.digest,
         "version": approval.version,
         "now": _iso(datetime.now(UTC)),
@@ -28,7 +27,7 @@ def answer(answerable: Answerable) -> dict[str, Any]:
         "expires_at": _iso(approval.expires_at),
         "review_url": f"{settings.PUBLIC_URL}/approvals/{approval.pk}",
         "policy": {"revision": judgement.revision_id, "trace": json.loads(judgement.trace)},
-        "decision": _decision(approval.decision) if decided else None,
+        **_standing(approval),
         "outcome": {
             "started_at": reported.get(OutcomeState.STARTED),
             "finished_at": reported.get(OutcomeState.FINISHED),
@@ -44,10 +43,9 @@ def to_json(answerable: Answerable) -> bytes:
 def closed(pending: bytes, approval: ApprovalRequest) -> bytes:
     """Return the answer to who was told ``pending`` before the request was closed."""
     changed = {
-        "status": approval.status,
+        **_standing(approval),
         "version": approval.version,
         "now": _iso(datetime.now(UTC)),
-        "decision": _decision(approval.decision),
     }
     return canonical_json({**parse_json(pending), **changed}).encode()
 
@@ -55,6 +53,32 @@ def closed(pending: bytes, approval: ApprovalRequest) -> bytes:
 def still(answer: bytes) -> bytes:
     """Return an answer again that has not changed but for the time."""
     return canonical_json({**parse_json(answer), "now": _iso(datetime.now(UTC))}).encode()
+
+
+def _standing(approval: ApprovalRequest) -> dict[str, Any]:
+    """Say where a request stands. What was taken back is told as cancelled.
+
+    Every client knows that word, and none runs anything after it.
+    """
+    if approval.status == Status.PENDING:
+        return {"status": approval.status, "decision": None}
+    if recall := recall_of(approval):
+        return {"status": Status.CANCELLED, "decision": _taken_back(approval, recall)}
+    return {"status": approval.status, "decision": _decision(approval.decision)}
+
+
+def _taken_back(approval: ApprovalRequest, recall: Recall) -> dict[str, Any]:
+    return {
+        "status": Status.CANCELLED,
+        "source": recall.source,
+        "reason": said(recall),
+        "decided_by": recall.person.username,
+        "decided_at": _iso(recall.taken_back_at),
+        "digest": approval.digest,
+        "valid_until": _iso(recall.taken_back_at),
+        "grant": None,
+        "taken_back": True,
+    }
 
 
 def _decision(decision: Decision) -> dict[str, Any]:

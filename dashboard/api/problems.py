@@ -16,6 +16,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from approval_client.wire import MAX_BODY_BYTES, UNSUPPORTED_PROTOCOL, JsonError
 from dashboard.approvals.errors import NotebookTooLarge, Refused
+from dashboard.approvals.rules.content import NOT_ONE_LINE, ONE_LINE
 
 CONTENT_TYPE = "application/problem+json"
 STATUS_OF = {
@@ -23,6 +24,7 @@ STATUS_OF = {
     "already_finished": 409,
     "already_started": 409,
     "approval_expired": 409,
+    "clock_behind": 409,
     "digest_mismatch": 409,
     "idempotency_conflict": 409,
     "invalid": 422,
@@ -33,8 +35,10 @@ STATUS_OF = {
     "not_started": 409,
     "notebooks_full": 409,
     "on_hold": 409,
+    "taken_back": 409,
     "too_large": 413,
     "too_many_pending": 429,
+    "too_many_requests": 429,
     "too_many_waits": 429,
     "unauthorized": 401,
     "unavailable": 503,
@@ -174,11 +178,17 @@ def _on_no_database(request: HttpRequest, error: Exception) -> HttpResponse:
 
 def _on_invalid(_: HttpRequest, error: ValidationError) -> HttpResponse:
     # The input itself is left out: it may be large, or hold secrets.
-    errors = [{"where": _where(e["loc"]), "message": e["msg"]} for e in error.errors]
+    errors = [{"where": _where(e["loc"]), "message": _message(e)} for e in error.errors]
     first = errors[0]
     where = ".".join(str(part) for part in first["where"])
     detail = f"{where}: {first['message']}. Nothing was done."
     return Problem("invalid", detail, errors=errors).response()
+
+
+def _message(error: Mapping[str, Any]) -> str:
+    if error.get("ctx", {}).get("pattern") in ONE_LINE:  # which nobody can read
+        return f"This {NOT_ONE_LINE}"
+    return str(error["msg"])
 
 
 def _where(location: tuple[str | int, ...]) -> list[str | int]:

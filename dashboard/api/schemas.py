@@ -152,6 +152,9 @@ class DecisionOut(Schema):
 
     ``content`` is there only where a reviewer changed what was asked, for an agent that said
     ``accepts_edits``: that, and nothing else, may run. ``digest`` is of it.
+
+    ``taken_back`` is there, and true, only where a person took an approval back before it was
+    started. The status is "cancelled" then, and ``reason`` says who did it and why.
     """
 
     status: FinalStatus
@@ -164,6 +167,7 @@ class DecisionOut(Schema):
     grant: int | None
     content: dict[str, Any] | None = None
     steps: list[StepOut] | None = None
+    taken_back: bool | None = None
 
 
 class OutcomeOut(Schema):

@@ -16,7 +16,8 @@ from dashboard.api.auth import AgentBearer, AgentRequest
 from dashboard.api.schemas import AnswerOut, CancelIn, OutcomeIn, ProblemOut, SubmitIn
 from dashboard.approvals import queries, services
 
-MAX_HOLD_S = 25.0
+MAX_HOLD_S = 50.0
+DEFAULT_HOLD_S = 25.0  # for programs whose own time limit is 30 seconds
 """Below the idle limit of common proxies and clients (60 s, 30 s)."""
 
 Key = Annotated[
@@ -91,7 +92,7 @@ def get(request: AgentRequest, approval_id: UUID) -> HttpResponse:
     response={200: AnswerOut, **_errors(404, 429, 503)},
     summary="Wait for the decision",
 )
-def wait(request: AgentRequest, approval_id: UUID, hold: Hold = MAX_HOLD_S) -> HttpResponse:
+def wait(request: AgentRequest, approval_id: UUID, hold: Hold = DEFAULT_HOLD_S) -> HttpResponse:
     """Return the request as soon as it is closed, or as it stands after ``hold`` seconds.
 
     The server answers this before Django (``api.waiting``); this view only describes it, and

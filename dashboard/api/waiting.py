@@ -9,6 +9,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
@@ -21,7 +22,7 @@ from dashboard.accounts import tokens
 from dashboard.accounts.models import AgentToken
 from dashboard.api import answers, problems
 from dashboard.api.auth import by_secret
-from dashboard.api.views import MAX_HOLD_S
+from dashboard.api.views import DEFAULT_HOLD_S, MAX_HOLD_S
 from dashboard.approvals import queries, services
 from dashboard.approvals.errors import NotFound, Refused
 from dashboard.live.hub import Answer, TooManyWaits
@@ -74,7 +75,7 @@ def _asked_for(scope: Scope) -> Wanted | None:
         if sent.keys() - {"hold"}:
             return None
         text = sent.get("hold")
-        wanted = Wanted(UUID(match[1]), float(text[0]) if text else MAX_HOLD_S)
+        wanted = Wanted(UUID(match[1]), float(text[0]) if text else DEFAULT_HOLD_S)
     except ValueError:
         return None
     return wanted if 0 <= wanted.hold_s <= MAX_HOLD_S else None
@@ -155,7 +156,9 @@ async def _hold(receive: Receive, closed: Answer, until: datetime, hold_s: float
         async with asyncio.timeout(min(hold_s, max(left_s, 0) + 0.05)) as limit:
 
             def over(_: Answer) -> None:
-                if not limit.expired():  # by itself, just now: then it cannot be moved any more
+                # Another end may have come in this very turn of the loop: a limit that is over
+                # refuses to be moved, and then there is nothing left to move.
+                with suppress(RuntimeError):
                     limit.reschedule(0)
 
             closed.add_done_callback(over)

@@ -8,11 +8,17 @@ from __future__ import annotations
 from datetime import datetime
 
 from approval_client.wire import MAX_NOTEBOOK_BYTES, Status
-from dashboard.approvals.models import ApprovalRequest, Assignment
+from dashboard.approvals.models import ApprovalRequest, Assignment, Recall
 
 
 def _clock_time(at: datetime) -> str:
     return at.strftime("%H:%M:%S UTC")
+
+
+def ended(words: str) -> str:
+    """Return a person's words as a sentence that others can follow."""
+    words = words.strip()
+    return words if words.endswith((".", "!", "?")) else f"{words}."
 
 
 class Refused(Exception):
@@ -172,6 +178,34 @@ class NotApproved(Refused):
         super().__init__("This request is not approved. Nothing may run and nothing was recorded.")
 
 
+class TakenBack(Refused):
+    """A person took the approval back."""
+
+    code = "taken_back"
+
+    def __init__(self, recall: Recall) -> None:
+        super().__init__(
+            f"This approval was taken back by {recall.person.username} at "
+            f"{_clock_time(recall.taken_back_at)}: {ended(recall.reason)} Nothing may run."
+        )
+
+
+class RecallRefused(Refused):
+    """This approval cannot be taken back."""
+
+    code = "recall_refused"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why} Nothing was changed.")
+
+
+class RecallReasonMissing(RecallRefused):
+    """Nobody said why."""
+
+    def __init__(self) -> None:
+        super().__init__("Say why you take it back: the agent is told your reason.")
+
+
 class AlreadyStarted(Refused):
     """An approval is used once."""
 
@@ -214,6 +248,19 @@ class ApprovalExpired(Refused):
         super().__init__(
             f"This approval was valid until {_clock_time(at)} and was not used. Nothing may "
             "run. Ask again."
+        )
+
+
+class ClockBehind(Refused):
+    """The server's clock was set back since the approval was given."""
+
+    code = "clock_behind"
+
+    def __init__(self, at: datetime) -> None:
+        super().__init__(
+            f"This approval was given at {_clock_time(at)}, which is later than the server's "
+            "clock shows now, so nobody can tell how long it was valid. Nothing may run. Set the "
+            "server's clock right, and ask again."
         )
 
 

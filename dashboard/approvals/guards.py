@@ -2,7 +2,7 @@
 
 Triggers, because constraints cannot compare a row with what it was: content never changes, a
 final status never changes, a status needs its decision, an answer is about what was asked or
-about an edit of it, edits, votes, decisions and their order, judgements, outcomes, policy
+about an edit of it, edits, votes, decisions and their order, judgements, outcomes, recalls, policy
 revisions and audit entries are only ever inserted, and an audit entry follows the one before it.
 
 SQLite silently drops a table's triggers when a later migration rebuilds the table, so they are
@@ -29,6 +29,7 @@ _INSERT_ONLY = [
     "decision",
     "closing",
     "outcome",
+    "recall",
     "servedpart",
     "reveal",
     "policyrevision",
@@ -55,6 +56,7 @@ def guards() -> Iterator[Guard]:
     """Every guard, by table."""
     yield from _of_requests()
     yield from _of_closing()
+    yield from _of_recalls()
     yield from _of_grants()
     yield from _of_audit()
     yield from _of_notebooks()
@@ -200,6 +202,20 @@ def _of_closing() -> Iterator[Guard]:
     outcome = _table("outcome")
     message = "only what was approved has an outcome"
     yield Guard("outcome_of_approved", outcome, "INSERT", unapproved, message)
+
+
+def _of_recalls() -> Iterator[Guard]:
+    request, recall, outcome = _table("approvalrequest"), _table("recall"), _table("outcome")
+    used = (
+        f"NOT EXISTS (SELECT 1 FROM {request} r WHERE r.id = NEW.approval_id AND r.status = "
+        f"'approved') OR EXISTS (SELECT 1 FROM {outcome} o WHERE o.approval_id = NEW.approval_id) "
+        f"OR EXISTS (SELECT 1 FROM {recall} c WHERE c.approval_id = NEW.approval_id)"
+    )
+    message = "only an unused approval is taken back, once"
+    yield Guard("recall_of_unused", recall, "INSERT", used, message)
+    back = f"EXISTS (SELECT 1 FROM {recall} c WHERE c.approval_id = NEW.approval_id)"
+    message = "what was taken back never starts"
+    yield Guard("outcome_not_taken_back", outcome, "INSERT", back, message)
 
 
 def _of_audit() -> Iterator[Guard]:

@@ -47,7 +47,8 @@ class ApprovalRequest(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    agent = models.ForeignKey(Agent, models.PROTECT, related_name="approvals")
+    # An index of its own, below, has an agent's requests in order.
+    agent = models.ForeignKey(Agent, models.PROTECT, related_name="approvals", db_index=False)
     token = models.ForeignKey(AgentToken, models.PROTECT, related_name="approvals")
     idempotency_key = models.CharField(max_length=200)
     submission_hash = models.CharField(max_length=64)  # of everything sent under that key
@@ -95,10 +96,14 @@ class ApprovalRequest(models.Model):
             models.Index(
                 fields=["token"], name="approval_pending_of_token", condition=Q(status="pending")
             ),
-            # How often the same was asked before, counted at every submission.
-            models.Index(fields=["agent", "digest"], name="approval_same_content"),
-            # The list of what was decided lately.
-            models.Index(fields=["-submitted_at"], name="approval_newest"),
+            # How often an agent asked the same before, counted at every submission; and what else
+            # was answered to the same content.
+            models.Index(fields=["digest", "agent"], name="approval_of_content"),
+            # The history, and one agent's: page by page, without sorting.
+            models.Index(fields=["-submitted_at", "-id"], name="approval_in_order"),
+            models.Index(
+                fields=["agent", "-submitted_at", "-id"], name="approval_of_agent_in_order"
+            ),
         ]
         constraints = [
             # A retried submission finds the first one instead of asking twice.
@@ -385,6 +390,71 @@ class Closing(models.Model):
         ]
 
 
+class Recall(models.Model):
+    """An approval that a person took back before it was started. Only ever inserted.
+
+    The decision stays what it was. ``started`` is refused from then on, and the agent is told that
+    the request is cancelled. ``seq`` is that of the audit entry, in one order with ``Closing``.
+    """
+
+    seq = models.BigIntegerField(primary_key=True)
+    approval = models.OneToOneField(ApprovalRequest, models.PROTECT, related_name="recall")
+    agent = models.ForeignKey(Agent, models.PROTECT, related_name="recalls", db_index=False)
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    source = models.CharField(max_length=10, choices=_choices(Source))
+    reason = models.TextField()
+    taken_back_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["seq"]
+        indexes = [
+            # A host is told of what came after the place where it stood.
+            models.Index(fields=["agent", "seq"], name="recall_of_agent"),
+        ]
+        constraints = [
+            _one_of("source", [Source.REVIEWER.value, Source.ADMIN.value], "recall_by_a_person"),
+        ]
+
+
+class InsightSum(models.Model):
+    """What the requests of one day add to the figures of the insight page, once they are closed.
+
+    Made from the rows by a sweep, in the order of closings, and by nothing else: it can be
+    deleted together with ``InsightHead`` and ``InsightDispute``, and is then made anew.
+    """
+
+    day = models.DateField()  # on which it was asked, in UTC
+    part = models.CharField(max_length=10)  # one of rules.insight.PARTS
+    figures = models.TextField()  # JSON: by name, what rules.insight counts
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["day", "part"], name="insight_sum_once_a_day"),
+        ]
+
+
+class InsightHead(models.Model):
+    """Up to which closing all are in the sums. Moved in the transaction that adds them."""
+
+    seq = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(pk=1), name="insight_head_is_one_row"),
+        ]
+
+
+class InsightDispute(models.Model):
+    """A content that was approved by people at one time and rejected at another."""
+
+    digest = models.CharField(max_length=64, primary_key=True)
+    first_at = models.DateTimeField()  # when that which people answered was first asked
+    last_at = models.DateTimeField()  # and last
+
+    class Meta:
+        indexes = [models.Index(fields=["-last_at"], name="insight_dispute_newest")]
+
+
 VIEWING_FOR = timedelta(seconds=45)
 """How long a person is shown as viewing after their page last reported; it does every 20 s."""
 
@@ -454,11 +524,10 @@ class Snooze(models.Model):
 class ViewingQuerySet(models.QuerySet["Viewing"]):
     """Filters that callers combine."""
 
-    def fresh(self, at: datetime) -> ViewingQuerySet:
-        """Viewings of pending requests that are still current at ``at``, by active reviewers."""
+    def after(self, at: datetime) -> ViewingQuerySet:
+        """Viewings of pending requests by active reviewers that were last seen after ``at``."""
         may = {"person__is_active": True, "person__is_reviewer": True}
-        of_pending = {"approval__status": Status.PENDING}
-        return self.filter(last_seen_at__gt=at - VIEWING_FOR, **may, **of_pending)
+        return self.filter(last_seen_at__gt=at, approval__status=Status.PENDING, **may)
 
 
 class Viewing(models.Model):

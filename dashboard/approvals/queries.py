@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import (
@@ -13,15 +14,18 @@ from django.db.models import (
     Exists,
     Max,
     Min,
+    Model,
     OuterRef,
     Prefetch,
+    Q,
     QuerySet,
     Subquery,
     Value,
     When,
     prefetch_related_objects,
 )
-from django.db.models.functions import Coalesce, Greatest, Length, StrIndex, Substr
+from django.db.models.functions import Coalesce, Greatest, Length, Replace, Right, StrIndex, Substr
+from django.db.models.lookups import GreaterThan, LessThan
 
 from approval_client.wire import MAX_BODY_BYTES, Kind, Status
 from dashboard.accounts.models import Agent, AgentToken, User
@@ -43,9 +47,11 @@ from dashboard.approvals.models import (
     View,
     Vote,
 )
+from dashboard.audit.queries import last_ended
 from dashboard.inspection.findings import Severity
 from dashboard.policies.models import PolicyRevision
-from dashboard.statements import rows
+from dashboard.policies.services import current_revision, published_revision
+from dashboard.statements import Many, fetched, rows
 
 _LATELY = 500  # requests
 LATEST_ANSWERS = 5
@@ -64,24 +70,98 @@ class Answerable(NamedTuple):
     outcomes: list[Outcome]
 
 
-def whole() -> ApprovalQuerySet:
-    """Requests with everything that a page needs, in a fixed number of queries."""
-    # Judgements share inspections, whose reports may be long.
-    judgements = Judgement.objects.prefetch_related("inspection").order_by("id")
-    return ApprovalRequest.objects.select_related(
+def whole(ids: Iterable[UUID]) -> list[ApprovalRequest]:
+    """Return requests with everything that a page needs, in a fixed number of queries.
+
+    Each is read with the moment of the read, ``clock.now_in``; with ``held``, whether approvals
+    are on hold; and with ``has_equal``, whether its run asked for the same another time.
+    """
+    found = _whole(list(ids))
+    for name, (read, key) in _BESIDE.items():
+        having = [one.pk for one in found if vars(one)[f"has_{name}"]]
+        beside = defaultdict[UUID, list[Model]](list)
+        for row in read(having) if having else ():
+            beside[getattr(row, key)].append(row)
+        for one in found:
+            fetched(one, name, beside[one.pk])
+    return found
+
+
+@rows(Many(ApprovalRequest.id))
+def _whole(ids: Iterable[UUID]) -> QuerySet[ApprovalRequest]:
+    this = {"approval": OuterRef("pk")}
+    same = {name: OuterRef(name) for name in ("agent", "digest", "run_id")}
+    equal = ApprovalRequest.objects.filter(**same)
+    joined = ApprovalRequest.objects.select_related(
         "agent__owner",
         "agent__webhook",
         "token__agent",
         "decision__decided_by",
         "decision__grant__made_by",
+        "recall__person",
         "poll",
-    ).prefetch_related(
-        Prefetch("edits", queryset=Edit.objects.select_related("edited_by").order_by("id")),
-        Prefetch("judgements", queryset=judgements),
-        Prefetch("outcomes", queryset=Outcome.objects.order_by("id")),
-        Prefetch("votes", queryset=Vote.objects.select_related("person").order_by("id")),
-        Prefetch("grants_made", queryset=Grant.objects.select_related("made_by")),
     )
+    return joined.filter(pk__among=ids).annotate(
+        has_edits=Exists(Edit.objects.filter(**this)),
+        has_judgements=Value(value=True),
+        has_outcomes=Exists(Outcome.objects.filter(**this)),
+        has_votes=Exists(Vote.objects.filter(**this)),
+        has_grants_made=Exists(Grant.objects.filter(made_from=OuterRef("pk"))),
+        has_equal=Exists(equal.exclude(pk=OuterRef("pk"))),
+        held=Exists(Hold.objects.filter(active=True)),
+        now=Now(),
+    )
+
+
+@rows(Many(ApprovalRequest.id))
+def _edits(ids: Iterable[UUID]) -> QuerySet[Edit]:
+    edits = Edit.objects.filter(approval__id__among=ids).select_related("edited_by")
+    return edits.order_by("id")
+
+
+def _judgements(ids: Iterable[UUID]) -> list[Judgement]:
+    # Judgements share inspections, whose reports may be long.
+    judgements = _judgements_alone(ids)
+    inspections = {one.pk: one for one in _inspections({j.inspection_id for j in judgements})}
+    for judgement in judgements:
+        judgement.inspection = inspections[judgement.inspection_id]
+    return judgements
+
+
+@rows(Many(ApprovalRequest.id))
+def _judgements_alone(ids: Iterable[UUID]) -> QuerySet[Judgement]:
+    return Judgement.objects.filter(approval__id__among=ids).order_by("id")
+
+
+@rows(Many(Inspection.id))
+def _inspections(ids: Iterable[int]) -> QuerySet[Inspection]:
+    return Inspection.objects.filter(pk__among=ids).order_by()
+
+
+@rows(Many(ApprovalRequest.id))
+def _outcomes(ids: Iterable[UUID]) -> QuerySet[Outcome]:
+    return Outcome.objects.filter(approval__id__among=ids).order_by("id")
+
+
+@rows(Many(ApprovalRequest.id))
+def _votes(ids: Iterable[UUID]) -> QuerySet[Vote]:
+    votes = Vote.objects.filter(approval__id__among=ids).select_related("person")
+    return votes.order_by("id")
+
+
+@rows(Many(ApprovalRequest.id))
+def _grants_made(ids: Iterable[UUID]) -> QuerySet[Grant]:
+    made = Grant.objects.filter(made_from__id__among=ids).select_related("made_by")
+    return made.order_by("id")
+
+
+_BESIDE: dict[str, tuple[Callable[[list[UUID]], Sequence[Model]], str]] = {
+    "edits": (_edits, "approval_id"),
+    "judgements": (_judgements, "approval_id"),
+    "outcomes": (_outcomes, "approval_id"),
+    "votes": (_votes, "approval_id"),
+    "grants_made": (_grants_made, "made_from_id"),
+}
 
 
 @rows(AgentToken.hash, ApprovalRequest.id)
@@ -96,7 +176,9 @@ def token_asking(hash_: str, approval_id: UUID) -> QuerySet[AgentToken]:
 def _as_told(approval_id: UUID, agent_id: int) -> QuerySet[Judgement]:
     # From the judgement, which every request has: so the request and its decision come with it.
     judgements = Judgement.objects.filter(approval_id=approval_id, approval__agent_id=agent_id)
-    whole = judgements.select_related("approval__decision__decided_by", "approval__decision__edit")
+    whole = judgements.select_related(
+        "approval__decision__decided_by", "approval__decision__edit", "approval__recall__person"
+    )
     untold = ("demands", "approval__content", "approval__evidence", "approval__objective")
     return whole.annotate(now=Now()).defer(*untold).order_by("-id")[:1]
 
@@ -131,15 +213,24 @@ def closed(ids: Iterable[UUID]) -> dict[UUID, ApprovalRequest]:
 
 def light() -> ApprovalQuerySet:
     """Requests as agents are told of them: an answer never repeats what was asked."""
-    return ApprovalRequest.objects.select_related("decision__decided_by", "decision__edit").defer(
-        "content", "evidence", "objective"
-    )
+    told = ("decision__decided_by", "decision__edit", "recall__person")
+    return ApprovalRequest.objects.select_related(*told).defer("content", "evidence", "objective")
 
 
-def versions(ids: Iterable[UUID]) -> dict[UUID, int]:
-    """The versions of many requests, in one light query."""
-    rows = ApprovalRequest.objects.filter(pk__in=list(ids)).order_by()
-    return dict(rows.values_list("pk", "version"))
+def last_closing() -> int:
+    """Return the place of the request that was closed last; 0 if none ever was."""
+    return _last_closing.first() or 0
+
+
+@rows()
+def _last_closing() -> QuerySet[Closing, int]:
+    return Closing.objects.order_by("-seq").values_list("seq", flat=True)[:1]
+
+
+@rows(Closing.seq)
+def closed_since(seq: int) -> QuerySet[Closing, tuple[int, UUID]]:
+    """What was closed after that place, with its own place, in the order of the log."""
+    return Closing.objects.filter(seq__gt=seq).order_by("seq").values_list("seq", "approval")
 
 
 def queue(at: datetime | None = None) -> ApprovalQuerySet:
@@ -179,31 +270,94 @@ def last_report() -> Subquery:
     return Subquery(_last_report().values("report")[:1])
 
 
+def end_of_report(held: int) -> Subquery:
+    """The end of a last report that a list, which reads ``held`` characters, cuts; else NULL.
+
+    Its languages stand there, and that not all findings are listed.
+    """
+    is_cut = GreaterThan(Length("report"), held)
+    return Subquery(_last_report().filter(is_cut).values(end=Right("report", _END))[:1])
+
+
+_END = 600
+_COUNTED = 200_000
+"""Characters; the lines of what is longer are not counted for a list."""
+
+
+def lines_of_code(held: int) -> Case:
+    """The lines of a code that is longer than the ``held`` characters a list reads; else 0.
+
+    Counted within the database, so that no list carries whole contents. The last line is counted
+    twice if it ends with a line break: ``counted_lines`` mends that.
+    """
+    written = Replace("content", Value("\\\\"), Value(""))
+    without = Replace(written, Value("\\n"), Value(""))
+    count = (Length(written) - Length(without)) / 2 + 1
+    # A block's two fences and the empty line after it are no lines of its code.
+    fences = Length("content") - Length(Replace("content", Value("```"), Value("")))
+    of_blocks = count - fences / 2 + 1
+    is_long = Q(GreaterThan(Length("content"), held), LessThan(Length("content"), _COUNTED))
+    return Case(
+        When(is_long, kind=Kind.CODE, content__startswith='{"code":"```', then=of_blocks),
+        When(is_long, kind=Kind.CODE, then=count),
+        default=Value(0),
+    )
+
+
+_LAST_LINE = re.compile(r'\\n"(?:,"language":"[^"]*")?\}\Z')
+
+
+def counted_lines(approval: Any) -> int:
+    """Return the lines of a request that was read with ``lines_of_code`` and its ``tail``."""
+    ends_line = approval.lines and _LAST_LINE.search(approval.tail)
+    return int(approval.lines) - bool(ends_line)
+
+
 def last_demands() -> Subquery:
     """What the judgement that counts asks of the people who approve, as it is stored."""
     last = Judgement.objects.filter(approval=OuterRef("pk")).order_by("-id")
     return Subquery(last.values("demands")[:1])
 
 
-def fetch_votes(approvals: Sequence[ApprovalRequest]) -> None:
-    """Fetch all that says whose votes count for these, in a fixed number of queries."""
-    votes = Vote.objects.select_related("person").prefetch_related("person__groups")
-    votes = votes.defer("shown").order_by("id")
-    prefetch_related_objects(approvals, Prefetch("votes", queryset=votes))
+def votes_for_open(at: datetime) -> dict[UUID, list[Vote]]:
+    """Return all that says whose votes count for what waits, by request."""
+    votes = _votes_for_open(at)
+    prefetch_related_objects(votes, "person__groups")
+    given = defaultdict[UUID, list[Vote]](list)
+    for vote in votes:
+        given[vote.approval_id].append(vote)
+    return dict(given)
+
+
+def has_votes_for_open(at: datetime) -> Exists:
+    """Whether anybody approved anything of what waits."""
+    return Exists(Vote.objects.filter(approval__in=_open_ids(at)))
+
+
+@rows(ApprovalRequest.expires_at)
+def _votes_for_open(at: datetime) -> QuerySet[Vote]:
+    votes = Vote.objects.select_related("person").filter(approval__in=_open_ids(at))
+    return votes.defer("shown").order_by("id")
+
+
+def _open_ids(at: datetime) -> QuerySet[ApprovalRequest, Any]:
+    return ApprovalRequest.objects.open(at).order_by().values("pk")
 
 
 def lately_closed(limit: int = 50, among: ApprovalQuerySet | None = None) -> ApprovalQuerySet:
     """Requests that were closed last, the newest first; of all, or of those given."""
     requests = among_the_latest(limit) if among is None else among
-    closed = requests.exclude(status=Status.PENDING)
-    closed = closed.select_related("agent", "decision__decided_by").prefetch_related("outcomes")
-    return closed.order_by("-decision__decided_at")[:limit]
+    # Their ids are read first: of all that is sorted, a page's columns would be made.
+    newest = requests.exclude(status=Status.PENDING).order_by("-decision__decided_at")[:limit]
+    closed = ApprovalRequest.objects.filter(pk__in=list(newest.values_list("pk", flat=True)))
+    closed = closed.select_related("agent", "decision__decided_by", "recall__person")
+    return closed.order_by("-decision__decided_at")
 
 
 def among_the_latest(count: int) -> ApprovalQuerySet:
     """The requests that were decided last, for filters that cannot look through all."""
-    latest = Decision.objects.order_by("-decided_at").values("approval")[:count]
-    return ApprovalRequest.objects.filter(pk__in=latest)
+    latest = Decision.objects.order_by("-decided_at").values_list("approval", flat=True)[:count]
+    return ApprovalRequest.objects.filter(pk__in=list(latest))
 
 
 def grants_in_force(at: datetime) -> GrantQuerySet:
@@ -214,7 +368,8 @@ def grants_in_force(at: datetime) -> GrantQuerySet:
 def grants_over(at: datetime, limit: int = 50) -> GrantQuerySet:
     """Grants that were ended, ran out or are used up, the newest first."""
     in_force = Grant.objects.in_force(at).values("pk")
-    return _told(Grant.objects.exclude(pk__in=in_force)).order_by("-made_at")[:limit]
+    # By their numbers, which are in the order of their making, so that none has to be sorted.
+    return _told(Grant.objects.exclude(pk__in=in_force)).order_by("-pk")[:limit]
 
 
 def _told(grants: GrantQuerySet) -> GrantQuerySet:
@@ -226,7 +381,46 @@ def _told(grants: GrantQuerySet) -> GrantQuerySet:
 
 def active_hold() -> Hold | None:
     """The active hold, with the person who placed it, or None."""
-    return Hold.objects.select_related("placed_by").filter(active=True).first()
+    return _active_hold.first()
+
+
+@rows()
+def _active_hold() -> QuerySet[Hold]:
+    return Hold.objects.select_related("placed_by").filter(active=True).order_by("id")[:1]
+
+
+class Present(NamedTuple):
+    """What every page says of the whole dashboard.
+
+    Attributes:
+        document: The policy in force.
+        log_problem: What the last verification of the log found wrong; empty if nothing.
+    """
+
+    document: str
+    log_problem: str
+
+
+@rows()
+def _present() -> QuerySet[PolicyRevision]:
+    # One statement, as the policy alone needs: this is read for each page.
+    newest = PolicyRevision.objects.only("number", "published_at").order_by("-number")
+    problem = Subquery(last_ended().values("problem"))
+    return newest.annotate(log_problem=Coalesce(problem, Value("")))[:1]
+
+
+def present() -> Present:
+    """Read what every page says of the whole dashboard."""
+    newest = _present.first()
+    if newest is None:
+        return Present(current_revision().document, log_problem())
+    revision = published_revision(newest.number, newest.published_at)
+    return Present(revision.document, vars(newest)["log_problem"])
+
+
+def log_problem() -> str:
+    """Return what the last verification of the log found wrong; empty if nothing."""
+    return last_ended().values_list("problem", flat=True).first() or ""
 
 
 class DecidedPage(NamedTuple):

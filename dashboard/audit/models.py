@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Value
 
 
 class AuditEntry(models.Model):
@@ -44,10 +45,11 @@ class AuditHead(models.Model):
 
 
 class AuditVerification(models.Model):
-    """A walk over the whole log that somebody asked for, taken in the background part by part.
+    """A verification: a walk over the whole log, and then the tables compared with it.
 
-    It goes on from where it stands, whichever process takes the next part. What it says is as
-    trustworthy as the database that holds it; the proof is a head that was kept elsewhere.
+    One that a page asked for is taken in the background part by part, and goes on from where it
+    stands, whichever process takes the next part. What it says is as trustworthy as the database
+    that holds it; the proof is a head that was kept elsewhere.
     """
 
     asked_by = models.CharField(max_length=200)
@@ -58,6 +60,10 @@ class AuditVerification(models.Model):
     until = models.BigIntegerField()  # where the log ended when this was asked for
     seq = models.BigIntegerField(default=0)  # how far the walk came
     hash = models.CharField(max_length=64)
+    # Where the comparison of the tables with the log stands; empty before the log was walked.
+    place = models.CharField(max_length=100, blank=True, db_default=Value(""), default="")
+    compared = models.BigIntegerField(db_default=Value(0), default=0)  # rows, of about so many:
+    to_compare = models.BigIntegerField(db_default=Value(0), default=0)
     ended_at = models.DateTimeField(null=True)
     problem = models.CharField(
         max_length=300, blank=True
@@ -68,5 +74,6 @@ class AuditVerification(models.Model):
 
     @property
     def percent(self) -> int:
-        """How much of the log was walked, for a bar; never 100 before the end."""
-        return 100 if self.ended_at else min(99, self.seq * 100 // max(self.until, 1))
+        """How much was walked and compared, for a bar; never 100 before the end."""
+        done, all_of_it = self.seq + self.compared, self.until + self.to_compare
+        return 100 if self.ended_at else min(99, done * 100 // max(all_of_it, 1))

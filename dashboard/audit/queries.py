@@ -87,3 +87,8 @@ def head() -> AuditHead | None:
 def last_verification() -> AuditVerification | None:
     """The verification that is under way, or the last one that ended."""
     return AuditVerification.objects.order_by("-id").first()
+
+
+def last_ended() -> QuerySet[AuditVerification]:
+    """The verification that ended last, if any did."""
+    return AuditVerification.objects.exclude(ended_at=None).order_by("-ended_at", "-id")[:1]

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext, suppress
-from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple, Protocol
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import QuerySet
+from django.db.models import Func, QuerySet, TextField
 from django.utils import timezone
 
 from approval_client.wire import canonical_json
 from dashboard.audit.chain import GENESIS, Break, Link, Walk, link_hash
+from dashboard.audit.heads import kept_heads
 from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
+from dashboard.audit.queries import last_ended
 from dashboard.statements import change, insert_all, rows
+
+log = logging.getLogger(__name__)
 
 _PAGE = 5000
 _PART = 20_000
+_LONGEST_PROBLEM = 300
 
 
 class Actor(NamedTuple):
@@ -29,6 +35,8 @@ class Actor(NamedTuple):
 
 class Event(NamedTuple):
     """Something to record. ``details`` must be JSON and must not hold content or secrets.
+
+    Where the event makes a row, its ``row`` is the row's fingerprint.
 
     ``actor`` is for an event that somebody else caused in the same transaction, as a policy does
     when an agent submits.
@@ -92,19 +100,42 @@ def verify(walk: Walk | None = None, expect: Mapping[int, str] | None = None) ->
     )
 
 
+def verify_part(walk: Walk, expect: Mapping[int, str], most: int = _PART) -> Break | None:
+    """Walk on over at most ``most`` entries, and no further than the head names now."""
+    head = AuditHead.objects.filter(pk=1).first()
+    until = min(walk.seq + most, head.seq if head else 0)
+    expected = {seq: hash_ for seq, hash_ in expect.items() if seq <= until}
+    return walk.first_break(links(walk.seq, until), expected)
+
+
+def hold_still() -> None:
+    """Have nobody record anything until the transaction ends.
+
+    Whatever was recorded is then committed with what it describes, or is not there at all.
+    """
+    _lock_head()
+
+
+def reach_head() -> None:
+    """Take the lock that every record takes, and let it go, or fail as recording would."""
+    with transaction.atomic():
+        _head.first()
+
+
 def ask_to_verify(by: Actor, expect: tuple[int, str] | None = None) -> AuditVerification:
-    """Have the whole log walked in the background; returns the walk that is under way, if any.
+    """Have everything verified in the background; returns what is under way, if anything is.
 
     Args:
         by: Who asks. The record names them at the end.
-        expect: A head that was kept elsewhere, number and hash.
+        expect: A head that was kept elsewhere, number and hash. Without one, that of the last
+            verification counts if it failed: leaving the head out must not make it clean.
     """
     with transaction.atomic():
         head = _lock_head()  # of two who ask at once, one begins
         present = _under_way()
         if present:
             return present
-        seq, hash_ = expect or (None, "")
+        seq, hash_ = expect or failed_with() or (None, "")
         return AuditVerification.objects.create(
             asked_by=by.name,
             auth=by.auth,
@@ -116,8 +147,40 @@ def ask_to_verify(by: Actor, expect: tuple[int, str] | None = None) -> AuditVeri
         )
 
 
-def verify_on(most: int = _PART) -> bool:
-    """Take the next part of the walk that was asked for; returns whether there is more of it.
+def failed_with() -> tuple[int, str] | None:
+    """The kept head that the last verification was given, if that failed."""
+    last = last_ended().first()
+    if last is None or not last.problem or last.expect_seq is None:
+        return None
+    return last.expect_seq, last.expect_hash
+
+
+class Compared(NamedTuple):
+    """What came of comparing some rows with the log.
+
+    Attributes:
+        place: Where to go on; empty if nothing is left.
+        rows: How many there were.
+        problem: The first row that says something else than the log, in words; empty if none.
+    """
+
+    place: str
+    rows: int = 0
+    problem: str = ""
+
+
+class Compare(Protocol):
+    """Compares the tables with the log, some rows at a time. The log itself knows no tables."""
+
+    def __call__(self, place: str) -> Compared:
+        """Go on at a place that was returned before."""
+
+    def begin(self) -> tuple[str, int]:
+        """Return the first place, and about how many rows there are."""
+
+
+def verify_on(most: int = _PART, compare: Compare | None = None) -> bool:
+    """Take the next part of the verification that was asked for; returns whether there is more.
 
     A part is small, so whoever shares the thread and the database waits for no whole log. The
     last part is ``verify`` itself, from where the walk stands.
@@ -125,39 +188,143 @@ def verify_on(most: int = _PART) -> bool:
     asked = _under_way()
     if asked is None:
         return False
-    walk = Walk(asked.seq, asked.hash)
-    expect = {asked.expect_seq: asked.expect_hash} if asked.expect_seq is not None else {}
-    found = _next_part(walk, expect, most)
-    is_last = found is None and walk.seq < asked.seq + most
-    if is_last:
-        found = verify(walk, expect)
-    _keep(asked, walk, found, has_ended=is_last or found is not None)
-    return not (is_last or found)
+    moved = _Moved(asked)
+    try:
+        moved.expect |= kept_heads()
+    except (FileNotFoundError, PermissionError, ValueError) as error:
+        moved.end(f"The heads that were kept cannot be read: {error}"[:_LONGEST_PROBLEM])
+    except OSError:
+        # A disk that is away for a moment says nothing of the log: this part is taken again.
+        log.exception("The heads of the audit log that were kept cannot be read now.")
+        return True
+    else:
+        if asked.place and compare:
+            moved.compare_on(compare)
+        else:
+            moved.walk_on(most, compare)
+    moved.keep()
+    return not moved.has_ended
+
+
+class _Moved:
+    """Takes one part of a verification, and keeps how far it came."""
+
+    def __init__(self, asked: AuditVerification) -> None:
+        self.asked = asked
+        self.before = {"seq": asked.seq, "place": asked.place, "ended_at": None}
+        self.walk = Walk(asked.seq, asked.hash)
+        self.expect: dict[int, str] = {}
+        if asked.expect_seq is not None:
+            self.expect[asked.expect_seq] = asked.expect_hash
+        self.has_ended = False
+
+    def walk_on(self, most: int, compare: Compare | None) -> None:
+        found = verify_part(self.walk, self.expect, most)
+        is_last = found is None and self.walk.seq < self.asked.seq + most
+        if is_last:
+            found = verify(self.walk, self.expect)
+        if is_last and compare and not found:
+            self.asked.place, self.asked.to_compare = compare.begin()
+        elif is_last or found:
+            self.end(found.reason if found else "")
+
+    def compare_on(self, compare: Compare) -> None:
+        came_to = compare(self.asked.place)
+        self.asked.compared += came_to.rows
+        self.asked.place = came_to.place or self.asked.place
+        problem = came_to.problem
+        if not came_to.place and not problem:  # what was written meanwhile
+            found = verify(self.walk, self.expect)
+            problem = found.reason if found else ""
+        if problem or not came_to.place:
+            self.end(problem)
+
+    def end(self, problem: str) -> None:
+        asked, self.has_ended = self.asked, True
+        later = last_ended().first()
+        if not problem and later and later.problem and later.pk > asked.pk:
+            # Somebody looked at once meanwhile, and found something. This began before.
+            problem, self.expect = later.problem, {}
+            asked.expect_seq, asked.expect_hash = later.expect_seq, later.expect_hash
+        elif problem and asked.expect_seq is None and self.expect:
+            # Without its head, the next one might find nothing.
+            asked.expect_seq, asked.expect_hash = max(self.expect.items())
+        asked.problem = problem[:_LONGEST_PROBLEM]
+
+    def keep(self) -> None:
+        asked = self.asked
+        asked.seq, asked.hash = self.walk.seq, self.walk.hash
+        asked.ended_at = _now_after_the_last() if self.has_ended else None
+        moves = ["seq", "hash", "place", "compared", "to_compare", "ended_at", "problem"]
+        moves += ["expect_seq", "expect_hash"]
+        # Two processes may have taken the same part; the first one keeps it.
+        unmoved = AuditVerification.objects.filter(pk=asked.pk, **self.before)
+        if unmoved.update(**{name: getattr(asked, name) for name in moves}) and self.has_ended:
+            _record_end(asked)
+
+
+def keep_verification(
+    by: Actor, walk: Walk, problem: str, *, expect: tuple[int, str] | None = None
+) -> None:
+    """Keep what a verification found that was made at once, for every page to show.
+
+    One that found nothing is kept only to say that an earlier problem is gone.
+    """
+    last = last_ended().first()
+    if not problem and not (last and last.problem):
+        return
+    seq, hash_ = expect or (None, "")
+    now = _now_after_the_last()
+    made = AuditVerification.objects.create(
+        asked_by=by.name,
+        auth=by.auth,
+        asked_at=now,
+        expect_seq=seq,
+        expect_hash=hash_,
+        until=walk.seq,
+        seq=walk.seq,
+        hash=walk.hash,
+        ended_at=now,
+        problem=problem[:_LONGEST_PROBLEM],
+    )
+    _record_end(made)
+
+
+def _now_after_the_last() -> datetime:
+    # The one that ended last counts: a clock that was set back must not hide a new failure.
+    last, now = last_ended().first(), timezone.now()
+    return max(now, last.ended_at + timedelta(microseconds=1)) if last and last.ended_at else now
+
+
+def _record_end(ended: AuditVerification) -> None:
+    details = {"entries": ended.seq, "hash": ended.hash, "problem": ended.problem}
+    # The guards let nothing follow an end that is broken; what was found is kept all the same.
+    with suppress(IntegrityError) if ended.problem else nullcontext(), transaction.atomic():
+        record(Actor(ended.asked_by, ended.auth), Event("audit.verified", details=details))
 
 
 def _under_way() -> AuditVerification | None:
     return AuditVerification.objects.filter(ended_at=None).first()
 
 
-def _next_part(walk: Walk, expect: Mapping[int, str], most: int) -> Break | None:
-    head = AuditHead.objects.filter(pk=1).first()
-    until = min(walk.seq + most, head.seq if head else 0)
-    expected = {seq: hash_ for seq, hash_ in expect.items() if seq <= until}
-    return walk.first_break(links(walk.seq, until), expected)
+class _Moment(Func):
+    """A moment as ``_iso`` writes it, by the database: Python takes longer for it than to hash.
 
+    Nothing is cut off on SQLite, where a column may hold any text: what says more than a moment
+    has to fail the walk.
+    """
 
-def _keep(asked: AuditVerification, walk: Walk, found: Break | None, *, has_ended: bool) -> None:
-    problem = found.reason if found else ""
-    ended_at = timezone.now() if has_ended else None
-    # Two processes may have taken the same part; the first one keeps it.
-    unmoved = AuditVerification.objects.filter(pk=asked.pk, seq=asked.seq, ended_at=None)
-    kept = unmoved.update(seq=walk.seq, hash=walk.hash, ended_at=ended_at, problem=problem)
-    if not (kept and has_ended):
-        return
-    details = {"entries": walk.seq, "hash": walk.hash, "problem": problem}
-    # The guards let nothing follow an end that is broken; what was found is kept all the same.
-    with suppress(IntegrityError) if problem else nullcontext(), transaction.atomic():
-        record(Actor(asked.asked_by, asked.auth), Event("audit.verified", details=details))
+    output_field = TextField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **more: Any) -> Any:
+        written = "CASE length(%(expressions)s) WHEN 19 THEN '.000000' ELSE '' END || '+00:00'"
+        template = f"replace(%(expressions)s, ' ', 'T') || {written}"
+        return super().as_sql(compiler, connection, template=template, **more)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **more: Any) -> Any:
+        written = """'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'"""
+        template = f"to_char(%(expressions)s AT TIME ZONE 'UTC', {written})"
+        return super().as_sql(compiler, connection, template=template, **more)
 
 
 def links(after: int = 0, until: int | None = None) -> Iterator[Link]:
@@ -165,12 +332,12 @@ def links(after: int = 0, until: int | None = None) -> Iterator[Link]:
 
     Each page is a statement of its own: on SQLite, a statement that stays open lets nobody commit.
     """
-    rows = AuditEntry.objects.order_by("seq").values_list(*Link._fields)
+    columns = [_Moment("at") if name == "at" else name for name in Link._fields]
+    rows = AuditEntry.objects.order_by("seq").values_list(*columns)
     if until is not None:
         rows = rows.filter(seq__lte=until)
     while page := list(rows.filter(seq__gt=after)[:_PAGE]):
-        for row in page:
-            yield Link(row[0], _iso(row[1]), *row[2:])
+        yield from map(Link._make, page)
         after = page[-1][0]
 
 

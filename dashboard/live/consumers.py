@@ -17,9 +17,15 @@ from dashboard.live.sessions import Visitor
 class QueueConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]
     """Tells a page which requests changed: ``{"id", "version"}``. Takes nothing in return.
 
-    Deciding goes through an ordinary POST, so there is one place that checks permissions.
+    What else changed meanwhile stands in ``also``, a list of the same. ``"in_queue": false`` says
+    that no list of requests shows the change. The id ``"all"`` says that anything may have
+    changed, and ``late`` with it whether news come a few seconds late from now on. Deciding goes
+    through an ordinary POST, so there is one place that checks permissions.
     """
 
+    # None of the layer's: the hub hears for all pages, so a page needs no channel of its own,
+    # and opens while Redis is away.
+    channel_layer_alias = "none"
     page: Page | None = None
     pump: asyncio.Task[None] | None = None
 

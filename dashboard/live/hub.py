@@ -2,8 +2,8 @@
 
 One hub an event loop. Waiters only await futures: no thread, no database connection. What this
 process closes answers its waiters from the committed decision itself. Of other processes the
-database is read after a bell and every ``TICK_S`` seconds, everything watched in one query, so
-losing every bell costs one tick and never an answer.
+database is read after a bell and every ``TICK_S`` seconds: whatever was closed since, which costs
+the same however many wait. So losing every bell costs one tick and never an answer.
 
 Reads for waits and pages have a thread of their own. What is written on a clock has another: it
 may take seconds, or wait for the database's one writer.
@@ -25,6 +25,8 @@ from django.conf import settings
 from dashboard.accounts.queries import tokens_that_work
 from dashboard.approvals import queries
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.services import note_waiting
+from dashboard.audit.queries import head as log_head
 from dashboard.live.layer import Bell, Doorbell
 from dashboard.live.pages import Page
 from dashboard.live.seen import seen
@@ -33,6 +35,11 @@ from dashboard.live.threads import DatabaseThread
 
 TICK_S = 2.0
 FLUSH_EVERY_S = 6.0
+WAITING_NOTED_EVERY_S = 15.0  # an agent is taken to be gone when it was not noted for 40
+NEWS_A_SECOND = 33
+"""How many messages all open pages together are sent in a second, and how many at once after a
+quiet one. What is more waits and comes together: each page that is told asks what changed, and
+what it takes is taken from agents."""
 FAREWELL_S = 2.0  # a database that blocks does not keep a server from ending
 GIVE_WAY_S = 0.001
 """How long a thread that decided lets the loop answer first, which takes half of that. It would
@@ -57,7 +64,12 @@ class TooManyWaits(Exception):
 
 
 class Hub:
-    """The waiting room of one event loop. Made by ``current_hub()``."""
+    """The waiting room of one event loop. Made by ``current_hub()``.
+
+    Attributes:
+        heard: How often this process heard of changes. What was read since then holds all of
+            which its pages may know.
+    """
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
@@ -66,12 +78,17 @@ class Hub:
         self.read = DatabaseThread("hub-reader")
         self.work = DatabaseThread("background")
         self._waits: dict[UUID, set[Wait]] = defaultdict(set)
-        self._versions: dict[UUID, int] = {}
+        self._read_to: int | None = None
         self._waits_of: dict[int, int] = defaultdict(int)
         self._pages: set[Page] = set()
+        self.heard = 0
         self._rung: dict[UUID, int] = {}
         self._woken = asyncio.Event()
+        self._news: dict[str, Bell] = {}
+        self._has_news = asyncio.Event()
         self._doorbell = Doorbell(self._hear)
+        # How far the log was when pages were last told, while no bells come; else None.
+        self._late_at: int | None = None
         self._tasks = {self.loop.create_task(work) for work in self._work()}
 
     # --- agents who wait ------------------------------------------------------------------------
@@ -104,6 +121,8 @@ class Hub:
     def open(self, page: Page) -> None:
         """Tell ``page`` from now on which requests change."""
         self._pages.add(page)
+        if self._late_at is not None:
+            page.look_again(late=True)
         if self.closed:
             page.restart()
 
@@ -113,40 +132,44 @@ class Hub:
 
     # --- bells ----------------------------------------------------------------------------------
 
-    def ring(
-        self, approval_id: UUID | str, version: int, closed: ApprovalRequest | None = None
-    ) -> None:
+    def ring(self, bell: Bell, closed: ApprovalRequest | None = None) -> None:
         """Take a bell from any thread of this process, and pass it on to the other processes.
 
         Agents are answered from ``closed``, the committed request with its decision, if it is
         given. The thread that decided goes on by drawing a page, so it gives way for a moment.
         """
         is_awaited = closed is not None and closed.pk in self._waits
-        self.loop.call_soon_threadsafe(self._ring, approval_id, version, closed)
+        self.loop.call_soon_threadsafe(self._ring, bell, closed)
         if is_awaited:
             time.sleep(GIVE_WAY_S)
 
-    def _ring(self, approval_id: UUID | str, version: int, closed: ApprovalRequest | None) -> None:
+    def _ring(self, bell: Bell, closed: ApprovalRequest | None) -> None:
         if closed is not None:
             self._finish(self._waits.get(closed.pk, ()), closed)
-        self._hear([[str(approval_id), version]])
-        self._start(self._doorbell.ring([[str(approval_id), version]]))
+        self._hear([bell])
+        self._start(self._doorbell.ring([bell]))
 
     def _hear(self, bells: list[Bell]) -> None:
-        for approval_id, version in bells:
-            for page in self._pages:
-                page.tell({"id": approval_id, "version": version})
-            if approval_id != GATE:
-                self._rung[UUID(approval_id)] = version
+        if not bells:  # another process only makes sure that it is not deaf
+            return
+        self.heard += 1
+        for bell in bells:
+            before = self._news.get(bell.id, bell)
+            self._news[bell.id] = bell._replace(in_queue=bell.in_queue or before.in_queue)
+            if bell.id != GATE:
+                self._rung[UUID(bell.id)] = bell.version
         self._woken.set()
+        self._has_news.set()
 
     # --- the work -------------------------------------------------------------------------------
 
     def _work(self) -> list[Work]:
         return [
             self._answer_bells(),
+            self._tell_pages(),
             self._tick_for_ever(),
             self._flush_for_ever(),
+            self._note_waiting_for_ever(),
             self._doorbell.listen(),
         ]
 
@@ -157,6 +180,24 @@ class Hub:
             rung, self._rung = self._rung, {}
             await self._safely(self._answer(pk for pk in rung if self._is_awaited(pk)))
 
+    async def _tell_pages(self) -> None:
+        may_send, at = float(NEWS_A_SECOND), self.loop.time()
+        while True:
+            await self._has_news.wait()
+            now = self.loop.time()
+            may_send, at = min(may_send + (now - at) * NEWS_A_SECOND, NEWS_A_SECOND), now
+            if may_send < 1:
+                await asyncio.sleep((1 - may_send) / NEWS_A_SECOND + 0.001)
+                continue
+            self._has_news.clear()
+            news, self._news = [*self._news.values()], {}
+            may_send -= len(self._pages)
+            await self._safely(self._tell(news))
+
+    async def _tell(self, news: list[Bell]) -> None:
+        for page in [*self._pages]:
+            page.tell(news)
+
     def _is_awaited(self, approval_id: UUID) -> bool:
         return any(not wait.closed.done() for wait in self._waits.get(approval_id, ()))
 
@@ -166,23 +207,32 @@ class Hub:
             await self._safely(self._tick())
 
     async def _tick(self) -> None:
-        await self._answer_what_changed()
+        await self._answer_what_was_closed()
         await self._end_waits_of_revoked_tokens()
         await self._close_pages_of_the_gone()
+        await self._tell_what_no_bell_told()
 
     async def _flush_for_ever(self) -> None:
         while True:
             await asyncio.sleep(FLUSH_EVERY_S)
-            seen.polled(list(self._waits))
             await self._safely(self.work(seen.flush))
 
-    async def _answer_what_changed(self) -> None:
-        if not self._waits:
-            return
-        now = await self.read(queries.versions, list(self._waits))
-        changed = [pk for pk, version in now.items() if self._versions.get(pk) != version]
-        await self._answer(changed)
-        self._versions = now  # only now: what could not be answered is tried again
+    async def _note_waiting_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(WAITING_NOTED_EVERY_S)
+            if self._waits:
+                await self._safely(self.work(note_waiting, list(self._waits)))
+
+    async def _answer_what_was_closed(self) -> None:
+        if self._read_to is None:
+            read_to = await self.read(queries.last_closing)
+            closed = list(self._waits)  # of the first ones nobody knows since when to read
+        else:
+            found = await self.read(queries.closed_since, self._read_to)
+            read_to = found[-1][0] if found else self._read_to
+            closed = [pk for _, pk in found if self._is_awaited(pk)]
+        await self._answer(closed)
+        self._read_to = read_to  # only now: what could not be answered is tried again
 
     async def _answer(self, ids: Iterable[UUID]) -> None:
         ids = list(ids)
@@ -196,6 +246,8 @@ class Hub:
             return
         asked = set(self._waits_of)
         ended = asked - await self.read(tokens_that_work, asked)
+        if not ended:
+            return
         for waits in self._waits.values():  # with who came meanwhile, about whom nobody asked
             self._finish((wait for wait in waits if wait.token_id in ended), None)
 
@@ -206,6 +258,20 @@ class Hub:
         gone = asked - await self.read(still_welcome, asked)
         for page in [page for page in self._pages if page.visitor in gone]:
             page.dismiss()
+
+    async def _tell_what_no_bell_told(self) -> None:
+        """While other processes cannot be heard, have pages look again after every change."""
+        if self._doorbell.is_deaf:
+            head = await self.read(log_head)
+            now_at = head.seq if head else 0
+        else:
+            now_at = None
+        if now_at == self._late_at:
+            return
+        self._late_at = now_at
+        self.heard += 1
+        for page in [*self._pages]:
+            page.look_again(late=now_at is not None)
 
     # --- ends -----------------------------------------------------------------------------------
 
@@ -268,4 +334,4 @@ class Hub:
         try:
             await work
         except Exception:
-            log.exception("The hub could not read; it tries again within %s s.", TICK_S)
+            log.exception("The hub failed at one thing; it tries again within %s s.", TICK_S)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 from uuid import uuid4
 
 from channels import DEFAULT_CHANNEL_LAYER
-from channels.layers import channel_layers
+from channels.layers import InMemoryChannelLayer, channel_layers
 
 GROUP = "approvals"
 SEND_TIMEOUT_S = 0.5
@@ -20,7 +20,20 @@ ECHO_S = 1.0
 REJOIN_S = 1.0
 
 log = logging.getLogger(__name__)
-Bell = list[Any]  # [id, version], as JSON carries it
+
+
+class Bell(NamedTuple):
+    """What changed. The layer carries it as a list.
+
+    Attributes:
+        id: The request, or ``GATE`` of the hub.
+        version: Its version then.
+        in_queue: Whether a list of requests may show the change.
+    """
+
+    id: str
+    version: int
+    in_queue: bool = True
 
 
 class Deaf(Exception):
@@ -38,12 +51,17 @@ class Doorbell:
         self._hear = hear
         self._origin = uuid4().hex
         self._layer = channel_layers.make_backend(DEFAULT_CHANNEL_LAYER)
+        self._is_alone = isinstance(self._layer, InMemoryChannelLayer)
         self._echo = asyncio.Event()
         self._doubt = asyncio.Event()
+        self.is_deaf = False
+        """Whether bells of other processes do not come, as far as this one knows."""
 
     async def ring(self, bells: list[Bell]) -> None:
         """Tell the other processes; a layer that is down or frozen is given up after 0.5 s."""
-        message = {"type": "bell", "origin": self._origin, "bells": bells}
+        if bells and self._is_alone:
+            return  # a layer in memory reaches nobody else
+        message = {"type": "bell", "origin": self._origin, "bells": [[*bell] for bell in bells]}
         try:
             async with asyncio.timeout(SEND_TIMEOUT_S):
                 await self._layer.group_send(GROUP, message)
@@ -57,6 +75,7 @@ class Doorbell:
             try:
                 await self._hear_until_deaf()
             except Exception as error:  # noqa: BLE001 - whatever Redis throws: try again
+                self.is_deaf = True
                 log.warning("The channel layer does not answer, trying again (%s).", _said(error))
             await asyncio.sleep(REJOIN_S)
 
@@ -89,6 +108,7 @@ class Doorbell:
         await self.ring([])
         if not await _within(ECHO_S, self._echo):
             raise Deaf("its own ring did not come back")
+        self.is_deaf = False
         await _within(CHECK_S, self._doubt)
 
     async def _receive(self, channel: str) -> None:
@@ -97,7 +117,7 @@ class Doorbell:
             if message["origin"] == self._origin:
                 self._echo.set()
             else:
-                self._hear(message["bells"])
+                self._hear([Bell(*bell) for bell in message["bells"]])
 
 
 async def _within(limit_s: float, event: asyncio.Event) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from threading import Lock
-from uuid import UUID
 
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.live.hub import Hub
+from dashboard.live.layer import Bell
 
 _hubs: dict[asyncio.AbstractEventLoop, Hub] = {}
 _lock = Lock()
@@ -23,20 +23,31 @@ def current_hub() -> Hub:
         return _hubs[loop]
 
 
-def ring(approval_id: UUID | str, version: int, closed: ApprovalRequest | None = None) -> None:
+def ring(bell: Bell, closed: ApprovalRequest | None = None) -> None:
     """Tell every hub of this process that something changed; they tell the other processes.
 
     Args:
-        approval_id: What changed: a request, or ``GATE``.
-        version: Its version.
+        bell: What changed.
         closed: The request with its decision, if it was closed and this is committed. Who waits
             for it in this process is answered by it.
     """
+    for hub in _working():
+        hub.ring(bell, closed)
+
+
+def heard() -> int | None:
+    """How often this process heard of changes; None if it does not listen.
+
+    Pages that ask after the same news may share an answer that was read since then.
+    """
+    hubs = _working()
+    return sum(hub.heard for hub in hubs) if hubs else None
+
+
+def _working() -> list[Hub]:
     with _lock:
         _drop_the_ended()
-        hubs = list(_hubs.values())
-    for hub in hubs:
-        hub.ring(approval_id, version, closed)
+        return list(_hubs.values())
 
 
 def _drop_the_ended() -> None:

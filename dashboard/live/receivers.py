@@ -9,6 +9,7 @@ from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.signals import approval_changed, hold_changed
 from dashboard.live import push
 from dashboard.live.hub import GATE
+from dashboard.live.layer import Bell
 from dashboard.policies.signals import policy_published
 
 
@@ -19,9 +20,16 @@ def connect() -> None:
     policy_published.connect(_ring_gate, dispatch_uid="live.policy_published")
 
 
-def _ring(*, approval_id: UUID, version: int, closed: ApprovalRequest | None, **_: Any) -> None:
-    push.ring(approval_id, version, closed)
+def _ring(
+    *,
+    approval_id: UUID,
+    version: int,
+    closed: ApprovalRequest | None,
+    in_queue: bool,
+    **_: Any,
+) -> None:
+    push.ring(Bell(str(approval_id), version, in_queue), closed)
 
 
 def _ring_gate(**_: Any) -> None:
-    push.ring(GATE, 0)
+    push.ring(Bell(GATE, 0))

@@ -35,10 +35,17 @@ class Seen:
         with self._lock:
             polls, self._polls = self._polls, {}
             used, self._tokens = self._tokens, {}
-        if polls:
-            note_polls(polls)
-        if used:
-            tokens.note_use(dict(sorted(used.items())))  # in one order: no deadlock
+        try:
+            if polls:
+                note_polls(polls)
+            polls = {}
+            if used:
+                tokens.note_use(dict(sorted(used.items())))  # in one order: no deadlock
+            used = {}
+        finally:  # what could not be written is written the next time
+            with self._lock:
+                self._polls = {**polls, **self._polls}
+                self._tokens = {**used, **self._tokens}
 
 
 seen = Seen()

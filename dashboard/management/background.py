@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import partial
+
+from django.conf import settings
 
 from approval_client.wire import Kind
 from dashboard.accounts.services.sessions import forget_expired
@@ -22,15 +25,21 @@ from dashboard.approvals.services import (
     forget_viewings,
     judge_pending_again,
     release_lost_assignments,
+    sum_up,
+    verify_on,
 )
-from dashboard.audit.services import verify_on
+from dashboard.approvals.services.insight import BATCH
+from dashboard.audit.heads import Head, as_json, heads_file, keep_in_file
+from dashboard.audit.queries import head as audit_head
 from dashboard.live.push import current_hub
 from dashboard.notifications.delivering import Deliverer
+from dashboard.notifications.sending import send
 from dashboard.notifications.services import forget_deliveries
 from dashboard.policies.inspecting import inspect
 from dashboard.policies.services import current_revision
 
 SWEEP_EVERY_S = 1.0
+SUM_EVERY_S = 30.0
 TIDY_EVERY_S = 3600.0
 
 log = logging.getLogger(__name__)
@@ -88,9 +97,53 @@ async def tidy_for_ever() -> None:
     await _repeat(tidy, TIDY_EVERY_S)
 
 
+async def sum_up_for_ever() -> None:
+    """Add what was closed to the sums of the insight page, which counts the rest by itself.
+
+    After an upgrade, all that was ever closed is added, a small step each second.
+    """
+    rests_until = 0.0
+
+    def add() -> None:
+        nonlocal rests_until
+        if time.monotonic() >= rests_until and sum_up() < BATCH:
+            rests_until = time.monotonic() + SUM_EVERY_S
+
+    await _repeat(add, SWEEP_EVERY_S)
+
+
 async def verify_the_log() -> None:
-    """Walk the audit log when somebody asks for it on the page, a small part at a time."""
+    """Verify the log and the tables when a page asked for it, a small part at a time."""
     await _repeat(verify_on, SWEEP_EVERY_S)
+
+
+async def keep_heads() -> None:
+    """Keep the head of the log where ``AUDIT_HEADS`` says, whenever it has moved on."""
+    kept = None
+
+    async def keep() -> None:
+        nonlocal kept
+        head = await current_hub().work(_head)
+        if head and head != kept:
+            await _keep_head(head)
+            kept = head
+
+    if settings.AUDIT_HEADS:
+        await _keep_at(keep, settings.AUDIT_HEADS_EVERY_S)
+
+
+def _head() -> Head | None:
+    head = audit_head()
+    return Head(head.seq, head.hash) if head else None
+
+
+async def _keep_head(head: Head) -> None:
+    if path := heads_file():
+        await current_hub().work(partial(keep_in_file, path, head))
+        return
+    sent = await send(settings.AUDIT_HEADS, {"Content-Type": "application/json"}, as_json(head))
+    if not sent.taken:
+        raise ConnectionError(f"The head of the log was not kept at AUDIT_HEADS. {sent.said}")
 
 
 async def deliver_for_ever() -> None:
@@ -109,6 +162,8 @@ EVERYTHING = (
     tidy_for_ever,
     deliver_for_ever,
     verify_the_log,
+    keep_heads,
+    sum_up_for_ever,
 )
 """What ``start`` and ``run_worker`` do beside."""
 

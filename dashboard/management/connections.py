@@ -225,9 +225,16 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
 
 class CappedRequest(WebRequest):  # type: ignore[misc]
-    """Hangs up on a body over the limit instead of spooling it: Daphne would take gigabytes."""
+    """Hangs up on a body over the limit instead of spooling it: Daphne would take gigabytes.
+
+    Forms are left to Django. Twisted would read each of them too, in the thread that serves
+    everybody, for something that nobody asks it for.
+    """
 
     taken = 0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs, parsePOSTFormSubmission=False)
 
     def handleContentChunk(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
         """Take a piece of the body."""

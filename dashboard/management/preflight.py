@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.http.request import validate_host
+
+from dashboard.approvals.rules.readiness import obstacles
+from dashboard.audit.heads import is_address
+from dashboard.notifications.addresses import checked_url
+from dashboard.notifications.errors import AddressRefused
 
 _WILDCARD = {"0.0.0.0", "::", ""}  # noqa: S104 - to recognise them
 _USUAL_PORTS = {"http": 80, "https": 443}
@@ -26,6 +33,17 @@ def check_settings(*, host: str, insecure_http: bool) -> None:
         CannotStart: With every reason found.
     """
     reasons = list(_reasons(host, insecure_http=insecure_http))
+    if reasons:
+        raise CannotStart("\n".join(["Nothing was started.", *reasons]))
+
+
+def check_worker() -> None:
+    """Refuse settings that a worker beside the servers could not work under.
+
+    Raises:
+        CannotStart: With every reason found.
+    """
+    reasons = [*_shared(), *obstacles()]
     if reasons:
         raise CannotStart("\n".join(["Nothing was started.", *reasons]))
 
@@ -82,6 +100,7 @@ def _reasons(host: str, *, insecure_http: bool) -> Iterator[str]:
             "use, or unset it."
         )
     yield from _address(host, public=public, insecure_http=insecure_http)
+    yield from _shared()
 
 
 def _address(host: str, *, public: bool, insecure_http: bool) -> Iterator[str]:
@@ -96,6 +115,11 @@ def _address(host: str, *, public: bool, insecure_http: bool) -> Iterator[str]:
             f"Plain http on {host} shows passwords, tokens and decisions to the network. Put TLS "
             "in front and set PUBLIC_URL=https://…, or insist with --insecure-http."
         )
+    if settings.ALLOWED_HOSTS_IS_CONFIGURED and not _is_allowed(url.hostname or ""):
+        yield (
+            f"ALLOWED_HOSTS does not name {url.hostname}, the host of PUBLIC_URL, so every page "
+            "would be refused. List it there too, or unset ALLOWED_HOSTS."
+        )
     if host in _WILDCARD and not settings.PUBLIC_URL_IS_CONFIGURED:
         yield (
             f"{host} is every address at once and decisions count from one only. Set PUBLIC_URL "
@@ -103,11 +127,97 @@ def _address(host: str, *, public: bool, insecure_http: bool) -> Iterator[str]:
         )
 
 
+def _is_allowed(host: str) -> bool:
+    return validate_host(f"[{host}]" if ":" in host else host, settings.ALLOWED_HOSTS)
+
+
+def _shared() -> Iterator[str]:
+    yield from _redis()
+    yield from _heads(settings.AUDIT_HEADS)
+
+
+def _redis() -> Iterator[str]:
+    named = settings.REDIS_URL
+    if named and urlsplit(named).scheme not in _REDIS:
+        yield (
+            f"REDIS_URL is {_without_password(named)!r}. Set an address such as "
+            "redis://127.0.0.1:6379/0, or unset it if this server runs alone."
+        )
+
+
+def _without_password(url: str) -> str:
+    return f"…@{url.rpartition('@')[2]}" if "@" in url else url
+
+
+def _heads(named: str) -> Iterator[str]:
+    if settings.AUDIT_HEADS_EVERY_S < 1:
+        yield "AUDIT_HEADS_EVERY_S is 0. Set a number of seconds, such as 300, or unset it."
+    if is_address(named):
+        try:
+            checked_url(named)
+        except AddressRefused as error:
+            yield f"AUDIT_HEADS is {named!r}. {error} Set another address, or a file."
+        return
+    path = Path(named)
+    if named and not path.is_absolute():
+        yield (
+            f"AUDIT_HEADS is {named!r}. Set the whole path of a file, such as "
+            "/mnt/elsewhere/heads, or an address that begins with https://."
+        )
+    elif named:
+        try:
+            with path.open("ab"):
+                pass
+        except OSError as error:
+            yield (
+                f"The file {path} of AUDIT_HEADS cannot be written to ({error.strerror}), so no "
+                "head of the log could be kept there. Make it writable, or name another one."
+            )
+
+
 def _secret_key() -> str:
     try:
         return str(settings.SECRET_KEY)
     except ImproperlyConfigured:  # Django's way to say that it is empty
         return ""
+
+
+def misspelled(environment: Iterable[str]) -> Iterator[str]:
+    """Name variables that nothing reads and that look like one of our settings.
+
+    Others' variables stand in an environment too, so this is said and does not keep us from
+    starting.
+    """
+    for name in sorted(set(environment) - OURS):
+        if close := get_close_matches(name, OURS, n=1, cutoff=_ALIKE):
+            yield f"{name} is not a setting and was not read. Did you mean {close[0]}?"
+
+
+OURS = frozenset(
+    {
+        "ALLOWED_HOSTS",
+        "AUDIT_HEADS",
+        "AUDIT_HEADS_EVERY_S",
+        "DASHBOARD_DATA_DIR",
+        "DATABASE_URL",
+        "DEBUG",
+        "KIB_PER_MINUTE",
+        "NOTEBOOK_MIB_PER_AGENT",
+        "PENDING_PER_TOKEN",
+        "POLICY_TWO_PEOPLE",
+        "PROXY_COUNT",
+        "PUBLIC_URL",
+        "READY_NEEDS_WHOLE_LOG",
+        "REDIS_URL",
+        "REQUESTS_PER_MINUTE",
+        "SECRET_KEY",
+        "WAITS_PER_PROCESS",
+        "WAITS_PER_TOKEN",
+        "WEBHOOK_NETWORKS",
+    }
+)
+_ALIKE = 0.85  # of 1; PUBLIC_ULR and REDIS_UR are, REDIS_HOST and DATABASE_NAME are not
+_REDIS = {"redis", "rediss", "unix"}
 
 
 def _is_origin(url: str) -> bool:
@@ -119,6 +229,7 @@ def _is_origin(url: str) -> bool:
         return False
     return (
         parts.scheme in _USUAL_PORTS
+        and not any(character.isspace() for character in url)
         and bool(parts.hostname)
         and "@" not in parts.netloc
         and port != _USUAL_PORTS[parts.scheme]

@@ -6,7 +6,7 @@ import uuid
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 
 from dashboard.accounts.models import Agent
 from dashboard.approvals.models import ApprovalRequest
@@ -28,7 +28,7 @@ class Webhook(models.Model):
     earlier_salt = models.CharField(max_length=64, blank=True)
     earlier_fingerprint = models.CharField(max_length=16, blank=True)
     earlier_until = models.DateTimeField(null=True)
-    after = models.BigIntegerField()  # closings up to this one have their deliveries
+    after = models.BigIntegerField()  # closings and recalls up to this one have their deliveries
     changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     changed_at = models.DateTimeField()
 
@@ -60,6 +60,7 @@ class Delivery(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField()
     tried_at = models.DateTimeField(null=True)
+    taken_back = models.BooleanField(db_default=Value(value=False), default=False)  # else: decided
     said = models.CharField(max_length=300, blank=True)  # what came of the last attempt
 
     class Meta:
@@ -76,7 +77,7 @@ class Delivery(models.Model):
         ]
         constraints = [
             models.UniqueConstraint(
-                fields=["webhook", "approval"], name="delivery_once_for_each_request"
+                fields=["webhook", "approval", "taken_back"], name="delivery_once_for_each_change"
             ),
             models.CheckConstraint(
                 condition=Q(state__in=State.values), name="delivery_state_known"

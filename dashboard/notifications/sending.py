@@ -29,6 +29,8 @@ class Sent(NamedTuple):
 
     taken: bool
     said: str
+    is_gone: bool = False
+    """The host says that it will never take anything again."""
 
 
 async def send(url: str, headers: Mapping[str, str], body: bytes) -> Sent:
@@ -89,6 +91,8 @@ def _judged(status: int) -> Sent:
     if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
         return Sent(taken=True, said=f"It answered {status}.")
     redirects = HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST
+    if status == HTTPStatus.GONE:
+        return Sent(taken=False, is_gone=True, said="It answered 410: it is gone for good.")
     more = " Redirects are not followed: enter the address itself." if redirects else ""
     return Sent(taken=False, said=f"It answered {status}.{more}")
 

@@ -1,7 +1,8 @@
-"""What every page shows: whether approvals are on hold, and what this person may do."""
+"""What every page shows: a hold, a log that does not hold, and what this person may do."""
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
 from typing import Any
 
 from django.http import HttpRequest
@@ -10,18 +11,24 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals import queries
 from dashboard.policies.evaluate import Policy
-from dashboard.policies.services import current_revision
+
+
+@lru_cache(8)
+def _asks_nobody(document: str) -> bool:
+    return Policy.from_json(document).asks_nobody
 
 
 def hold_state(request: HttpRequest) -> dict[str, Any]:
-    """Give templates the hold, whether the policy asks nobody, and what this person may do."""
+    """Give templates what is wrong with the whole dashboard, and what this person may do."""
     person = getattr(request, "user", None)
     if not isinstance(person, User):
         return {}
-    policy = Policy.from_json(current_revision().document)
+    present = cache(queries.present)
     return {
-        "hold": queries.active_hold(),
-        "asks_nobody": policy.asks_nobody,
+        # Called by the pages that show them; a part of a page often does not.
+        "hold": cache(queries.active_hold),
+        "asks_nobody": lambda: _asks_nobody(present().document),
+        "log_problem": lambda: present().log_problem,
         "may_look": roles.may_look(person),
         "may_decide": roles.may_decide(person),
         "may_administer": roles.may_administer(person),

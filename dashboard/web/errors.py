@@ -12,6 +12,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from dashboard.accounts.queries import admins
+
 
 def wrong_origin(request: HttpRequest) -> HttpResponse:
     """Refuse a form that did not come from one of our own pages."""
@@ -46,13 +48,23 @@ def not_found(request: HttpRequest, exception: Any = None) -> HttpResponse:
 
 
 def no_role(request: HttpRequest) -> HttpResponse:
-    """Tell somebody without any role what they lack."""
-    # A way back would only lead here again.
+    """Tell somebody without any role where they are, what they lack and whom to ask."""
     text = (
-        "You are signed in, but have no role yet. Ask an admin to make you a reviewer, then load "
-        "this page again."
+        "People decide here what AI agents may run. You are signed in, but you are not permitted "
+        f"to see any request until you have a role. Nothing was shown. {whom_to_ask()}"
     )
+    # A way back would only lead here again.
     return _page(request, 403, "You have no role yet", text, way_back=False)
+
+
+def whom_to_ask() -> str:
+    """Say who can give somebody their first role."""
+    names = list(admins().values_list("username", flat=True)[:_MOST_NAMED])
+    who = f"an admin ({', '.join(names)})" if names else "whoever runs this server"
+    return f"Ask {who} to give you a role under People and groups, then load this page again."
+
+
+_MOST_NAMED = 5
 
 
 @login_not_required

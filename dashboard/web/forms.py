@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
@@ -79,8 +80,11 @@ class ConfirmNameForm(forms.Form):
 LONGEST_REASON = 2000
 
 
-def offer_choices(form: forms.Form, name: str, choices: list[tuple[Any, Any]]) -> None:
-    """Offer ``choices`` in the field ``name`` of one form."""
+Choices = list[tuple[Any, Any]]
+
+
+def offer_choices(form: forms.Form, name: str, choices: Choices | Callable[[], Choices]) -> None:
+    """Offer ``choices`` in the field ``name`` of one form; a function is called when needed."""
     field = form.fields[name]
     if not isinstance(field, forms.ChoiceField):
         raise TypeError(f"{name} offers no choices.")

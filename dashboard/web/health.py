@@ -2,62 +2,131 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse
 
 from dashboard.approvals import queries
 from dashboard.approvals.rules.readiness import obstacles
+from dashboard.audit.services import reach_head
+from dashboard.live.threads import DatabaseThread
 
 ALIVE = b'{"status": "ok"}'
+READY_WITHIN_S = 2.0
+"""A database that takes longer to say whether it can record is not one to decide with."""
+_SLOW = f"The database did not answer within {READY_WITHIN_S:.0f} s."
 
-_HEADERS = [
-    (b"content-type", b"application/json"),
-    (b"content-length", str(len(ALIVE)).encode()),
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-]
+Reply = tuple[HTTPStatus, bytes]
 
 
-class Alive:
-    """Answers ``/healthz``: that the process runs, and nothing about what it may do.
+class Watched:
+    """Answers ``/healthz``, that the process runs, and ``/readyz``, whether it may approve.
 
-    Runs on the event loop, as raw ASGI: slow pages and a database that does not answer do not make
-    the process look dead.
+    As raw ASGI, on the event loop: slow pages do not make the process look dead, and neither does
+    a database that does not answer. One check at a time, in a thread of its own, serves all who
+    ask meanwhile.
     """
 
     def __init__(self, app: Any) -> None:
         self.app = app
+        self._read = DatabaseThread("readiness")
+        self._check: asyncio.Task[Reply] | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one HTTP request."""
-        if scope["path"] != "/healthz":
+        if scope["path"] not in {"/healthz", "/readyz"}:
             await self.app(scope, receive, send)
-        elif scope["method"] in {"GET", "HEAD"}:
-            body = ALIVE if scope["method"] == "GET" else b""
-            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-            await send({"type": "http.response.body", "body": body})
+        elif scope["method"] not in {"GET", "HEAD"}:
+            await _send(send, HTTPStatus.METHOD_NOT_ALLOWED, b"", [(b"allow", b"GET, HEAD")])
         else:
-            headers = [(b"allow", b"GET, HEAD"), (b"content-length", b"0")]
-            await send({"type": "http.response.start", "status": 405, "headers": headers})
-            await send({"type": "http.response.body", "body": b""})
+            alive = scope["path"] == "/healthz"
+            status, body = (HTTPStatus.OK, ALIVE) if alive else await self._ready()
+            await _send(send, status, body, hides_body=scope["method"] == "HEAD")
+
+    async def _ready(self) -> Reply:
+        loop = asyncio.get_running_loop()
+        if self._check is None or self._check.done() or self._check.get_loop() is not loop:
+            self._check = loop.create_task(self._read(readiness))
+        try:
+            return await asyncio.wait_for(asyncio.shield(self._check), READY_WITHIN_S)
+        except TimeoutError:
+            return _said([_SLOW], [_SLOW])
 
 
-@login_not_required
-def ready(request: HttpRequest) -> JsonResponse:
+async def _send(
+    send: Any,
+    status: HTTPStatus,
+    body: bytes,
+    more: Sequence[tuple[bytes, bytes]] = (),
+    *,
+    hides_body: bool = False,
+) -> None:
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+        *more,
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if hides_body else body})
+
+
+def readiness() -> Reply:
     """Say whether this server may approve, and if not why.
 
     A hold is not a fault of the server: it is reported with status 200, so that a load balancer
     keeps the page reachable where admins lift it.
     """
-    del request
-    why = obstacles()
+    why = obstacles() or _log_obstacles() or _lock_obstacles()
     held = not why and _is_held()
-    reasons = [*why, *(["An admin has put everything on hold."] if held else [])]
+    return _said(why, [*why, *(["An admin has put everything on hold."] if held else [])])
+
+
+def _said(why: list[str], reasons: list[str]) -> Reply:
     body = {"ready": not why, "may_approve": not reasons, "why": reasons}
-    return JsonResponse(body, status=503 if why else 200)
+    status = HTTPStatus.SERVICE_UNAVAILABLE if why else HTTPStatus.OK
+    return status, json.dumps(body).encode()
+
+
+@login_not_required
+def ready(request: HttpRequest) -> HttpResponse:
+    """Answer ``/readyz`` where ``Watched`` does not stand in front."""
+    del request
+    status, body = readiness()
+    return HttpResponse(body, status=status, content_type="application/json")
+
+
+def _lock_obstacles() -> list[str]:
+    """Say whether the end of the log, which every decision takes, can be had."""
+    try:
+        reach_head()
+    except DatabaseError as error:
+        return [f"Nothing can be recorded: {str(error).strip()}."]
+    return []
+
+
+def _log_obstacles() -> list[str]:
+    if not settings.READY_NEEDS_WHOLE_LOG:
+        return []
+    try:
+        problem = queries.log_problem()
+    except DatabaseError as error:
+        return [f"The database does not answer: {str(error).strip()}."]
+    if not problem:
+        return []
+    said = (
+        "The last verification of the audit log failed. An auditor sees why on the audit page. "
+        f"Find out what happened, then run `{settings.OPERATOR_COMMAND} verify_audit` again."
+    )
+    return [said]
 
 
 def _is_held() -> bool:

@@ -17,6 +17,7 @@ from dashboard.web.desk import (
     notebook,
     queue,
     reader,
+    recall,
     request,
     run,
     snooze,
@@ -64,6 +65,7 @@ _desk: list[URLPattern] = [
     path(
         "approvals/<uuid:approval_id>/extend", request.then_show(extension.extend), name="extend"
     ),
+    path("approvals/<uuid:approval_id>/take-back", recall.recall, name="recall"),
     path("bulk", bulk.bulk, name="bulk"),
     path("bulk/decide", bulk.decide_all, name="bulk_decide"),
     path("approvals/<uuid:approval_id>/edit", edit.write_edit, name="edit"),

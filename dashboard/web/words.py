@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from approval_client.wire import Kind, Source, Status
 from dashboard.accounts.models import User
-from dashboard.approvals.models import Decision
+from dashboard.approvals.models import ApprovalRequest, Decision
+from dashboard.approvals.rules.recall import recall_of
 
 KINDS = {
     Kind.CODE: "Code",
@@ -22,6 +23,8 @@ STATUSES = {
     Status.EXPIRED: "Expired",
     Status.CANCELLED: "Withdrawn",
 }
+
+TAKEN_BACK = "Taken back"
 
 HEADINGS = {
     Kind.CODE: "What would run",
@@ -96,6 +99,13 @@ def _code(languages: Iterable[str]) -> str:
 
 def _operation(operation: str) -> str:
     return _OPERATIONS.get(operation.strip().lower(), "changed")
+
+
+def standing(approval: ApprovalRequest) -> tuple[str, str]:
+    """Return how a request stands: the status that it is drawn as, and our word for it."""
+    if recall_of(approval):
+        return Status.CANCELLED, TAKEN_BACK
+    return approval.status, STATUSES[Status(approval.status)]
 
 
 _CLOSERS = {

@@ -8,7 +8,9 @@ const CONTEXT_PX = 40; // what was seen last stays in sight after a scroll
 const TICK_MS = 1000;
 const MOST_SPANS = 60;
 const BLOCKS = "li, tr, p, dd, dt, figcaption, summary, div, h2, h3, h4";
-const NOT_CONTENT = ".visually-hidden, form, fieldset, button, svg, .content-head, .section-head, .line-note, .window-next, #content-end";
+const NOT_CONTENT = ".visually-hidden, form, fieldset, button, svg, .content-head, .section-head, .line-note, .window-next, .raw > summary, .memory-legend, .memory-note, .memory-standing, #content-end";
+const HEADS = ":is(.content-head, .block-head, .memory-facts) *"; // in view at the beginning, and no line to people
+const COUNTED = { step: ".plan-step", argument: ".call > .members > .member" };
 
 const finished = new Map(); // what was said of contents that were all in view, by request or change
 let watched = null; // { key, root, units, ticked }
@@ -118,10 +120,33 @@ function isComplete() {
 /** @returns {boolean} whether all that is on the page was in view, now or when it was open before */
 export const wasAllInView = () => Boolean(watched) && finished.has(watched.key);
 
-/** Lines where most of it is lines; else rows and paragraphs count as well. */
+/**
+ * Put the units of each step or argument together. What stands in none has to be seen as well, so while it
+ * is not, nothing is counted this way.
+ *
+ * @param {string} selector
+ */
+function together(selector) {
+  const groups = new Map();
+  for (const unit of watched.units) {
+    const group = unit.element.closest(selector);
+    if (group) groups.set(group, [...(groups.get(group) ?? []), unit]);
+    else if (!unit.seen) return [];
+  }
+  return [...groups.values()].map((units) => ({ seen: units.every((unit) => unit.seen), for_ms: Math.min(...units.map((unit) => unit.for_ms)) }));
+}
+
+/** What people count: steps, arguments, or lines where most of it is lines; else rows and paragraphs. */
 function counted() {
+  for (const [word, selector] of Object.entries(COUNTED)) {
+    const units = together(selector);
+    if (units.length) return { word, units };
+  }
   const lines = watched.units.filter((unit) => unit.element.matches(".line"));
-  return lines.length > watched.units.length / 2 ? { word: "line", units: lines } : { word: "part", units: watched.units };
+  if (lines.length <= watched.units.length / 2) return { word: "part", units: watched.units };
+  const body = lines.filter((unit) => !unit.element.matches(HEADS));
+  const areHeadsSeen = lines.every((unit) => unit.seen || body.includes(unit));
+  return { word: "line", units: body.length && areHeadsSeen ? body : lines };
 }
 
 function inWords() {

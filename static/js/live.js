@@ -1,8 +1,9 @@
 // Hears from the server which requests changed, and says in the header whether it still hears.
 // Tells the rest of the page by events on the document:
-//   live:changed {id, version}   a request changed
+//   live:changed {id, version}   a request changed; with in_queue false, nothing that a list shows
 //   live:gate                    the hold or the policy changed
 //   live:caught-up               something may have been missed: read everything again
+//   live:joined                  the page hears from now on; something may have come since it was drawn
 // The page is complete without this file; reloading does the same.
 
 import { retryDelay } from "./backoff.js";
@@ -18,7 +19,7 @@ let timer = 0;
 let wasConnected = false;
 
 /**
- * @param {"live" | "trying" | "off"} state
+ * @param {"live" | "late" | "trying" | "off"} state
  * @param {string} words
  */
 function say(state, words) {
@@ -40,15 +41,26 @@ function catchUp() {
   tell("caught-up");
 }
 
+/** @param {boolean} isLate - whether the server itself hears of changes only every few seconds */
+function lookAgain(isLate) {
+  if (isLate) say("late", "Live, 3 s late");
+  else say("live", "Live");
+  catchUp();
+}
+
 function hear(event) {
-  const news = JSON.parse(event.data);
-  if (news.id === "gate") tell("gate");
-  else tell("changed", news);
+  const { also = [], ...first } = JSON.parse(event.data);
+  for (const news of [first, ...also]) {
+    if (news.id === "all") lookAgain(news.late);
+    else if (news.id === "gate") tell("gate");
+    else tell("changed", news);
+  }
 }
 
 function opened() {
   say("live", "Live");
   if (wasConnected || attempt > 0) catchUp();
+  else tell("joined");
   wasConnected = true;
   attempt = 0;
 }

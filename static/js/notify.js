@@ -95,6 +95,7 @@ async function turned() {
 }
 
 if (sign?.dataset.mine) {
-  for (const name of ["live:changed", "live:caught-up"]) document.addEventListener(name, look);
+  document.addEventListener("live:caught-up", look);
+  document.addEventListener("live:changed", (event) => event.detail.in_queue === false || look());
   document.addEventListener("visibilitychange", turned);
 }

@@ -1,6 +1,7 @@
 // Which presses count. None does within half a second after something changed under the hands, none
 // while the browser is offline, and no form is sent twice; whoever pressed is told. What changes in the
-// list moves nothing beside it, so presses beside it go on counting. Without script the server refuses
+// list moves nothing beside it, so presses beside it go on counting. To open a request decides nothing,
+// so a row may be pressed as soon as it is there, unless it just moved. Without script the server refuses
 // the second answer instead. A finger approves by a deliberate hold: a tap that went astray approves
 // nothing. Mice, keyboards and screen readers press as ever, and so does everybody without this file.
 
@@ -12,6 +13,7 @@ const HOLD_MS = 600;
 const STRAYS_PX = 12;
 const armedAt = { list: 0, page: 0 };
 let timer = 0;
+let looks = []; // where the rows of the list were before each change of the last half second
 let held = null; // the button under the finger, with where that came down
 let isDown = false; // whether a finger or a button of a mouse is down
 let lifted = []; // what waits for it to come up
@@ -34,6 +36,37 @@ function showArming() {
   if (!place) return delete root.dataset.arming;
   root.dataset.arming = place;
   timer = setTimeout(showArming, armedAt[place] - performance.now() + 10);
+}
+
+/** A fold has no id: it is the same row while it holds the same requests. */
+const nameOfRow = (link) => link.pathname + (link.closest("[data-id]") ? "" : link.search);
+
+/** @returns {Map<string, string>} what each row of the list opens -> where it is on the screen */
+function placesOfRows() {
+  const places = new Map();
+  for (const link of document.querySelectorAll(".item-link")) {
+    const { x, y } = link.getBoundingClientRect();
+    places.set(nameOfRow(link), `${Math.round(x)} ${Math.round(y)}`);
+  }
+  return places;
+}
+
+/** Something is about to change: remember what the person saw. */
+function look() {
+  const now = performance.now();
+  looks = looks.filter(({ at }) => now - at < ARMS_AFTER_MS);
+  looks.push({ at: now, places: placesOfRows() });
+}
+
+/**
+ * @param {HTMLAnchorElement} link - of a row of the list
+ * @returns {boolean} whether it was elsewhere, or not there, within the last half second
+ */
+function justMoved(link) {
+  const now = performance.now();
+  const row = nameOfRow(link);
+  const here = placesOfRows().get(row);
+  return looks.some(({ at, places }) => now - at < ARMS_AFTER_MS && places.get(row) !== here);
 }
 
 /** @param {Event} event */
@@ -105,12 +138,26 @@ function guard(event) {
   if (form.matches(".decide, [data-arms]") && performance.now() < armedAt.page) return refuseEarly(event);
   if (form.getAttribute("aria-busy") === "true") return refuseTwice(event);
   hide();
+  if ("download" in form.dataset) return; // the page stays, and may be asked for another file
   form.setAttribute("aria-busy", "true"); // not disabled: a disabled button is not sent
 }
 
 /** Let forms be sent again, after an answer that left them where they are. */
 export function release() {
   for (const form of document.querySelectorAll("form[aria-busy]")) form.removeAttribute("aria-busy");
+}
+
+/** Keys and screen readers click without a count: they name what they open, wherever it moved. */
+function follow(event) {
+  const link = event.target.closest?.(".item-link, .result .button");
+  if (!link || event.detail === 0) return;
+  if (link.matches(".item-link")) {
+    if (!justMoved(link)) return hide();
+    refuse(event);
+    return announceInSight("The list just changed: press again. Nothing was opened.");
+  }
+  if (performance.now() < armedAt.page) refuseEarly(event);
+  else hide();
 }
 
 /** @param {EventTarget} target */
@@ -203,16 +250,8 @@ function swallow(event) {
 
 // On the way down, so before htmx or anybody else hears of it.
 document.addEventListener("submit", guard, true);
-document.addEventListener(
-  "click",
-  (event) => {
-    if (!event.target.closest?.(".item-link, .result .button") || event.detail === 0) return;
-    const place = event.target.closest(".queue") ? "list" : "page";
-    if (performance.now() < armedAt[place]) refuseEarly(event);
-    else hide();
-  },
-  true,
-);
+document.addEventListener("click", follow, true);
+for (const name of ["htmx:beforeSwap", "htmx:oobBeforeSwap"]) document.addEventListener(name, look, true);
 window.addEventListener("pageshow", release); // back from the history, as it was left
 document.addEventListener("keydown", enter, true);
 document.addEventListener("pointerdown", () => (isDown = true), true);

@@ -7,7 +7,7 @@
 import { disarm } from "./pressing.js";
 import { fetched, paced } from "./pacing.js";
 
-const QUIET_MS = 150; // the first change is looked at at once, and those of a burst after it together
+const QUIET_MS = 250; // the first change is looked at at once, and those of a burst after it together
 const TYPING_MS = 250;
 const BADGE_STORED = "approvals:badge"; // "on", or nothing
 const BADGE = /^\(\d+\) /;
@@ -22,6 +22,7 @@ const isInUse = () => pane.matches(":hover") || list().matches(":focus-within") 
 let typing = 0;
 let forced = false;
 let behind = false; // something was held back
+let joining = false; // the list is as new as the page: only what came before the first news is missing
 let shown = ""; // the path of the request that is open, once its row was brought into sight
 
 /** @param {boolean} [force] - also while the list is in use */
@@ -56,12 +57,22 @@ function consider(event) {
   if (!fresh) return; // swapping.js knows what that means
   if (pathInfo.requestPath !== list().dataset.url) {
     event.detail.shouldSwap = false; // the filters have changed since; what they want is asked for
+  } else if (joining && isAsBefore(fresh)) {
+    event.detail.shouldSwap = false; // as nearly always: nothing came in between
   } else if (!forced && isInUse()) {
     event.detail.shouldSwap = false;
     hold(fresh);
   } else {
     forced = behind = false;
   }
+  joining = false;
+}
+
+/** @param {Element} fresh */
+function isAsBefore(fresh) {
+  const here = list();
+  const isEqual = (name) => fresh.dataset[name] === here.dataset[name];
+  return isEqual("waiting") && isEqual("mine") && idsIn(fresh).join() === idsIn(here).join();
 }
 
 /** @param {Element} fresh - the list that is held back */
@@ -149,7 +160,16 @@ function showBadge(mine) {
 }
 
 if (pane) {
-  for (const name of ["live:changed", "live:caught-up", "countdown:over"]) document.addEventListener(name, () => look());
+  for (const name of ["live:caught-up", "countdown:over"]) document.addEventListener(name, () => look());
+  document.addEventListener("live:changed", (event) => {
+    if (event.detail.in_queue === false) return;
+    joining = false;
+    look();
+  });
+  document.addEventListener("live:joined", () => {
+    joining = true;
+    look();
+  });
   document.addEventListener("htmx:beforeOnLoad", drop);
   document.addEventListener("htmx:beforeSwap", consider);
   document.addEventListener("click", (event) => event.target.closest("#list-news") && look(true));

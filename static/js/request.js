@@ -112,7 +112,7 @@ function offer() {
 }
 
 document.addEventListener("live:changed", (event) => event.detail.id === request()?.dataset.id && refresh());
-for (const name of ["live:gate", "live:caught-up", "countdown:over"]) document.addEventListener(name, () => refresh());
+for (const name of ["live:gate", "live:joined", "live:caught-up", "countdown:over"]) document.addEventListener(name, () => refresh());
 for (const name of ["inview:changed", "pressing:line"]) document.addEventListener(name, showWhetherSeen);
 document.addEventListener("htmx:beforeOnLoad", drop);
 document.addEventListener("htmx:beforeSwap", consider);

@@ -1,7 +1,7 @@
 import pytest
 
 from dashboard.accounts.errors import NotPermitted, TooManyAttempts
-from dashboard.accounts.models import SignInAttempts
+from dashboard.accounts.models import SignInAttempts, User
 from dashboard.accounts.services import people, signing_in
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.services import Actor
@@ -119,11 +119,46 @@ def test_confirming_needs_the_password(alice):
     assert newest()[:3] == ("password.not_confirmed", "user:alice", "session:password")
 
 
+def confirm(password):
+    signing_in.confirm_password(alice_now(), password, by=BY, address="10.0.0.7")
+
+
+def alice_now():
+    return User.objects.get(username="alice")
+
+
 def test_confirming_is_slowed_like_signing_in(alice):
-    fail(10)
+    for _ in range(10):
+        with pytest.raises(NotPermitted):
+            confirm("wrong")
 
     with pytest.raises(TooManyAttempts):
-        signing_in.confirm_password(alice, "a long password", by=BY, address="10.0.0.8")
+        confirm(RIGHT)
+
+
+def test_nobody_who_guesses_at_the_door_keeps_a_session_from_confirming(alice):
+    fail(10)
+
+    confirm(RIGHT)
+
+
+def test_nobody_who_guesses_elsewhere_keeps_out_a_browser_that_is_known(alice):
+    fail(10)
+    with pytest.raises(TooManyAttempts):
+        sign_in()
+
+    known = {"address": "10.0.0.7", "browser": "nonce"}
+    assert signing_in.with_password(username="alice", password=RIGHT, **known) == alice
+
+
+def test_a_known_browser_may_guess_ten_times_too(alice):
+    wrong = {"username": "alice", "address": "10.0.0.7", "browser": "nonce"}
+    for _ in range(10):
+        with pytest.raises(NotPermitted):
+            signing_in.with_password(password="wrong", **wrong)
+
+    with pytest.raises(TooManyAttempts):
+        signing_in.with_password(password=RIGHT, **wrong)
 
 
 def test_confirming_the_right_password_is_no_failure(alice):

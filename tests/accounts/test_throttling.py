@@ -72,7 +72,7 @@ def test_trying_while_blocked_does_not_make_the_wait_longer():
 def test_a_success_forgets_the_account_and_its_own_attempt_from_the_address():
     attempt(3, ALICE, HERE)
 
-    throttle.succeeded(account=ALICE, address=HERE)
+    throttle.succeeded(ALICE, HERE)
 
     assert list(SignInAttempts.objects.values_list("key", "failures")) == [(HERE, 2)]
 

@@ -222,3 +222,83 @@ def test_without_an_answer_of_the_database_it_is_said_to_try_again(api, monkeypa
 
     assert problem(response) == (503, "unavailable")
     assert response["Retry-After"] == "2"
+
+
+@pytest.mark.parametrize(
+    "hidden", ["\u202e", "\u200b", "\u200d", "\u3164", "\ufeff", "\U000e0041"]
+)
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"run_id": "nightly{}"},
+        {"capability": "mail{}"},
+        {"kind": "tool_call", "content": {"tool": "mail{}", "arguments": {}}},
+        {"kind": "memory", "content": {"operation": "add", "user_id": "{}ann", "content": "x"}},
+    ],
+)
+def test_names_with_characters_that_nobody_sees_are_refused(api, sent, hidden):
+    text = json.dumps(sent, ensure_ascii=False).replace("{}", hidden, 1)
+    response = api.submit(**json.loads(text))
+
+    assert problem(response) == (422, "invalid")
+    sentence = "This must be one line of text, without control characters and hidden ones."
+    assert sentence in response.json()["detail"]
+    assert not ApprovalRequest.objects.exists()
+
+
+def taken_back(approval, by, reason="The beam is on."):
+    services.recall(approval_id=approval.pk, person=by, auth="session:password", reason=reason)
+
+
+@pytest.mark.parametrize("path", ["", "/wait?hold=0"])
+def test_what_was_taken_back_is_told_as_cancelled_by_whom_and_why(api, token, alice, path):
+    approval = make.approved(token, alice)
+    taken_back(approval, alice)
+
+    body = api.get(f"/approvals/{approval.pk}{path}").json()
+
+    said = body["decision"]
+    assert (body["status"], said["status"], said["taken_back"]) == ("cancelled", "cancelled", True)
+    assert said["reason"] == "The approval was taken back by alice: The beam is on."
+    assert (said["source"], said["decided_by"]) == ("reviewer", "alice")
+    assert said["valid_until"] == said["decided_at"] <= body["now"]
+
+
+def test_an_edit_that_was_taken_back_is_not_told(api, token, alice, bob):
+    approval = make.pending(token, accepts_edits=True)
+    edit = make.edited(approval, alice)
+    make.decided(approval, bob, basis=make.basis(approval, edit))
+    taken_back(approval, bob)
+
+    said = api.get(f"/approvals/{approval.pk}").json()["decision"]
+
+    assert "content" not in said
+    assert said["digest"] == approval.digest
+
+
+def test_what_was_taken_back_does_not_start(api, token, alice):
+    approval = make.approved(token, alice)
+    taken_back(approval, alice)
+    start = {"state": "started", "digest": approval.digest}
+
+    response = api.post(f"/approvals/{approval.pk}/outcome", start)
+
+    assert problem(response) == (409, "taken_back")
+    assert "taken back by alice" in response.json()["detail"]
+
+
+def test_the_same_question_under_the_same_key_is_told_that_it_was_taken_back(api, alice):
+    api.post("/approvals", CODE, key="k")
+    approval = ApprovalRequest.objects.get()
+    make.decided(approval, alice)
+    taken_back(approval, alice)
+
+    assert api.post("/approvals", CODE, key="k").json()["status"] == "cancelled"
+
+
+def test_who_reads_what_was_decided_is_told_that_it_was_taken_back(api, token, alice):
+    approval = make.approved(token, alice)
+    taken_back(approval, alice)
+
+    [one] = api.get("/decisions").json()["decisions"]
+    assert (one["id"], one["status"]) == (str(approval.pk), "cancelled")

@@ -1,7 +1,9 @@
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
 
 from dashboard.approvals import guards
+from dashboard.approvals.models import Outcome
 from dashboard.approvals.rules.readiness import obstacles
 from tests import make
 
@@ -99,3 +101,50 @@ def test_a_missing_guard_stands_in_the_way_of_approving():
     assert obstacles() == [
         f"The database lacks {count} guards (request_content, …): run `python manage.py migrate`."
     ]
+
+
+RECALL = (
+    "INSERT INTO dashboard_recall (seq, approval_id, agent_id, person_id, source, reason, "
+    "taken_back_at) SELECT {seq}, id, agent_id, (SELECT id FROM dashboard_user LIMIT 1), 'admin', "
+    f"'No.', submitted_at FROM {REQUEST}"
+)
+
+
+@pytest.mark.parametrize("state", ["pending", "started"])
+def test_only_an_unused_approval_is_taken_back(token, alice, state):
+    if state == "pending":
+        make.pending(token)
+    else:
+        make.report(make.approved(token, alice), token)
+
+    refused(RECALL.format(seq=9), "only an unused approval is taken back, once")
+
+
+def test_an_approval_is_not_taken_back_twice(token, alice):
+    make.approved(token, alice)
+    with connection.cursor() as cursor:
+        cursor.execute(RECALL.format(seq=8))
+
+    refused(RECALL.format(seq=9), "only an unused approval is taken back, once")
+
+
+def test_what_was_taken_back_never_starts(token, alice):
+    approval = make.approved(token, alice)
+    with connection.cursor() as cursor:
+        cursor.execute(RECALL.format(seq=8))
+
+    with pytest.raises(IntegrityError, match="never starts"), transaction.atomic():
+        Outcome.objects.create(
+            approval=approval, state="started", digest=approval.digest, reported_at=timezone.now()
+        )
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE dashboard_recall SET reason = 'x'", "DELETE FROM dashboard_recall"]
+)
+def test_a_recall_never_changes(token, alice, statement):
+    make.approved(token, alice)
+    with connection.cursor() as cursor:
+        cursor.execute(RECALL.format(seq=8))
+
+    refused(statement, "rows of dashboard_recall never change")

@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -48,6 +49,15 @@ def test_a_cut_log_stands_in_the_way(token):
     guards.install()
 
     assert [why.startswith(CUT) for why in readiness.obstacles()] == [True]
+
+
+@pytest.mark.django_db
+def test_a_clock_that_was_set_back_stands_in_the_way(token, monkeypatch):
+    last = AuditEntry.objects.latest("seq").at
+    monkeypatch.setattr(readiness, "database_now", lambda: last - timedelta(seconds=6))
+
+    (why,) = readiness.obstacles()
+    assert why.startswith(f"The clock was set back: it stands before {last:%Y-%m-%d %H:%M:%S} UTC")
 
 
 @pytest.mark.django_db

@@ -1,6 +1,7 @@
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 
 from approval_client.wire import OutcomeState, Status
 from dashboard.approvals import guards, services
@@ -8,6 +9,7 @@ from dashboard.approvals.errors import (
     AlreadyFinished,
     AlreadyStarted,
     ApprovalExpired,
+    ClockBehind,
     DigestMismatch,
     IdempotencyConflict,
     NotApproved,
@@ -81,6 +83,28 @@ def test_nothing_starts_after_the_approval_has_run_out(approval, token):
 
     with pytest.raises(ApprovalExpired, match="Nothing may run"):
         make.report(approval, token)
+
+
+def test_nothing_starts_while_the_clock_stands_before_the_approval(approval, token):
+    an_hour_on = Decision.objects.get().decided_at + timedelta(hours=1)
+    guards.remove()
+    until = an_hour_on + timedelta(minutes=10)
+    Decision.objects.update(decided_at=an_hour_on, valid_until=until)
+    guards.install()
+
+    with pytest.raises(ClockBehind, match="later than the server's clock shows now"):
+        make.report(approval, token)
+    assert not Outcome.objects.exists()
+
+
+def test_a_clock_that_went_back_by_a_second_stops_nothing(approval, token):
+    guards.remove()
+    Decision.objects.update(decided_at=F("decided_at") + timedelta(seconds=1))
+    guards.install()
+
+    make.report(approval, token)
+
+    assert Outcome.objects.count() == 1
 
 
 def test_other_content_than_was_approved_does_not_start(approval, token):

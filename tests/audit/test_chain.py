@@ -1,3 +1,6 @@
+import hashlib
+import json
+
 import pytest
 
 from dashboard.audit.chain import GENESIS, Break, Link, Walk, link_hash
@@ -28,6 +31,23 @@ def test_a_changed_field_is_found(field):
     links[2] = links[2]._replace(**{field: "other"})
 
     assert Walk().first_break(links, {}) == Break(3, "entry 3 was changed")
+
+
+@pytest.mark.parametrize("value", [None, 5, b"a"])
+def test_what_is_no_text_is_a_changed_field(value):
+    links = chain(5)
+    links[2] = links[2]._replace(actor=value)
+
+    assert Walk().first_break(links, {}) == Break(3, "entry 3 was changed")
+
+
+@pytest.mark.parametrize("text", ["", 'a"b\\c', "\n\x00\x7f", "é\u2028\U0001f600", "\ud800", "</"])
+def test_a_link_is_hashed_as_one_array_of_json(text):
+    link = Link(1, "t", "a", "b", "c", "d", "e", text, GENESIS)
+
+    written = json.dumps(link[:-1], separators=(",", ":"))
+
+    assert link_hash(link) == hashlib.sha256(written.encode()).hexdigest()
 
 
 def test_a_changed_entry_that_was_hashed_anew_is_found_at_the_next():

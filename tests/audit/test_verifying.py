@@ -1,9 +1,12 @@
 """The log is proved while others write to it: whole is whole, and a break is found."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import F
 
 from dashboard.approvals import guards
 from dashboard.audit import services
@@ -143,3 +146,32 @@ class TestAHeadThatWasSet:
         AuditHead.objects.all().delete()
 
         assert verify() == Break(3, "the head of the log is missing")
+
+
+@pytest.mark.django_db
+class TestTheMomentOfAnEntry:
+    @pytest.mark.parametrize("microsecond", [0, 1, 120_000, 999_999])
+    def test_is_read_as_it_was_hashed(self, monkeypatch, microsecond):
+        at = datetime(2026, 11, 23, 7, 5, 9, microsecond, tzinfo=UTC)
+        monkeypatch.setattr(services, "timezone", SimpleNamespace(now=lambda: at))
+        record_some(2)
+
+        assert verify() is None
+
+    def test_moved_by_a_microsecond_is_found(self):
+        record_some(3)
+        guards.remove()
+        moved = F("at") + timedelta(microseconds=1)
+        AuditEntry.objects.filter(seq=2).update(at=moved)
+
+        assert verify() == Break(2, "entry 2 was changed")
+
+    @pytest.mark.engine("sqlite")
+    @pytest.mark.parametrize("more", ["+05:00", " ", "9", "x"])
+    def test_with_more_text_than_a_moment_is_found(self, more):
+        record_some(3)
+        guards.remove()
+        with connection.cursor() as cursor:
+            cursor.execute("UPDATE dashboard_auditentry SET at = at || %s WHERE seq = 2", [more])
+
+        assert verify() == Break(2, "entry 2 was changed")

@@ -1,11 +1,24 @@
 """A verification that a page asked for goes on in small parts, in whichever process."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection, transaction
+from django.utils import timezone
 
 from dashboard.approvals import guards
+from dashboard.audit import services
+from dashboard.audit.chain import Walk
 from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
-from dashboard.audit.services import Actor, Event, ask_to_verify, record, verify_on
+from dashboard.audit.queries import last_ended
+from dashboard.audit.services import (
+    Actor,
+    Event,
+    ask_to_verify,
+    keep_verification,
+    record,
+    verify_on,
+)
 
 ANA = Actor("user:ana", "session:password")
 
@@ -121,3 +134,70 @@ def test_how_much_is_done(log):
     walked()
     asked.refresh_from_db()
     assert asked.percent == 100
+
+
+def test_one_that_began_before_does_not_clear_what_another_found_meanwhile(log):
+    ask_to_verify(ANA)
+    verify_on(5)
+    keep_verification(ANA, Walk(), "entry 3 was changed", expect=(3, "0" * 64))
+    walked()
+
+    last = last_ended().get()
+    assert (last.problem, last.expect_seq) == ("entry 3 was changed", 3)
+
+
+def test_a_clock_that_was_set_back_hides_no_failure(log):
+    ask_to_verify(ANA)
+    walked()
+    tomorrow = timezone.now() + timedelta(days=1)
+    AuditVerification.objects.update(ended_at=tomorrow)
+
+    keep_verification(ANA, Walk(), "entry 3 was changed")
+
+    assert last_ended().get().problem == "entry 3 was changed"
+
+
+@pytest.fixture
+def heads(settings, tmp_path):
+    """The file that ``AUDIT_HEADS`` names; it is not there yet."""
+    settings.AUDIT_HEADS = str(tmp_path / "heads")
+    return tmp_path / "heads"
+
+
+def test_a_head_of_the_file_that_does_not_fit_is_looked_for_the_next_time_too(
+    log, heads, settings
+):
+    heads.write_text(f"3:{'0' * 64}\n")
+    ask_to_verify(ANA)
+    walked()
+    settings.AUDIT_HEADS = ""
+
+    ask_to_verify(ANA)
+    walked()
+
+    assert ended()[1] == "entry 3 is not the one that was expected"
+
+
+def test_a_file_of_heads_that_is_gone_ends_it(log, heads):
+    ask_to_verify(ANA)
+    walked()
+
+    assert ended()[1].startswith("The heads that were kept cannot be read")
+
+
+def test_a_disk_that_is_away_for_a_moment_only_delays_it(log, heads, monkeypatch):
+    ask_to_verify(ANA)
+    with monkeypatch.context() as broken:
+        broken.setattr(services, "kept_heads", raises(OSError(5, "Input/output error")))
+        assert verify_on(5) is True
+    heads.touch()
+    walked()
+
+    assert ended() == (12, "")
+
+
+def raises(error):
+    def fails():
+        raise error
+
+    return fails

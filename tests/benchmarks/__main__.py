@@ -17,9 +17,11 @@ from tests.benchmarks import (
     audit,
     backtesting,
     beside,
+    chains,
     counting,
     crowd,
     desk,
+    flooding,
     freezing,
     history,
     houses,
@@ -128,6 +130,10 @@ def _hostile(sizes):
         show(asyncio.run(freezing.measure(house, seconds=sizes.idle_s, words=SHAPES)))
 
 
+def _flood(sizes):
+    show(flooding.beside_a_flood(rounds=min(sizes.rounds, 3), seconds=sizes.idle_s))
+
+
 def _screen(sizes):
     if screen.CHROMIUM.exists():
         show(screen.to_the_screen(sizes.asked))
@@ -146,6 +152,10 @@ def _machinery(sizes):
     show(backtesting.replaying(sizes.requests))
 
 
+def _chains(_):
+    show(chains.compared())
+
+
 PARTS = {
     "counts": _counts,
     "press": _press,
@@ -154,12 +164,14 @@ PARTS = {
     "crowd": _crowd,
     "desk": _desk,
     "hostile": _hostile,
+    "flood": _flood,
     "screen": _screen,
     "machinery": _machinery,
+    "chains": _chains,
     "others": _others,
 }
-ONLY_FULL = {"others"}
-"""What takes other people's programs from PyPI."""
+ONLY_FULL = {"chains", "others"}
+"""What needs PostgreSQL, or other people's programs from PyPI."""
 
 
 def _options():

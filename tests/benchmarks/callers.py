@@ -7,7 +7,7 @@ from urllib.parse import urlencode, urlsplit
 from tests.benchmarks.http import Connection
 from tests.serving import CSRF, fields_of, question
 
-HOLD_S = 25
+HOLD_S = 50
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 TOKEN = urlencode({"csrfmiddlewaretoken": CSRF}).encode()
 # What the page's own form sends beside its hidden fields, when Approve is pressed with it.

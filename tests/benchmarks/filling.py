@@ -1,6 +1,8 @@
 """Fills a database that is thrown away with what a year of use leaves behind.
 
 ``manage.py shell -c "from tests.benchmarks.filling import fill; fill(kept=1000, pending=10)"``
+
+``multiply`` makes a million requests of ten thousand in a few minutes.
 """
 
 import json
@@ -9,7 +11,9 @@ from datetime import timedelta
 from itertools import count
 from uuid import uuid4
 
-from django.db import transaction
+from django.core.management.color import no_style
+from django.db import connection, transaction
+from django.db.models import DateTimeField, ForeignKey, UUIDField
 from django.utils import timezone
 
 from approval_client.wire import canonical_json, digest
@@ -30,8 +34,9 @@ from dashboard.approvals.models import (
     View,
     Vote,
 )
+from dashboard.approvals.services import sum_up
 from dashboard.audit import services as audit
-from dashboard.audit.models import AuditEntry
+from dashboard.audit.models import AuditEntry, AuditHead
 from dashboard.inspection.findings import Finding, Report, Severity
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.policies.demands import Required
@@ -58,6 +63,106 @@ def fill(*, kept, pending):
         with transaction.atomic():
             desk.leave_open([desk.ask(timedelta()) for _ in range(min(BATCH, pending - start))])
     guards.install()
+
+
+def fill_fast(*, kept, pending):
+    """The same where ``kept`` is large: whole copies of ten thousand, and the sums of all."""
+    fill(kept=min(kept, 10 * BATCH), pending=0)
+    if kept > 10 * BATCH:
+        multiply(kept // (10 * BATCH) - 1)
+    while kept and sum_up():
+        pass
+    fill(kept=0, pending=pending)
+
+
+TABLES = [
+    ApprovalRequest,
+    Inspection,
+    Judgement,
+    View,
+    Poll,
+    Vote,
+    Grant,
+    Decision,
+    Closing,
+    Outcome,
+    AuditEntry,
+    Delivery,
+    Notebook,
+    NotebookPin,
+]
+"""What ``fill`` writes, each table after those that it refers to."""
+
+
+def multiply(times):
+    """Write ``times`` copies of everything that ``fill`` wrote, while nothing is pending.
+
+    One statement a table does it, fifty times as fast as ``fill``. Each copy is a minute older
+    than the one before, and is about another content. Hashes in the audit log's copies do not
+    follow each other.
+    """
+    guards.remove()
+    with transaction.atomic(), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET LOCAL statement_timeout = 0")
+        last = {model: _last_key(cursor, model) for model in TABLES}
+        for model in TABLES:
+            columns = {f.column: _copied(model, f, last) for f in model._meta.concrete_fields}
+            table = model._meta.db_table
+            cursor.execute(
+                "WITH RECURSIVE"
+                " copy(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM copy WHERE n < %s)"
+                f" INSERT INTO {table} ({', '.join(columns)})"
+                f" SELECT {', '.join(columns.values())} FROM {table} CROSS JOIN copy",
+                [times],
+            )
+        for sql in connection.ops.sequence_reset_sql(no_style(), TABLES):
+            cursor.execute(sql)
+        newest = AuditEntry.objects.latest("seq")
+        AuditHead.objects.update(seq=newest.seq, hash=newest.hash)
+    guards.install()
+
+
+def _last_key(cursor, model):
+    """The last of the numbers that are a table's keys; None if its keys are UUIDs."""
+    if isinstance(_final(model._meta.pk), UUIDField):
+        return None
+    cursor.execute(f"SELECT coalesce(max({model._meta.pk.column}), 0) FROM {model._meta.db_table}")
+    return cursor.fetchone()[0]
+
+
+def _final(field):
+    while isinstance(field, ForeignKey):
+        field = field.target_field
+    return field
+
+
+def _copied(model, field, last):
+    """The SQL of what copy number ``n`` has in a column."""
+    column, final = f"{model._meta.db_table}.{field.column}", _final(field)
+    if final.model in last and final.primary_key and last[final.model] is not None:
+        return f"{column} + n * {last[final.model]}"
+    if (final.model in last and final.primary_key) or field.name in {"digest", "subject"}:
+        return _beginning_otherwise(column, isinstance(final, UUIDField))
+    if isinstance(field, DateTimeField):
+        return {
+            "sqlite": f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', {column}, (-60 * n) || ' seconds')",
+            "postgresql": f"{column} - n * interval '60 seconds'",
+        }[connection.vendor]
+    if field.name in {"idempotency_key", "run_id"}:
+        return f"{column} || '-' || n"
+    return column
+
+
+def _beginning_otherwise(column, is_uuid):
+    """Other first eight digits: of copies made in this order, not in the same order."""
+    number = "((n * 2654435761) & 4294967295)"
+    if connection.vendor == "sqlite":
+        return f"printf('%%08x', {number}) || substr({column}, 9)"
+    text = (
+        f"lpad(to_hex({number.replace('n ', 'n::bigint ')}), 8, '0') || substr({column}::text, 9)"
+    )
+    return f"({text})::uuid" if is_uuid else text
 
 
 class _Desk:
@@ -121,7 +226,7 @@ class _Desk:
         closed_as = self._record(asked)
         on_it = {"person": self.reviewer}
         View.objects.bulk_create(
-            View(approval=one, seen_at=one.submitted_at, **on_it) for one in asked
+            View(approval=one, seen_at=_seen_at(one), **on_it) for one in asked
         )
         Poll.objects.bulk_create(
             Poll(approval=one, last_polled_at=one.submitted_at) for one in asked
@@ -132,7 +237,8 @@ class _Desk:
                 judgement=judged[one.pk],
                 digest=one.digest,
                 end_seen=True,
-                voted_at=one.submitted_at,
+                shown=json.dumps({"lines": 1 + one.pk.int % 400}),
+                voted_at=_decided_at(one),
                 **on_it,
             )
             for one in approved
@@ -268,5 +374,9 @@ class _Desk:
         )
 
 
+def _seen_at(one):
+    return one.submitted_at + timedelta(seconds=one.pk.int % 60)
+
+
 def _decided_at(one):
-    return one.submitted_at + timedelta(seconds=60)
+    return _seen_at(one) + timedelta(seconds=one.pk.int % 2999)

@@ -6,7 +6,7 @@ constraints and indexes stand behind each row. Kept as in the dashboard:
 
 - one transaction a verb, which writes the same rows: the request, its inspection and judgement;
   vote, decision and closing; outcomes; and the entries of the log, chained by the same hash,
-  behind the same head row. ``verify_audit`` finds the log whole.
+  behind the same head row. Its log is a whole chain.
 - the same locks in the same order, and what a verb rests on is read under them: the token, the
   person's right, the hold, the policy's revision, the judgement that the page showed.
 - the same durability: SQLite with the dashboard's pragmas, PostgreSQL with

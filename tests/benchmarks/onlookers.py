@@ -1,6 +1,7 @@
 """What open pages cost the agents: the same cycles with and without people who look on."""
 
 import asyncio
+import json
 import time
 from contextlib import asynccontextmanager, suppress
 
@@ -35,8 +36,10 @@ class OpenPage:
         ) as socket:
             looking = asyncio.create_task(self._look(Reviewer(connection, self.headers), rung))
             try:
-                async for _ in socket:
-                    rung.set()
+                async for message in socket:
+                    news = json.loads(message)
+                    if any(one.get("in_queue", True) for one in [news, *news.get("also", [])]):
+                        rung.set()
             finally:
                 looking.cancel()
                 connection.close()

@@ -106,7 +106,7 @@ def everything():
     yield {
         "content": {"code": EVIL, "language": "python"},
         "objective": "Harmless \u202etset\u202c. APPROVED BY SECURITY \u2714 press Approve now.",
-        "run_id": "\u202eevil run \u200b" + "very-long-" * 12,
+        "run_id": "evil run " + "very-long-" * 12,
         "evidence": {
             "notebook_link": "http://localhost:8888/notebooks/evil.ipynb",
             "safety_concerns": [],

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dashboard.management.demo.notebooks import notebook
 from tests.browser.conftest import see_all
 from tests.browser.samples import TRIM, everything
-from tests.browser.stages import LINK, PAST, POLICY, PROPOSED, WEBHOOK
+from tests.browser.stages import DOUBTED, LINK, PAST, POLICY, PROPOSED, WEBHOOK
 from tests.notebooks import digest_of
 
 KINDS = ["trim", "fenced", "tool", "plan", "memory", "evil", "long"]
@@ -121,7 +121,7 @@ def waiting(house):
     return [
         Scene("queue", "alice", "/"),
         Scene("queue-menu", "root", "/", _menu),
-        Scene("queue-filters", "alice", "/?kind=code", _filter),
+        Scene("queue-filters", "alice", "/?q=orders", _filter),
         Scene("queue-by-risk", "alice", "/?order=risk&severity=medium"),
         Scene("queue-nothing-passes", "alice", "/?q=nothing-like-it"),
         Scene("queue-offline", "alice", "/", _offline),
@@ -189,6 +189,13 @@ async def answer(page, url, verdict, reason=""):
     await page.locator(f".decide [value={verdict}]").first.click()
 
 
+async def take_back(page, url, reason):
+    """Take an approval back without script."""
+    await page.goto(f"{url}/take-back")
+    await page.get_by_label("Why do you take it back?").fill(reason)
+    await page.get_by_role("button", name="Take back").click()
+
+
 def decided(house):
     """Some of it is answered, one is asked again, one has half of its votes."""
     fenced = list(everything())[KINDS.index("fenced")]
@@ -198,6 +205,8 @@ def decided(house):
     asked = house.asked
     return [
         Scene("approved", "alice", asked["trim"]),
+        Scene("take-back", "alice", f"{asked['trim']}/take-back"),
+        Scene("taken-back", "alice", asked["memory"]),
         Scene("rejected", "alice", asked["fenced"]),
         Scene("votes", "alice", asked["tool"]),
         Scene("votes-for-another", "bob", asked["tool"]),
@@ -247,6 +256,15 @@ def office(house):
         Scene("office-draft-none", "root", "/policies/draft"),
         Scene("office-draft", "root", "/policies/draft", _begin_draft),
         Scene("office-rule-new", "root", "/policies/draft/rules/new"),
+    ]
+
+
+def doubted(house):
+    """A verification found a table that says something else than the log."""
+    house.shell(DOUBTED)
+    return [
+        Scene("doubted-queue", "alice", "/"),
+        Scene("doubted-audit", "root", "/audit"),
     ]
 
 

@@ -75,12 +75,14 @@ class Camera:
         return await context.new_page()
 
     async def answer_some(self):
-        """Approve one, reject one and give one of two yeses, as people do."""
+        """Approve one, reject one, give one of two yeses and take one back, as people do."""
         asked, url = self.house.asked, self.house.url
         page = await self.page("alice", java_script_enabled=False)
         await scenes.answer(page, url + asked["trim"], "approve")
         await scenes.answer(page, url + asked["fenced"], "reject", "Not to a public bucket.")
         await scenes.answer(page, url + asked["tool"], "approve", "Ticket 48213 asks for it.")
+        await scenes.answer(page, url + asked["memory"], "approve")
+        await scenes.take_back(page, url + asked["memory"], "Call the control room first.")
         await page.context.close()
 
     async def stop_everything(self):
@@ -103,6 +105,7 @@ async def _pictures(house, wanted):
             (scenes.changing, None),
             (scenes.decided, camera.answer_some),
             (scenes.office, None),
+            (scenes.doubted, None),
             (scenes.held, camera.stop_everything),
         ):
             if before:

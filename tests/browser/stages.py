@@ -50,6 +50,13 @@ for n in range(36):
     guards.install()
 """
 )
+DOUBTED = """
+from django.utils import timezone
+from dashboard.audit.models import AuditVerification
+now, said = timezone.now(), "it was decided by user:bob, and the log says user:alice"
+AuditVerification.objects.create(asked_by="operator", asked_at=now, until=42, hash="0" * 64,
+    ended_at=now, problem=f"request 6f1c8b1e-1d0a-4b7e-9a53-2f0d5f6a7c11: {said}")
+"""
 WEBHOOK = (
     MAKE
     + """

@@ -44,6 +44,43 @@ async def test_next_unseen_part_scrolls_on_until_approve_opens(house, visit, pat
     await expect(approve(page)).to_be_enabled()
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (
+            {"kind": "plan", "content": {"steps": [{"task": "Look", "tool": "ls"}] * 3}},
+            "3 of 3 steps seen",
+        ),
+        (
+            {"kind": "tool_call", "content": {"tool": "pay", "arguments": {"to": "a", "eur": 5}}},
+            "2 of 2 arguments seen",
+        ),
+        (
+            {"kind": "memory", "content": {"operation": "add", "user_id": "u", "content": "a\nb"}},
+            "2 of 2 lines seen",
+        ),
+    ],
+    ids=["plan", "call", "memory"],
+)
+async def test_what_people_count_is_counted(house, visit, path_of, question, said):
+    page = await visit(path_of(house.submit(capability="x", **question)))
+
+    await expect(page.locator("#in-view")).to_contain_text(said)
+
+
+async def test_approve_stays_where_it_is_when_all_was_in_view(house, visit, path_of):
+    page = await visit(
+        path_of(house.submit(content=LONG)), viewport={"width": 1440, "height": 900}
+    )
+    await expect(page.locator("#next-unseen")).to_be_visible()
+    before = await approve(page).bounding_box()
+
+    await see_all(page)
+    await expect(page.locator("#next-unseen")).to_be_hidden()
+
+    assert await approve(page).bounding_box() == before
+
+
 async def test_a_jump_to_the_end_does_not_count_what_lies_between(house, visit, path_of):
     page = await visit(path_of(house.submit(content=LONG)))
 

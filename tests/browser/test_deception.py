@@ -8,15 +8,25 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from pydantic import TypeAdapter, ValidationError
 
+from dashboard.approvals.rules.content import Name
 from dashboard.inspection.hidden import Glyph, segments
 from tests.browser.deceptions import HIDDEN, LINKS, MARK, corpus
+
+
+def may_be_a_name(text):
+    try:
+        return bool(TypeAdapter(Name).validate_python(text))
+    except ValidationError:
+        return False
+
 
 TEXTS = list(dict.fromkeys(corpus()))
 MOST_LOADS = 60
 TOGETHER = 30
 LOOK = Path(__file__).with_name("look_for.js").read_text(encoding="utf-8")
-SHORT = [t for t in TEXTS if len(t) <= 200 and min(t) > "\x1f" and "\x7f" not in t]
+SHORT = [text for text in TEXTS if may_be_a_name(text)]
 
 
 def packed(texts, most=200):

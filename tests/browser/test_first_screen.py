@@ -78,3 +78,25 @@ async def test_some_of_the_content_is_in_sight_at_twice_the_size(visit, asked):
     first = await page.locator(".content .line").first.bounding_box()
     bar = await page.locator("#request-bar").bounding_box()
     assert first["y"] + first["height"] <= bar["y"]
+
+
+async def test_on_a_phone_all_that_has_no_line_is_told_in_one_row(visit, asked):
+    page = await visit(asked["long"], viewport=PHONE)
+
+    chips = await page.locator(".found-chips").bounding_box()
+    assert await page.locator(".found-chips > .chip").count() == 2
+    assert chips["height"] <= 30
+
+
+async def test_the_answers_to_a_step_are_in_sight_before_it_is_pointed_at(visit, asked):
+    page = await visit(asked["steps"])
+
+    choices = page.locator(".step-choice")
+    seen = await choices.evaluate_all("all => all.map((one) => getComputedStyle(one).opacity)")
+    assert seen == ["1"] * 12
+
+
+async def test_on_a_phone_the_first_chart_of_the_insight_begins_on_the_first_screen(visit, asked):
+    page = await visit("/insight", viewport=PHONE)
+
+    await expect(page.locator(".chart-card h2").first).to_be_in_viewport()

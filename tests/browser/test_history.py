@@ -8,7 +8,7 @@ import pytest
 from tests.browser.conftest import PHONE, WIDE, expect
 from tests.browser.test_looks import serious
 
-RUN = "\u202emorning <b>run</b> & 7f3a"
+RUN = "morning <b>run</b> & 7f3a"
 TRIM = """from epics import caget, caput
 
 CORRECTOR = "SR:C01-MG:G02A{HCor:L2}Fld-SP"
@@ -115,7 +115,7 @@ async def test_the_history_is_filtered_without_script_and_exported(visit, asked)
     await page.wait_for_url("**/history?*status=rejected*")
 
     async with page.expect_download() as begun:
-        await page.get_by_role("link", name="Export as JSON lines").click()
+        await page.get_by_role("button", name="Export as JSON lines").click()
     file = await (await begun.value).path()
 
     rows = [json.loads(line) for line in file.read_text().splitlines()]

@@ -1,6 +1,7 @@
 """What happens on an open page while nobody reloads it."""
 
 import asyncio
+import json
 import re
 
 from tests.browser.conftest import PHONE, armed, expect, see_all
@@ -37,6 +38,22 @@ async def test_a_new_request_appears_by_itself(house, visit):
 
     await row(page, approval).wait_for()
     assert await page.evaluate("window.stayed")
+
+
+async def test_what_came_before_the_page_could_hear_appears_too(house, visit):
+    page = await visit("/")
+    is_asked = asyncio.Event()
+
+    async def later(socket):
+        await is_asked.wait()
+        socket.connect_to_server()
+
+    await page.route_web_socket("**/ws/queue/", later)
+    await page.reload()
+    approval = await asyncio.to_thread(house.submit)
+    is_asked.set()
+
+    await row(page, approval).wait_for(timeout=10_000)
 
 
 async def test_approve_reaches_the_agent_that_waits(house, visit, path_of):
@@ -262,6 +279,26 @@ async def test_a_lost_connection_is_said_and_what_was_missed_is_fetched(house, v
 
     await page.get_by_text("Live", exact=True).wait_for()
     await row(page, approval).wait_for()
+
+
+async def test_a_server_that_hears_late_is_said_and_what_changed_is_fetched(house, visit):
+    page = await visit("/")
+    sockets = []
+
+    def between(route):  # nothing of the server's own reaches the page
+        sockets.append(route)
+
+    await page.route_web_socket("**/ws/queue/", between)
+    await page.reload()
+    await page.locator("#live[data-state=live]").wait_for()
+    approval = await asyncio.to_thread(house.submit)
+
+    sockets[0].send(json.dumps({"id": "all", "version": 0, "late": True}))
+    await page.get_by_text("Live, 3 s late").wait_for()
+    await row(page, approval).wait_for()
+
+    sockets[0].send(json.dumps({"id": "all", "version": 0, "late": False}))
+    await page.get_by_text("Live", exact=True).wait_for()
 
 
 async def test_approve_of_long_content_opens_when_all_of_it_was_in_view(house, visit, path_of):

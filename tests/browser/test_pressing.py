@@ -5,15 +5,19 @@ machine changes nothing. 100 ms lie between two presses of somebody who is in a 
 """
 
 import asyncio
+import re
 import time
 
 import pytest
 import pytest_asyncio
 
 from tests.browser.conftest import PHONE, expect
+from tests.chromium import TOUCH
 
 HASTE_MS, ARMS_AFTER_MS, SETTLED_MS = 100, 500, 25
 TOO_EARLY = "The page just changed: press again."
+MOVED = "The list just changed: press again. Nothing was opened."
+NEWS = re.compile(r"/queue(\?|$)")
 HASTY = ["a", "Enter", "Enter", "a", "Enter"]
 
 
@@ -169,3 +173,79 @@ async def test_a_second_press_while_the_first_is_on_its_way_is_told_so(desk):
     said = open_desk.page.locator("#announcer.is-seen")
     await expect(said).to_have_text("Sent already. The answer has not come yet.")
     assert open_desk.sent == [open_desk.first["id"]]
+
+
+class Queue:
+    """The list on a phone, where two requests wait and news come when the test lets them."""
+
+    def __init__(self, page, house, asked):
+        self.page, self.house, self.asked = page, house, asked
+
+    def row(self, approval):
+        return self.page.locator(f".item[data-id='{approval['id']}'] .item-link")
+
+    async def middle_of(self, approval):
+        box = await self.row(approval).bounding_box()
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    async def news(self, **more):
+        """Have somebody ask for something, and wait until it is in the list."""
+        await self.page.unroute(NEWS)
+        approval = await asyncio.to_thread(self.house.submit, **more)
+        while not await self.row(approval).count():
+            await self.page.clock.run_for(SETTLED_MS)
+        return approval
+
+    async def sees_what_it_opens(self, approval):
+        await expect(self.page.locator("#request")).to_have_attribute("data-id", approval["id"])
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def queue(house, visit):
+    house.clear()
+    asked = [house.submit(time_limit_s=limit) for limit in (600, 900)]
+    page = await visit("/", **TOUCH)
+    await page.clock.install()
+    await page.route(NEWS, lambda route: route.fulfill(status=204))
+    await page.clock.pause_at(time.time() + 5)
+    await page.reload()
+    await page.locator("#live[data-state=live]").wait_for()
+    return Queue(page, house, asked)
+
+
+async def test_a_tap_on_a_row_opens_it_as_soon_as_the_list_is_there(queue):
+    await queue.row(queue.asked[1]).tap()
+
+    await queue.sees_what_it_opens(queue.asked[1])
+
+
+async def test_a_tap_on_a_row_that_news_moved_under_the_finger_opens_nothing(queue):
+    await queue.page.clock.run_for(ARMS_AFTER_MS)
+    place = await queue.middle_of(queue.asked[0])
+    await queue.news(time_limit_s=300)  # more urgent: it takes the place of the first
+
+    await queue.page.touchscreen.tap(*place)
+
+    await expect(queue.page.locator("#announcer.is-seen")).to_have_text(MOVED)
+    await expect(queue.page.locator("#request")).to_have_count(0)
+
+
+async def test_a_row_that_news_moved_opens_half_a_second_later(queue):
+    await queue.page.clock.run_for(ARMS_AFTER_MS)
+    await queue.news(time_limit_s=300)
+    await queue.row(queue.asked[0]).tap()
+    await expect(queue.page.locator("#announcer.is-seen")).to_have_text(MOVED)
+
+    await queue.page.clock.run_for(ARMS_AFTER_MS)
+    await queue.row(queue.asked[0]).tap()
+
+    await queue.sees_what_it_opens(queue.asked[0])
+
+
+async def test_a_tap_on_a_row_that_stayed_where_it_was_opens_it_while_news_come(queue):
+    await queue.page.clock.run_for(ARMS_AFTER_MS)
+    await queue.news(time_limit_s=1200)  # it comes last, and moves nothing
+
+    await queue.row(queue.asked[0]).tap()
+
+    await queue.sees_what_it_opens(queue.asked[0])

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from approval_client import ApprovalRequest
-from approval_client._calls import Reply, Sleep, Timing
+from approval_client._calls import Contact, Reply, Sleep, Timing
 from approval_client._flow import Conversation
 
 NOW = "2026-11-21T12:00:00Z"
@@ -20,12 +20,13 @@ CODE = "print('hello')"
 class Stage:
     """Gives prepared replies one after the other, and keeps the time: a sleep makes it pass."""
 
-    def __init__(self, *replies):
+    def __init__(self, *replies, reached=False):
         self.replies = list(replies)
         self.now = 0.0
         self.calls = []
         self.sleeps = []
-        self.timing = Timing(clock=lambda: self.now, jitter=lambda: 1.0)
+        contact = Contact("https://dashboard.example", reached)
+        self.timing = Timing(clock=lambda: self.now, jitter=lambda: 1.0, contact=contact)
 
     def play(self, flow):
         received = None

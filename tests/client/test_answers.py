@@ -30,6 +30,18 @@ def test_a_grant_that_answered_is_named_by_its_number(say):
     assert read(say.fields("approved", decision=decision)).decision.grant == 7
 
 
+def test_what_was_taken_back_is_read_as_that(say):
+    decision = say.decision("cancelled", taken_back=True)
+
+    assert read(say.fields("cancelled", decision=decision)).decision.taken_back is True
+
+
+@pytest.mark.parametrize("said", [True, "yes", 1])
+def test_what_is_approved_and_taken_back_is_malformed(say, said):
+    with pytest.raises(Malformed, match="approved and was taken back"):
+        read(say.fields("approved", decision=say.decision(taken_back=said)))
+
+
 @pytest.mark.parametrize("grant", ["7", True, 7.5, {}])
 def test_a_grant_that_is_no_number_is_malformed(say, grant):
     with pytest.raises(Malformed):

@@ -10,7 +10,7 @@ import pytest
 
 from approval_client import ApprovalRequest, Client, approval_func
 from approval_client.testing import FakeDashboard, approve, reject
-from approval_client.wire import Status
+from approval_client.wire import PROTOCOL_HEADER, Status
 
 MARKDOWN = "```python\nprint('hello')\n\n```\n\n```sh\necho hi\n```"
 
@@ -207,7 +207,8 @@ def test_an_approval_of_other_content_does_not_open():
     [(401, "did not accept the token"), (403, "did not accept the token"), (422, "http_422")],
 )
 def test_each_refusal_has_its_own_reason(status, said):
-    transport = httpx2.MockTransport(lambda _: httpx2.Response(status))
+    signed = {PROTOCOL_HEADER: "1"}
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(status, headers=signed))
 
     response = Client("https://a.example", "dash_x", transport=transport).approval_func(Event())
 

@@ -12,6 +12,7 @@ from approval_client import (
     AsyncClient,
     Client,
     DashboardError,
+    NotADashboard,
     NotConfigured,
     RequestRefused,
     TokenRefused,
@@ -228,7 +229,7 @@ def test_a_token_does_not_travel_to_where_a_redirect_points(question):
     seen = []
     transport = httpx2.MockTransport(lambda r: seen.append(r.url.host) or redirecting(r))
 
-    with pytest.raises(RequestRefused, match="HTTP 307"):
+    with pytest.raises(NotADashboard, match="HTTP 307"):
         Client("https://a.example", "dash_x", transport=transport).request_approval(question)
 
     assert seen == ["a.example"]

@@ -20,8 +20,8 @@ def test_asking_submits_waits_and_starts_before_it_opens(stage, question, say):
     assert response.approved is True
     assert stage.paths == [
         "POST /api/v1/approvals",
-        "GET /api/v1/approvals/a1/wait?hold=25",
-        "GET /api/v1/approvals/a1/wait?hold=25",
+        "GET /api/v1/approvals/a1/wait?hold=50",
+        "GET /api/v1/approvals/a1/wait?hold=50",
         "POST /api/v1/approvals/a1/outcome",
     ]
 
@@ -101,7 +101,7 @@ def test_retries_come_less_often_up_to_five_seconds(stage, question, say):
     ("header", "slept"), [("7", 7.0), ("0", 0.25), ("86400", 60.0), ("soon", 0.25), ("-5", 0.25)]
 )
 def test_retry_after_is_honoured_up_to_a_minute(stage, question, say, header, slept):
-    busy = Reply(status=429, protocol="", body=b"", retry_after=header)
+    busy = Reply(status=429, protocol="1", body=b"", retry_after=header)
     stage = stage(busy, say.rejected())
 
     stage.ask(question)
@@ -111,7 +111,7 @@ def test_retry_after_is_honoured_up_to_a_minute(stage, question, say, header, sl
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_token_is_reported_at_once(stage, question, status):
-    stage = stage(Reply(status=status, protocol="", body=b""))
+    stage = stage(Reply(status=status, protocol="1", body=b""))
 
     with pytest.raises(TokenRefused, match=r"Nothing was approved\. Set DASHBOARD_TOKEN"):
         stage.ask(question)
@@ -133,14 +133,14 @@ def test_a_refused_request_is_reported_at_once_with_its_code(stage, question, sa
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"code": 7}', b"\xff", b'{"code": ""}'])
 def test_a_refusal_without_a_problem_still_has_a_code(stage, question, body):
     with pytest.raises(RequestRefused) as caught:
-        stage(Reply(status=404, protocol="", body=body)).ask(question)
+        stage(Reply(status=404, protocol="1", body=body)).ask(question)
 
     assert (caught.value.code, caught.value.detail) == ("http_404", "")
 
 
 def test_a_redirect_is_refused_and_not_followed(stage, question):
     with pytest.raises(RequestRefused, match="Check that DASHBOARD_URL is") as caught:
-        stage(Reply(status=301, protocol="", body=b"")).ask(question)
+        stage(Reply(status=301, protocol="1", body=b"")).ask(question)
 
     assert caught.value.code == "http_301"
 
@@ -155,7 +155,7 @@ def test_a_request_over_the_limit_is_never_sent(stage):
 
 
 def test_an_unreachable_dashboard_is_given_up_after_the_time_limit(stage):
-    stage = stage(Failure("ConnectError"))
+    stage = stage(Failure("ConnectError"), reached=True)
 
     with pytest.raises(Unreachable, match=r"last try: ConnectError\)\. Nothing was approved\."):
         stage.ask(ApprovalRequest.code("x", time_limit_s=60))
@@ -173,7 +173,7 @@ def test_max_wait_goes_before_the_time_limit(stage):
 
 
 def test_without_any_limit_it_is_given_up_after_half_an_hour(stage, question):
-    stage = stage(Failure("ConnectError"))
+    stage = stage(Failure("ConnectError"), reached=True)
 
     with pytest.raises(Unreachable):
         stage.ask(question)
@@ -210,7 +210,7 @@ def test_the_wait_follows_expires_at_and_a_grace_of_ten_seconds(stage, question,
     response = stage.ask(question)
 
     assert [path.rpartition("/")[2] for path in stage.paths[1:]] == [
-        "wait?hold=25",
+        "wait?hold=30",
         "wait?hold=5",
         "cancel",
     ]
@@ -223,7 +223,7 @@ def test_an_extension_is_followed(stage, question, say):
     stage = stage(say.pending(expires_at=soon), extended, say.approved(), say.started())
 
     assert stage.ask(question).approved is True
-    assert stage.paths[2] == "GET /api/v1/approvals/a1/wait?hold=25"
+    assert stage.paths[2] == "GET /api/v1/approvals/a1/wait?hold=50"
 
 
 def test_the_servers_clock_may_be_wrong(stage, question, say):

@@ -5,7 +5,15 @@ import json
 import httpx2
 import pytest
 
-from approval_client import AlreadyUsed, ApprovalRequest, DigestMismatch, TooLate, approval_func
+from approval_client import (
+    AlreadyUsed,
+    ApprovalRequest,
+    DigestMismatch,
+    TakenBack,
+    TooLate,
+    approval_func,
+)
+from approval_client._errors import not_approved
 from approval_client.testing import EPOCH, FakeDashboard, approve, reject, remember
 from approval_client.wire import MAX_BODY_BYTES, Source, Status
 
@@ -198,3 +206,40 @@ async def test_installed_it_answers_approval_func_and_afterwards_no_more(monkeyp
     outside = await approval_func(ApprovalRequest.code("x"))
 
     assert (inside.approved, outside.approved) == (True, False)
+
+
+def test_an_approval_that_was_taken_back_opens_nothing_and_says_by_whom_and_why():
+    fake = FakeDashboard.approving()
+    client = fake.client()
+    pending = client.submit(ApprovalRequest.code("x"))
+
+    fake.take_back("The beam is on.", by="alice")
+
+    response = client.wait(pending)
+    assert (response.approved, response.status, response.taken_back) == (
+        False,
+        Status.CANCELLED,
+        True,
+    )
+    assert str(response) == "The approval was taken back by alice: The beam is on."
+    error = not_approved(response)
+    assert type(error) is TakenBack
+    assert str(error) == (
+        "Not approved: The approval was taken back by alice: The beam is on. Nothing was run."
+    )
+
+
+def test_an_approval_that_was_taken_back_does_not_start(fake, post):
+    post()
+    approval = fake.approvals[0]
+    fake.take_back("The beam is on.")
+
+    start = {"state": "started", "digest": approval.digest}
+    assert post(f"/{approval.id}/outcome", start, key="s") == (409, "taken_back")
+
+
+def test_what_was_started_is_not_taken_back(fake):
+    fake.client().request_approval(ApprovalRequest.code("x"))
+
+    with pytest.raises(ValueError, match="not started"):
+        fake.take_back("Too late.")

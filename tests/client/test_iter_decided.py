@@ -1,5 +1,6 @@
 """A host that stopped reads what was decided since."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -61,7 +62,7 @@ def test_it_begins_with_a_moment(fake, question):
 
 
 async def test_the_asynchronous_twin_reads_the_same(fake, question):
-    ids = submitted(fake, question, 60)
+    ids = await asyncio.to_thread(submitted, fake, question, 60)
 
     assert [answer.id async for answer in fake.async_client().iter_decided()] == ids
 

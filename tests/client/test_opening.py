@@ -10,6 +10,7 @@ from approval_client import (
     DigestMismatch,
     NotApproved,
     OnHold,
+    TakenBack,
     TooLate,
     Unreachable,
 )
@@ -71,6 +72,7 @@ def test_a_start_that_answers_anything_but_approved_does_not_open(stage, questio
         ("already_started", AlreadyUsed, "the approval was used already"),
         ("approval_expired", TooLate, "time to use the approval is over"),
         ("on_hold", OnHold, "an admin has put everything on hold"),
+        ("taken_back", TakenBack, "Because"),
         ("digest_mismatch", DigestMismatch, "about different content"),
         ("not_approved", NotApproved, r"may not start \(not_approved\)"),
     ],

@@ -23,9 +23,9 @@ from approval_client.wire import Status
 
 NAMES = """
     AlreadyUsed Answer ApprovalRequest ApprovalResponse Asked AsyncClient Cancelled Client
-    DashboardError Decision DigestMismatch Expired NotApproved NotConfigured OnHold Pending
-    ProtocolMismatch Rejected RequestRefused TokenRefused TooLate Unreachable approval_func
-    requires_approval
+    DashboardError Decision DigestMismatch Expired NotADashboard NotApproved NotConfigured OnHold
+    Pending ProtocolMismatch Rejected RequestRefused TakenBack TokenRefused TooLate Unreachable
+    approval_func requires_approval
 """
 NOBODY = ApprovalResponse(approved=False, reason="No.", status=Status.EXPIRED)
 IMPORT_ALONE = """
@@ -98,7 +98,10 @@ def test_what_both_sides_share_loads_neither_httpx2_nor_django(module):
     assert {"httpx2", "django"} & set(done.stdout.split()) == set()
 
 
-def test_a_project_with_a_dashboard_a_client_and_approvals_of_its_own_can_use_it(tmp_path):
+def test_a_project_with_a_dashboard_a_client_and_approvals_of_its_own_can_use_it(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("DASHBOARD_QUIET", "1")
     for name in ("dashboard", "client", "approvals"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text(f"whose = {name!r}\n")

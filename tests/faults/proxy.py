@@ -65,6 +65,10 @@ class Proxy:
         self._port = self._server.sockets[0].getsockname()[1]
 
     async def _shut(self):
+        # asyncio leaks what it accepted and had not begun to serve when its server closes.
+        for socket in self._server.sockets:
+            self._loop.remove_reader(socket.fileno())
+        await asyncio.sleep(0.01)
         self._server.close()
         connections = list(self._connections)
         for task in connections:

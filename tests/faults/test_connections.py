@@ -96,3 +96,15 @@ def test_the_start_says_how_many_agents_fit(small):
         f"{WAITS} agents can wait here at a time, not 5,000 (WAITS_PER_PROCESS), because this "
         f"process may open {FILES} files."
     ) in said
+
+
+async def test_a_form_that_cannot_be_read_is_answered_with_a_page(small):
+    async with talking(small) as (asker, _):
+        status, _, page = await (await asker()).ask(
+            "POST",
+            "/sign-in",
+            b"x=1",
+            **{"Content-Type": "multipart/form-data", "Origin": small.url},
+        )
+
+    assert (status, b"This page is out of date" in page) == (403, True)

@@ -15,6 +15,13 @@ from tests.serving import CSRF, serve
 
 ALLOWED = {"WEBHOOK_NETWORKS": "127.0.0.0/8"}
 LATER = "UPDATE dashboard_delivery SET due_at = made_at WHERE state = 'waiting'"
+MAKE_ADMIN = """
+from dashboard.accounts.models import User
+from dashboard.accounts.services.people import OPERATOR, change_roles
+
+alice = User.objects.get(username="alice")
+change_roles(alice, roles={"reviewer": True, "admin": True}, by=OPERATOR)
+"""
 WITHIN_S = 20
 
 
@@ -26,7 +33,8 @@ def house(rough_house):
 
 def set_up(house, url, number=0):
     """Have an agent's host called back at an address; returns the secret."""
-    house.rows("UPDATE dashboard_user SET is_admin = true WHERE username = 'alice'")
+    done = house.manage("shell", "-v0", "-c", MAKE_ADMIN)
+    assert done.returncode == 0, done.stderr
     [(agent,)] = house.rows("SELECT id FROM dashboard_agent WHERE name = ?", f"agent-{number}")
     with house.browser() as browser:
         form = {"url": url, "csrfmiddlewaretoken": CSRF}

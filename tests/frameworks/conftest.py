@@ -36,6 +36,7 @@ NEEDS = {
     "test_autogen_example.py": AUTOGEN,
     "test_autogen_gate.py": AUTOGEN,
     "test_autogen_live.py": AUTOGEN,
+    "test_autogen_types.py": (*AUTOGEN, "mypy"),
     "test_ag2.py": ("ag2",),
     "test_ag2_example.py": ("ag2",),
     "test_ag2_live.py": ("ag2",),

@@ -218,7 +218,9 @@ async def test_a_dashboard_that_is_down_is_a_denial_and_no_exception(agent, gate
 
     told = await said(agent(gate.client.approval_func))
 
-    assert told.startswith(DENIED + "The dashboard gave no usable answer in time")
+    assert told.startswith(
+        DENIED + "The dashboard at 'http://localhost:8765' gave no usable answer in time"
+    )
 
 
 async def test_a_dashboard_that_nobody_configured_is_a_denial(agent, monkeypatch):

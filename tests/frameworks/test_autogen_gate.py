@@ -110,7 +110,9 @@ async def test_a_late_yes_runs_nothing(closed, gate, tmp_path):
 async def test_a_dashboard_that_is_down_is_a_rejection_that_says_so(closed, gate, tmp_path):
     gate.unplug()
 
-    assert "The dashboard gave no usable answer in time" in await said(closed, TOUCH)
+    assert "The dashboard at 'http://localhost:8765' gave no usable answer in time" in await said(
+        closed, TOUCH
+    )
     assert not (tmp_path / "ran").exists()
 
 

@@ -1,6 +1,7 @@
 """LangGraph 1.2.22: each answer is used once, in time, and for what it was given."""
 
 import asyncio
+import json
 import time
 from contextlib import suppress
 from importlib.metadata import version
@@ -10,9 +11,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import RetryPolicy, interrupt
 
-from approval_client import AlreadyUsed, DigestMismatch, Expired, TooLate
+from approval_client import AlreadyUsed, ApprovalRequest, DigestMismatch, Expired, TooLate
 from approval_client.adapters import langgraph as adapter
-from approval_client.adapters.langgraph import aresume_pending
+from approval_client.adapters.langgraph import Unfinished, aresume_pending
+from approval_client.wire import canonical_json, parse_json
 from tests.frameworks.test_langgraph import THREAD, State, asked, paused, pausing, question, resume
 
 EDITED = {"code": "print(2)", "language": "python"}
@@ -118,6 +120,77 @@ def test_a_gate_that_keeps_no_answer_offers_no_edits(gate):
 
     assert "accepts_edits" not in gate.requests()[0]
     assert graph.get_state(THREAD).values["ran"] == []
+
+
+def behind_a_gate(run, **options):
+    """Return a graph that asks in a gate, keeps the answer, and runs after a yes."""
+    graph = StateGraph(State)
+    ask = adapter.gate(lambda state: question(state, **options), then="run", answer="answer")
+    graph.add_node("gate", ask, destinations=("run", END))
+    graph.add_node("run", run)
+    graph.add_edge(START, "gate")
+    return paused(graph.compile(checkpointer=InMemorySaver()))
+
+
+def test_a_node_behind_a_gate_that_failed_is_no_result_and_is_not_run_again(gate):
+    bank = Bank()
+    bank.approved = lambda _: True
+    graph = behind_a_gate(bank)
+    gate.approve_next()
+    with pytest.raises(ConnectionError):
+        resume(graph, gate)
+
+    with pytest.raises(
+        Unfinished, match=r"stopped before 'run' had ended, and nothing is pending"
+    ):
+        resume(graph, gate)
+
+    assert (bank.paid, gate.statuses()) == (0, ["approved"])
+
+
+def test_a_graph_that_stops_at_a_breakpoint_has_not_ended_either(gate):
+    graph = StateGraph(State)
+    graph.add_node("run", lambda _: {"ran": ["it"]})
+    graph.add_edge(START, "run")
+    graph = graph.compile(checkpointer=InMemorySaver(), interrupt_before=["run"])
+    graph.invoke({"code": "x"}, THREAD)
+
+    with pytest.raises(Unfinished):
+        resume(graph, gate)
+
+    assert gate.asked() == []
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_the_kept_answer_holds_values(gate, edited):
+    seen = []
+    graph = behind_a_gate(lambda state: seen.append(state["answer"]) or {}, accepts_edits=True)
+    gate.edit_next(EDITED) if edited else gate.approve_next()
+
+    resume(graph, gate)
+
+    code = EDITED["code"] if edited else gate.asked()[0]["code"]
+    assert (seen[0]["content"]["code"], seen[0]["edited"]) == (code, edited)
+    assert json.loads(json.dumps(seen[0])) == seen[0]
+
+
+def test_a_number_keeps_its_digits_through_the_checkpoint(gate):
+    digits = parse_json('{"amount": 1.10, "huge": 123456789012345678901234567890.5}')
+    ask = ApprovalRequest.tool_call("pay", digits)
+    seen = []
+    graph = of_one(lambda _: seen.append(adapter.ask(ask)) or {})
+    gate.approve_next()
+
+    resume(graph, gate)
+
+    assert (seen[-1].approved, seen[-1].digest) == (True, ask.digest)
+
+
+def test_an_answer_that_an_earlier_version_kept_as_text_still_counts():
+    ask = ApprovalRequest.code("print(1)")
+    kept = {"approved": True, "digest": ask.digest, "content": canonical_json(ask.content)}
+
+    assert adapter._response(ask, kept).approved is True
 
 
 # Two at once.

@@ -170,7 +170,7 @@ async def test_a_dashboard_that_is_down_is_an_error_that_says_so(host, gate):
     told, is_error = await host.call("request_approval", **DEPLOY)
 
     assert (told["approved"], told["status"], is_error) == (False, None, True)
-    assert told["reason"].startswith("The dashboard gave no usable answer")
+    assert told["reason"].startswith("The dashboard at 'http://localhost:8765' gave no usable")
 
 
 async def test_two_calls_are_decided_in_the_other_order(host, gate):
@@ -414,7 +414,7 @@ async def test_a_permission_is_denied_where_the_dashboard_is_down(host, gate):
     told = await host.prompts()
 
     assert told["behavior"] == "deny"
-    assert told["message"].startswith("The dashboard gave no usable answer")
+    assert told["message"].startswith("The dashboard at 'http://localhost:8765' gave no usable")
 
 
 async def test_the_same_call_is_permitted_once(host, gate):

@@ -11,12 +11,16 @@ from django.db import connection
 
 from dashboard.live import hub as hub_module
 from dashboard.live.push import current_hub
+from dashboard.live.seen import seen
 
 
 @pytest.fixture
 async def hub(monkeypatch):
     """The hub of this test's loop, ticking fast, closed so that nothing outlives the test."""
     monkeypatch.setattr(hub_module, "TICK_S", 0.1)
+    # A wait that ended late may have left a request of an earlier test, which is gone by now.
+    monkeypatch.setattr(seen, "_polls", {})
+    monkeypatch.setattr(seen, "_tokens", {})
     hub = current_hub()
     yield hub
     await hub.close()

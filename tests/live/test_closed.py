@@ -14,6 +14,7 @@ from dashboard.approvals.rules.grant import GrantScope, GrantTerms
 from dashboard.approvals.rules.step import StepAnswer, StepSaid
 from dashboard.approvals.services import Basis
 from dashboard.approvals.signals import approval_changed
+from dashboard.live.layer import Bell
 from tests import make
 from tests.live.conftest import in_thread, wait_for
 from tests.live.test_waiting import until_waiting
@@ -177,7 +178,7 @@ async def test_who_waits_here_is_answered_without_a_read(hub, token, agent, alic
     async with wait_for(approval.pk, secret) as answer:
         await until_waiting(hub)
         monkeypatch.setattr(queries, "closed", refuse)
-        monkeypatch.setattr(queries, "versions", refuse)
+        monkeypatch.setattr(queries, "closed_since", refuse)
         await in_thread(make.decided)(approval, alice)
         status, body = await answer(within_s=1)
 
@@ -194,7 +195,7 @@ async def test_a_bell_of_another_process_has_it_read(hub, token, agent, alice, m
     async with wait_for(approval.pk, secret) as answer:
         await until_waiting(hub)
         await in_thread(make.decided)(approval, alice)
-        hub._hear([[str(approval.pk), 2]])
+        hub._hear([Bell(str(approval.pk), 2)])
         status, body = await answer(within_s=1)
 
     assert (status, body["status"]) == (200, "approved")

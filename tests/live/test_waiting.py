@@ -1,10 +1,12 @@
 import asyncio
 import threading
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import OperationalError
 
 from dashboard.accounts.queries import tokens_that_work
-from dashboard.approvals import services
+from dashboard.approvals import queries, services
 from dashboard.approvals.models import Poll
 from dashboard.live import hub as hub_module
 from dashboard.live import push
@@ -60,6 +62,63 @@ async def test_a_lost_bell_costs_a_tick_and_not_the_answer(
         status, body = await answer(within_s=1)
 
     assert (status, body["status"]) == (200, "approved")
+
+
+async def test_what_could_not_be_read_is_read_again(hub, approval, secret, alice, monkeypatch):
+    monkeypatch.setattr(push, "ring", lambda *_: None)
+    failures = iter([OperationalError("gone")] * 3)
+
+    def fails_at_first(ids, read=queries.closed):
+        for failure in failures:
+            raise failure
+        return read(ids)
+
+    async with wait_for(approval.pk, secret) as answer:
+        await until_waiting(hub)
+        await asyncio.sleep(2 * hub_module.TICK_S)
+        monkeypatch.setattr(queries, "closed", fails_at_first)
+        await in_thread(make.decided)(approval, alice)
+        status, body = await answer(within_s=5)
+
+    assert (status, body["status"]) == (200, "approved")
+    assert next(failures, None) is None
+
+
+async def test_what_could_not_be_written_is_written_the_next_time(approval, token, monkeypatch):
+    def write():
+        fresh = Seen()
+        fresh.polled([approval.pk])
+        fresh.token_used(token.pk)
+        with monkeypatch.context() as broken:
+            broken.setattr("dashboard.live.seen.note_polls", fails)
+            with pytest.raises(OperationalError):
+                fresh.flush()
+        fresh.flush()
+        token.refresh_from_db()
+        return Poll.objects.filter(approval=approval).exists(), token.last_used_at
+
+    def fails(_):
+        raise OperationalError("database is locked")
+
+    is_noted, used_at = await in_thread(write)()
+
+    assert is_noted
+    assert used_at
+
+
+async def test_who_waits_is_noted_as_waiting(hub, approval, secret, monkeypatch):
+    long_ago = datetime(2026, 1, 1, tzinfo=UTC)
+    monkeypatch.setattr(hub_module, "WAITING_NOTED_EVERY_S", 0.1)
+    await in_thread(services.note_polls)({approval.pk: long_ago})
+    hub._start(hub._note_waiting_for_ever())
+
+    async with wait_for(approval.pk, secret), asyncio.timeout(5):
+        noted_at = long_ago
+        while noted_at == long_ago:
+            await asyncio.sleep(0.05)
+            noted_at = (await in_thread(Poll.objects.get)(approval=approval)).last_polled_at
+
+    assert datetime.now(UTC) - noted_at < timedelta(seconds=5)
 
 
 async def test_after_the_hold_the_answer_is_pending(hub, approval, secret):
@@ -127,6 +186,19 @@ async def test_an_agent_that_hangs_up_is_forgotten(hub, approval, secret):
         await answer.talk.wait(1)
 
     assert (dict(hub._waits), dict(hub._waits_of)) == ({}, {})
+
+
+async def test_an_agent_may_hang_up_in_the_moment_of_the_answer(hub, approval, secret):
+    faults = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, fault: faults.append(fault))
+    async with wait_for(approval.pk, secret) as answer:
+        await until_waiting(hub)
+        [wait] = hub._waits[approval.pk]
+        answer.talk.input_queue.put_nowait({"type": "http.disconnect"})
+        wait.closed.set_result(None)  # in one turn of the loop with the hang-up
+        await answer.talk.wait(1)
+
+    assert faults == []
 
 
 async def test_when_an_agent_last_waited_is_remembered(hub, approval, secret):

@@ -5,12 +5,15 @@ import re
 import pytest
 
 from dashboard.management.preflight import (
+    OURS,
     CannotStart,
     check_settings,
     is_loopback,
     is_weak,
     make_data_dir,
+    misspelled,
 )
+from tests.management.running import ROOT
 
 STRONG = "wJ8kQ2vN5xR7tY1uI4oP6aS9dF3gH0jK-zXcVbNm_QwErTyUi"
 REMEDY = re.compile(r"\. (Set|Unset|List|Put) ")
@@ -75,6 +78,41 @@ def test_a_strong_key_from_outside_is_accepted(settings):
 
     assert not is_weak(STRONG)
     assert accepts()
+
+
+def test_hosts_without_the_one_that_people_use_are_refused(why_not):
+    hosts = {"ALLOWED_HOSTS": ["b.example"], "ALLOWED_HOSTS_IS_CONFIGURED": True}
+    reasons = why_not(**hosts, PUBLIC_URL="https://a.example")
+
+    assert reasons == (
+        "ALLOWED_HOSTS does not name a.example, the host of PUBLIC_URL, so every page would be "
+        "refused. List it there too, or unset ALLOWED_HOSTS."
+    )
+
+
+@pytest.mark.parametrize("address", ["foo", "http://a.example", "redis.example:6379"])
+def test_what_is_no_address_of_redis_is_refused(why_not, address):
+    reasons = why_not(REDIS_URL=address)
+
+    assert reasons.startswith(f"REDIS_URL is {address!r}. Set an address such as redis://")
+
+
+def test_a_password_of_redis_is_not_repeated(why_not):
+    assert "hunter2" not in why_not(REDIS_URL="http://me:hunter2@a.example")
+
+
+def test_a_misspelled_setting_is_named():
+    environment = ["PUBLIC_ULR", "PUBLIC_URL", "REDIS_HOST", "DATABASE_NAME", "PATH", "HOME"]
+
+    assert list(misspelled(environment)) == [
+        "PUBLIC_ULR is not a setting and was not read. Did you mean PUBLIC_URL?"
+    ]
+
+
+def test_every_setting_of_the_manual_is_known():
+    page = (ROOT / "docs" / "settings.md").read_text()
+
+    assert set(re.findall(r"^\| `([A-Z_]+)`", page, re.MULTILINE)) <= OURS
 
 
 def test_any_host_name_is_refused(why_not):
@@ -178,3 +216,15 @@ def test_a_data_folder_that_cannot_be_written_to_is_refused(place):
         f"Nothing was started. The data folder {place} cannot be written to (File exists). Make "
         "it writable, or name another one in DASHBOARD_DATA_DIR."
     )
+
+
+def test_a_second_place_for_heads_has_to_be_one(why_not, tmp_path):
+    assert "Set the whole path of a file" in why_not(AUDIT_HEADS="heads")
+    assert "cannot be written to" in why_not(AUDIT_HEADS=str(tmp_path / "none" / "heads"))
+    assert "Set another address, or a file." in why_not(AUDIT_HEADS="http://heads.example/")
+
+
+def test_a_file_that_can_be_written_to_is_a_second_place(settings, tmp_path):
+    settings.AUDIT_HEADS = str(tmp_path / "heads")
+
+    assert accepts()

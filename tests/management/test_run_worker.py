@@ -5,9 +5,10 @@ import os
 import signal
 
 import pytest
+from django.core.management import CommandError
 
 from dashboard import sandbox
-from dashboard.management import background
+from dashboard.management import background, preflight
 from dashboard.management.commands import run_worker
 
 pytestmark = pytest.mark.django_db
@@ -25,6 +26,14 @@ def test_it_works_until_it_is_told_to_stop(command, number, monkeypatch):
 
     assert command("run_worker") == "The worker runs. Stop it with Ctrl-C.\n"
     assert swept == [True]
+
+
+def test_without_its_database_it_says_so_and_does_not_start(command, monkeypatch):
+    gone = "The database does not answer: connection refused."
+    monkeypatch.setattr(preflight, "obstacles", lambda: [gone])
+
+    with pytest.raises(CommandError, match=f"^Nothing was started.\n{gone}$"):
+        command("run_worker")
 
 
 class FailingHub:

@@ -1,11 +1,17 @@
 """``verify_audit`` proves that the log is whole, or names the first break."""
 
+import json
+from io import StringIO
+
 import pytest
-from django.core.management import CommandError
+from django.core.management import CommandError, call_command
 from django.db import OperationalError
 
-from dashboard.approvals import guards
-from dashboard.audit.models import AuditEntry, AuditHead
+from dashboard.accounts.models import User
+from dashboard.accounts.services import people
+from dashboard.approvals import guards, queries
+from dashboard.audit.heads import Head, keep_in_file
+from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
 from dashboard.audit.services import Actor, Event, record
 from dashboard.management.commands import verify_audit
 
@@ -104,3 +110,101 @@ def test_a_database_that_does_not_answer_is_a_sentence(broken, log, monkeypatch)
         "Nothing was done. The database cannot be used: no such table: dashboard_auditentry. "
         "Check DATABASE_URL, and run `python manage.py start` or `python manage.py migrate` once."
     )
+
+
+# --- the tables, and what is kept for the pages --------------------------------------------------
+
+
+@pytest.fixture
+def forged(log):
+    """A person whom somebody made an admin by hand."""
+    people.create_person(username="eve", roles={"auditor": True}, by=people.OPERATOR)
+    User.objects.update(is_admin=True)
+
+
+FORGED = "person eve: their roles are admin, auditor, and the log says auditor"
+
+
+def test_a_table_that_says_something_else_is_named(broken, forged):
+    assert broken() == f"The tables and the audit log disagree: {FORGED}."
+
+
+def test_a_failed_run_is_kept_and_recorded(broken, forged):
+    broken()
+
+    assert queries.log_problem() == FORGED
+    entry = AuditEntry.objects.latest("seq")
+    assert (entry.action, entry.actor) == ("audit.verified", "operator")
+    assert json.loads(entry.details)["problem"] == FORGED
+
+
+def test_a_clean_run_takes_back_what_a_failed_one_said(broken, command, forged):
+    broken()
+    User.objects.update(is_admin=False)
+    command("verify_audit")
+
+    assert queries.log_problem() == ""
+
+
+def test_a_clean_run_after_none_that_failed_writes_nothing(command, log):
+    command("verify_audit")
+
+    assert not AuditVerification.objects.exists()
+    assert AuditEntry.objects.count() == 3
+
+
+def test_leaving_out_the_head_that_failed_does_not_make_it_clean(broken, log):
+    cut_the_tail()
+    broken(expect=log[2])  # which is recorded as entry 3 of what is left
+
+    said = "The audit log is broken: entry 3 is not the one that was expected."
+    assert broken() == said
+
+
+def test_a_head_that_fits_makes_it_clean_again(broken, command, log):
+    broken(expect=f"3:{'f' * 64}")
+    command("verify_audit", expect=log[2])
+
+    assert queries.log_problem() == ""
+
+
+def test_progress_is_told_apart_from_the_answer(log, monkeypatch):
+    monkeypatch.setattr(verify_audit, "_SAY_EVERY_S", 0)
+    people.create_first_person(username="ada")
+    out, said = StringIO(), StringIO()
+    call_command("verify_audit", stdout=out, stderr=said)
+
+    assert out.getvalue().startswith("The audit log is whole. Head: 4:")
+    assert "Walked 4 of 4 entries." in said.getvalue()
+    assert "Compared 1 of 1 rows with the log." in said.getvalue()
+
+
+def test_every_head_in_the_file_is_looked_for(broken, command, log, settings, tmp_path):
+    settings.AUDIT_HEADS = str(tmp_path / "heads")
+    keep_in_file(tmp_path / "heads", Head.parse(log[0]))
+    keep_in_file(tmp_path / "heads", Head.parse(log[2]))
+    assert command("verify_audit").endswith(f"Head: {log[2]}\n")
+
+    cut_the_tail()
+    assert broken() == "The audit log is broken: the log was cut off after entry 2."
+
+
+def test_a_file_can_be_named(broken, log, tmp_path):
+    (tmp_path / "heads").write_text(f"2:{'f' * 64}\n")
+
+    assert "entry 2 is not the one that was expected" in broken(heads=str(tmp_path / "heads"))
+
+
+def test_a_file_that_holds_something_else_verifies_nothing(broken, log, tmp_path):
+    (tmp_path / "heads").write_text("what?\n")
+
+    assert broken(heads=str(tmp_path / "heads")) == (
+        f"Nothing was verified. The heads in {tmp_path}/heads cannot be read: "
+        f"Line 1 of {tmp_path}/heads is not a head."
+    )
+
+
+def test_a_line_that_was_not_finished_does_not_count(command, log, tmp_path):
+    (tmp_path / "heads").write_text(f"{log[0]}\n2026-11-23T2")
+
+    assert "is whole" in command("verify_audit", heads=str(tmp_path / "heads"))

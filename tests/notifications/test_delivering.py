@@ -12,7 +12,8 @@ from approval_client.webhooks import NotGenuine, verify
 from approval_client.wire import Status
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Closing, Decision
-from dashboard.approvals.services import cancel, expire
+from dashboard.approvals.services import cancel, expire, recall
+from dashboard.audit.models import AuditEntry
 from dashboard.notifications import delivering, sending
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.sending import Sent
@@ -59,6 +60,48 @@ def test_every_end_is_told(host, called_back, deliver, token, alice):
     deliver()
 
     assert told(host) == ["rejected", "cancelled", "expired"]
+
+
+def test_an_approval_that_is_taken_back_is_told_as_cancelled(
+    host, called_back, deliver, token, alice
+):
+    secret = called_back(host.url)
+    approval = make.approved(token, alice)
+    deliver()
+    taken_back = recall(
+        approval_id=approval.pk, person=alice, auth="session:password", reason="Not now."
+    )
+    deliver()
+
+    assert told(host) == ["approved", "cancelled"]
+    event = verify(host.calls[1].headers, host.calls[1].body, secret)
+    assert (event.id, event.status) == (str(approval.pk), Status.CANCELLED)
+    assert event.decided_at == taken_back.taken_back_at
+    assert json.loads(host.calls[1].body)["data"]["taken_back"] is True
+
+
+def test_what_is_decided_and_taken_back_before_anybody_looks_is_told_in_order(
+    host, called_back, deliver, token, alice
+):
+    called_back(host.url)
+    first, second = make.approved(token, alice), make.approved(token, alice)
+    recall(approval_id=first.pk, person=alice, auth="session:password", reason="Not now.")
+    make.decided(make.pending(token), alice, Status.REJECTED)
+    deliver()
+
+    assert told(host) == ["approved", "approved", "cancelled", "rejected"]
+    assert str(second.pk) in host.calls[1].body.decode()
+
+
+def test_switched_on_after_it_nothing_is_told_of_what_was_taken_back(
+    host, called_back, deliver, token, alice
+):
+    approval = make.approved(token, alice)
+    recall(approval_id=approval.pk, person=alice, auth="session:password", reason="Not now.")
+    called_back(host.url)
+    deliver()
+
+    assert host.calls == []
 
 
 def test_nothing_of_the_content_or_the_reason_is_sent(host, called_back, deliver, token, alice):
@@ -137,6 +180,25 @@ def test_it_is_given_up_after_ten_attempts(called_back, deliver, hurry, token, a
     delivery = Delivery.objects.get()
     assert len(host.calls) == MOST_ATTEMPTS == 10
     assert (delivery.state, delivery.said) == (State.GIVEN_UP, "It answered 503.")
+
+
+def test_a_host_that_says_it_is_gone_is_called_no_more(called_back, deliver, hurry, token, alice):
+    with hosted(410) as host:
+        called_back(host.url)
+        first, second = (make.decided(make.pending(token), alice) for _ in range(2))
+        for _ in range(3):
+            deliver()
+            hurry()
+
+    assert len(host.calls) == 1
+    assert not Webhook.objects.get().is_active
+    states = {row.approval_id: (row.state, row.said) for row in Delivery.objects.all()}
+    gone = "It answered 410: it is gone for good."
+    assert states == {
+        first.approval_id: (State.GIVEN_UP, gone),
+        second.approval_id: (State.DROPPED, f"{gone} So the webhook was switched off."),
+    }
+    assert AuditEntry.objects.latest("seq").action == "webhook.switched_off"
 
 
 def test_the_pauses_grow_to_six_hours_and_chance_shortens_them():

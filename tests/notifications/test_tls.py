@@ -62,7 +62,7 @@ def trusted(certificate, monkeypatch):
 async def test_a_trusted_certificate_of_that_name_is_enough(port, trusted):
     sent = await sending.send(f"https://{NAME}:{port}/hook", {}, b"{}")
 
-    assert sent == (True, "It answered 200.")
+    assert sent[:2] == (True, "It answered 200.")
 
 
 async def test_another_name_is_not_that_host(port, trusted):
@@ -75,4 +75,4 @@ async def test_another_name_is_not_that_host(port, trusted):
 async def test_a_certificate_that_nobody_vouches_for_is_not_trusted(port):
     sent = await sending.send(f"https://{NAME}:{port}/hook", {}, b"{}")
 
-    assert sent == (False, "Its certificate is not trusted: self-signed certificate.")
+    assert sent[:2] == (False, "Its certificate is not trusted: self-signed certificate.")

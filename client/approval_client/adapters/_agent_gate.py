@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from approval_client._async_client import AsyncClient
-from approval_client._defaults import default_async_client
 from approval_client._errors import DigestMismatch
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run
 from approval_client._refusals import refusal
+from approval_client._telling import Listener
 from approval_client.adapters import _core
 from approval_client.adapters._agent_turns import current, why
 from approval_client.adapters._content import whole
@@ -34,8 +34,10 @@ class Gate:
         *,
         time_limit_s: int | None,
         allow_always: bool,
+        listeners: tuple[Listener | None, Listener | None],
     ) -> None:
         self._client = _core.awaited(client, "Agent Framework")
+        self._listeners = listeners
         self._failure = failure
         self._time_limit_s = time_limit_s
         self._allow_always = allow_always
@@ -64,7 +66,7 @@ class Gate:
         return (turn.asker.client, response) if turn and response else None
 
     async def _asked(self, context: Any) -> tuple[AsyncClient, ApprovalResponse]:
-        client = self._client or default_async_client()
+        client = _core.asking(self._client, "Agent Framework", *self._listeners)
         try:
             request = self._request(context)
         except (TypeError, ValueError) as error:

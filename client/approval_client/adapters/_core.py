@@ -12,9 +12,11 @@ from pathlib import PurePath
 from typing import Any, TypeVar
 
 from approval_client._async_client import AsyncClient
+from approval_client._defaults import default_async_client
 from approval_client._errors import not_approved
 from approval_client._models import ApprovalRequest, ApprovalResponse, sendable, within_limit
 from approval_client._outcomes import Run, report_async
+from approval_client._telling import Listener
 from approval_client.wire import Status, canonical_json
 
 T = TypeVar("T")
@@ -73,6 +75,21 @@ def awaited(client: Any, framework: str) -> AsyncClient | None:
     if client is None or isinstance(client, AsyncClient):
         return client
     raise TypeError(f"{framework} cannot wait for a blocking client. Pass an AsyncClient.")
+
+
+def asking(
+    client: AsyncClient | None,
+    framework: str,
+    on_pending: Listener | None,
+    on_decided: Listener | None,
+) -> AsyncClient:
+    """Return who asks: ``client``, or one configured by the environment, with these listeners.
+
+    Raises:
+        TypeError: The client is one that blocks.
+    """
+    found = awaited(client, framework) or default_async_client()
+    return found.telling(on_pending=on_pending, on_decided=on_decided)
 
 
 async def decided(answer: Awaitable[ApprovalResponse]) -> ApprovalResponse:

@@ -19,7 +19,7 @@ from approval_client._errors import DashboardError, DigestMismatch, TooLate
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run
 from approval_client.adapters import _core
-from approval_client.adapters._pauses import LATE, Asker, every, in_time, not_run, tell
+from approval_client.adapters._pauses import LATE, Asker, Unfinished, every, in_time, not_run, tell
 from approval_client.adapters._steps import Flow, Go, Look, Wait
 
 Responses: TypeAlias = Sequence[ApprovalResponse]
@@ -152,6 +152,7 @@ def resuming(desk: Desk) -> Flow:
 
     Raises:
         DashboardError: It was neither approved nor rejected; the graph stays interrupted.
+        Unfinished: A node is left unfinished, and nothing is pending.
     """
     state = yield Look()
     result = state.values
@@ -168,7 +169,23 @@ def resuming(desk: Desk) -> Flow:
         if errors:
             raise errors[0]
         state = yield Look()
+    _make_sure_it_ended(state)
     return result
+
+
+def _make_sure_it_ended(state: Any) -> None:
+    """Refuse to return the state of a graph that stopped in the middle as its result.
+
+    Raises:
+        Unfinished: It did.
+    """
+    if left := ", ".join(getattr(state, "next", ())):
+        raise Unfinished(
+            f"The graph stopped before {left!r:.80} had ended, and nothing is pending there: it "
+            "failed, was killed, or has a breakpoint. Nobody was asked and nothing was run. "
+            "graph.invoke(None, config) goes on from there without asking. If it runs what was "
+            "approved, have the graph ask again first: an approval is used once."
+        )
 
 
 def _seen(desk: Desk, looked: Any, answers: Answers) -> Flow:

@@ -31,6 +31,10 @@ class Undecided(DashboardError):
     """Nobody has decided yet. The run stays paused and the question on the desk."""
 
 
+class Unfinished(DashboardError):
+    """The run stopped before its end, and nothing is pending there that people could answer."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Asker:
     """Asks each question under a name, and again if its answer cannot be used any more.

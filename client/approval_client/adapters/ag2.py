@@ -16,11 +16,11 @@ from importlib import import_module
 from typing import Any
 
 from approval_client._async_client import AsyncClient
-from approval_client._defaults import default_async_client
 from approval_client._errors import DigestMismatch, Expired
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run
 from approval_client._refusals import for_model
+from approval_client._telling import Listener
 from approval_client.adapters import _core
 from approval_client.wire import Kind, canonical_json, digest
 
@@ -37,9 +37,11 @@ class ApprovalRequired:
         message: str | None = None,
         denied_message: str = DENIED,
         *,
-        timeout: float | None = 30,
+        timeout: float | None = None,
         allow_always: bool = True,
         client: AsyncClient | None = None,
+        on_pending: Listener | None = None,
+        on_decided: Listener | None = None,
     ) -> None:
         if timeout is not None and not SHORTEST_S <= timeout < math.inf:
             raise ValueError(
@@ -53,6 +55,7 @@ class ApprovalRequired:
         self._timeout = timeout
         self._allow_always = allow_always
         self._client = _core.awaited(client, "AG2")
+        self._listeners = (on_pending, on_decided)
 
     def __deepcopy__(self, _: dict[int, Any]) -> ApprovalRequired:
         return self  # AG2 copies its tools; one gate has one client
@@ -80,7 +83,7 @@ class ApprovalRequired:
         request = self._request(event, context, accepts_edits)
         began_at = time.monotonic()
         try:
-            client = self._client or default_async_client()
+            client = _core.asking(self._client, "AG2", *self._listeners)
             return client, await _core.decided(client.request_approval(request))
         except Expired as error:
             waited_s = self._timeout or round(time.monotonic() - began_at, 1)
@@ -110,9 +113,11 @@ def approval_required(
     message: str | None = None,
     denied_message: str = DENIED,
     *,
-    timeout: float | None = 30,
+    timeout: float | None = None,
     allow_always: bool = True,
     client: AsyncClient | None = None,
+    on_pending: Listener | None = None,
+    on_decided: Listener | None = None,
 ) -> ApprovalRequired:
     """Return a middleware for one tool: ``@tool(middleware=[approval_required()])``.
 
@@ -123,12 +128,20 @@ def approval_required(
         allow_always: A remembered approval may answer. It is kept in the dashboard, so it ends
             when a reviewer ends it.
         client: Who asks; configured by the environment if None.
+        on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
+        on_decided: Called with the answer when it was decided, with who did and when.
 
     Raises:
         ValueError: The time is too short for a person, or the message has other placeholders.
     """
     return ApprovalRequired(
-        message, denied_message, timeout=timeout, allow_always=allow_always, client=client
+        message,
+        denied_message,
+        timeout=timeout,
+        allow_always=allow_always,
+        client=client,
+        on_pending=on_pending,
+        on_decided=on_decided,
     )
 
 
@@ -154,13 +167,21 @@ def hitl_hook(
     timeout: float | None = None,
     allow_always: bool = True,
     client: AsyncClient | None = None,
+    on_pending: Listener | None = None,
+    on_decided: Listener | None = None,
 ) -> Callable[..., Awaitable[str]]:
     """Return a hook for an agent whose tools have AG2's own ``approval_required``.
 
     It can carry no reason to the model and no edit, and no end is reported. A question that is
     no approval has no answer here, so it ends the turn.
     """
-    asking = ApprovalRequired(timeout=timeout, allow_always=allow_always, client=client)
+    asking = ApprovalRequired(
+        timeout=timeout,
+        allow_always=allow_always,
+        client=client,
+        on_pending=on_pending,
+        on_decided=on_decided,
+    )
 
     async def answer(request: Any, context: Any) -> str:
         call = await _asked_about(request, context)

@@ -16,9 +16,9 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from approval_client._async_client import AsyncClient
-from approval_client._defaults import default_async_client
 from approval_client._errors import DigestMismatch
 from approval_client._outcomes import Run
+from approval_client._telling import Listener
 from approval_client.adapters import _agent_sessions as sessions
 from approval_client.adapters import _agent_workflows as workflows
 from approval_client.adapters import _core
@@ -38,7 +38,7 @@ __all__ = [
 Save: TypeAlias = Callable[[Any], Any]
 
 
-async def run_with_approvals(
+async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     agent: Any,
     message: Any = None,
     *,
@@ -47,6 +47,8 @@ async def run_with_approvals(
     client: AsyncClient | None = None,
     wait_s: float | None = None,
     time_limit_s: int | None = None,
+    on_pending: Listener | None = None,
+    on_decided: Listener | None = None,
     **options: Any,
 ) -> Any:
     """Run an agent, ask about all that requires approval, and go on until nothing is left.
@@ -61,6 +63,8 @@ async def run_with_approvals(
         client: Who asks; configured by the environment if None.
         wait_s: How long to wait for people, in seconds; as long as they have if None.
         time_limit_s: How long they have, in seconds; what the dashboard gives if None.
+        on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
+        on_decided: Called with the answer when it was decided, with who did and when.
         options: More for ``agent.run``, which cannot stream here.
 
     Returns:
@@ -73,13 +77,14 @@ async def run_with_approvals(
         ValueError: A message, and something is pending. Nothing was sent.
     """
     _prepare(session, message, options)
-    turn = _turn(["session", session.session_id], session.session_id, client, wait_s, time_limit_s)
+    asking = _core.asking(client, "Agent Framework", on_pending, on_decided)
+    turn = _turn(["session", session.session_id], session.session_id, asking, wait_s, time_limit_s)
     run = partial(_run, turn, agent, session, options)
     with _during(turn, session):
         return await turn.going(partial(_go, turn, run, message, session, save))
 
 
-async def resume_workflow(
+async def resume_workflow(  # noqa: PLR0913 - its options are its parameters
     workflow: Any,
     result: Any,
     *,
@@ -88,6 +93,8 @@ async def resume_workflow(
     client: AsyncClient | None = None,
     wait_s: float | None = None,
     time_limit_s: int | None = None,
+    on_pending: Listener | None = None,
+    on_decided: Listener | None = None,
     **options: Any,
 ) -> Any:
     """Put every request of a workflow on the desk, and go on until none is left.
@@ -105,6 +112,8 @@ async def resume_workflow(
         client: Who asks; configured by the environment if None.
         wait_s: How long to wait for people, in seconds; as long as they have if None.
         time_limit_s: How long people have, in seconds.
+        on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
+        on_decided: Called with the answer when it was decided, with who did and when.
         options: What else ``workflow.run`` takes to go on, such as ``checkpoint_storage``.
 
     Returns:
@@ -114,7 +123,8 @@ async def resume_workflow(
         DashboardError: It was neither approved nor rejected. The workflow stays paused.
         ValueError: A request wants something else than a bool. Nobody was asked.
     """
-    turn = _turn(["workflow", run_id], run_id, client, wait_s, time_limit_s)
+    asking = _core.asking(client, "Agent Framework", on_pending, on_decided)
+    turn = _turn(["workflow", run_id], run_id, asking, wait_s, time_limit_s)
     with turn.around():
         while events := list(result.get_request_info_events()):
             result = await workflows.go_on(turn, events, read, partial(workflow.run, **options))
@@ -126,6 +136,8 @@ def gate(
     client: AsyncClient | None = None,
     time_limit_s: int | None = None,
     allow_always: bool = True,
+    on_pending: Listener | None = None,
+    on_decided: Listener | None = None,
 ) -> Any:
     """Return a middleware for every tool of an agent: ``Agent(middleware=[gate()])``.
 
@@ -138,6 +150,8 @@ def gate(
         client: Who asks; configured by the environment if None.
         time_limit_s: How long people have, in seconds; what the dashboard gives if None.
         allow_always: A remembered approval may answer.
+        on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
+        on_decided: Called with the answer when it was decided, with who did and when.
 
     Raises:
         TypeError: The client blocks.
@@ -148,6 +162,7 @@ def gate(
         framework.MiddlewareFailure,
         time_limit_s=time_limit_s,
         allow_always=allow_always,
+        listeners=(on_pending, on_decided),
     )
 
     class DashboardGate(framework.FunctionMiddleware):  # type: ignore[misc,name-defined] # not installed where types are checked
@@ -162,6 +177,8 @@ def approval_rule(
     client: AsyncClient | None = None,
     run_id: str = "",
     time_limit_s: int | None = None,
+    on_pending: Listener | None = None,
+    on_decided: Listener | None = None,
 ) -> Callable[[Any], Awaitable[bool]]:
     """Return a rule for the framework's ``ToolApprovalMiddleware(auto_approval_rules=[…])``.
 
@@ -173,6 +190,8 @@ def approval_rule(
         client: Who asks, as long as ``run_with_approvals`` does not run this.
         run_id: Groups the questions; the rule is not told of the session.
         time_limit_s: How long people have, in seconds; what the dashboard gives if None.
+        on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
+        on_decided: Called with the answer when it was decided, with who did and when.
 
     The rule raises:
         DashboardError: It was neither approved nor rejected, or, where ``run_with_approvals`` runs
@@ -180,7 +199,10 @@ def approval_rule(
     """
 
     async def rule(call: Any) -> bool:
-        turn = current() or _turn([], run_id, client, None, time_limit_s)
+        turn = current()
+        if turn is None:
+            asking = _core.asking(client, "Agent Framework", on_pending, on_decided)
+            turn = _turn([], run_id, asking, None, time_limit_s)
         response = await turn.ask(str(call.id or call.call_id), turn.about(call))
         if len(turn.answers) > 1:  # and people may have taken long over this one
             await turn.in_time()
@@ -192,11 +214,10 @@ def approval_rule(
 def _turn(
     names: list[str],
     run_id: str,
-    client: AsyncClient | None,
+    asking: AsyncClient,
     wait_s: float | None,
     time_limit_s: int | None,
 ) -> Turn:
-    asking = _core.awaited(client, "Agent Framework") or default_async_client()
     asker = Asker(client=asking, names=names, wait_s=wait_s)
     return Turn(asker=asker, run_id=run_id, time_limit_s=time_limit_s)
 

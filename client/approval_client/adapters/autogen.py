@@ -17,8 +17,8 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
 from uuid import uuid4
 
+from approval_client import _telling
 from approval_client._async_client import AsyncClient
-from approval_client._defaults import default_async_client
 from approval_client._from_autogen import to_request
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run
@@ -80,6 +80,8 @@ class Options(TypedDict, total=False):
     time_limit_s: int | None
     accepts_grants: bool
     client: AsyncClient | None
+    on_pending: _telling.Listener | None
+    on_decided: _telling.Listener | None
 
 
 _DEFAULTS: Options = {
@@ -89,6 +91,8 @@ _DEFAULTS: Options = {
     "time_limit_s": None,
     "accepts_grants": True,
     "client": None,
+    "on_pending": None,
+    "on_decided": None,
 }
 
 
@@ -114,6 +118,7 @@ class Gate:
             raise TypeError(f"There is no option {min(unknown)!r}. Nothing was gated.")
         self._name = name
         self._client = _core.awaited(given["client"], "AutoGen")
+        self._listeners = (given["on_pending"], given["on_decided"])
         self._context = given["context"]
         self._asked: dict[str, Any] = {
             "run_id": _core.line(given["run_id"]) or uuid4().hex,
@@ -127,11 +132,11 @@ class Gate:
         """Ask whether code may run, as AutoGen's asynchronous ``approval_func``."""
         _approved.set(None)
         try:
-            client = self._client or default_async_client()
+            client = _core.asking(self._client, "AutoGen", *self._listeners)
             asked = self._request(request)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is a rejection
             return refusal(error)
-        response = await client.approval_func(asked)
+        response: ApprovalResponse = await client.approval_func(asked)
         if response.approved is True:
             _approved.set(Approved(self, client, response))
         return response
@@ -237,9 +242,7 @@ def _said(message: Any) -> dict[str, str]:
 # --- what people build on ----------------------------------------------------------------------
 
 
-def for_agent(
-    name: str, **options: Unpack[Options]
-) -> Callable[[Any], Awaitable[ApprovalResponse]]:
+def for_agent(name: str, **options: Unpack[Options]) -> Callable[[Any], Awaitable[Any]]:
     """Return an ``approval_func`` that says who asks: a coroutine function, as AutoGen wants it.
 
     Args:
@@ -251,7 +254,8 @@ def for_agent(
             MagenticOne's. ``objective`` says what the run is for, ``time_limit_s`` how long
             reviewers have, in seconds (the server's default if None), ``accepts_grants`` whether a
             remembered approval may answer, and ``client`` who asks (configured by the environment
-            if None).
+            if None). ``on_pending`` is called with the answer when a person has to decide, and
+            ``on_decided`` when it was decided: see ``Client.telling``.
 
     Raises:
         TypeError: The client is one that blocks, or an option is unknown.

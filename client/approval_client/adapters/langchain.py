@@ -11,6 +11,11 @@ allows ``respond`` takes the reviewer's words as its result.
 
 from __future__ import annotations
 
-from approval_client.adapters.langgraph import Undecided, aresume_pending, resume_pending
+from approval_client.adapters.langgraph import (
+    Undecided,
+    Unfinished,
+    aresume_pending,
+    resume_pending,
+)
 
-__all__ = ["Undecided", "aresume_pending", "resume_pending"]
+__all__ = ["Undecided", "Unfinished", "aresume_pending", "resume_pending"]

@@ -13,19 +13,28 @@ from importlib import import_module
 from typing import Any
 
 from approval_client._async_client import AsyncClient
-from approval_client._defaults import default_async_client
 from approval_client._errors import AlreadyUsed
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._refusals import for_model
+from approval_client._telling import Listener
 from approval_client.adapters import _core, _hitl
 from approval_client.adapters._content import whole
 from approval_client.adapters._graphs import Desk, Question, checked, resuming
-from approval_client.adapters._pauses import Undecided
+from approval_client.adapters._pauses import Undecided, Unfinished
 from approval_client.adapters._steps import drive, drive_async
 from approval_client.wire import Status, canonical_json, digest, parse_json
 
-__all__ = ["Question", "Undecided", "aresume_pending", "ask", "gate", "resume_pending"]
+__all__ = [
+    "Question",
+    "Undecided",
+    "Unfinished",
+    "aresume_pending",
+    "ask",
+    "gate",
+    "resume_pending",
+]
 _ASKED = "approval_request"
+_EXACT = "canonical_content"  # JSON text, whose numbers keep the digits that the digest is of
 Read = Callable[[Any, str], Question | ApprovalRequest | None]
 
 
@@ -41,13 +50,17 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
         options: ``client`` (an ``AsyncClient``), ``wait_s`` (how long to wait for people, in
             seconds; 0 to look only), ``time_limit_s`` (how long they have), and ``read``, which
             makes a ``Question`` or an ``ApprovalRequest`` of an interrupt's value and its node's
-            name, or None to leave it to this module.
+            name, or None to leave it to this module. ``on_pending`` and ``on_decided`` are called
+            with the answer when a person has to decide, and when one did: see
+            ``Client.telling``.
 
     Returns:
         What the graph returned last, or its values if nothing was pending.
 
     Raises:
         Undecided: Nobody decided within ``wait_s``. The question stays on the desk.
+        Unfinished: A node failed or was killed, or the graph has a breakpoint: nothing is pending,
+            and the graph has not ended.
         DashboardError: It was neither approved nor rejected. The graph stays interrupted.
         ValueError: The config names no thread, or a checkpoint of the past.
     """
@@ -100,7 +113,8 @@ def gate(
         request = make_request(state)
         response = ask(request if answer else replace(request, accepts_edits=False))
         goto = then if response.approved is True else otherwise
-        update = {answer: _core.plain(_told(response))} if answer else {}
+        told = {name: value for name, value in _told(response).items() if name != _EXACT}
+        update = {answer: told} if answer else {}
         return import_module("langgraph.types").Command(goto=goto, update=update)
 
     return approval
@@ -113,6 +127,8 @@ def _desk(
     read: Read | None = None,
     wait_s: float | None = None,
     time_limit_s: int | None = None,
+    on_pending: Listener | None = None,
+    on_decided: Listener | None = None,
 ) -> Desk:
     def question(interrupt: Any, node: str, values: Any) -> Question:
         found = read(interrupt.value, node) if read else None
@@ -121,7 +137,7 @@ def _desk(
         return found or _question(interrupt, node, values)
 
     return Desk(
-        client=client or default_async_client(),
+        client=_core.asking(client, "A graph", on_pending, on_decided),
         config=config,
         read=question,
         command=_by_id,
@@ -190,7 +206,8 @@ def _told(response: ApprovalResponse) -> dict[str, Any]:
         "id": response.id,
         "decided_by": response.decided_by,
         "digest": response.digest,
-        "content": canonical_json(response.content) if approved else None,
+        "content": _core.plain(response.content) if approved else None,
+        _EXACT: canonical_json(response.content) if approved else None,
         "edited": response.edited,
     }
 
@@ -201,7 +218,9 @@ def _response(request: ApprovalRequest, given: Any) -> ApprovalResponse:
         status = Status.REJECTED if told.get("status") == Status.REJECTED else None
         why = told.get("reason") or "The graph was not resumed with an approval."
         return ApprovalResponse(approved=False, status=status, reason=str(why))
-    content = parse_json(told["content"]) if isinstance(told.get("content"), str) else None
+    # Before there was the exact text beside it, the content itself was the text.
+    exact = told.get(_EXACT, told.get("content"))
+    content = parse_json(exact) if isinstance(exact, str) else None
     named, edited = str(told.get("digest")), told.get("edited") is True
     allowed = named == request.digest or (edited and request.accepts_edits is True)
     if not allowed or digest(request.kind, content) != named:

@@ -239,7 +239,9 @@ class Desk:
         pending = next(known, None)
         until = asyncio.get_running_loop().time() + wait_s
         if pending is None:
-            pending = await _within(max(wait_s, SUBMIT_S), self._asking.submit(request))
+            asking = self._asking
+            limit_s = max(wait_s, SUBMIT_S)
+            pending = await _within(limit_s, asking.submit(request), str(asking.contact))
         try:
             return await self._wait(pending, until - asyncio.get_running_loop().time())
         except asyncio.CancelledError:
@@ -329,13 +331,13 @@ def _stop(task: asyncio.Task[Told]) -> None:
         task.cancel()
 
 
-async def _within(limit_s: float, submitting: Coroutine[Any, Any, Pending]) -> Pending:
+async def _within(limit_s: float, submitting: Coroutine[Any, Any, Pending], who: str) -> Pending:
     try:
         async with asyncio.timeout(limit_s):
             return await submitting
     except TimeoutError:
         raise Unreachable(
-            f"The dashboard gave no usable answer within {limit_s:.0f} s. Nothing was approved. "
+            f"{who} gave no usable answer within {limit_s:.0f} s. Nothing was approved. "
             "Check that it is running and that DASHBOARD_URL is its address."
         ) from None
 

@@ -15,10 +15,10 @@ from importlib import import_module
 from typing import Any
 
 from approval_client._async_client import AsyncClient
-from approval_client._defaults import default_async_client
 from approval_client._models import ApprovalRequest
 from approval_client._outcomes import Run
 from approval_client._refusals import for_model
+from approval_client._telling import Listener
 from approval_client.adapters import _core
 from approval_client.adapters._content import whole
 from approval_client.adapters._ends import UNSEEN, Ends
@@ -38,7 +38,7 @@ __all__ = ["Undecided", "run_with_approvals", "run_with_approvals_sync"]
 _NAMES_A_CALL = {"id", "call_id", "type", "status"}  # and says nothing about what it does
 
 
-async def run_with_approvals(
+async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     agent: Any,
     message: Any,
     *,
@@ -47,6 +47,8 @@ async def run_with_approvals(
     save: Callable[[Any], Any] | None = None,
     wait_s: float | None = None,
     time_limit_s: int | None = None,
+    on_pending: Listener | None = None,
+    on_decided: Listener | None = None,
     **options: Any,
 ) -> Any:
     """Do what ``Runner.run`` does, with its ``options``, until nothing is pending any more.
@@ -62,6 +64,8 @@ async def run_with_approvals(
         save: Called, and awaited, with the ``RunState`` of each pause before anybody is asked.
         wait_s: How long to wait for people, in seconds; 0 looks only, None as long as they have.
         time_limit_s: How long people have, in seconds; the dashboard's own limit if None.
+        on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
+        on_decided: Called with the answer when it was decided, with who did and when.
         options: ``hooks`` and whatever else ``Runner.run`` takes.
 
     Raises:
@@ -70,7 +74,7 @@ async def run_with_approvals(
             made.
         ValueError: ``save`` or ``wait_s`` without ``run_id``, or two calls with one name.
     """
-    client = client or default_async_client()
+    client = _core.asking(client, "OpenAI Agents", on_pending, on_decided)
     names = kept(run_id, save=save, wait_s=wait_s)
     asker = Asker(client=client, names=names, wait_s=wait_s)
     return await _to_the_end(agent, message, asker, options, save=save, limit_s=time_limit_s)

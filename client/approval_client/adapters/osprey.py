@@ -13,8 +13,8 @@ from os import PathLike
 from typing import Any
 
 from approval_client._async_client import AsyncClient
-from approval_client._defaults import default_async_client
 from approval_client._models import ApprovalResponse
+from approval_client._telling import Listener
 from approval_client.adapters import _core, _plan_files
 from approval_client.adapters._graphs import Desk, Question, Responses, checked, resuming
 from approval_client.adapters._interrupts import (
@@ -25,11 +25,18 @@ from approval_client.adapters._interrupts import (
     to_request,
     with_notebook,
 )
-from approval_client.adapters._pauses import Undecided
+from approval_client.adapters._pauses import Undecided, Unfinished
 from approval_client.adapters._steps import drive, drive_async
 from approval_client.wire import Status
 
-__all__ = ["Undecided", "aresume_pending", "resume_pending", "state_update", "to_request"]
+__all__ = [
+    "Undecided",
+    "Unfinished",
+    "aresume_pending",
+    "resume_pending",
+    "state_update",
+    "to_request",
+]
 Tell = Callable[[ApprovalResponse], Mapping[str, Any]]
 
 
@@ -46,13 +53,16 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
             of an answer what else goes into the state, such as a message with its reason,
             ``notebooks``, the folder from which notebooks may be sent (that of the execution if
             None), and ``edits``, the approval types whose nodes run what they find in the
-            payload (Osprey's own do so for plans and memory only).
+            payload (Osprey's own do so for plans and memory only). ``on_pending`` and
+            ``on_decided`` are called with the answer when a person has to decide, and when one
+            did: see ``Client.telling``.
 
     Returns:
         What the graph returned last, or its values if nothing was pending.
 
     Raises:
         Undecided: Nobody decided within ``wait_s``. The question stays on the desk.
+        Unfinished: A node is left unfinished, and nothing is pending.
         DashboardError: It was neither approved nor rejected. The graph stays interrupted.
         ValueError: The interrupt is none of Osprey's, or several are pending at once.
     """
@@ -82,10 +92,12 @@ def _desk(
     client: AsyncClient | None = None,
     wait_s: float | None = None,
     time_limit_s: int | None = None,
+    on_pending: Listener | None = None,
+    on_decided: Listener | None = None,
     **reading: Any,
 ) -> Desk:
     return Desk(
-        client=client or default_async_client(),
+        client=_core.asking(client, "A graph", on_pending, on_decided),
         config=config,
         read=_Reader(**reading).question,
         command=_update,

@@ -15,9 +15,9 @@ from importlib import import_module
 from typing import Any
 
 from approval_client._async_client import AsyncClient
-from approval_client._defaults import default_async_client
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._refusals import for_model
+from approval_client._telling import Listener
 from approval_client.adapters import _core
 from approval_client.adapters._ends import Ends
 from approval_client.adapters._pauses import (
@@ -35,7 +35,7 @@ __all__ = ["Undecided", "run_with_approvals", "run_with_approvals_sync"]
 _FIRST_ONLY = ("conversation", "conversation_id", "run_id")  # the messages hold them by then
 
 
-async def run_with_approvals(
+async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     agent: Any,
     prompt: Any = None,
     *,
@@ -44,6 +44,8 @@ async def run_with_approvals(
     save: Callable[[str], Any] | None = None,
     wait_s: float | None = None,
     time_limit_s: int | None = None,
+    on_pending: Listener | None = None,
+    on_decided: Listener | None = None,
     **options: Any,
 ) -> Any:
     """Do what ``Agent.run`` does, with its ``options``, until nothing is pending any more.
@@ -59,6 +61,8 @@ async def run_with_approvals(
         save: Called, and awaited, with each pause as JSON before anybody is asked.
         wait_s: How long to wait for people, in seconds; 0 looks only, None as long as they have.
         time_limit_s: How long people have, in seconds; the dashboard's own limit if None.
+        on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
+        on_decided: Called with the answer when it was decided, with who did and when.
         options: Whatever else ``Agent.run`` takes.
 
     Raises:
@@ -68,7 +72,8 @@ async def run_with_approvals(
         ValueError: ``wait_s`` and nothing saved, two calls with one id, or calls for the host.
     """
     _check(prompt, paused=paused, save=save, wait_s=wait_s)
-    options, ends = _deferring(agent, options, client or default_async_client())
+    client = _core.asking(client, "Pydantic AI", on_pending, on_decided)
+    options, ends = _deferring(agent, options, client)
     pause = await _first(agent, prompt, options) if paused is None else _Pause.load(paused)
     while isinstance(pause, _Pause):
         await saved(save, pause.dump())

@@ -29,20 +29,26 @@ _NO_LINK = (
 )
 
 
-def with_password(*, username: str, password: str, address: str) -> User:
+def with_password(*, username: str, password: str, address: str, browser: str = "") -> User:
     """Check a name and a password.
 
+    ``browser`` names one in which this person signed in before, if it is one: what others guess
+    elsewhere does not keep them out.
+
     Raises:
-        TooManyAttempts: Too many failures for this account or address; nothing was checked.
+        TooManyAttempts: Too many failures for this account, address or browser; nothing was
+            checked.
         NotPermitted: Name or password wrong, or the account is closed; which is not told.
     """
-    keys = {"account": throttle.account(username), "address": throttle.address(address)}
-    throttle.begin(*keys.values())
+    keys = [throttle.account(username), throttle.address(address)]
+    if browser:
+        keys = [throttle.browser(username, browser)]
+    throttle.begin(*keys)
     person = authenticate(username=username, password=password)
     if not isinstance(person, User):
         _note_failure("password", username, address)
         raise NotPermitted(_WRONG)
-    throttle.succeeded(**keys)
+    throttle.succeeded(*keys)
     _note_success("password", person, address)
     return person
 
@@ -51,17 +57,17 @@ def confirm_password(person: User, password: str, *, by: Actor, address: str) ->
     """Check that whoever sits at a signed-in browser knows the password; guesses are counted.
 
     Raises:
-        TooManyAttempts: Too many failures for this account or address; nothing was checked.
+        TooManyAttempts: Too many failures in sessions of this account; nothing was checked.
         NotPermitted: It is not the person's password.
     """
-    keys = {"account": throttle.account(person.username), "address": throttle.address(address)}
-    throttle.begin(*keys.values())
+    key = throttle.session(person.username)
+    throttle.begin(key)
     if not person.check_password(password):
         with transaction.atomic():
             subject = f"user:{person.username}"
             record(by, Event("password.not_confirmed", subject, details={"address": address}))
         raise NotPermitted(_WRONG_PRESENT)
-    throttle.succeeded(**keys)
+    throttle.succeeded(key)
 
 
 def make_link(person: User, *, by: Actor) -> str:

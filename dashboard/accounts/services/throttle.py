@@ -13,13 +13,27 @@ from dashboard.accounts.errors import TooManyAttempts
 from dashboard.accounts.models import SignInAttempts
 
 WINDOW = timedelta(minutes=5)
-LIMITS = {"account": 10, "address": 30}
+LIMITS = {"account": 10, "address": 30, "browser": 10, "session": 10}
 _SITE_BITS = 64  # what one owner of IPv6 addresses has at least
 
 
 def account(name: str) -> str:
     """Return the key that failures of an account are counted under, whether it exists or not."""
     return f"account:{name}".lower()[:200]
+
+
+def browser(name: str, nonce: str) -> str:
+    """Return the key of one browser in which ``name`` has signed in before.
+
+    Its failures are counted apart, so nobody can keep people out who guesses from elsewhere (the
+    device cookies of OWASP's cheat sheet).
+    """
+    return f"browser:{nonce}:{name}".lower()[:200]
+
+
+def session(name: str) -> str:
+    """Return the key of those who confirm their password while they are signed in."""
+    return f"session:{name}".lower()[:200]
 
 
 def address(text: str) -> str:
@@ -59,10 +73,12 @@ def begin(*keys: str) -> None:
     _refuse([row for row in counted if row.failures > _limit(row.key)])
 
 
-def succeeded(*, account: str, address: str) -> None:
-    """Forget the account's failures; the address keeps those of other attempts."""
-    SignInAttempts.objects.filter(key=account).delete()
-    SignInAttempts.objects.filter(key=address, failures__gt=0).update(failures=F("failures") - 1)
+def succeeded(own: str, address: str = "") -> None:
+    """Forget the failures of one's own key; the address keeps those of other attempts."""
+    SignInAttempts.objects.filter(key=own).delete()
+    if address:
+        counted = SignInAttempts.objects.filter(key=address, failures__gt=0)
+        counted.update(failures=F("failures") - 1)
 
 
 def _recent(*keys: str) -> list[SignInAttempts]:

@@ -18,7 +18,7 @@ from approval_client.wire import Kind, Status, parse_json
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
 from dashboard.approvals import queries
-from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Judgement
+from dashboard.approvals.models import ApprovalRequest, Judgement
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.judgement import demands_of, report_of
 from dashboard.approvals.rules.view import Presence, presence
@@ -68,7 +68,7 @@ class SortedOut:
 def sort_out(ids: Sequence[UUID], person: User, now: datetime) -> SortedOut:
     """Sort requests into those that ``person`` can answer together, and the others."""
     asked = list(dict.fromkeys(ids))[:MOST]
-    found = list(_short(asked))
+    found = _short(asked)
     attended = presence([approval.pk for approval in found], person, now)
     groups = groups_of(person)
     known = {approval.pk for approval in found}
@@ -86,9 +86,11 @@ def sort_out(ids: Sequence[UUID], person: User, now: datetime) -> SortedOut:
     return SortedOut(alike, alone)
 
 
-def _short(ids: Iterable[UUID]) -> ApprovalQuerySet:
-    short = queries.whole().alias(size=Length("content")).filter(pk__in=ids, size__lte=LONGEST)
-    return short.order_by("expires_at", "pk")
+def _short(ids: Iterable[UUID]) -> list[ApprovalRequest]:
+    """Read those that are short, in the order of the queue."""
+    short = ApprovalRequest.objects.alias(size=Length("content")).filter(size__lte=LONGEST)
+    found = queries.whole(short.filter(pk__in=ids).order_by().values_list("pk", flat=True))
+    return sorted(found, key=lambda one: (one.expires_at, one.pk))
 
 
 def _why_alone(

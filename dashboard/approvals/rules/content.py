@@ -11,17 +11,26 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from approval_client.wire import Kind
 from dashboard.policies.evaluate import MODES_OF_OTHERS
 
-Line = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
-Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+# Control characters, and those that nobody sees or that turn the text around: two names that look
+# the same would be two. Written out, because not every reader of a JSON schema knows \p{Cf}.
+_UNSEEN = (
+    "\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff"
+)
+ONE_LINE = (f"^[^{_UNSEEN}]*$", f"^[^{_UNSEEN}]+$")
+"""The patterns of ``Line`` and of ``Name``."""
+NOT_ONE_LINE = "must be one line of text, without control characters and hidden ones"
+Line = Annotated[str, Field(max_length=200, pattern=ONE_LINE[0])]
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_LINE[1])]
 _MOST_PROBLEMS, _LONGEST_NAME = 5, 100
-_LINE = "must be one line of text, without control characters"
 _SENTENCES = {
     "missing": "is missing",
     "extra_forbidden": "is not known",
     "string_type": "must be a text",
     "string_too_short": "must not be empty",
     "string_too_long": "must not be longer than {max_length} characters",
-    "string_pattern_mismatch": _LINE,
+    "string_pattern_mismatch": NOT_ONE_LINE,
     "dict_type": "must be an object",
     "list_type": "must be a list",
     "too_short": "must not be empty",

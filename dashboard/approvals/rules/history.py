@@ -1,26 +1,35 @@
 """All requests: filtered, by pages, and in batches for an export.
 
 Pages continue after a place in the order, never after a count: what is asked meanwhile moves
-nothing, and the thousandth page costs what the first one does.
+nothing, and the thousandth page costs what the first one does. No statement reads more than a few
+thousand requests, however few of all fit a filter: a page says how far back it has looked, and on
+SQLite nobody can commit while somebody reads.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import OuterRef, Prefetch, Q, Subquery
+from django.db.models import Case, F, OuterRef, Prefetch, Q, Subquery, When
 from django.db.models.functions import Left, Right
 
 from approval_client.wire import OutcomeState
-from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Inspection, Outcome
+from dashboard.accounts.models import Agent
+from dashboard.approvals import queries
+from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Outcome
 
 BATCH = 200
 """How many rows of an export are held at once."""
+
+LOOKED_THROUGH = 20_000
+"""How many requests a page looks through at most for those that fit its filter."""
+
+_STEP = 4_000
 
 ENDS = 8_000
 """How many characters from each end of a content are read for its one-line summary."""
@@ -54,6 +63,9 @@ EXPORTED: Mapping[str, str | Subquery] = {
     "finished_at": _reported(OutcomeState.FINISHED, "reported_at"),
     "exit_code": _reported(OutcomeState.FINISHED, "exit_code"),
     "error": _reported(OutcomeState.FINISHED, "error"),
+    "taken_back_by": "recall__person__username",
+    "taken_back_at": "recall__taken_back_at",
+    "taken_back_because": "recall__reason",
 }
 """The columns of an export, in their order, and where each one's value comes from."""
 
@@ -104,38 +116,112 @@ class HistoryFilter:
 
 def matching(wanted: HistoryFilter) -> ApprovalQuerySet:
     """Requests that match, the newest first."""
-    exactly = {
-        "agent__name": wanted.agent,
+    return _begun(wanted).filter(**_fitting(wanted))
+
+
+def _begun(wanted: HistoryFilter) -> ApprovalQuerySet:
+    """The part of a filter that an index finds in order, so that nothing else need be read."""
+    found = ApprovalRequest.objects.order_by("-submitted_at", "-pk")
+    if wanted.agent:
+        agent = Agent.objects.filter(name=wanted.agent).values_list("pk", flat=True).first()
+        found = found.filter(agent=agent) if agent else found.none()
+    if wanted.since:
+        found = found.filter(submitted_at__gte=_midnight(wanted.since))
+    if wanted.until and wanted.until < date.max:
+        found = found.filter(submitted_at__lt=_midnight(wanted.until + timedelta(days=1)))
+    return found
+
+
+def _fitting(wanted: HistoryFilter) -> dict[str, str]:
+    """The part of a filter for which each request has to be looked at."""
+    fitting = {
         "kind": wanted.kind,
         "status": wanted.status,
         "decision__source": wanted.source,
         "decision__decided_by__username": wanted.decided_by,
         "run_id__icontains": wanted.run,
     }
-    found = ApprovalRequest.objects.filter(**{name: v for name, v in exactly.items() if v})
-    if wanted.since:
-        found = found.filter(submitted_at__gte=_midnight(wanted.since))
-    if wanted.until and wanted.until < date.max:
-        found = found.filter(submitted_at__lt=_midnight(wanted.until + timedelta(days=1)))
-    return found.order_by("-submitted_at", "-pk")
+    return {name: value for name, value in fitting.items() if value}
 
 
-def page(wanted: HistoryFilter, after: HistoryPlace | None, size: int) -> list[ApprovalRequest]:
+class HistoryPage(NamedTuple):
+    """Some requests, the newest first.
+
+    Attributes:
+        older: Where the next page begins; None if this is the last one.
+        looked_to: The page ends before it is full, because it looked through ``LOOKED_THROUGH``
+            requests; the oldest of them was asked then.
+    """
+
+    rows: list[ApprovalRequest]
+    older: HistoryPlace | None
+    looked_to: datetime | None
+
+
+def page(wanted: HistoryFilter, after: HistoryPlace | None, size: int) -> HistoryPage:
     """Return a page of requests with what a list shows, never a whole content."""
+    among = _begun(wanted)
+    ids, end = _look(among, wanted, after, size + 1, LOOKED_THROUGH)
+    is_full = len(ids) > size
+    rows = _for_a_list(ids[:size])
+    if is_full:
+        return HistoryPage(rows, HistoryPlace(rows[-1].submitted_at, rows[-1].pk), None)
+    return HistoryPage(rows, end, end.at if end else None)
+
+
+def _look(
+    among: ApprovalQuerySet,
+    wanted: HistoryFilter,
+    after: HistoryPlace | None,
+    size: int,
+    most: int | None,
+) -> tuple[list[UUID], HistoryPlace | None]:
+    """Look through requests until ``size`` of them fit or ``most`` were looked at.
+
+    Returns:
+        What fits, and the last place that was looked at if there may be more behind it.
+    """
+    fits = Q(**_fitting(wanted))
+    # What fits is asked for of each row in order, and is no condition: a database that takes it
+    # for one may go through all of an agent, or of a person, and sort that.
+    said = Case(When(fits, then=F("pk"))) if fits else F("pk")
+    found: dict[UUID, None] = {}
+    looked, count = 0, size
+    while True:
+        step = _after(among, after)[:count]
+        ids = list(step.annotate(fits=said).values_list("fits", flat=True))
+        found.update(dict.fromkeys(pk for pk in ids if pk))
+        looked += len(ids)
+        if len(found) >= size or len(ids) < count:
+            return list(found)[:size], None
+        # If something was asked in between, this is a little before the end of the step. What is
+        # then seen twice is counted once.
+        after = HistoryPlace(*step.values_list("submitted_at", "pk")[count - 1])
+        if most and looked >= most:
+            return list(found), after
+        count = min(count * 8, _STEP, most - looked if most else _STEP)
+
+
+def _for_a_list(ids: Sequence[UUID]) -> list[ApprovalRequest]:
     outcomes = Outcome.objects.defer("output_head").order_by("id")
-    newest_reports = Inspection.objects.filter(approval=OuterRef("pk")).order_by("-id")
     found = (
-        these(_after(matching(wanted), after)[:size])
-        .annotate(
-            head=Left("content", ENDS),
-            tail=Right("content", ENDS),
-            report=Subquery(newest_reports.values("report")[:1]),
-        )
+        _in_order(ids)
+        .annotate(**needed_for_a_title())
         .defer("content", "evidence", "objective")
-        .select_related("agent", "decision__decided_by")
+        .select_related("agent", "decision__decided_by", "recall__person")
         .prefetch_related(Prefetch("outcomes", queryset=outcomes))
     )
     return list(found)
+
+
+def needed_for_a_title() -> dict[str, Any]:
+    """What a list reads of each request to tell its title and its line, never a whole content."""
+    return {
+        "head": Left("content", ENDS),
+        "tail": Right("content", ENDS),
+        "report": queries.last_report(),
+        "lines": queries.lines_of_code(ENDS),
+    }
 
 
 def these(few: ApprovalQuerySet) -> ApprovalQuerySet:
@@ -144,7 +230,10 @@ def these(few: ApprovalQuerySet) -> ApprovalQuerySet:
     The ids are selected in a query of their own: else the database would cut the content of every
     row that it sorts.
     """
-    ids = list(few.values_list("pk", flat=True))
+    return _in_order(list(few.values_list("pk", flat=True)))
+
+
+def _in_order(ids: Sequence[UUID]) -> ApprovalQuerySet:
     return ApprovalRequest.objects.filter(pk__in=ids).order_by("-submitted_at", "-pk")
 
 
@@ -155,7 +244,8 @@ def asked_until(wanted: HistoryFilter, at: datetime) -> ApprovalQuerySet:
 
 def batch(wanted: HistoryFilter, at: datetime, after: HistoryPlace | None) -> list[dict[str, Any]]:
     """Return the next rows of an export, empty at its end."""
-    found = these(_after(asked_until(wanted, at), after)[:BATCH])
+    among = _begun(wanted).filter(submitted_at__lte=at)
+    found = _in_order(_look(among, wanted, after, BATCH, most=None)[0])
     rows = [dict(zip(EXPORTED, row, strict=True)) for row in found.values_list(*EXPORTED.values())]
     return [{**row, "approved_by": json.loads(row["approved_by"] or "[]")} for row in rows]
 

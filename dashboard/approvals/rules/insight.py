@@ -1,4 +1,12 @@
-"""Counts, shares and times of the answers in a period."""
+"""Counts, shares and times of the answers in a period.
+
+Nothing here is counted from all rows of a period: a background sweep adds each closed request to
+the sums of the day on which it was asked (``services.insight``). A page reads those, and counts
+only what is pending and what was closed since. Sums of a few rows and of stored days are made by
+the same functions, so they are the same figures.
+
+Times are kept to two digits, such as 4.2 s or 1,300 s, so that sums stay small.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +15,43 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
+from uuid import UUID
 
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import ExpressionWrapper, F, FloatField, Func, OuterRef, Subquery, Value
+from django.db.models import (
+    ExpressionWrapper,
+    F,
+    FloatField,
+    Func,
+    OuterRef,
+    Prefetch,
+    Q,
+    QuerySet,
+    Subquery,
+)
 from django.db.models.expressions import Combinable
+from django.db.models.functions import Length
 from django.db.models.sql.compiler import SQLCompiler
 
 from approval_client.wire import Source, Status
-from dashboard.approvals.models import ApprovalRequest, Decision, Judgement, View, Vote
+from dashboard.approvals.models import (
+    ApprovalQuerySet,
+    ApprovalRequest,
+    Closing,
+    Decision,
+    InsightDispute,
+    InsightHead,
+    InsightSum,
+    Judgement,
+    View,
+    Vote,
+)
+from dashboard.approvals.rules.history import needed_for_a_title
 
 QUICK_S = 1.0
 """An approval sooner than this after the page was in sight was not thought about."""
@@ -33,8 +65,10 @@ IN_SIGHT_S = 1.0
 NO_RULE = ""
 _ANSWERED_ALONE = (Source.POLICY, Source.GRANT)
 _RULE = re.compile(r"Rule '(.*)' (?:asks for a review|approves|rejects)\b", re.DOTALL)
-MOST = 100_000
-"""How many requests are looked at: the newest of the period."""
+MOST = 5_000
+"""How many requests are counted one by one: the newest that no sum has yet."""
+
+MOST_DISPUTES = 500
 
 MOST_LISTED = 10
 
@@ -58,14 +92,25 @@ _FEW = 500
 
 _FINE, _COARSE = 24, 8  # places in each power of ten
 
+_EXACT_LIMIT_S = 3600  # longer time limits are said in minutes
+
+WHOLE, PERSON, WAITS, PLACES = "whole", "person", "waits", "places"
+PARTS = (WHOLE, PERSON, WAITS, PLACES, "agent", "capability", "rule")
+"""The parts of a day's sums: all of it, by what it is told apart, and what two charts need."""
+
+LARGE = {WAITS, PLACES}
+MOST_OF_LARGE = 600_000
+"""How many characters of the large parts are read: the newest days of a period."""
+
 
 class AskedRequest(NamedTuple):
-    """One request of the period; times are seconds since it was asked.
+    """One request; times are seconds since it was asked.
 
-    ``since_s`` is when that was, in seconds since the period began. ``limit_s`` is the time limit
-    without what people added to it.
+    ``viewed_s`` is the first view before it was decided. ``limit_s`` is the time limit without
+    what people added to it.
     """
 
+    id: UUID
     agent: str
     capability: str
     status: str
@@ -73,7 +118,7 @@ class AskedRequest(NamedTuple):
     decided_by: str | None
     reason: str | None
     digest: str
-    since_s: float
+    asked_at: datetime
     waited_s: float | None
     viewed_s: float | None
     limit_s: float | None = None
@@ -88,6 +133,7 @@ class CountedVote(NamedTuple):
     person: str
     reason: str
     became: str
+    asked_at: datetime
     waited_s: float
     after_s: float | None
     lines: int | None
@@ -115,13 +161,53 @@ class CountedVote(NamedTuple):
         return self.is_quick or self.is_unread
 
 
+Times = Counter[str]
+"""How often each length of time occurred, to two digits, such as ``4.2e+00`` seconds."""
+
+
+def rounded(seconds: float) -> str:
+    """Write a length of time to two digits."""
+    return f"{max(0.0, seconds):.1e}"
+
+
 @dataclass(slots=True)
-class Tally:
+class _Sums:
+    """What is counted, and can be added to what was counted elsewhere."""
+
+    def merge(self, other: Self) -> None:
+        """Add the sums of others."""
+        for name in self.__dataclass_fields__:
+            more, mine = getattr(other, name), getattr(self, name)
+            if isinstance(more, int):
+                setattr(self, name, mine + more)
+            elif more:
+                mine.update(more)  # a counter adds
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what is not nothing."""
+        said = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: value for name, value in said.items() if value}
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any]) -> Self:
+        """Read it back."""
+        sums = cls()
+        for name, value in said.items():
+            if isinstance(value, int):
+                setattr(sums, name, value)
+            else:
+                getattr(sums, name).update(value)
+        return sums
+
+
+@dataclass(slots=True)
+class Tally(_Sums):
     """Sums over requests.
 
     Attributes:
         asked: How many; ``of_people`` of them waited for a person.
-        approved, rejected: What people answered.
+        by_policy, by_grant: What was answered without one.
+        approved, rejected: What people answered; ``reasons`` of them have one.
         unseen: What expired without anybody having opened it.
         viewed_s, decided_s: How long until somebody saw one, and until somebody decided it.
         revisions: The policy revisions that were asked.
@@ -129,41 +215,127 @@ class Tally:
 
     asked: int = 0
     of_people: int = 0
+    by_policy: int = 0
+    by_grant: int = 0
     approved: int = 0
     rejected: int = 0
+    reasons: int = 0
     expired: int = 0
     unseen: int = 0
-    viewed_s: list[float] = field(default_factory=list)
-    decided_s: list[float] = field(default_factory=list)
-    revisions: set[int] = field(default_factory=set)
+    viewed_s: Times = field(default_factory=Counter)
+    decided_s: Times = field(default_factory=Counter)
+    revisions: Counter[str] = field(default_factory=Counter)
 
     def add(self, one: AskedRequest) -> None:
         """Count one more."""
         self.asked += 1
         if one.revision is not None:
-            self.revisions.add(one.revision)
+            self.revisions[str(one.revision)] += 1
         if one.source in _ANSWERED_ALONE:
+            self.by_policy += one.source == Source.POLICY
+            self.by_grant += one.source == Source.GRANT
             return
         self.of_people += 1
         if one.viewed_s is not None:
-            self.viewed_s.append(one.viewed_s)
+            self.viewed_s[rounded(one.viewed_s)] += 1
         if one.status == Status.EXPIRED:
             self.expired += 1
             self.unseen += one.viewed_s is None
         elif one.source == Source.REVIEWER and one.waited_s is not None:
             self.approved += one.status == Status.APPROVED
             self.rejected += one.status == Status.REJECTED
-            self.decided_s.append(one.waited_s)
+            self.reasons += bool((one.reason or "").strip())
+            self.decided_s[rounded(one.waited_s)] += 1
 
     @property
     def rate(self) -> float | None:
         """The share of approvals among what people decided."""
         return share(self.approved, self.approved + self.rejected)
 
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """How many had each of ``OUTCOMES``."""
+        alone = self.asked - self.of_people
+        known = (self.approved, self.rejected, self.expired, alone)
+        return dict(zip(OUTCOMES, (*known, self.asked - sum(known)), strict=True))
+
 
 @dataclass(slots=True)
-class PersonTally:
-    """Sums over the answers of one person."""
+class Whole(Tally):
+    """Sums over all requests of a day.
+
+    Attributes:
+        bars: How many decisions each bar of ``EDGES_S`` holds, by its number.
+        limits: The time limits in seconds, and how many had each.
+    """
+
+    bars: Counter[str] = field(default_factory=Counter)
+    limits: Counter[str] = field(default_factory=Counter)
+
+    def add(self, one: AskedRequest) -> None:
+        """Count one more."""
+        Tally.add(self, one)  # slots leave no class for super()
+        if one.source in _ANSWERED_ALONE:
+            return
+        if one.limit_s is not None:
+            exact = one.limit_s <= _EXACT_LIMIT_S
+            self.limits[str(round(one.limit_s) if exact else round(one.limit_s / 60) * 60)] += 1
+        if one.source == Source.REVIEWER and one.waited_s is not None:
+            self.bars[str(bisect_right(EDGES_S, one.waited_s))] += 1
+
+
+@dataclass(slots=True)
+class Waits(_Sums):
+    """How long requests waited that were asked in one quarter of an hour of a day."""
+
+    times: Times = field(default_factory=Counter)
+
+
+class _Dots(dict[str, list[Any]]):
+    """Approvals by time in view and lines: how many, and the quickest of them as it was."""
+
+    def update(self, more: Mapping[str, list[Any]]) -> None:  # type: ignore[override]
+        """Add the approvals of others; one of them stands for all, never a mean of them."""
+        if not self:
+            dict.update(self, more)
+            return
+        for place, reading in more.items():
+            if mine := self.get(place):
+                self[place] = [mine[0] + reading[0], *min(mine[1:], reading[1:])]
+            else:
+                self[place] = reading
+
+
+@dataclass(slots=True)
+class Places(_Sums):
+    """Where the approvals of one person stand in the chart of time in view and lines shown.
+
+    Attributes:
+        unknown: How many have no time, or no lines.
+    """
+
+    unknown: int = 0
+    dots: _Dots = field(default_factory=_Dots)
+
+    def add(self, vote: CountedVote) -> None:
+        """Add one approval."""
+        seconds, lines = vote.in_view_s, vote.lines
+        if seconds is None or not lines:
+            self.unknown += 1
+            return
+        place = _place(seconds, lines, _FINE, is_fast=vote.is_fast)
+        self.dots.update({place: [1, round(seconds, 3), lines]})
+
+
+@dataclass(slots=True)
+class PersonTally(_Sums):
+    """Sums over the answers of one person.
+
+    Attributes:
+        fast: How many approvals are quick or unread.
+        newest: The newest of these, by the number of the vote: when it was asked, for how long it
+            was in view, and how many lines there were.
+    """
 
     approvals: int = 0
     rejections: int = 0
@@ -171,8 +343,10 @@ class PersonTally:
     unread: int = 0
     overruled: int = 0
     reasons: int = 0
-    waited_s: list[float] = field(default_factory=list)
-    after_s: list[float] = field(default_factory=list)
+    fast: int = 0
+    waited_s: Times = field(default_factory=Counter)
+    after_s: Times = field(default_factory=Counter)
+    newest: dict[str, Sequence[Any]] = field(default_factory=dict)
 
     def add_approval(self, vote: CountedVote) -> None:
         """Count an approval; it is overruled if somebody else's rejection closed the request."""
@@ -181,20 +355,40 @@ class PersonTally:
         self.unread += vote.is_unread
         self.overruled += vote.became == Status.REJECTED
         self.reasons += bool(vote.reason.strip())
-        self.waited_s.append(vote.waited_s)
+        self.waited_s[rounded(vote.waited_s)] += 1
         if vote.after_s is not None:
-            self.after_s.append(max(0.0, vote.after_s))
+            self.after_s[rounded(vote.after_s)] += 1
+        if vote.is_fast:
+            self.fast += 1
+            asked_at = vote.asked_at.astimezone(UTC).isoformat(timespec="microseconds")
+            self.newest[str(vote.id)] = (asked_at, vote.in_view_s, vote.lines)
 
     def add_rejection(self, one: AskedRequest) -> None:
         """Count a rejection."""
         self.rejections += 1
         self.reasons += bool((one.reason or "").strip())
-        self.waited_s.append(one.waited_s or 0.0)
+        self.waited_s[rounded(one.waited_s or 0.0)] += 1
 
     @property
     def rate(self) -> float | None:
         """The share of approvals."""
         return share(self.approvals, self.approvals + self.rejections)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what is not nothing, and of what is fast the newest alone."""
+        self.newest = dict(newest_fast(self.newest))
+        return _Sums.to_json(self)
+
+
+FastVote = tuple[str, Sequence[Any]]
+"""The number of a vote, and what ``PersonTally.newest`` says of it."""
+
+
+def newest_fast(found: Mapping[str, Sequence[Any]]) -> list[FastVote]:
+    """Return the newest of fast approvals, the newest first."""
+    return sorted(found.items(), key=lambda one: (one[1][0], int(one[0])), reverse=True)[
+        :MOST_LISTED
+    ]
 
 
 def share(part: int, whole: int) -> float | None:
@@ -202,52 +396,112 @@ def share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def percentile(values: Sequence[float], percent: int) -> float | None:
-    """Return the smallest value that ``percent`` of all do not exceed; None without values."""
-    rank = math.ceil(len(values) * percent / 100)
-    return sorted(values)[max(0, rank - 1)] if values else None
+def percentile(times: Mapping[str, int], percent: int) -> float | None:
+    """Return the shortest time that ``percent`` of all do not exceed; None without times."""
+    rank = math.ceil(sum(times.values()) * percent / 100)
+    for seconds, count in sorted((float(text), count) for text, count in times.items()):
+        rank -= count
+        if rank <= 0:
+            return seconds
+    return None
 
 
-def tally(asked: Iterable[AskedRequest]) -> Tally:
-    """Sum up requests."""
-    total = Tally()
-    for one in asked:
-        total.add(one)
-    return total
+_MADE_OF: Mapping[str, type[_Sums]] = {
+    WHOLE: Whole,
+    PERSON: PersonTally,
+    WAITS: Waits,
+    PLACES: Places,
+}
 
 
-def by(key: Callable[[AskedRequest], str], asked: Iterable[AskedRequest]) -> dict[str, Tally]:
-    """Sum up requests, those with the same key together."""
-    found: dict[str, Tally] = defaultdict(Tally)
-    for one in asked:
-        found[key(one)].add(one)
-    return dict(found)
+class DaySums:
+    """The sums of what was asked on one day, or on several: by part, and by the names in it."""
 
+    def __init__(self) -> None:
+        self.whole = Whole()
+        self.people = defaultdict[str, PersonTally](PersonTally)
+        self.waits = defaultdict[str, Waits](Waits)
+        self.places = defaultdict[str, Places](Places)
+        self.groups: dict[str, dict[str, Tally]] = {
+            part: defaultdict(Tally) for part in PARTS if part not in _MADE_OF
+        }
 
-def by_person(
-    asked: Iterable[AskedRequest], counted: Iterable[CountedVote]
-) -> dict[str, PersonTally]:
-    """Sum up what each person answered."""
-    found: dict[str, PersonTally] = defaultdict(PersonTally)
-    for vote in counted:
-        found[vote.person].add_approval(vote)
-    for one in asked:
+    def add(self, one: AskedRequest, parts: Collection[str] = PARTS) -> None:
+        """Count a request, in some of the parts."""
+        self.whole.add(one)
         if one.decided_by and one.status == Status.REJECTED and one.source == Source.REVIEWER:
-            found[one.decided_by].add_rejection(one)
-    return dict(found)
+            self.people[one.decided_by].add_rejection(one)
+        if one.source in (Source.REVIEWER, Source.DEADLINE) and one.waited_s is not None:
+            at = one.asked_at.astimezone(UTC)
+            slot = (at.hour * 3600 + at.minute * 60) // _SLOT_S
+            self.waits[str(slot)].times[rounded(one.waited_s)] += 1
+        for part, sums in self.groups.items():
+            if part in parts:
+                sums[_name(one, part)].add(one)
+
+    def add_vote(self, vote: CountedVote) -> None:
+        """Count an approval."""
+        self.people[vote.person].add_approval(vote)
+        self.places[vote.person].add(vote)
+
+    def merge(self, other: DaySums, *parts: str) -> None:
+        """Add parts of the sums of another day."""
+        for part in parts:
+            mine = self.part(part)
+            for name, sums in other.part(part).items():
+                mine[name].merge(sums)
+
+    def part(self, part: str) -> Mapping[str, Any]:
+        """Return the sums of one part, by name."""
+        known: dict[str, Mapping[str, Any]] = {
+            PERSON: self.people,
+            WAITS: self.waits,
+            PLACES: self.places,
+        }
+        if part == WHOLE:
+            return {"": self.whole}
+        return known[part] if part in known else self.groups[part]
+
+    def add_stored(self, part: str, figures: str) -> None:
+        """Add sums as they are kept."""
+        kind, mine = _MADE_OF.get(part, Tally), self.part(part)
+        for name, said in json.loads(figures).items():
+            mine[name].merge(kind.from_json(said))
+
+    def stored(self, part: str) -> str:
+        """Return the sums of one part as they are kept."""
+        said = {name: sums.to_json() for name, sums in self.part(part).items()}
+        return json.dumps(said, separators=(",", ":"))
 
 
-def disagreements(asked: Sequence[AskedRequest]) -> Iterator[str]:
-    """Return the digests of whatever one person approved and another rejected."""
-    first, mixed = dict[str, str](), dict[str, tuple[set[str], set[str]]]()
-    by_people = [one for one in asked if one.source == Source.REVIEWER and one.decided_by]
-    for one in by_people:
-        if first.setdefault(one.digest, one.status) != one.status:
-            mixed[one.digest] = (set(), set())
-    for one in by_people:
-        if one.digest in mixed:
-            mixed[one.digest][one.status == Status.APPROVED].add(one.decided_by or "")
-    return (digest for digest, (no, yes) in mixed.items() if len(yes | no) > 1)
+def _name(one: AskedRequest, part: str) -> str:
+    return deciding_rule(one.trace) if part == "rule" else str(getattr(one, part))
+
+
+Days = defaultdict[date, DaySums]
+
+
+def by_day(
+    asked: Iterable[AskedRequest],
+    votes: Iterable[CountedVote],
+    parts: Collection[str] = PARTS,
+    into: Days | None = None,
+) -> Days:
+    """Sum up requests and votes by the day, in UTC, on which was asked."""
+    days = Days(DaySums) if into is None else into
+    for one in asked:
+        days[one.asked_at.astimezone(UTC).date()].add(one, parts)
+    for vote in votes:
+        days[vote.asked_at.astimezone(UTC).date()].add_vote(vote)
+    return days
+
+
+def together(days: Mapping[date, DaySums], *parts: str) -> DaySums:
+    """Sum up parts of days."""
+    total = DaySums()
+    for day in days.values():
+        total.merge(day, *parts)
+    return total
 
 
 class Deciding(NamedTuple):
@@ -264,26 +518,19 @@ class Deciding(NamedTuple):
     limits: list[tuple[int, int]]
 
 
-def time_to_decision(asked: Iterable[AskedRequest]) -> Deciding:
-    """Count decisions of people by how long they took, and the time limits beside them."""
-    counts, limits = [0] * (len(EDGES_S) + 1), Counter[int]()
-    of_people = expired = 0
-    for one in asked:
-        if one.source in _ANSWERED_ALONE:
-            continue
-        of_people += 1
-        if one.limit_s is not None:
-            limits[round(one.limit_s)] += 1
-        if one.status == Status.EXPIRED:
-            expired += 1
-        elif one.source == Source.REVIEWER and one.waited_s is not None:
-            counts[bisect_right(EDGES_S, one.waited_s)] += 1
+def time_to_decision(whole: Whole) -> Deciding:
+    """Return decisions of people by how long they took, and the time limits beside them."""
+    counts = [whole.bars[str(number)] for number in range(len(EDGES_S) + 1)]
     usual = [
-        (limit_s, count)
-        for limit_s, count in limits.most_common(MOST_LIMITS)
-        if count >= of_people * _LEAST_SHARE_OF_A_LIMIT
+        (int(limit_s), count)
+        for limit_s, count in sorted(whole.limits.items(), key=_most_first)[:MOST_LIMITS]
+        if count >= whole.of_people * _LEAST_SHARE_OF_A_LIMIT
     ]
-    return Deciding(counts, expired, sorted(usual))
+    return Deciding(counts, whole.expired, sorted(usual))
+
+
+def _most_first(counted: tuple[str, int]) -> tuple[int, int]:
+    return -counted[1], int(counted[0])
 
 
 class WaitingHour(NamedTuple):
@@ -298,49 +545,37 @@ class WaitingHour(NamedTuple):
     half_s: float | None
 
 
-def waiting_by_hour(
-    asked: Iterable[AskedRequest], period: Period, zone: tzinfo
-) -> list[list[WaitingHour]]:
+def waiting_by_hour(days: Mapping[date, DaySums], zone: tzinfo) -> list[list[WaitingHour]]:
     """Return the hours of each weekday in ``zone``, Monday first."""
-    slots: dict[int, list[float]] = defaultdict(list)
-    for one in asked:
-        if one.source in (Source.REVIEWER, Source.DEADLINE) and one.waited_s is not None:
-            slots[int(one.since_s // _SLOT_S)].append(one.waited_s)
-    hours: list[list[list[float]]] = [[[] for _ in range(24)] for _ in range(7)]
-    for slot, waits in slots.items():
-        at = (period.since + timedelta(seconds=slot * _SLOT_S)).astimezone(zone)
-        hours[at.weekday()][at.hour] += waits
-    return [[WaitingHour(len(few), percentile(few, 50)) for few in day] for day in hours]
-
-
-def became(one: AskedRequest) -> str:
-    """Return which of ``OUTCOMES`` a request had."""
-    if one.source in _ANSWERED_ALONE:
-        return "alone"
-    if one.source == Source.REVIEWER:
-        return "approved" if one.status == Status.APPROVED else "rejected"
-    return "expired" if one.status == Status.EXPIRED else "other"
+    hours = [[Times() for _ in range(24)] for _ in range(7)]
+    for day, sums in days.items():
+        for slot, waits in sums.waits.items():
+            passed = timedelta(seconds=int(slot) * _SLOT_S)
+            at = (_midnight(day) + passed).astimezone(zone)
+            hours[at.weekday()][at.hour].update(waits.times)
+    return [[WaitingHour(few.total(), percentile(few, 50)) for few in row] for row in hours]
 
 
 def outcomes_by_day(
-    asked: Iterable[AskedRequest], period: Period, days_each: int = 1
+    days: Mapping[date, DaySums], period: Period, days_each: int = 1
 ) -> list[dict[str, int]]:
     """Count outcomes in stretches of ``days_each`` days from the first day to the last one."""
-    found = [dict.fromkeys(OUTCOMES, 0) for _ in range(stretches(period, days_each))]
-    for one in asked:
-        found[_stretch(one, len(found), days_each)][became(one)] += 1
-    return found
+    found = [Counter(dict.fromkeys(OUTCOMES, 0)) for _ in range(stretches(period, days_each))]
+    for day, sums in days.items():
+        found[_stretch(day, period, days_each)].update(sums.whole.outcomes)
+    return [dict(counts) for counts in found]
 
 
 def approvals_by_day(
-    asked: Iterable[AskedRequest], period: Period, days_each: int = 1
+    days: Mapping[date, DaySums], period: Period, days_each: int = 1
 ) -> dict[str, list[int]]:
     """Count what people approved for each agent, in stretches of ``days_each`` days."""
     length = stretches(period, days_each)
     found: dict[str, list[int]] = defaultdict(lambda: [0] * length)
-    for one in asked:
-        if one.source == Source.REVIEWER and one.status == Status.APPROVED:
-            found[one.agent][_stretch(one, length, days_each)] += 1
+    for day, sums in days.items():
+        for agent, tally in sums.groups["agent"].items():
+            if tally.approved:
+                found[agent][_stretch(day, period, days_each)] += tally.approved
     return dict(found)
 
 
@@ -349,8 +584,12 @@ def stretches(period: Period, days_each: int) -> int:
     return math.ceil((period.until - period.since) / timedelta(days=days_each))
 
 
-def _stretch(one: AskedRequest, length: int, days_each: int) -> int:
-    return min(length - 1, int(one.since_s // (DAY_S * days_each)))
+def _stretch(day: date, period: Period, days_each: int) -> int:
+    return (day - period.since.astimezone(UTC).date()).days // days_each
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
 
 
 class Reading(NamedTuple):
@@ -368,25 +607,29 @@ class Reading(NamedTuple):
     person: str
 
 
-def readings(yeses: Sequence[CountedVote]) -> list[Reading]:
+def readings(places: Mapping[str, Places]) -> list[Reading]:
     """Return approvals by time in view and lines shown, those at about the same place as one.
 
     The more there are, the wider a place is. What has no time or no lines is left out.
     """
-    grain = _FINE if len(yeses) <= _FEW else _COARSE
-    places: dict[tuple[int, int, bool], list[tuple[float, int, str]]] = defaultdict(list)
-    for yes in yeses:
-        seconds, lines = yes.in_view_s, yes.lines
-        if seconds is not None and lines:
-            across, up = round(math.log10(seconds) * grain), round(math.log10(lines) * grain)
-            places[across, up, yes.is_fast].append((seconds, lines, yes.person))
-    return [_reading(few, is_fast=fast) for (_, _, fast), few in sorted(places.items())]
+    few = sum(dot[0] for one in places.values() for dot in one.dots.values()) <= _FEW
+    found, whose = _Dots(), dict[str, str]()
+    for person, one in places.items():
+        for fine, (count, seconds, lines) in one.dots.items():
+            is_fast = fine.endswith("fast")
+            place = fine if few else _place(seconds, lines, _COARSE, is_fast=is_fast)
+            found.update({place: [count, seconds, lines]})
+            whose[place] = person
+    return [
+        Reading(seconds, lines, count, place.endswith("fast"), whose[place] if count == 1 else "")
+        for place, (count, seconds, lines) in sorted(found.items(), key=lambda one: one[1][1:])
+    ]
 
 
-def _reading(few: Sequence[tuple[float, int, str]], *, is_fast: bool) -> Reading:
-    # One of them stands for all: a mean of fast ones might lie where none of them is.
-    seconds, lines, person = sorted(few)[len(few) // 2]
-    return Reading(seconds, lines, len(few), is_fast, person if len(few) == 1 else "")
+def _place(seconds: float, lines: int, grain: int, *, is_fast: bool) -> str:
+    """Name a place in the chart; no place holds fast approvals and others."""
+    across, up = round(math.log10(seconds) * grain), round(math.log10(lines) * grain)
+    return f"{across} {up}{' fast' if is_fast else ''}"
 
 
 @lru_cache(maxsize=4096)
@@ -456,16 +699,110 @@ class _Lines(_Written):
     }
 
 
-def asked(period: Period, *, with_rules: bool) -> list[AskedRequest]:
-    """Return what was asked in the period, the newest first, at most ``MOST``.
+class Found(NamedTuple):
+    """The sums of a period.
 
-    What the policy said is read only ``with_rules``, because it is what takes longest.
+    Attributes:
+        days: By day; only the parts that were asked for.
+        disputed: Digests of contents about which people disagreed in the period.
+        behind: Since when decisions are missing in the sums, because a sweep has not come to them
+            and they are too many for a page; None if none is missing.
+        is_cut: More than ``MOST`` are pending, and only those that last longest are counted.
+        charts_since: The first day of the large parts; None if it is the first of the period.
     """
+
+    days: Days
+    disputed: list[str]
+    behind: datetime | None = None
+    is_cut: bool = False
+    charts_since: date | None = None
+
+
+def found_in(period: Period, *parts: str) -> Found:
+    """Sum up a period: what is stored, what is pending, and what was closed since."""
+    for _ in range(_ATTEMPTS):
+        head = head_seq()
+        found = _found_in(period, parts, head)
+        if head_seq() == head:
+            break
+        # A sweep stored something meanwhile, which would be counted twice.
+    return found
+
+
+_ATTEMPTS = 5  # a sweep takes a second or more between two steps
+
+
+def _found_in(period: Period, parts: Collection[str], head: int) -> Found:
+    days = Days(DaySums)
+    stored = InsightSum.objects.filter(
+        day__gte=period.since.astimezone(UTC).date(), day__lt=period.until.astimezone(UTC).date()
+    )
+    charts_since = _first_of_large(stored)
+    large = Q(part__in=LARGE.intersection(parts), day__gte=charts_since or period.since)
+    wanted = stored.filter(large | Q(part__in=set(parts) - LARGE))
+    for day, part, figures in wanted.values_list("day", "part", "figures"):
+        days[day].add_stored(part, figures)
+    # In this order: what is closed in between is in both, and counted once.
+    waiting = ApprovalRequest.objects.pending().order_by("-expires_at")[: MOST + 1]
+    with_rules = "rule" in parts
+    pending = asked(waiting, with_rules=with_rules)
+    newest = Closing.objects.filter(seq__gt=head).order_by("-seq")
+    rest = list(newest.values_list("approval", flat=True)[: MOST + 1])
+    closed = these(rest[:MOST])
+    # By their ids: what was closed in between is in both.
+    requests = {one.id: one for one in (*pending[:MOST], *asked(closed, with_rules=with_rules))}
+    given = {vote.id: vote for some in (waiting, closed) for vote in counted_votes(some)}
+    rows = [one for one in requests.values() if _is_in(one, period)]
+    votes = [vote for vote in given.values() if _is_in(vote, period)]
+    answered = {one.digest for one in rows if one.source == Source.REVIEWER}
+    return Found(
+        days=by_day(rows, votes, parts, into=days),
+        disputed=_disputed_in(period, disputed_among(answered)),
+        behind=_after(head) if len(rest) > MOST else None,
+        is_cut=len(pending) > MOST,
+        charts_since=charts_since,
+    )
+
+
+def _first_of_large(stored: QuerySet[InsightSum]) -> date | None:
+    """Return from which day on the large parts can be read; None if it is every day."""
+    sizes = stored.filter(part__in=LARGE).order_by("-day")
+    left = MOST_OF_LARGE
+    since: date | None = None
+    first: date
+    for first, size in sizes.values_list("day", Length("figures")):
+        left -= size
+        if left < 0:
+            return since or first
+        since = first
+    return None
+
+
+def _is_in(one: AskedRequest | CountedVote, period: Period) -> bool:
+    return period.since <= one.asked_at < period.until
+
+
+def head_seq() -> int:
+    """Return the closing up to which all are in the sums; 0 before the first."""
+    return InsightHead.objects.values_list("seq", flat=True).first() or 0
+
+
+def _after(head: int) -> datetime | None:
+    first = Closing.objects.filter(seq__gt=head).order_by("seq").first()
+    return first.decided_at if first else None
+
+
+def these(ids: Iterable[UUID]) -> ApprovalQuerySet:
+    """Requests by their ids."""
+    return ApprovalRequest.objects.filter(pk__in=list(ids)).order_by()
+
+
+def asked(requests: ApprovalQuerySet, *, with_rules: bool = True) -> list[AskedRequest]:
+    """Read requests. What the policy said is read only ``with_rules``: it takes longest."""
     last = Judgement.objects.filter(approval=OuterRef("pk")).order_by("-id")
     first_view = View.objects.filter(approval=OuterRef("pk")).order_by("seen_at")
-    rows = ApprovalRequest.objects.filter(
-        submitted_at__gte=period.since, submitted_at__lt=period.until
-    ).values_list(
+    rows = requests.values_list(
+        "pk",
         "agent__name",
         "capability",
         "status",
@@ -473,51 +810,99 @@ def asked(period: Period, *, with_rules: bool) -> list[AskedRequest]:
         "decision__decided_by__username",
         "decision__reason",
         "digest",
-        _passed(Value(period.since), F("submitted_at")),
+        "submitted_at",
         _passed(F("submitted_at"), F("decision__decided_at")),
         _passed(F("submitted_at"), Subquery(first_view.values("seen_at")[:1])),
         _limit(),
         *(Subquery(last.values(name)[:1]) for name in ("revision", "trace") if with_rules),
     )
-    return [AskedRequest(*row) for row in rows.order_by("-submitted_at", "-pk")[:MOST]]
+    return [_of_its_time(AskedRequest(*row)) for row in rows]
 
 
-def counted_votes(period: Period) -> list[CountedVote]:
-    """Return the votes for requests of the period, the newest first."""
+def _of_its_time(one: AskedRequest) -> AskedRequest:
+    """Leave out a view after the decision, which had no part in it."""
+    late = one.viewed_s is not None and one.waited_s is not None and one.viewed_s > one.waited_s
+    return one._replace(viewed_s=None) if late else one
+
+
+def counted_votes(requests: ApprovalQuerySet) -> list[CountedVote]:
+    """Read the votes for requests."""
     own = View.objects.filter(approval=OuterRef("approval"), person=OuterRef("person"))
-    rows = Vote.objects.filter(
-        approval__submitted_at__gte=period.since, approval__submitted_at__lt=period.until
-    ).values_list(
+    rows = Vote.objects.filter(approval__in=requests.values("pk")).values_list(
         "pk",
         "person__username",
         "reason",
         "approval__status",
+        "approval__submitted_at",
         _passed(F("approval__submitted_at"), F("voted_at")),
         _passed(Subquery(own.values("seen_at")[:1]), F("voted_at")),
         _Lines(F("shown")),
     )
-    return [
-        CountedVote._make(row) for row in rows.order_by("-approval__submitted_at", "-pk")[:MOST]
-    ]
+    return [CountedVote._make(row) for row in rows.order_by()]
+
+
+def disputed_among(digests: Collection[str]) -> set[str]:
+    """Return which contents people rejected at one time and approved at another, ever."""
+    answered = Decision.objects.filter(source=Source.REVIEWER).order_by()
+    found = set(digests)
+    for status in (Status.REJECTED, Status.APPROVED):
+        if found:
+            such = answered.filter(approval__digest__in=sorted(found), status=status)
+            found = set(such.values_list("approval__digest", flat=True).distinct())
+    return found
+
+
+def _disputed_in(period: Period, more: Collection[str]) -> list[str]:
+    """Return what people disagreed about in a period: of what ever was disputed, the newest."""
+    known = InsightDispute.objects.filter(last_at__gte=period.since, first_at__lt=period.until)
+    digests = [*more, *known.order_by("-last_at").values_list("digest", flat=True)[:MOST_DISPUTES]]
+    if not digests:
+        return []
+    answers = _answers_to(digests, period).values_list(
+        "approval__digest", "decided_by__username", "status"
+    )
+    return list(disagreements(answers.order_by("-decided_at")[: MOST_LISTED * MOST]))
+
+
+def disagreements(answers: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    """Return the digests of whatever one person approved and another rejected.
+
+    Each answer is a digest, a person and a status.
+    """
+    mixed: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for digest, person, status in answers:
+        mixed[digest][status].add(person)
+    for digest, said in mixed.items():
+        if len(said) > 1 and len(set().union(*said.values())) > 1:
+            yield digest
 
 
 def votes(ids: Iterable[int]) -> dict[int, Vote]:
     """Look up some votes, with their requests."""
-    found = Vote.objects.select_related("approval__agent", "person").defer(
-        "shown", "approval__content", "approval__evidence", "approval__objective"
-    )
+    found = Vote.objects.select_related("person").prefetch_related(_with_titles()).defer("shown")
     return found.in_bulk(list(ids))
 
 
 def answers_to(digests: Iterable[str], period: Period) -> list[Decision]:
     """Return how people answered what has one of these digests, the newest first."""
-    found = Decision.objects.filter(
+    light = (
+        _answers_to(digests, period)
+        .select_related("decided_by")
+        .prefetch_related(_with_titles())
+        .defer("shown")
+    )
+    return list(light.order_by("-decided_at")[: MOST_LISTED * MOST_LISTED])
+
+
+def _with_titles() -> Prefetch[str, ApprovalQuerySet, str]:
+    asked = ApprovalRequest.objects.annotate(**needed_for_a_title()).select_related("agent")
+    return Prefetch("approval", asked.defer("content", "evidence", "objective").order_by())
+
+
+def _answers_to(digests: Iterable[str], period: Period) -> QuerySet[Decision]:
+    return Decision.objects.filter(
         approval__digest__in=list(digests),
         approval__submitted_at__gte=period.since,
         approval__submitted_at__lt=period.until,
         source=Source.REVIEWER,
     )
-    light = found.select_related("approval__agent", "decided_by").defer(
-        "shown", "approval__content", "approval__evidence", "approval__objective"
-    )
-    return list(light.order_by("-decided_at")[: MOST_LISTED * MOST_LISTED])

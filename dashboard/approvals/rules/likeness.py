@@ -6,17 +6,17 @@ A run is what the agent calls one; nothing here trusts it further than to put th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, F, Q, TextField, Value, When
+from django.db.models import Case, F, Q, QuerySet, TextField, Value, When
 from django.db.models.functions import Length
 
 from approval_client.wire import Kind, Source, Status, canonical_json, parse_json
-from dashboard.accounts.models import User
+from dashboard.accounts.models import Agent, User
 from dashboard.approvals.models import (
     ApprovalQuerySet,
     ApprovalRequest,
@@ -25,7 +25,7 @@ from dashboard.approvals.models import (
     Vote,
 )
 from dashboard.approvals.rules.edit import edited
-from dashboard.approvals.rules.history import these
+from dashboard.statements import Many, rows
 
 LONGEST = 20_000
 """Characters of canonical content; what is longer resembles nothing but itself."""
@@ -113,12 +113,13 @@ class EarlierRequest:
 
 def resembled(approval: ApprovalRequest) -> EarlierRequest | None:
     """Return the earlier request of the same run that ``approval`` is most like, if any is."""
-    before = _before(approval).order_by("-submitted_at", "-pk")
-    equal = with_text(these(before.filter(digest=approval.digest)[:MOST_COMPARED]))
-    same = _closest(approval, None, [(one, None) for one in equal])
+    at = approval.submitted_at
+    story = (approval.agent_id, approval.run_id, approval.kind, at, at - WITHIN, approval.pk)
+    equal = _equal_before(*story, approval.digest) if _has_equal(approval) else []
+    same = _closest(approval, None, [(one, None) for one in _texts(equal)])
     if same or len(approval.content) > LONGEST:
         return same
-    newest = with_text(these(before[:MOST_COMPARED]))
+    newest = _texts(_before(*story))
     known = [(one, _sketched(one)) for one in newest]
     return _closest(approval, sketch(approval.kind, approval.content), known)
 
@@ -144,16 +145,53 @@ def text_of(approval: ApprovalRequest) -> str:
     return text
 
 
-def _before(approval: ApprovalRequest) -> ApprovalQuerySet:
-    at = approval.submitted_at
-    earlier = Q(submitted_at__lt=at) | Q(submitted_at=at, pk__lt=approval.pk)
-    return ApprovalRequest.objects.filter(
-        earlier,
-        agent=approval.agent_id,
-        run_id=approval.run_id,
-        kind=approval.kind,
-        submitted_at__gte=at - WITHIN,
-    )
+def _has_equal(approval: ApprovalRequest) -> bool:
+    """Whether the run may have asked for the same another time; ``queries.whole`` knows."""
+    return bool(vars(approval).get("has_equal", True))
+
+
+_STORY = (
+    Agent.id,
+    ApprovalRequest.run_id,
+    ApprovalRequest.kind,
+    ApprovalRequest.submitted_at,
+    ApprovalRequest.submitted_at,
+    ApprovalRequest.id,
+)
+"""What says which requests came before one: its own values, and how far back."""
+
+
+@rows(*_STORY)
+def _before(
+    agent: int, run: str, kind: str, at: datetime, since: datetime, pk: UUID
+) -> QuerySet[ApprovalRequest, UUID]:
+    earlier = Q(submitted_at__lt=at) | Q(submitted_at=at, pk__lt=pk)
+    of_run = ApprovalRequest.objects.filter(earlier, agent=agent, run_id=run, kind=kind)
+    newest = of_run.filter(submitted_at__gte=since).order_by("-submitted_at", "-pk")
+    # The ids alone: else the database would cut the content of every row that it sorts.
+    return newest.values_list("pk", flat=True)[:MOST_COMPARED]
+
+
+@rows(*_STORY, ApprovalRequest.digest)
+def _equal_before(
+    agent: int, run: str, kind: str, at: datetime, since: datetime, pk: UUID, digest: str
+) -> QuerySet[ApprovalRequest, UUID]:
+    earlier = Q(submitted_at__lt=at) | Q(submitted_at=at, pk__lt=pk)
+    of_run = ApprovalRequest.objects.filter(earlier, agent=agent, run_id=run, kind=kind)
+    equal = of_run.filter(submitted_at__gte=since, digest=digest)
+    newest = equal.order_by("-submitted_at", "-pk")
+    return newest.values_list("pk", flat=True)[:MOST_COMPARED]
+
+
+def _texts(ids: Collection[UUID]) -> list[ApprovalRequest]:
+    """Read these requests with their texts, the newest first."""
+    return _with_text(ids) if ids else []
+
+
+@rows(Many(ApprovalRequest.id))
+def _with_text(ids: Iterable[UUID]) -> QuerySet[ApprovalRequest]:
+    found = ApprovalRequest.objects.filter(pk__among=ids)
+    return with_text(found).order_by("-submitted_at", "-pk")
 
 
 def with_text(approvals: ApprovalQuerySet) -> ApprovalQuerySet:
@@ -162,7 +200,7 @@ def with_text(approvals: ApprovalQuerySet) -> ApprovalQuerySet:
     short = Case(of_short, default=Value(""), output_field=TextField())
     annotated = approvals.annotate(size=Length("content")).annotate(text=short)
     light = annotated.defer("content", "evidence", "objective")
-    return light.select_related("decision__decided_by")
+    return light.select_related("decision__decided_by", "recall__person")
 
 
 def _sketched(approval: ApprovalRequest) -> Sketch | None:
@@ -209,26 +247,31 @@ def earlier_answer(approval: ApprovalRequest, judgement: Judgement) -> Decision 
     same, and so has the policy: its revision, what it says and what was found. A run has to be
     named: without one, nobody knows what belongs together.
     """
-    if not approval.run_id:
+    if not approval.run_id or not _has_equal(approval):
         return None
-    last = (
-        Decision.objects.filter(
-            source=Source.REVIEWER,
-            approval__agent=approval.agent_id,
-            approval__run_id=approval.run_id,
-            approval__kind=approval.kind,
-            approval__digest=approval.digest,
-            approval__submitted_at__lte=approval.submitted_at,
-            approval__submitted_at__gte=approval.submitted_at - WITHIN,
-        )
-        .exclude(approval=approval.pk)
-        .select_related("approval", "decided_by", "judgement__inspection")
-        .order_by("-decided_at")
-        .first()
-    )
+    at, story = approval.submitted_at, (approval.agent_id, approval.run_id, approval.kind)
+    last = _answered.first(*story, at, at - WITHIN, approval.pk, approval.digest)
     # An answer to each step, or to an edit, cannot be repeated by one press.
     is_plain = last is not None and last.edit_id is None and not last.has_steps
     return last if last and is_plain and _is_same(last, approval, judgement) else None
+
+
+@rows(*_STORY, ApprovalRequest.digest)
+def _answered(
+    agent: int, run: str, kind: str, at: datetime, since: datetime, pk: UUID, digest: str
+) -> QuerySet[Decision]:
+    answers = Decision.objects.filter(
+        source=Source.REVIEWER,
+        approval__recall=None,  # what somebody took back is not given again
+        approval__agent=agent,
+        approval__run_id=run,
+        approval__kind=kind,
+        approval__digest=digest,
+        approval__submitted_at__lte=at,
+        approval__submitted_at__gte=since,
+    ).exclude(approval=pk)
+    whole = answers.select_related("approval", "decided_by", "judgement__inspection")
+    return whole.order_by("-decided_at")[:1]
 
 
 def saw_the_end(decision: Decision, person: User) -> bool:
@@ -280,7 +323,11 @@ def memory_approved_before(approval: ApprovalRequest) -> ApprovalRequest | None:
     # database may take a capital letter for a small one here, so what it finds is read again.
     ending = f',"user_id":{canonical_json(user)}}}'
     same = ApprovalRequest.objects.filter(
-        agent=approval.agent_id, kind=Kind.MEMORY, status=Status.APPROVED, content__endswith=ending
+        agent=approval.agent_id,
+        kind=Kind.MEMORY,
+        status=Status.APPROVED,
+        recall=None,
+        content__endswith=ending,
     ).exclude(pk=approval.pk)
     if decision := getattr(approval, "decision", None):
         same = same.filter(decision__decided_at__lt=decision.decided_at)

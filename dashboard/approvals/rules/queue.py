@@ -1,27 +1,31 @@
-"""Filters of the queue, and the requests in it that need one person."""
+"""The queue: what waits, which of it needs one person, and its filters."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from json.encoder import encode_basestring
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Case, Q, Value, When
+from django.db.models import Case as SqlCase
+from django.db.models import F, Q, QuerySet, Value, When
 from django.db.models.functions import Left
 
 from approval_client.wire import Status
 from dashboard.accounts import roles
-from dashboard.accounts.models import User
+from dashboard.accounts.models import Agent, User
 from dashboard.accounts.queries import groups_of
 from dashboard.approvals import queries
 from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Vote
 from dashboard.approvals.rules.answer import is_enough, why_not_count
-from dashboard.approvals.rules.assignment import assigned_to
 from dashboard.approvals.rules.snooze import snoozed_by
+from dashboard.approvals.rules.view import Attendance, Presence, attendance
 from dashboard.inspection.findings import Severity
 from dashboard.policies.demands import Required
+from dashboard.statements import Many, rows
 
 SEARCHED = 65_536
 """How many characters of a content are searched, from its beginning."""
@@ -49,16 +53,15 @@ _POLLS_EVERY = timedelta(seconds=40)
 """An agent that waits asks again within this time; after it, the request is abandoned."""
 
 
-def is_abandoned(now: datetime) -> Case:
-    """Whether the agent of a pending request has stopped waiting, as the database tells it.
+def _is_abandoned(since: datetime) -> SqlCase:
+    """Whether the agent of a pending request has not been heard since then, for the database.
 
     An agent with an active webhook is told of the answer, so it need not wait.
     """
-    since = now - _POLLS_EVERY
     silent = Q(poll=None) | Q(poll__last_polled_at__lt=since)
     untold = Q(agent__webhook=None) | Q(agent__webhook__is_active=False)
     gone = When(Q(silent, untold, submitted_at__lt=since), then=Value(value=True))
-    return Case(gone, default=Value(value=False))
+    return SqlCase(gone, default=Value(value=False))
 
 
 def was_abandoned(approval: ApprovalRequest, now: datetime) -> bool:
@@ -74,8 +77,10 @@ def was_abandoned(approval: ApprovalRequest, now: datetime) -> bool:
 
 def filtered(approvals: ApprovalQuerySet, by: QueueFilter) -> ApprovalQuerySet:
     """Requests that match ``by``."""
-    exact = {"agent__name": by.agent, "kind": by.kind, "capability": by.capability}
+    exact = {"kind": by.kind, "capability": by.capability}
     approvals = approvals.filter(**{name: value for name, value in exact.items() if value})
+    if by.agent:
+        approvals = _of_agent(approvals, by.agent)
     if by.severity:
         ranked = approvals.alias(least=queries.gravest_rank())
         approvals = ranked.filter(least__gte=by.severity.rank)
@@ -84,55 +89,116 @@ def filtered(approvals: ApprovalQuerySet, by: QueueFilter) -> ApprovalQuerySet:
     return _saying(approvals, by.text) if by.text else approvals
 
 
-def needing(person: User, now: datetime) -> set[UUID]:
+class Waiting(NamedTuple):
+    """A request that waits, as the queue sorts it.
+
+    Attributes:
+        demands: What the judgement that counts asks of people, as it is stored.
+        is_abandoned: Whether its agent has stopped waiting.
+    """
+
+    id: UUID
+    version: int
+    token_id: int
+    submitted_at: datetime
+    expires_at: datetime
+    demands: str
+    is_abandoned: bool
+
+
+class Case(NamedTuple):
+    """Requests that ask the same of the same people. ``one`` of them stands for all."""
+
+    one: ApprovalRequest
+    required: Required
+    ids: list[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQueue:
+    """All that waits at one moment, the same for everybody who looks.
+
+    Attributes:
+        now: The moment.
+        requests: What waits, the one with the least time left first.
+        cases: The same by what it asks of people.
+        votes: Who approved so far, by request, in order.
+        attendance: Who is on requests, and who has them open.
+    """
+
+    now: datetime
+    requests: list[Waiting]
+    cases: list[Case]
+    votes: dict[UUID, list[Vote]]
+    attendance: Attendance
+
+
+def open_queue(now: datetime) -> OpenQueue:
+    """Read all that waits, in a fixed number of queries."""
+    found = _waiting(now, now - _POLLS_EVERY)
+    requests = [Waiting._make(row[:-1]) for row in found]
+    votes = queries.votes_for_open(now) if any(row[-1] for row in found[:1]) else {}
+    return OpenQueue(now, requests, _cases(requests, now), votes, attendance(now))
+
+
+@rows(ApprovalRequest.expires_at, ApprovalRequest.submitted_at)
+def _waiting(now: datetime, since: datetime) -> QuerySet[ApprovalRequest, tuple[Any, ...]]:
+    waiting = ApprovalRequest.objects.open(now).order_by("expires_at", "pk")
+    told = waiting.annotate(
+        demands=queries.last_demands(),
+        gone=_is_abandoned(since),
+        some_voted=queries.has_votes_for_open(now),
+    )
+    columns = ("pk", "version", "token", "submitted_at", "expires_at", "demands", "gone")
+    return told.values_list(*columns, "some_voted")
+
+
+def _cases(requests: Iterable[Waiting], now: datetime) -> list[Case]:
+    """Group requests of one token with the same demands and the same groups admitted by now."""
+    # Thousands may wait, and most of them ask the same of the same people.
+    alike = defaultdict[tuple[int, str, int], list[UUID]](list)
+    asked = dict[str, Required]()
+    for one in requests:
+        if one.demands not in asked:
+            asked[one.demands] = Required.from_json(one.demands)
+        after_s = (now - one.submitted_at).total_seconds()
+        later = [c.later_from_s for c in asked[one.demands].circles if c.later]
+        joined = sum(after_s >= from_s for from_s in later)
+        alike[one.token_id, one.demands, joined].append(one.id)
+    ones = {one.pk: one for one in _light([ids[0] for ids in alike.values()])}
+    return [Case(ones[ids[0]], asked[demands], ids) for (_, demands, _), ids in alike.items()]
+
+
+@rows(Many(ApprovalRequest.id))
+def _light(ids: Iterable[UUID]) -> QuerySet[ApprovalRequest]:
+    light = ApprovalRequest.objects.select_related("agent", "token__agent").order_by()
+    return light.defer("content", "evidence", "objective").filter(pk__among=ids)
+
+
+def _needing(person: User, waiting: OpenQueue) -> set[UUID]:
     """Requests that still need this person's approval."""
     if not roles.may_decide(person):
         return set()
-    waiting = ApprovalRequest.objects.open(now).order_by()
-    groups, given, cases = groups_of(person), _given(person, waiting), _cases(waiting, now)
-    # Thousands may wait, and most of them ask the same of the same people: one stands for all.
-    ones = ApprovalRequest.objects.select_related("agent", "token__agent").in_bulk(
-        [ids[0] for ids in cases.values()]
-    )
+    named = any(case.required.circles for case in waiting.cases)
+    groups = groups_of(person) if named else frozenset[str]()
     needed = set[UUID]()
-    for (_, demands, _), ids in cases.items():
-        required = Required.from_json(demands)
-        if not why_not_count(ones[ids[0]], required, person, now, groups):
-            needed.update(pk for pk in ids if not _gave(given.get(pk), required))
+    for one, required, ids in waiting.cases:
+        if not why_not_count(one, required, person, waiting.now, groups):
+            needed.update(
+                pk for pk in ids if not _gave(person, waiting.votes.get(pk, ()), required)
+            )
     return needed
 
 
-def _cases(waiting: ApprovalQuerySet, now: datetime) -> dict[tuple[object, str, int], list[UUID]]:
-    """Group requests of one token with the same demands and the same groups admitted by now."""
-    demanding = waiting.annotate(demands=queries.last_demands())
-    rows = list(demanding.values_list("pk", "token", "demands", "submitted_at"))
-    joining = {text: _joining_from(text) for text in {row[2] for row in rows}}
-    cases = defaultdict[tuple[object, str, int], list[UUID]](list)
-    for pk, token, text, submitted_at in rows:
-        after_s = (now - submitted_at).total_seconds()
-        joined = sum(after_s >= from_s for from_s in joining[text])
-        cases[token, text, joined].append(pk)
-    return cases
+def _gave(person: User, votes: Iterable[Vote], required: Required) -> bool:
+    own = (vote for vote in votes if vote.person_id == person.pk and vote.edit_id is None)
+    return any(is_enough(vote, required) for vote in own)
 
 
-def _joining_from(demands: str) -> list[float]:
-    circles = Required.from_json(demands).circles
-    return [circle.later_from_s for circle in circles if circle.later]
-
-
-def _gave(votes: list[Vote] | None, required: Required) -> bool:
-    return any(is_enough(vote, required) for vote in votes or ())
-
-
-def _given(person: User, waiting: ApprovalQuerySet) -> dict[UUID, list[Vote]]:
-    """This person's votes for what waits, by request."""
-    given = defaultdict[UUID, list[Vote]](list)
-    votes = Vote.objects.filter(
-        person=person, edit=None, approval__in=waiting.order_by().values("pk")
-    )
-    for vote in votes.defer("shown"):
-        given[vote.approval_id].append(vote)
-    return given
+def _of_agent(approvals: ApprovalQuerySet, name: str) -> ApprovalQuerySet:
+    agent = Agent.objects.filter(name=name).values_list("pk", flat=True).first()
+    # A sum, because for a bare column SQLite takes the index of all that the agent ever asked.
+    return approvals.alias(asked_by=F("agent_id") + 0).filter(asked_by=agent or 0)
 
 
 def _of_group(approvals: ApprovalQuerySet, group: str) -> ApprovalQuerySet:
@@ -163,22 +229,32 @@ class PersonalQueue:
     """What the queue holds for one person.
 
     Attributes:
+        waiting: All that waits.
         due_ids: What needs them or is assigned to them, and is neither snoozed nor abandoned.
         assigned_ids: What is assigned to them.
-        snoozed_ids: What they snoozed.
         abandoned_ids: What no agent waits for any more, whoever was asked.
+        presence: Who is on requests, and who has them open; and what they snoozed.
     """
 
+    waiting: OpenQueue
     due_ids: set[UUID]
     assigned_ids: set[UUID]
-    snoozed_ids: set[UUID]
     abandoned_ids: set[UUID]
+    presence: Presence
+
+    @property
+    def snoozed_ids(self) -> set[UUID]:
+        """What they snoozed."""
+        return set(self.presence.snoozed_until)
 
 
-def personal_queue(person: User, now: datetime) -> PersonalQueue:
-    """Return the requests in the queue that are for this person."""
-    assigned, snoozed = assigned_to(person, now), snoozed_by(person, now)
-    pending = ApprovalRequest.objects.open(now).order_by().alias(gone=is_abandoned(now))
-    abandoned = set(pending.filter(gone=True).values_list("pk", flat=True))
-    due = (needing(person, now) | assigned) - snoozed - abandoned
-    return PersonalQueue(due, assigned, snoozed, abandoned)
+def personal_queue(waiting: OpenQueue, person: User) -> PersonalQueue:
+    """Return which of what waits is for this person."""
+    snoozed_until = snoozed_by(person, waiting.now)
+    assignments = waiting.attendance.assignments.items()
+    open_ids = {one.id for one in waiting.requests}
+    assigned = {pk for pk, of in assignments if of.person_id == person.pk} & open_ids
+    abandoned = {one.id for one in waiting.requests if one.is_abandoned}
+    due = (_needing(person, waiting) | assigned) - snoozed_until.keys() - abandoned
+    seen = waiting.attendance.as_seen_by(person, snoozed_until)
+    return PersonalQueue(waiting, due, assigned, abandoned, seen)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -12,6 +13,7 @@ from django.db.models import Subquery
 
 from dashboard import pages
 from dashboard.approvals import guards
+from dashboard.approvals.clock import database_now
 from dashboard.audit.models import AuditEntry, AuditHead
 
 _LEAST_FREE_MB = 20
@@ -65,14 +67,25 @@ def _audit() -> Iterator[str]:
     # One statement, so one moment: between two, another server may append to the log.
     last = AuditEntry.objects.order_by("-seq")
     ends = AuditHead.objects.filter(pk=1).values_list(
-        "seq", "hash", Subquery(last.values("seq")[:1]), Subquery(last.values("hash")[:1])
+        "seq",
+        "hash",
+        *(Subquery(last.values(name)[:1]) for name in ("seq", "hash", "at")),
     )
-    seq, hash_, last_seq, last_hash = ends.first() or (0, "", None, None)
+    seq, hash_, last_seq, last_hash, last_at = ends.first() or (0, "", None, None, None)
     if (seq or existed) and (seq, hash_) != (last_seq, last_hash):
         yield (
             "The end of the audit log is not where it should be, so something was cut off or "
             f"added: run `{settings.OPERATOR_COMMAND} verify_audit`."
         )
+
+    if last_at and last_at - database_now() > _CLOCKS_DIFFER_BY:
+        yield (
+            f"The clock was set back: it stands before {last_at:%Y-%m-%d %H:%M:%S} UTC, when the "
+            "last entry of the audit log was written. Time limits mean nothing until it is right."
+        )
+
+
+_CLOCKS_DIFFER_BY = timedelta(seconds=5)
 
 
 def _disk() -> Iterator[str]:

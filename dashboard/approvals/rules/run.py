@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.db.models import OuterRef, Prefetch, Subquery
-from django.db.models.functions import Left, Right
 
 from dashboard.approvals.models import (
     ApprovalQuerySet,
@@ -15,7 +14,7 @@ from dashboard.approvals.models import (
     View,
     Vote,
 )
-from dashboard.approvals.rules.history import ENDS, these
+from dashboard.approvals.rules.history import needed_for_a_title, these
 from dashboard.approvals.rules.likeness import with_text
 
 MOST_IN_A_STORY = 100
@@ -40,14 +39,16 @@ def story(agent_id: int, run_id: str) -> Story:
 
 
 def _told(approvals: ApprovalQuerySet) -> ApprovalQuerySet:
-    ends = {"head": Left("content", ENDS), "tail": Right("content", ENDS)}
     votes = Vote.objects.select_related("person").defer("shown").order_by("id")
     grants = Grant.objects.select_related("made_by")
     first_view = View.objects.filter(approval=OuterRef("pk")).order_by("seen_at")
     return (
         with_text(approvals)
-        .annotate(**ends, first_seen_at=Subquery(first_view.values("seen_at")[:1]))
-        .select_related("agent__webhook", "poll", "decision__grant__made_by")
+        .annotate(
+            **needed_for_a_title(),
+            first_seen_at=Subquery(first_view.values("seen_at")[:1]),
+        )
+        .select_related("agent__webhook", "poll", "decision__grant__made_by", "recall__person")
         .prefetch_related(
             Prefetch("outcomes", queryset=Outcome.objects.order_by("id")),
             Prefetch("votes", queryset=votes),

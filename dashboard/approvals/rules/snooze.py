@@ -12,8 +12,11 @@ from enum import StrEnum
 from typing import NamedTuple
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from dashboard.accounts.models import User
 from dashboard.approvals.models import Snooze
+from dashboard.statements import rows
 
 LEAST_LEFT = timedelta(minutes=2)
 """With less than this left, a request cannot be snoozed."""
@@ -71,7 +74,12 @@ def _meant(length: SnoozeLength, now: datetime) -> datetime:
             return datetime.combine(now.astimezone(UTC).date() + timedelta(days=1), MORNING)
 
 
-def snoozed_by(person: User, now: datetime) -> set[UUID]:
-    """Requests that a person has snoozed."""
-    held = Snooze.objects.holding(now).filter(person=person)
-    return set(held.values_list("approval", flat=True))
+def snoozed_by(person: User, now: datetime) -> dict[UUID, datetime]:
+    """Requests that a person has snoozed, and when they come back."""
+    return dict(_snoozed_by(person.pk, now))
+
+
+@rows(User.id, Snooze.until)
+def _snoozed_by(person_id: int, now: datetime) -> QuerySet[Snooze, tuple[UUID, datetime]]:
+    held = Snooze.objects.holding(now).filter(person=person_id)
+    return held.order_by().values_list("approval", "until")

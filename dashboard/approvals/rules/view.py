@@ -9,8 +9,19 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from dashboard.accounts.models import User
-from dashboard.approvals.models import Assignment, Reveal, ServedPart, Snooze, Viewing
+from dashboard.approvals.models import (
+    VIEWING_FOR,
+    ApprovalRequest,
+    Assignment,
+    Reveal,
+    ServedPart,
+    Viewing,
+)
+from dashboard.approvals.rules.snooze import snoozed_by
+from dashboard.statements import Many, rows
 
 NOT_SERVED = (
     "The policy requires the whole content to be in view, and {} not opened yet. Your decision "
@@ -69,7 +80,12 @@ def as_served(
 
 def is_revealed(approval_id: UUID, person_id: int) -> bool:
     """Say whether this person had the secrets of a request shown."""
-    return Reveal.objects.filter(approval=approval_id, person=person_id).exists()
+    return bool(_reveals(approval_id, person_id))
+
+
+@rows(ApprovalRequest.id, User.id)
+def _reveals(approval_id: UUID, person_id: int) -> QuerySet[Reveal]:
+    return Reveal.objects.filter(approval=approval_id, person=person_id).order_by()[:1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +103,62 @@ class Presence:
     snoozed_until: dict[UUID, datetime] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Attendance:
+    """Who is on requests and who has them open, the same for everybody who asks.
+
+    Attributes:
+        assignments: Who is on them, by the requests' ids.
+        viewings: Who has them open, in the order of their names.
+    """
+
+    assignments: dict[UUID, Assignment]
+    viewings: list[Viewing]
+
+    def as_seen_by(self, person: User, snoozed_until: dict[UUID, datetime]) -> Presence:
+        """Return what of it ``person`` is shown, beside what they snoozed."""
+        viewing = defaultdict[UUID, list[str]](list)
+        for one in self.viewings:
+            assignment = self.assignments.get(one.approval_id)
+            is_on_it = assignment is not None and assignment.person_id == one.person_id
+            if one.person_id != person.pk and not is_on_it:
+                viewing[one.approval_id].append(one.person.username)
+        return Presence(self.assignments, dict(viewing), snoozed_until)
+
+
+def attendance(now: datetime, ids: Collection[UUID] | None = None) -> Attendance:
+    """Read who is on requests and who has them open, in two queries; of all, or of those given."""
+    since = now - VIEWING_FOR
+    if ids is None:
+        counting, viewings = _assigned(), _viewing(since)
+    else:
+        counting, viewings = _assigned_among(ids), _viewing_among(since, ids)
+    return Attendance({one.approval_id: one for one in counting}, viewings)
+
+
+@rows()
+def _assigned() -> QuerySet[Assignment]:
+    return Assignment.objects.counting().select_related("person", "after").order_by()
+
+
+@rows(Many(ApprovalRequest.id))
+def _assigned_among(ids: Collection[UUID]) -> QuerySet[Assignment]:
+    return _assigned.build().filter(approval__id__among=ids)
+
+
+@rows(Viewing.last_seen_at)
+def _viewing(since: datetime) -> QuerySet[Viewing]:
+    seen = Viewing.objects.after(since)
+    return seen.select_related("person").order_by("person__username")
+
+
+@rows(Viewing.last_seen_at, Many(ApprovalRequest.id))
+def _viewing_among(since: datetime, ids: Collection[UUID]) -> QuerySet[Viewing]:
+    return _viewing.build(since).filter(approval__id__among=ids)
+
+
 def presence(ids: Collection[UUID], person: User, now: datetime) -> Presence:
     """Return who is assigned, viewing and snoozing, as ``person`` may see it, in three queries."""
     if not ids:
         return Presence()
-    counting = (
-        Assignment.objects.counting().filter(approval__in=ids).select_related("person", "after")
-    )
-    assignments = {assignment.approval_id: assignment for assignment in counting}
-    fresh = Viewing.objects.fresh(now).filter(approval__in=ids).exclude(person=person)
-    viewing = defaultdict[UUID, list[str]](list)
-    for one in fresh.select_related("person").order_by("person__username"):
-        assignment = assignments.get(one.approval_id)
-        if assignment is None or assignment.person_id != one.person_id:
-            viewing[one.approval_id].append(one.person.username)
-    mine = Snooze.objects.holding(now).filter(person=person, approval__in=ids)
-    return Presence(assignments, dict(viewing), dict(mine.values_list("approval", "until")))
+    return attendance(now, ids).as_seen_by(person, snoozed_by(person, now))

@@ -15,8 +15,11 @@ from dashboard.approvals.services.extension import extend
 from dashboard.approvals.services.grant import end_forbidden_grants, revoke_grant
 from dashboard.approvals.services.history import record_export
 from dashboard.approvals.services.hold import lift_hold, place_hold
+from dashboard.approvals.services.insight import sum_up
 from dashboard.approvals.services.judgement import judge_pending_again
 from dashboard.approvals.services.notebook import forget_notebooks, send_notebook
+from dashboard.approvals.services.proof import compare, verify_on
+from dashboard.approvals.services.recall import recall
 from dashboard.approvals.services.report import OutcomeReport, report_outcome
 from dashboard.approvals.services.snooze import snooze, unsnooze
 from dashboard.approvals.services.submit import submit
@@ -26,6 +29,7 @@ from dashboard.approvals.services.view import (
     note_polls,
     note_served,
     note_viewing,
+    note_waiting,
     reveal,
 )
 
@@ -35,6 +39,7 @@ __all__ = [
     "OutcomeReport",
     "assign",
     "cancel",
+    "compare",
     "current",
     "decide",
     "end_forbidden_grants",
@@ -50,10 +55,12 @@ __all__ = [
     "note_polls",
     "note_served",
     "note_viewing",
+    "note_waiting",
     "of_agent",
     "place_hold",
     "propose_edit",
     "propose_part",
+    "recall",
     "record_export",
     "release",
     "release_lost_assignments",
@@ -65,5 +72,7 @@ __all__ = [
     "send_notebook",
     "snooze",
     "submit",
+    "sum_up",
     "unsnooze",
+    "verify_on",
 ]

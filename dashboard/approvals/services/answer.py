@@ -34,6 +34,7 @@ from dashboard.approvals.rules.answer import (
 )
 from dashboard.approvals.rules.assignment import assignment_of
 from dashboard.approvals.rules.edit import judged_now, report_of_edit
+from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.judgement import as_judged, report_of
 from dashboard.approvals.rules.likeness import earlier_answer, saw_the_end
 from dashboard.approvals.rules.step import Inspected, reason_with_steps, steps_json, why_not_said
@@ -212,11 +213,16 @@ def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> 
         approval, required, asked.now, [*votes, vote] if is_new else votes, edit=asked.edit
     )
     if len(counting) >= required.approvals:
-        return _close(asked, judgement, required, counting)
+        return _close(asked, judgement, required, counting, vote if is_new else None)
     if is_new:
         raise_version(approval)
         needed = required.approvals
-        details = {"counted": len(counting), "needed": needed, "reason": given.reason}
+        details = {
+            "counted": len(counting),
+            "needed": needed,
+            "reason": given.reason,
+            "row": fingerprint_of(vote),
+        }
         if given.repeats:
             details["repeats"] = str(given.repeats.approval_id)
         voted = Event("approval.voted", str(approval.pk), asked.digest, details)
@@ -282,7 +288,11 @@ def _reject(asked: Answering, judgement: Judgement) -> Decision:
 
 
 def _close(
-    asked: Answering, judgement: Judgement, required: Required, counting: Sequence[Vote]
+    asked: Answering,
+    judgement: Judgement,
+    required: Required,
+    counting: Sequence[Vote],
+    vote: Vote | None,
 ) -> Decision:
     given, extra = asked.given, list(_view(asked))
     if given.remember:
@@ -291,7 +301,8 @@ def _close(
         report = report_of_edit(asked.edit) if asked.edit else report_of(judgement.inspection)
         terms = (required, report)
         extra += allow_steps(asked.approval, asked.steps, terms, given.reviewer, asked.now)
-    return close(_decision(asked, judgement, counting), actor=given.actor, extra=tuple(extra))
+    decision = _decision(asked, judgement, counting)
+    return close(decision, actor=given.actor, extra=tuple(extra), vote=vote)
 
 
 def _decision(asked: Answering, judgement: Judgement, counting: Sequence[Vote]) -> Decision:

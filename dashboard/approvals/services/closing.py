@@ -13,7 +13,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from approval_client.wire import Source, Status
 from dashboard.accounts import roles
 from dashboard.accounts.models import Agent, AgentToken, User
-from dashboard.approvals.clock import database_now
+from dashboard.approvals.clock import database_now, now_in
 from dashboard.approvals.errors import AlreadyClosed, NotAllowed, NotFound, TimeOver
 from dashboard.approvals.models import (
     ApprovalRequest,
@@ -21,8 +21,10 @@ from dashboard.approvals.models import (
     Closing,
     Decision,
     Snooze,
+    Vote,
 )
 from dashboard.approvals.queries import Answerable, told, whole
+from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.signals import approval_changed
 from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.services import lock_for_judging
@@ -71,8 +73,16 @@ def lock_to_judge(approval_id: UUID) -> ApprovalRequest:
     return approval
 
 
-def close(decision: Decision, *, actor: Actor, extra: tuple[Event, ...] = ()) -> Decision:
+def close(
+    decision: Decision, *, actor: Actor, extra: tuple[Event, ...] = (), vote: Vote | None = None
+) -> Decision:
     """Give a locked, pending request its final answer.
+
+    Args:
+        decision: The answer, not inserted yet.
+        actor: Who gave it.
+        extra: What else there is to record, before it.
+        vote: The vote that was inserted with it, which has no entry of its own.
 
     Raises:
         AlreadyClosed: It has one. The conditional UPDATE says so on every database, also where
@@ -87,12 +97,14 @@ def close(decision: Decision, *, actor: Actor, extra: tuple[Event, ...] = ()) ->
     if moved is None:
         raise AlreadyClosed(approval)
     approval.status = decision.status
+    # So nobody asks the database: what is closed in this moment was not taken back.
+    ApprovalRequest.recall.related.set_cached_value(approval, None)
     approval.version, is_assigned, is_snoozed = moved
     if is_assigned:  # what is closed holds nobody's attention
         Assignment.objects.filter(approval=approval).delete()
     if is_snoozed:
         Snooze.objects.filter(approval=approval).delete()
-    _take_place(decision, seq=record(actor, *extra, _decided_event(decision)))
+    _take_place(decision, seq=record(actor, *extra, _decided_event(decision, vote)))
     _tell_later(approval, closed=approval)
     return decision
 
@@ -124,18 +136,21 @@ def _take_place(decision: Decision, *, seq: int) -> None:
     insert(closing)
 
 
-def announce(approval: ApprovalRequest) -> None:
+def announce(approval: ApprovalRequest, *, in_queue: bool = True) -> None:
     """Tell whoever listens that a request changed, once the change is committed."""
-    _tell_later(approval, closed=None)
+    _tell_later(approval, closed=None, in_queue=in_queue)
 
 
-def raise_version(approval: ApprovalRequest) -> None:
-    """Count a change that open pages should show, and announce it."""
+def raise_version(approval: ApprovalRequest, *, in_queue: bool = True) -> None:
+    """Count a change that open pages should show, and announce it.
+
+    ``in_queue`` is whether lists of requests may show it, and not the request's page alone.
+    """
     counted = _count(approval.pk)
     if counted is None:
         raise NotFound
     [approval.version] = counted
-    announce(approval)
+    announce(approval, in_queue=in_queue)
 
 
 @change(ApprovalRequest.id, returning=(F("version"),))
@@ -143,8 +158,15 @@ def _count(approval_id: UUID) -> tuple[QuerySet[ApprovalRequest], dict[str, Any]
     return ApprovalRequest.objects.filter(pk=approval_id), {"version": F("version") + 1}
 
 
-def _tell_later(approval: ApprovalRequest, *, closed: ApprovalRequest | None) -> None:
-    change = {"approval_id": approval.pk, "version": approval.version, "closed": closed}
+def _tell_later(
+    approval: ApprovalRequest, *, closed: ApprovalRequest | None, in_queue: bool = True
+) -> None:
+    change = {
+        "approval_id": approval.pk,
+        "version": approval.version,
+        "closed": closed,
+        "in_queue": in_queue,
+    }
 
     # A closure: Django 5.2 cannot name a functools.partial when a robust hook fails.
     def tell() -> None:
@@ -153,8 +175,14 @@ def _tell_later(approval: ApprovalRequest, *, closed: ApprovalRequest | None) ->
     transaction.on_commit(tell, robust=True)
 
 
-def _decided_event(decision: Decision) -> Event:
-    details: dict[str, Any] = {"source": decision.source, "reason": decision.reason}
+def _decided_event(decision: Decision, vote: Vote | None) -> Event:
+    details: dict[str, Any] = {
+        "source": decision.source,
+        "reason": decision.reason,
+        "row": fingerprint_of(decision),
+    }
+    if vote:
+        details["vote"] = fingerprint_of(vote)
     if decision.judgement_id:
         details["judgement"] = decision.judgement_id
     if approved_by := json.loads(decision.counted):
@@ -274,13 +302,13 @@ def current(approval_id: UUID) -> ApprovalRequest:
     Raises:
         NotFound: There is no such request.
     """
-    one = whole().filter(pk=approval_id)
-    approval = one.first()
-    if approval is None:
+    found = whole([approval_id])
+    if not found:
         raise NotFound
-    if approval.status == Status.PENDING and approval.expires_at <= database_now():
+    [approval] = found
+    if approval.status == Status.PENDING and approval.expires_at <= now_in(approval):
         expire(approval.pk)
-        return one.get()
+        [approval] = whole([approval_id])
     return approval
 
 

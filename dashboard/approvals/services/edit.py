@@ -33,6 +33,7 @@ from dashboard.approvals.rules.edit import (
     report_of_edit,
     text_of,
 )
+from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.grant import GrantScope
 from dashboard.approvals.rules.step import StepSaid
 from dashboard.approvals.services.closing import expire_locked, lock_to_judge, raise_version
@@ -168,6 +169,7 @@ def _event(edit: Edit, evaluation: Evaluation) -> Event:
         "demands": edit.demands,
         "findings": sorted(edit_rules.report_of_edit(edit).names),
         "steps": edit.steps,
+        "row": fingerprint_of(edit),
     }
     return Event("approval.edited", str(edit.approval_id), edit.digest, details)
 

@@ -17,6 +17,7 @@ from dashboard.approvals.errors import GrantRefused, NotAllowed, NotFound
 from dashboard.approvals.models import ApprovalRequest, Decision, Grant, Judgement, Vote
 from dashboard.approvals.rules.answer import is_enough, why_not_count
 from dashboard.approvals.rules.edit import report_of_edit, why_not_once
+from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.grant import (
     LONGEST_FOR_S,
     MOST_USES,
@@ -92,6 +93,7 @@ def _described(grant: Grant) -> dict[str, Any]:
         "most_uses": grant.most_uses,
         "made_from": str(grant.made_from_id),
         "edit": grant.edit_id,
+        "row": fingerprint_of(grant),
     }
 
 

@@ -10,6 +10,7 @@ from django.db import transaction
 from approval_client.wire import Source, Status, canonical_json
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Decision, Inspection, Judgement
+from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.judgement import as_judged, judged_anew
 from dashboard.approvals.services.closing import close, lock_to_judge, raise_version
 from dashboard.audit.services import Actor, Event, record
@@ -58,6 +59,8 @@ def judged_event(judgement: Judgement, evaluation: Evaluation) -> Event:
         "trace": evaluation.trace,
         "demands": judgement.demands,
         "findings": sorted(Report.from_json(judgement.inspection.report).names),
+        "inspection": fingerprint_of(judgement.inspection),
+        "row": fingerprint_of(judgement),
     }
     return Event("approval.judged", str(approval.pk), approval.digest, details)
 

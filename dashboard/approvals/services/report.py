@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
@@ -18,15 +18,19 @@ from dashboard.approvals.errors import (
     AlreadyFinished,
     AlreadyStarted,
     ApprovalExpired,
+    ClockBehind,
     DigestMismatch,
     IdempotencyConflict,
     NotApproved,
     NotFound,
     NotStarted,
     OnHold,
+    TakenBack,
 )
 from dashboard.approvals.models import ApprovalRequest, Hold, Judgement, Outcome
 from dashboard.approvals.queries import Answerable, outcomes_of
+from dashboard.approvals.rules.fingerprint import fingerprint_of
+from dashboard.approvals.rules.recall import recall_of
 from dashboard.approvals.services.closing import lock, raise_version
 from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.services import lock_for_judging
@@ -61,7 +65,8 @@ def report_outcome(
 
     Raises:
         NotFound: There is no such request of this agent.
-        NotApproved, DigestMismatch, ApprovalExpired, OnHold: It may not run.
+        NotApproved, DigestMismatch, ApprovalExpired, ClockBehind, TakenBack, OnHold: It may
+            not run.
         AlreadyStarted: The approval was used before.
         AlreadyFinished: Another report of the end came first.
         NotStarted: An end without a beginning.
@@ -84,10 +89,15 @@ def report_outcome(
         if approval.status != Status.APPROVED:
             raise NotApproved
         _check(judgement, report, outcomes, now)
-        outcomes.append(_insert(approval, idempotency_key, report, now))
-        raise_version(approval)
+        outcome = _insert(approval, idempotency_key, report, now)
+        outcomes.append(outcome)
+        raise_version(approval, in_queue=False)
         actor = Actor(f"agent:{token.agent.name}", f"token:{token.prefix}")
-        details = {"exit_code": report.exit_code, "duration_s": report.duration_s}
+        details = {
+            "exit_code": report.exit_code,
+            "duration_s": report.duration_s,
+            "row": fingerprint_of(outcome),
+        }
         event = Event(f"outcome.{report.state}", str(approval.pk), report.digest, details)
         record(actor, event)
         return _as_told(approval, judgement, outcomes)
@@ -100,7 +110,7 @@ def _reported(approval_id: UUID) -> QuerySet[Judgement]:
         "demands", "approval__content", "approval__evidence", "approval__objective"
     )
     decided = judgements.select_related(
-        "approval__decision__decided_by", "approval__decision__edit"
+        "approval__decision__decided_by", "approval__decision__edit", "approval__recall__person"
     )
     held = Exists(Hold.objects.filter(active=True))
     return decided.annotate(held=held, now=Now()).order_by("-id")[:1]
@@ -131,11 +141,19 @@ def _check(
         if not any(outcome.state == OutcomeState.STARTED for outcome in outcomes):
             raise NotStarted
         return
+    if recall := recall_of(judgement.approval):
+        raise TakenBack(recall)
     if vars(judgement)["held"]:
         raise OnHold
+    if now < decision.decided_at - _CLOCKS_DIFFER_BY:
+        raise ClockBehind(decision.decided_at)
     until = decision.valid_until or decision.decided_at
     if now >= until:
         raise ApprovalExpired(until)
+
+
+_CLOCKS_DIFFER_BY = timedelta(seconds=5)
+"""A clock that is corrected in small steps goes back by less."""
 
 
 def _insert(approval: ApprovalRequest, key: str, report: OutcomeReport, now: datetime) -> Outcome:

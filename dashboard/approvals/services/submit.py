@@ -19,6 +19,7 @@ from dashboard.approvals.clock import Now, now_in
 from dashboard.approvals.errors import IdempotencyConflict, NotAllowed, TooManyPending
 from dashboard.approvals.models import ApprovalRequest, Hold, Judgement
 from dashboard.approvals.queries import Answerable, answerable
+from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.judgement import asked_since, judged_by, question_of
 from dashboard.approvals.services.closing import announce, close
 from dashboard.approvals.services.grant import answer_by_grant
@@ -215,7 +216,12 @@ def _store(
     inspection = insert_inspection(approval, report, repeated)
     judgement = insert_judgement(inspection, revision, evaluation, approval.submitted_at)
     agent = Actor(f"agent:{approval.agent.name}", f"token:{token.prefix}")
-    submitted = Event("approval.submitted", str(approval.pk), approval.digest, pinned, agent)
+    details = {
+        **pinned,
+        "expires_at": approval.expires_at.isoformat(),
+        "row": fingerprint_of(approval),
+    }
+    submitted = Event("approval.submitted", str(approval.pk), approval.digest, details, agent)
     _follow(judgement, evaluation, submitted, held=held)
     return judgement
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
@@ -104,6 +104,15 @@ def reveal(*, approval_id: UUID, person: User, auth: str, places: Sequence[str])
             event = Event("approval.revealed", str(approval.pk), approval.digest, details)
             record(Actor(f"user:{person.username}", auth), event)
         return first
+
+
+def note_waiting(ids: Iterable[UUID]) -> None:
+    """Remember that agents wait for these now, which they were noted to have begun."""
+    with transaction.atomic():
+        polls = Poll.objects.filter(approval__id__among=ids)
+        if connection.features.has_select_for_update:  # in one order, as in note_polls
+            list(polls.order_by("pk").select_for_update().values_list("pk", flat=True))
+        polls.update(last_polled_at=database_now())
 
 
 def note_polls(last_polled: Mapping[UUID, datetime]) -> None:

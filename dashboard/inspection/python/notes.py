@@ -86,7 +86,7 @@ class PythonNotes:
         if len(ordered) <= MAX_FINDINGS:
             return ordered
         kept = sorted(gravest(ordered, MAX_FINDINGS), key=lambda f: (f.line, f.name))
-        sentence = f"There are {len(ordered) - MAX_FINDINGS} more findings, which are not listed."
+        sentence = f"{len(ordered) - MAX_FINDINGS} more findings are not listed."
         return [*kept, doubt("too-many-findings", sentence).finding(block=self._block)]
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from dashboard.live.push import current_hub
 from dashboard.management.background import EVERYTHING
+from dashboard.management.preflight import CannotStart, check_worker, misspelled
 
 
 class Command(BaseCommand):
@@ -19,6 +21,12 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **__: Any) -> None:
         """Run until SIGTERM or SIGINT."""
+        for doubt in misspelled(os.environ):
+            self.stderr.write(doubt)
+        try:
+            check_worker()
+        except CannotStart as error:
+            raise CommandError(str(error)) from None
         self.stdout.write("The worker runs. Stop it with Ctrl-C.")
         asyncio.run(_work())
 

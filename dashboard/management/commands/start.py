@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,12 @@ from dashboard.management.demonstrating import demo_agent, issue_demo_token
 from dashboard.management.files import Fits, few_fit, make_room
 from dashboard.management.listening import address, adopt, listen
 from dashboard.management.operator import cannot_be_used
-from dashboard.management.preflight import CannotStart, check_settings, is_loopback
+from dashboard.management.preflight import (
+    CannotStart,
+    check_settings,
+    is_loopback,
+    misspelled,
+)
 
 if TYPE_CHECKING:
     from dashboard.management.serving import DrainingServer
@@ -65,6 +71,8 @@ class Command(BaseCommand):
     def _get_ready(
         self, *, host: str, port: int, fd: int | None, insecure_http: bool, demo: bool, **_: Any
     ) -> tuple[int, AbstractContextManager[None]]:
+        for doubt in misspelled(os.environ):
+            self.stderr.write(doubt)
         with listen(host, port) if fd is None else adopt(fd) as listener:
             opened, port = address(listener)
             host = host if fd is None else opened

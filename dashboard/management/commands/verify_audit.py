@@ -1,46 +1,121 @@
-"""``approval-dashboard verify_audit``: prove that the audit log is whole."""
+"""``approval-dashboard verify_audit``: prove the audit log, and the tables by it."""
 
 from __future__ import annotations
 
-import re
+import time
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.db import DatabaseError
 
+from dashboard.accounts.services.people import OPERATOR
+from dashboard.approvals.rules.proof import rows_to_compare
+from dashboard.approvals.services import compare
+from dashboard.audit import queries
 from dashboard.audit.chain import Walk
-from dashboard.audit.services import verify
+from dashboard.audit.heads import Head, heads_file, kept_heads, read_heads
+from dashboard.audit.services import (
+    failed_with,
+    keep_verification,
+    verify,
+    verify_part,
+)
 from dashboard.management.operator import OperatorCommand
 
-_HEAD = re.compile(r"[0-9]{1,18}:[0-9a-f]{64}")
+_SAY_EVERY_S = 2.0
+_MOST_NAMED = 20
 
 
 class Command(OperatorCommand):
-    """Walk the audit log; name the first break and exit with status 1, or print its head.
+    """Walk the audit log and compare the tables with it; print the head of the log.
 
-    Keep the printed head elsewhere: ``--expect SEQ:HASH`` then finds a log whose end was cut off
-    and rewritten, which the chain alone cannot.
+    If something is wrong, name it and exit with status 1. Keep the printed head elsewhere:
+    ``--expect SEQ:HASH`` then finds a log that was rewritten together with the tables, which
+    nothing else can.
     """
 
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take a head that was printed before."""
+        """Take heads that were kept."""
         parser.add_argument("--expect", metavar="SEQ:HASH", help="a head printed earlier")
+        parser.add_argument("--heads", metavar="FILE", help="a file of heads that start kept")
 
-    def handle(self, *_: Any, expect: str | None, **__: Any) -> None:
-        """Verify, and print the head."""
-        walk = Walk()
-        seq, hash_ = _parse(expect) if expect else (0, walk.hash)
-        if found := verify(walk, expect={seq: hash_}):
-            raise CommandError(f"The audit log is broken: {found.reason}.")
+    def handle(self, *_: Any, expect: str | None, heads: str | None = None, **__: Any) -> None:
+        """Verify, keep what was found for every page to show, and print the head."""
+        expected = _kept(heads)
+        given = _parse(expect) if expect else failed_with()
+        if given:
+            expected[given[0]] = given[1]
+        walk, self._said_at = Walk(), time.monotonic()
+        if broken := self._walk(walk, expected):
+            problems = [broken]
+            title = f"The audit log is broken: {broken}."
+        else:
+            problems = self._compare()
+            title = "\n".join(
+                f"The tables and the audit log disagree: {said}." for said in problems
+            )
+        if not problems and (found := verify(walk, expected)):  # what was written meanwhile
+            problems = [found.reason]
+            title = f"The audit log is broken: {found.reason}."
+        with_head = given or (max(expected.items()) if expected else None)
+        self._keep(walk, problems[0] if problems else "", with_head)
+        if problems:
+            raise CommandError(title)
         self.stdout.write(f"The audit log is whole. Head: {walk.seq}:{walk.hash}")
 
+    def _walk(self, walk: Walk, expected: dict[int, str]) -> str:
+        head = queries.head()
+        last, before = head.seq if head else 0, -1
+        while walk.seq != before and walk.seq < last:
+            before = walk.seq
+            if found := verify_part(walk, expected):
+                return found.reason
+            self._say(f"Walked {walk.seq:,} of {last:,} entries.")
+        found = verify(walk, expected)
+        return found.reason if found else ""
 
-def _parse(expect: str) -> tuple[int, str]:
-    if not _HEAD.fullmatch(expect):
+    def _compare(self) -> list[str]:
+        rows, compared, problems = rows_to_compare(), 0, list[str]()
+        for count, found in compare():
+            compared += count
+            problems += [one.said for one in found]
+            self._say(f"Compared {compared:,} of {max(rows, compared):,} rows with the log.")
+            if len(problems) >= _MOST_NAMED:
+                return [*problems[:_MOST_NAMED], "and perhaps more: this stopped here"]
+        return problems
+
+    def _say(self, progress: str) -> None:
+        """Tell whoever waits how far it is; the answer alone goes to stdout."""
+        if time.monotonic() - self._said_at >= _SAY_EVERY_S:
+            self._said_at = time.monotonic()
+            self.stderr.write(progress)
+            self.stderr.flush()
+
+    def _keep(self, walk: Walk, problem: str, expect: tuple[int, str] | None) -> None:
+        try:
+            keep_verification(OPERATOR, walk, problem, expect=expect)
+        except DatabaseError as error:  # a copy that nothing can be written to
+            self.stderr.write(f"What was found could not be kept for the pages: {error}")
+
+
+def _kept(heads: str | None) -> dict[int, str]:
+    path = Path(heads) if heads else heads_file()
+    try:
+        return read_heads(Path(heads)) if heads else kept_heads()
+    except (OSError, ValueError) as error:
+        raise CommandError(
+            f"Nothing was verified. The heads in {path} cannot be read: {error}"
+        ) from None
+
+
+def _parse(expect: str) -> Head:
+    head = Head.parse(expect)
+    if head is None or " " in expect:
         raise CommandError(
             "Nothing was verified. Give --expect as SEQ:HASH, the way this command printed it."
         )
-    seq, _, hash_ = expect.partition(":")
-    return int(seq), hash_
+    return head

@@ -1,8 +1,9 @@
 """What has to be sent, who sends it now, and what came of it.
 
-The order of closings is the outbox: it is written with each decision, and here we keep how far we
-have read. So a crash between a decision and its delivery costs time and no message, and a webhook
-can neither delay a decision nor make it fail.
+The order of closings and recalls is the outbox: it is written with each decision, and when an
+approval is taken back, and here we keep how far we have read. So a crash between a decision and
+its delivery costs time and no message, and a webhook can neither delay a decision nor make it
+fail.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, F, Min, OuterRef
+from django.db.models import BooleanField, Exists, F, Min, OuterRef, Value
 
-from approval_client.wire import canonical_json, webhook_signature
+from approval_client.wire import Status, canonical_json, webhook_signature
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.models import Closing
+from dashboard.approvals.models import Closing, Recall
+from dashboard.audit.services import Actor, Event, record
 from dashboard.notifications.errors import SecretLost
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.secrets import signing_keys
@@ -47,10 +49,17 @@ class Attempt(NamedTuple):
 
 
 def queue_decided() -> int:
-    """Make deliveries of what was decided since we looked; returns how many were made."""
-    new = Closing.objects.filter(agent=OuterRef("agent"), seq__gt=OuterRef("after"))
-    behind = Webhook.objects.filter(Exists(new), is_active=True).order_by("pk")
-    return sum(_queue(pk) for pk in list(behind.values_list("pk", flat=True)))
+    """Make deliveries of what was decided or taken back since we looked; returns how many."""
+    # Two queries, not one with OR: for that PostgreSQL reads both tables whole.
+    new = {"agent": OuterRef("agent"), "seq__gt": OuterRef("after")}
+    behind = {
+        pk
+        for change in (Closing, Recall)
+        for pk in Webhook.objects.filter(
+            Exists(change.objects.filter(**new)), is_active=True
+        ).values_list("pk", flat=True)
+    }
+    return sum(_queue(pk) for pk in sorted(behind))
 
 
 def webhooks_with_due(besides: Iterable[int], limit: int) -> list[int]:
@@ -69,7 +78,7 @@ def begin(webhook_id: int) -> Attempt | None:
     """
     while True:
         now = database_now()
-        due = Delivery.objects.select_related("webhook", "approval__decision")
+        due = Delivery.objects.select_related("webhook", "approval__decision", "approval__recall")
         due = due.filter(webhook=webhook_id, state=State.WAITING, due_at__lte=now)
         delivery = due.filter(webhook__is_active=True).order_by("due_at", "pk").first()
         if delivery is None:
@@ -113,19 +122,46 @@ def pause_s(attempts: int, chance: float) -> float:
 @transaction.atomic
 def _queue(webhook_id: int) -> int:
     webhook = Webhook.objects.select_for_update().get(pk=webhook_id)
-    new = Closing.objects.filter(agent=webhook.agent_id, seq__gt=webhook.after)
-    closings = list(new.order_by("seq")[:_BATCH]) if webhook.is_active else []
-    if not closings:
+    changes = _changes(webhook) if webhook.is_active else []
+    if not changes:
         return 0
-    first = database_now() - timedelta(microseconds=len(closings))
-    moments = [first + timedelta(microseconds=place) for place in range(len(closings))]
+    first = database_now() - timedelta(microseconds=len(changes))
+    moments = [first + timedelta(microseconds=place) for place in range(len(changes))]
     Delivery.objects.bulk_create(
         # Each a little later than the one before, so that they are sent in order.
-        Delivery(webhook=webhook, approval_id=closing.approval_id, made_at=at, due_at=at)
-        for closing, at in zip(closings, moments, strict=True)
+        Delivery(
+            webhook=webhook,
+            approval_id=change.approval_id,
+            taken_back=change.taken_back,
+            made_at=at,
+            due_at=at,
+        )
+        for change, at in zip(changes, moments, strict=True)
     )
-    Webhook.objects.filter(pk=webhook_id).update(after=closings[-1].seq)
-    return len(closings)
+    Webhook.objects.filter(pk=webhook_id).update(after=changes[-1].seq)
+    return len(changes)
+
+
+class _Change(NamedTuple):
+    """What a host is told of: that a request was decided, or that an approval was taken back."""
+
+    seq: int
+    approval_id: UUID
+    taken_back: bool
+
+
+def _changes(webhook: Webhook) -> list[_Change]:
+    """Read what is new, in order. In one statement: of two, one could skip what the other saw."""
+    new = {"agent": webhook.agent_id, "seq__gt": webhook.after}
+    decided, back = (
+        model.objects.filter(**new)
+        .order_by()
+        .annotate(taken_back=Value(taken_back, BooleanField()))
+        .values_list(*_Change._fields)
+        for model, taken_back in ((Closing, False), (Recall, True))
+    )
+    rows = decided.union(back, all=True).order_by("seq")[:_BATCH]
+    return [_Change(*row) for row in rows]
 
 
 def _attempt(delivery: Delivery, now: datetime) -> Attempt:
@@ -146,25 +182,46 @@ def _attempt(delivery: Delivery, now: datetime) -> Attempt:
 
 def _body(delivery: Delivery) -> bytes:
     approval = delivery.approval
-    decided_at = approval.decision.decided_at.astimezone(UTC).isoformat(timespec="microseconds")
+    status, at = approval.status, approval.decision.decided_at
+    if delivery.taken_back:  # told as agents are told it
+        status, at = Status.CANCELLED, approval.recall.taken_back_at
+    decided_at = at.astimezone(UTC).isoformat(timespec="microseconds")
     data = {
         "id": str(approval.pk),
-        "status": approval.status,
+        "status": status,
         "decided_at": decided_at.replace("+00:00", "Z"),
         "digest": approval.digest,
+        **({"taken_back": True} if delivery.taken_back else {}),
     }
-    told = {"type": f"approval.{approval.status}", "timestamp": data["decided_at"], "data": data}
+    told = {"type": f"approval.{status}", "timestamp": data["decided_at"], "data": data}
     return canonical_json(told).encode()
 
 
 def _settle(delivery_id: UUID, number: int, sent: Sent) -> bool:
     if sent.taken:
         return _conclude(delivery_id, number, State.DELIVERED, sent.said)
+    if sent.is_gone:
+        return _switch_off(delivery_id, number, sent.said)
     if number >= MOST_ATTEMPTS:
         return _conclude(delivery_id, number, State.GIVEN_UP, sent.said)
     pause = timedelta(seconds=pause_s(number, random.random()))  # noqa: S311 - spreads calls only
     mine = Delivery.objects.filter(pk=delivery_id, state=State.WAITING, attempts=number)
     return bool(mine.update(due_at=database_now() + pause, said=sent.said))
+
+
+@transaction.atomic
+def _switch_off(delivery_id: UUID, number: int, said: str) -> bool:
+    """Stop calling a host that said it is gone, as Standard Webhooks ask of a sender."""
+    of = Webhook.objects.select_for_update(of=("self",)).select_related("agent")
+    webhook = of.get(deliveries=delivery_id)
+    if not _conclude(delivery_id, number, State.GIVEN_UP, said):
+        return False  # somebody else has it by now, or the webhook was switched off
+    Webhook.objects.filter(pk=webhook.pk).update(is_active=False)
+    waiting = Delivery.objects.filter(webhook=webhook, state=State.WAITING)
+    waiting.update(state=State.DROPPED, said=f"{said} So the webhook was switched off.")
+    subject = f"agent:{webhook.agent.name}"
+    record(Actor("server"), Event("webhook.switched_off", subject, details={"said": said}))
+    return True
 
 
 def _conclude(delivery_id: UUID, number: int, state: State, said: str) -> bool:

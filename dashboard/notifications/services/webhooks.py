@@ -11,7 +11,7 @@ from django.db.models import Max
 from dashboard.accounts import roles
 from dashboard.accounts.models import Agent, User
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.models import Closing
+from dashboard.approvals.models import Closing, Recall
 from dashboard.audit.services import Actor, Event, record
 from dashboard.notifications.addresses import checked_url
 from dashboard.notifications.errors import NotAllowed, NotFound, NotSent
@@ -45,7 +45,7 @@ def set_webhook(*, agent: Agent, url: str, by: User, auth: str) -> tuple[Webhook
             url=url,
             salt=salt,
             fingerprint=fingerprint(salt),
-            after=_newest_closing(agent),
+            after=_newest_change(agent),
             changed_by=by,
             changed_at=now,
         )
@@ -99,7 +99,7 @@ def switch(*, agent_id: int, on: bool, by: User, auth: str) -> bool:
         return False
     webhook.is_active = on
     if on:
-        webhook.after = _newest_closing(webhook.agent)
+        webhook.after = _newest_change(webhook.agent)
     else:
         waiting = Delivery.objects.filter(webhook=webhook, state=State.WAITING)
         waiting.update(state=State.DROPPED, said="The webhook was switched off.")
@@ -151,9 +151,9 @@ def _check(person: User) -> None:
         raise NotAllowed
 
 
-def _newest_closing(agent: Agent) -> int:
-    newest = Closing.objects.filter(agent=agent).aggregate(seq=Max("seq"))["seq"]
-    return int(newest or 0)
+def _newest_change(agent: Agent) -> int:
+    of_agent = [kind.objects.filter(agent=agent) for kind in (Closing, Recall)]
+    return max(rows.aggregate(seq=Max("seq"))["seq"] or 0 for rows in of_agent)
 
 
 def _host(url: str) -> str:

@@ -29,10 +29,11 @@ from dashboard.approvals.models import (
 from dashboard.approvals.rules.answer import votes_that_count
 from dashboard.approvals.rules.grant import GrantScope, GrantTerms
 from dashboard.approvals.rules.likeness import earlier_answer, saw_the_end
+from dashboard.approvals.rules.recall import may_recall, recall_of
 from dashboard.approvals.rules.step import StepSaid
 from dashboard.approvals.services import Basis
 from dashboard.policies.demands import Required
-from dashboard.web import times
+from dashboard.web import times, words
 from dashboard.web.access import auth
 from dashboard.web.desk.grant import grant_offer
 from dashboard.web.desk.judgement import count_of_people, last_judgement
@@ -85,7 +86,7 @@ class InViewField(forms.CharField):
 def _in_view(said: Any) -> dict[str, Any]:
     of, seen, unit = int(said["of"]), int(said["seen"]), str(said["unit"])
     spans = [tuple(map(int, span)) for span in said["spans"]]
-    if unit not in ("line", "part") or not 0 <= seen <= of <= _MOST_PARTS:
+    if unit not in _UNITS or not 0 <= seen <= of <= _MOST_PARTS:
         raise ValueError(unit)
     if len(spans) > _MOST_SPANS:
         raise ValueError(unit)
@@ -98,6 +99,8 @@ def _in_view(said: Any) -> dict[str, Any]:
         raise ValueError(seen)
     return {"unit": unit, "of": of, "seen": seen, "spans": [list(span) for span in spans]}
 
+
+_UNITS = ("line", "step", "argument", "part")
 
 _MOST_SPANS = 60
 
@@ -310,6 +313,20 @@ class GrantNote:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RecallNote:
+    """That an approval was taken back.
+
+    Attributes:
+        by: ``"you"``, or a name.
+        reason: Why, in that person's words.
+    """
+
+    by: str
+    at: datetime
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RequestResult:
     """What stands where the buttons were.
 
@@ -324,6 +341,8 @@ class RequestResult:
         seen: What of it was in view of whoever decided, in a sentence; empty if nobody counted.
         since: What happened after that, one sentence each.
         error, output: What the agent reports about the end; its voice.
+        recall: How the approval was taken back, if it was.
+        may_recall: Whether this person can take it back now.
     """
 
     status: str
@@ -338,6 +357,8 @@ class RequestResult:
     since: list[str]
     error: str
     output: str
+    recall: RecallNote | None
+    may_recall: bool
 
 
 def result_of(
@@ -352,7 +373,7 @@ def result_of(
     said_yes = _voters(approval, decision, person)
     alone = not said_yes or decision.status != Status.APPROVED
     return RequestResult(
-        status=decision.status,
+        status=words.standing(approval)[0],
         headline=(_headline(decision, person) if alone else _approved_by(said_yes))
         + (", with a change" if decision.edit_id else ""),
         edit_id=decision.edit_id,
@@ -362,10 +383,20 @@ def result_of(
         reason=decision.reason if alone and _has_own_reason(decision) else "",
         reason_is_untrusted=decision.source == Source.AGENT,
         seen=in_view_in_words(decision.shown),
-        since=_since(decision, reported, now, held=held),
+        since=_since(approval, reported, now, held=held),
         error=finished.error if finished else "",
         output=finished.output_head if finished else "",
+        recall=_recall_note(approval, person),
+        may_recall=may_recall(approval, person, now),
     )
+
+
+def _recall_note(approval: ApprovalRequest, person: User) -> RecallNote | None:
+    recall = recall_of(approval)
+    if recall is None:
+        return None
+    by = "you" if recall.person_id == person.pk else recall.person.username
+    return RecallNote(by=by, at=recall.taken_back_at, reason=recall.reason)
 
 
 def _headline(decision: Decision, person: User) -> str:
@@ -414,10 +445,13 @@ def _has_own_reason(decision: Decision) -> bool:
 
 
 def _since(
-    decision: Decision, reported: dict[str, Outcome], now: datetime, *, held: bool
+    approval: ApprovalRequest, reported: dict[str, Outcome], now: datetime, *, held: bool
 ) -> list[str]:
+    decision = approval.decision
     if decision.status != Status.APPROVED:
         return [_NOTHING_RAN]
+    if recall_of(approval):
+        return [f"The agent had not started it, so nothing ran. {_NO_MORE}"]
     started = reported.get(OutcomeState.STARTED)
     if started is None:
         return [_not_started(decision, now, held=held)]
@@ -502,6 +536,7 @@ _NOT_WHOLE = (
 _SENT_AGAIN = (
     Incomplete,
     refusals.ReasonMissing,
+    refusals.RecallReasonMissing,
     refusals.GrantRefused,
     refusals.StepsRefused,
 )

@@ -10,11 +10,11 @@ from django import forms
 from django.utils.safestring import SafeString
 
 from dashboard.accounts.models import User
-from dashboard.accounts.queries import reviewers
+from dashboard.accounts.queries import names_of_reviewers, reviewers
 from dashboard.approvals import services
 from dashboard.approvals.models import ApprovalRequest, Assignment
 from dashboard.approvals.rules import snooze
-from dashboard.approvals.rules.view import presence
+from dashboard.approvals.rules.view import Presence, presence
 from dashboard.policies.demands import Required
 from dashboard.web import times
 from dashboard.web.access import auth
@@ -95,14 +95,23 @@ class AssignmentPanel:
 
 
 def assignment_panel(
-    approval: ApprovalRequest, required: Required, person: User, now: datetime, *, may_act: bool
+    approval: ApprovalRequest,
+    required: Required,
+    person: User,
+    now: datetime,
+    *,
+    found: Presence | None,
+    may_act: bool,
 ) -> AssignmentPanel:
-    """Describe the assignment of a pending request for ``person``."""
-    found = presence([approval.pk], person, now)
+    """Describe the assignment of a pending request for ``person``.
+
+    ``found`` says who attends to what, where that was read before.
+    """
+    found = found or presence([approval.pk], person, now)
     assignment, back = found.assignments.get(approval.pk), found.snoozed_until.get(approval.pk)
     offered = snooze.choices(now, approval.expires_at) if may_act else []
     extra = extension_offer(approval, required, now) if may_act else None
-    names = [other.username for other in reviewers() if other != person] if may_act else []
+    names = [name for name in names_of_reviewers() if name != person.username] if may_act else []
     whose = (assignment.person_id, assignment.assigned_at) if assignment else None
     return AssignmentPanel(
         assigned=_assigned(assignment, person, now) if assignment else None,

@@ -217,14 +217,18 @@ def _found(one: JudgedRequest) -> Iterator[tuple[str, str, SafeString]]:
 
 def _left_out(alone: Sequence[Alone]) -> list[LeftOut]:
     asked = ApprovalRequest.objects.filter(pk__in=[one.id for one in alone]).annotate(
-        head=Left("content", HEAD), tail=Right("content", TAIL), report=queries.last_report()
+        head=Left("content", HEAD),
+        tail=Right("content", TAIL),
+        report=queries.last_report(),
+        lines=queries.lines_of_code(HEAD),
     )
     titles = {one.pk: _title(one) for one in asked.defer("content", "evidence", "objective")}
     return [LeftOut(one.id, titles.get(one.id, _UNKNOWN), one.why) for one in alone]
 
 
 def _title(one: Any) -> SafeString:
-    return title(one.kind, one.head, one.tail, Report.from_json(one.report))
+    report, lines = Report.from_json(one.report), queries.counted_lines(one)
+    return title(one.kind, one.head, one.tail, report, lines=lines)
 
 
 _Path = tuple[str, ...]

@@ -18,13 +18,14 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import reviewers
 from dashboard.approvals import queries, services
-from dashboard.approvals.clock import database_now
+from dashboard.approvals.clock import now_in
 from dashboard.approvals.errors import AlreadyClosed, NotFound, Refused
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
 from dashboard.approvals.rules import edit as edit_rules
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.edit import ALLOWED_FOR, edited, judged_now, report_of_edit
 from dashboard.approvals.rules.judgement import demands_of
+from dashboard.approvals.rules.view import is_revealed
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect
 from dashboard.policies.judgement_wording import plainly
@@ -112,6 +113,8 @@ def edit_view(
     why_not = _why_not(approval, edit, required, person, now)
     rejected = f"The policy rejects this now. {evaluation.reason}"
     reading = _edited_content(approval, edit, person, host)
+    # Its difference may hold a secret that the edit does not, and that they had shown.
+    redacts = reading.redacts and not is_revealed(approval.pk, person.pk)
     edit.approval = approval
     return EditView(
         id=edit.pk,
@@ -119,8 +122,8 @@ def edit_view(
         is_mine=is_mine,
         at=times.moment(edit.edited_at, now),
         digest=edit.digest,
-        sections=_sections(approval, edit, redacts=reading.redacts),
-        steps=list(step_rows(approval, edit, redacts=reading.redacts)),
+        sections=_sections(approval, edit, redacts=redacts),
+        steps=list(step_rows(approval, edit, redacts=redacts)),
         reading=reading,
         sentences=plainly(evaluation.trace, required),
         demands=demands_in_words(required, approval),
@@ -224,7 +227,7 @@ def _editor_page(
     sent = request.POST.get("text", "") if request.method == "POST" else None
     context = {
         "approval": approval,
-        "state": state_of(approval, request.user, database_now()),
+        "state": state_of(approval, request.user, now_in(approval)),
         "editor": replace(
             editor(approval, base, sent), who_approves=_who_approves(approval, request.user)
         ),
@@ -251,7 +254,7 @@ def _edit_page(
     kept: Edit,
     refusal: Refused | None = None,
 ) -> HttpResponse:
-    now, sent = database_now(), request.POST if refusal else None
+    now, sent = now_in(approval), request.POST if refusal else None
     context = {
         "approval": approval,
         "state": state_of(approval, request.user, now),

@@ -21,16 +21,22 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_GET, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from approval_client.wire import Kind, OutcomeState, Source, Status
 from dashboard.accounts.models import User, plain_name
 from dashboard.accounts.queries import agents, people
-from dashboard.approvals import services
+from dashboard.approvals import queries, services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.approvals.rules import history as history_rules
-from dashboard.approvals.rules.history import EXPORTED, HistoryFilter, HistoryPlace
+from dashboard.approvals.rules.history import (
+    EXPORTED,
+    HistoryFilter,
+    HistoryPage,
+    HistoryPlace,
+)
+from dashboard.approvals.rules.recall import recall_of
 from dashboard.inspection.findings import Report
 from dashboard.web import errors, times, words
 from dashboard.web.access import actor, for_readers
@@ -165,13 +171,13 @@ def history_rows(
 
 def _row(approval: ApprovalRequest, person: User, now: datetime) -> HistoryRow:
     decision: Decision | None = getattr(approval, "decision", None)
-    said = _summarized(approval)
+    said, (status, word) = summary_of(approval), words.standing(approval)
     return HistoryRow(
         id=approval.pk,
         kind=approval.kind,
         kind_word=words.KINDS[Kind(approval.kind)],
-        status=approval.status,
-        status_word=words.STATUSES[Status(approval.status)],
+        status=status,
+        status_word=word,
         title=said.title,
         summary=said.line,
         agent=approval.agent.name,
@@ -184,14 +190,18 @@ def _row(approval: ApprovalRequest, person: User, now: datetime) -> HistoryRow:
     )
 
 
-def _summarized(approval: Any) -> Summary:
+def summary_of(approval: Any) -> Summary:
+    """Tell a request that was read with ``rules.history.needed_for_a_title()``."""
     report = Report.from_json(approval.report) if approval.report else Report()
-    return summarized(approval.kind, approval.head, approval.tail, report)
+    lines = queries.counted_lines(approval)
+    return summarized(approval.kind, approval.head, approval.tail, report, lines=lines)
 
 
 def _ran(approval: ApprovalRequest, decision: Decision, now: datetime) -> str:
     if decision.status != Status.APPROVED:
         return ""
+    if recall := recall_of(approval):
+        return f"taken back by {recall.person.username}, never started"
     reported = {outcome.state: outcome for outcome in approval.outcomes.all()}
     finished = reported.get(OutcomeState.FINISHED)
     if finished:
@@ -267,11 +277,14 @@ def history(request: PersonRequest) -> HttpResponse:
     return _page(request, HistoryForm(request.GET))
 
 
-@require_GET
+@require_POST
 @for_readers
 def export(request: PersonRequest) -> HttpResponseBase:
-    """Stream every row that the filter matches, and record the export."""
-    form, name = HistoryForm(request.GET), request.GET.get("format", "csv")
+    """Stream every row that the filter in the address matches, and record the export.
+
+    By a form, because it writes to the log: a link on another site would write there too.
+    """
+    form, name = HistoryForm(request.GET), request.POST.get("format", "csv")
     if name not in FORMATS:
         return errors.not_found(request)
     if not form.is_valid():
@@ -286,18 +299,17 @@ def export(request: PersonRequest) -> HttpResponseBase:
 
 
 def _page(request: PersonRequest, form: HistoryForm, status: int = HTTPStatus.OK) -> HttpResponse:
-    found, older = [], ""
+    found, chosen = HistoryPage([], None, None), {}
     if form.is_valid():
-        found = history_rules.page(form.wanted(), form.cleaned_data["after"], PAGE_SIZE + 1)
-    shown, chosen = found[:PAGE_SIZE], form.chosen() if form.is_valid() else {}
-    if len(found) > PAGE_SIZE:
-        last = shown[-1]
-        older = urlencode(chosen | {"after": str(HistoryPlace(last.submitted_at, last.pk))})
+        chosen = form.chosen()
+        found = history_rules.page(form.wanted(), form.cleaned_data["after"], PAGE_SIZE)
     context: dict[str, Any] = {
         "form": form,
-        "rows": history_rows(shown, request.user, database_now()),
+        "rows": history_rows(found.rows, request.user, database_now()),
         "chosen": urlencode(chosen),
-        "older": older,
+        "older": urlencode(chosen | {"after": str(found.older)}) if found.older else "",
+        "looked_to": found.looked_to,
+        "looked_through": f"{history_rules.LOOKED_THROUGH:,}",
         "from_the_newest": not form.data.get("after"),
         "agents": agents().prefetch_related(None).values_list("name", flat=True),
         "people": people().values_list("username", flat=True),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from http import HTTPStatus
 from itertools import islice
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
 from zoneinfo import ZoneInfo, available_timezones
@@ -21,7 +20,7 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
-from approval_client.wire import Kind, Source, Status
+from approval_client.wire import Status
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
@@ -30,16 +29,23 @@ from dashboard.approvals.rules import insight as insight_rules
 from dashboard.approvals.rules.insight import (
     MOST_LISTED,
     NO_RULE,
-    AskedRequest,
-    CountedVote,
+    PERSON,
+    PLACES,
+    WAITS,
+    WHOLE,
+    Days,
+    DaySums,
+    FastVote,
     Period,
     PersonTally,
     Tally,
+    Times,
     percentile,
     share,
 )
 from dashboard.web import times, words
 from dashboard.web.access import for_readers
+from dashboard.web.desk.history import summary_of
 from dashboard.web.drawing import charts
 from dashboard.web.drawing.charts import (
     DaysChart,
@@ -50,6 +56,8 @@ from dashboard.web.drawing.charts import (
 )
 from dashboard.web.drawing.markup import untrusted
 from dashboard.web.http import PersonRequest
+
+T = TypeVar("T")
 
 LAST_DAYS = (7, 30, 90)
 
@@ -196,12 +204,12 @@ def percent(part: float) -> str:
     return f"{part * 100:.0f} %"
 
 
-def _half(values: list[float]) -> Number:
-    return percentile(values, 50)
+def _half(times: Times) -> Number:
+    return percentile(times, 50)
 
 
-def _most(values: list[float]) -> Number:
-    return percentile(values, 90)
+def _most(times: Times) -> Number:
+    return percentile(times, 90)
 
 
 GROUPS: tuple[Column, ...] = (
@@ -220,7 +228,7 @@ PEOPLE: tuple[Column, ...] = (
     Column("rate", "Approved", lambda a: a.rate, percent, has_bar=True),
     Column("waited", "Answered after, median", lambda a: _half(a.waited_s), times.length),
     Column("looked", "First view to approval, median", lambda a: _half(a.after_s), times.length),
-    Column("quick", "Within 1 s of first view", lambda a: a.quick, count, is_bad=True),
+    Column("quick", "In view under 2 s", lambda a: a.quick, count, is_bad=True),
     Column("unread", "Over 10 lines a second", lambda a: a.unread, count, is_bad=True),
     Column("overruled", "Approved, then rejected", lambda a: a.overruled, count, is_bad=True),
     Column(
@@ -289,18 +297,17 @@ class Figure(NamedTuple):
     note: str
 
 
-def overview(asked: Sequence[AskedRequest], votes: Sequence[CountedVote]) -> list[Figure]:
+def overview(sums: DaySums) -> list[Figure]:
     """Sum up the period."""
-    total = insight_rules.tally(asked)
-    alone = Counter(one.source for one in asked)
-    reasons = [one.reason for one in asked if one.source == Source.REVIEWER]
-    given = insight_rules.share(sum(bool((r or "").strip()) for r in reasons), len(reasons))
+    total = sums.whole
     answered = total.approved + total.rejected
+    given = share(total.reasons, answered)
+    people = sums.people.values()
     return [
         Figure(
             "Requests",
             f"{total.asked:,}",
-            f"{alone[Source.POLICY]:,} answered by the policy, {alone[Source.GRANT]:,} by a "
+            f"{total.by_policy:,} answered by the policy, {total.by_grant:,} by a "
             f"remembered approval, {total.of_people:,} asked people",
         ),
         Figure(
@@ -316,43 +323,34 @@ def overview(asked: Sequence[AskedRequest], votes: Sequence[CountedVote]) -> lis
         ),
         Figure(
             "Fast approvals",
-            f"{sum(vote.is_fast for vote in votes):,}",
-            f"of {len(votes):,}: within 1 s of the first view, or over 10 lines a second",
+            f"{sum(tally.fast for tally in people):,}",
+            f"of {sum(tally.approvals for tally in people):,}: in view under 2 s, or over 10 "
+            "lines a second",
         ),
     ]
 
 
-def table(
-    form: InsightForm,
-    asked: Sequence[AskedRequest],
-    votes: Sequence[CountedVote],
-    period: Period,
-    person: User,
-) -> Table:
+def table(form: InsightForm, days: Days, sums: DaySums, period: Period, person: User) -> Table:
     """Return the table that the address asks for; reviewers see only their own row of people."""
     by = form.table
     columns = PEOPLE if by == "person" else GROUPS
-    found = _people(asked, votes, person) if by == "person" else _groups(by, asked, period)
+    found = _groups(by, days, sums, person)
     sort = _known(form.cleaned_data.get("sort") or "", columns) or _FIRST.get(by, "-asked")
     ordered = _sorted(found, columns, sort)
     names = [name for name, _ in ordered[:MOST_ROWS]]
-    lines = _sparklines(names, asked, period) if by == "agent" else {}
+    lines = _sparklines(names, days, period) if by == "agent" else {}
     return Table(
         title=TABLES[by],
         heads=_heads(form, by, columns, sort),
         has_lines=bool(lines),
-        rows=[
-            _row(by, name, sums, columns, lines.get(name)) for name, sums in ordered[:MOST_ROWS]
-        ],
+        rows=[_row(by, name, one, columns, lines.get(name)) for name, one in ordered[:MOST_ROWS]],
         more=max(0, len(ordered) - MOST_ROWS),
     )
 
 
-def _sparklines(
-    names: Sequence[str], asked: Sequence[AskedRequest], period: Period
-) -> dict[str, Sparkline]:
+def _sparklines(names: Sequence[str], days: Days, period: Period) -> dict[str, Sparkline]:
     each = days_each(period)
-    found = insight_rules.approvals_by_day(asked, period, each)
+    found = insight_rules.approvals_by_day(days, period, each)
     none = [0] * insight_rules.stretches(period, each)
     return {name: charts.sparkline(found.get(name, none), each) for name in names}
 
@@ -365,24 +363,18 @@ def sees_everybody(person: User) -> bool:
 Sums = Mapping[str, Tally | PersonTally]
 
 
-def _people(asked: Sequence[AskedRequest], votes: Sequence[CountedVote], person: User) -> Sums:
-    found = insight_rules.by_person(asked, votes)
-    if sees_everybody(person):
-        return found
-    return {name: sums for name, sums in found.items() if name == person.username}
-
-
-def _groups(by: str, asked: Sequence[AskedRequest], period: Period) -> Sums:
+def _groups(by: str, days: Days, sums: DaySums, person: User) -> Sums:
+    if by == PERSON:
+        return _seen_by(person, sums.people)
     if by == "day":
-        begin = period.since
-        return insight_rules.by(lambda one: _day(begin + timedelta(seconds=one.since_s)), asked)
-    if by == "rule":
-        return insight_rules.by(lambda one: insight_rules.deciding_rule(one.trace), asked)
-    return insight_rules.by(lambda one: str(getattr(one, by)), asked)
+        return {f"{day:%Y-%m-%d}": one.whole for day, one in days.items()}
+    return sums.groups[by]
 
 
-def _day(at: datetime) -> str:
-    return f"{at:%Y-%m-%d}"
+def _seen_by(person: User, people: Mapping[str, T]) -> Mapping[str, T]:
+    if sees_everybody(person):
+        return people
+    return {name: sums for name, sums in people.items() if name == person.username}
 
 
 def _known(sort: str, columns: Sequence[Column]) -> str:
@@ -433,7 +425,8 @@ def _row(
 
 
 def _revisions(sums: Tally) -> str:
-    first, last = min(sums.revisions, default=0), max(sums.revisions, default=0)
+    numbers = [int(number) for number in sums.revisions]
+    first, last = min(numbers, default=0), max(numbers, default=0)
     return f"revision {first}" if first == last else f"revisions {first} to {last}"
 
 
@@ -443,12 +436,12 @@ def _cell(column: Column, value: float | None) -> TableCell:
     return TableCell(_or_none(value, column.write), column.words, tone, bar)
 
 
-def _time(words: str, values: Sequence[float]) -> Figure:
-    most = percentile(values, 90)
+def _time(words: str, times_: Times) -> Figure:
+    most = percentile(times_, 90)
     note = (
         f"at the median; 90 % within {times.length(most)}" if most is not None else "nothing yet"
     )
-    return Figure(words, _or_none(percentile(values, 50), times.length), note)
+    return Figure(words, _or_none(percentile(times_, 50), times.length), note)
 
 
 def _or_none(value: float | None, write: Callable[[float], str]) -> str:
@@ -484,20 +477,16 @@ class InsightCharts:
 
 
 def insight_charts(
-    form: InsightForm,
-    asked: Sequence[AskedRequest],
-    yeses: Sequence[CountedVote],
-    period: Period,
-    person: User,
+    form: InsightForm, days: Days, sums: DaySums, period: Period, person: User
 ) -> InsightCharts:
     """Draw the period; reviewers see only their own approvals one by one."""
     each = days_each(period)
-    found = insight_rules.time_to_decision(asked)
-    own = [yes for yes in yeses if sees_everybody(person) or yes.person == person.username]
+    found = insight_rules.time_to_decision(sums.whole)
+    own = _seen_by(person, sums.places)
     dots = insight_rules.readings(own)
-    outcomes = insight_rules.outcomes_by_day(asked, period, each)
+    outcomes = insight_rules.outcomes_by_day(days, period, each)
     zone = form.time_zone
-    waits = insight_rules.waiting_by_hour(asked, period, zone)
+    waits = insight_rules.waiting_by_hour(days, zone)
     return InsightCharts(
         days=charts.days_chart(outcomes, period.since.date(), each),
         outcomes=list(charts.OUTCOME_WORDS.items()),
@@ -508,7 +497,7 @@ def insight_charts(
         levels=charts.level_words(),
         zone=str(zone),
         reading=charts.reading_chart(dots),
-        unknown=len(own) - sum(dot.approvals for dot in dots),
+        unknown=sum(one.unknown for one in own.values()),
     )
 
 
@@ -519,11 +508,11 @@ def days_each(period: Period) -> int:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToldAnswer:
-    """One answer to one request."""
+    """One answer to one request. ``title`` is what the queue says of it."""
 
     id: UUID
     kind: str
-    kind_word: str
+    title: SafeString
     agent: str
     person: str
     said: str
@@ -551,33 +540,29 @@ class InsightNotes:
     more_disagreements: int
 
 
-def notes(
-    asked: Sequence[AskedRequest], votes: Sequence[CountedVote], period: Period, person: User
-) -> InsightNotes:
+def notes(sums: DaySums, disputed: Sequence[str], period: Period, person: User) -> InsightNotes:
     """List what is worth a look; reviewers see only their own quick answers."""
-    everybody = sees_everybody(person)
-    quick = [
-        vote for vote in votes if vote.is_fast and (everybody or vote.person == person.username)
-    ]
-    digests = list(insight_rules.disagreements(asked))
-    listed = _disagreements(digests[:MOST_LISTED], period)
+    own = _seen_by(person, sums.people).values()
+    newest = {number: vote for tally in own for number, vote in tally.newest.items()}
+    quick = insight_rules.newest_fast(newest)
+    listed = _disagreements(disputed[:MOST_LISTED], period)
     return InsightNotes(
-        quick=_quick(quick[:MOST_LISTED]),
-        more_quick=max(0, len(quick) - MOST_LISTED),
+        quick=_quick(quick),
+        more_quick=sum(tally.fast for tally in own) - len(quick),
         disagreements=listed,
-        more_disagreements=len(digests) - len(listed),
+        more_disagreements=len(disputed) - len(listed),
     )
 
 
-def _quick(few: Sequence[CountedVote]) -> list[QuickApproval]:
-    found = insight_rules.votes(one.id for one in few)
+def _quick(few: Sequence[FastVote]) -> list[QuickApproval]:
+    found = insight_rules.votes(int(number) for number, _ in few)
     listed = []
-    for one in few:
-        vote = found[one.id]
+    for number, (_, in_view_s, lines) in few:
+        vote = found[int(number)]
         status, at = Status.APPROVED, vote.voted_at
         told = _told(vote.approval, vote.person.username, status, at, vote.reason)
-        in_view = times.length(one.in_view_s or 0.0)
-        listed.append(QuickApproval(told=told, in_view=in_view, lines=one.lines or 0))
+        in_view = times.length(in_view_s or 0.0)
+        listed.append(QuickApproval(told=told, in_view=in_view, lines=lines or 0))
     return listed
 
 
@@ -608,7 +593,7 @@ def _told(
     return ToldAnswer(
         id=approval.pk,
         kind=approval.kind,
-        kind_word=words.KINDS[Kind(approval.kind)],
+        title=summary_of(approval).title,
         agent=approval.agent.name,
         person=person,
         said=words.STATUSES[status],
@@ -631,15 +616,20 @@ def insight(request: PersonRequest) -> HttpResponse:
 
 def _found(form: InsightForm, request: PersonRequest) -> dict[str, Any]:
     person, period = request.user, form.period(database_now())
-    asked = insight_rules.asked(period, with_rules=form.table == "rule")
-    votes = insight_rules.counted_votes(period)
+    table_of = {form.table} - {"day"}
+    found = insight_rules.found_in(period, WHOLE, PERSON, WAITS, PLACES, *table_of)
+    days = found.days
+    sums = insight_rules.together(days, WHOLE, PERSON, PLACES, *table_of - {PERSON})
     return {
-        "asked": len(asked),
-        "is_cut": len(asked) == insight_rules.MOST,
-        "figures": overview(asked, votes),
-        "charts": insight_charts(form, asked, votes, period, person),
-        "table": table(form, asked, votes, period, person),
-        "notes": notes(asked, votes, period, person),
+        "asked": sums.whole.asked,
+        "behind": found.behind,
+        "charts_since": found.charts_since,
+        "is_cut": found.is_cut,
+        "most": f"{insight_rules.MOST:,}",
+        "figures": overview(sums),
+        "charts": insight_charts(form, days, sums, period, person),
+        "table": table(form, days, sums, period, person),
+        "notes": notes(sums, found.disputed, period, person),
         "sees_everybody": sees_everybody(person),
         "first": period.since.date(),
         "periods": [(days, _period(form, days), _is_open(form, days)) for days in LAST_DAYS],

@@ -12,6 +12,9 @@ from approval_client.wire import Source, Status, canonical_json, parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.approvals.rules import likeness
+from dashboard.approvals.rules.recall import recall_of
+from dashboard.approvals.rules.view import is_revealed
+from dashboard.inspection.redaction import candidates
 from dashboard.web import times, words
 from dashboard.web.drawing.diff import Difference, difference, tally
 from dashboard.web.drawing.prettyjson import pretty_json
@@ -85,18 +88,21 @@ def earlier_request(
 ) -> EarlierRequest | None:
     """Return the earlier request that ``approval`` resembles; None if there is none.
 
-    ``redacts`` says whether secrets are redacted in the difference.
+    ``redacts`` says whether secrets are redacted in the difference, unless they had them shown.
     """
     earlier = likeness.resembled(approval)
     if earlier is None:
         return None
     one = earlier.approval
+    if redacts and candidates(likeness.text_of(one)):  # few hold a secret that may be revealed
+        redacts = not is_revealed(approval.pk, person.pk)
     what, at, tail = _what_became(one, person, now)
+    status, word = words.standing(one)
     lead = "Exactly the same as" if earlier.is_same else "Resembles"
     return EarlierRequest(
         id=one.pk,
-        status=one.status,
-        word=words.STATUSES[Status(one.status)],
+        status=status,
+        word=word,
         lead=f"{lead} {what}",
         at=times.moment(at, now),
         tail=tail,
@@ -152,10 +158,19 @@ def _written(side: dict[str, Any], name: str) -> str:
 
 def _what_became(one: ApprovalRequest, person: User, now: datetime) -> tuple[str, datetime, str]:
     """Say what became of an earlier request, when, and by whom."""
+    if recall := recall_of(one):
+        who = "you" if recall.person_id == person.pk else recall.person.username
+        return "what was taken back", recall.taken_back_at, f"by {who}"
+    return _what_was_decided(one, person, now)
+
+
+def _what_was_decided(
+    one: ApprovalRequest, person: User, now: datetime
+) -> tuple[str, datetime, str]:
     decision: Decision | None = getattr(one, "decision", None)
     if decision is None:
         overdue = one.expires_at <= now
-        return "what was asked", one.submitted_at, "" if overdue else "and still waits"
+        return "what was asked", one.submitted_at, "" if overdue else "still waiting, asked"
     by = words.decided_by(decision, person)
     match Status(decision.status), Source(decision.source):
         case Status.EXPIRED, _:
@@ -171,5 +186,7 @@ def _what_became(one: ApprovalRequest, person: User, now: datetime) -> tuple[str
 
 
 def _reason(one: ApprovalRequest) -> str:
+    if recall := recall_of(one):
+        return recall.reason
     decision: Decision | None = getattr(one, "decision", None)
     return decision.reason if decision and decision.source in _PERSON else ""

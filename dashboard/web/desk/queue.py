@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from functools import lru_cache
+from datetime import datetime, timedelta
+from functools import cache, lru_cache
+from threading import Lock
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
 from django import forms
-from django.db.models import Case, Max, Min, Q, Value, When
-from django.db.models.functions import Left, Length, Replace, Right
-from django.db.models.lookups import GreaterThan, LessThan
+from django.db.models import QuerySet
+from django.db.models.functions import Left, Right
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.urls import Resolver404, resolve, reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
-from approval_client.wire import Kind, Status
-from dashboard.accounts.models import Agent, Group, User
+from approval_client.wire import Kind
+from dashboard.accounts.models import User
+from dashboard.accounts.queries import names_of_agents_and_groups
 from dashboard.approvals import queries
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import (
@@ -35,15 +36,18 @@ from dashboard.approvals.models import (
 from dashboard.approvals.rules.answer import votes_that_count
 from dashboard.approvals.rules.bulk import MOST
 from dashboard.approvals.rules.queue import (
+    OpenQueue,
     PersonalQueue,
     QueueFilter,
+    Waiting,
     filtered,
-    is_abandoned,
+    open_queue,
     personal_queue,
 )
-from dashboard.approvals.rules.view import Presence, presence
 from dashboard.inspection.findings import Finding, Report, Severity
+from dashboard.live import push
 from dashboard.policies.demands import Required
+from dashboard.statements import Many, rows
 from dashboard.web import times, words
 from dashboard.web.access import for_readers
 from dashboard.web.desk.view import viewing_now
@@ -79,9 +83,9 @@ _LEFT_OUT = {
 }
 
 _SEVERITIES = [
-    ("", "Anything or nothing"),
-    (Severity.LOW, "Low or graver"),
-    (Severity.MEDIUM, "Medium or graver"),
+    ("", "Any or none"),
+    (Severity.LOW, "Low or higher"),
+    (Severity.MEDIUM, "Medium or high"),
     (Severity.HIGH, "High"),
 ]
 
@@ -96,6 +100,10 @@ def _text_field(label: str, **attrs: str) -> forms.CharField:
     return forms.CharField(label=label, max_length=LONGEST_SEARCH, required=False, widget=widget)
 
 
+Names = Callable[[], tuple[list[str], list[str]]]
+"""Reads the names of agents and of groups."""
+
+
 class QueueForm(forms.Form):
     """Asks which requests to list, and which comes first."""
 
@@ -105,15 +113,15 @@ class QueueForm(forms.Form):
     order = _choice("Sort", [("", "by time left"), ("risk", "by risk")])
     agent = _choice("Agent", [])
     kind = _choice("Kind", [("", "All kinds"), *((str(k), words.KINDS[k]) for k in Kind)])
-    severity = _choice("Found", [(str(value), label) for value, label in _SEVERITIES])
+    severity = _choice("Risk", [(str(value), label) for value, label in _SEVERITIES])
     group = _choice("Needs approval from", [])
     capability = _text_field("Capability, exactly")
     page = forms.IntegerField(min_value=1, max_value=MOST_PAGES, required=False)
 
-    def __init__(self, data: Any, agents: Iterable[str], groups: Iterable[str]) -> None:
+    def __init__(self, data: Any, names: Names) -> None:
         super().__init__(data, auto_id="filter-%s")
-        self._offer("agent", "All agents", agents)
-        self._offer("group", "Anybody", groups)
+        self._offer("agent", "All agents", lambda: names()[0])
+        self._offer("group", "Anybody", lambda: names()[1])
 
     @property
     def folded(self) -> list[forms.BoundField]:
@@ -125,8 +133,9 @@ class QueueForm(forms.Form):
         """What in the address is wrong, and what was done instead, once for each."""
         return [_LEFT_OUT[name] for name in self.errors]
 
-    def _offer(self, name: str, everything: str, names: Iterable[str]) -> None:
-        offer_choices(self, name, [("", everything), *((one, one) for one in names)])
+    def _offer(self, name: str, everything: str, names: Callable[[], list[str]]) -> None:
+        # Called when they are drawn or checked: a list that is fetched alone does neither.
+        offer_choices(self, name, lambda: [("", everything), *((one, one) for one in names())])
 
 
 # What is decided needs nobody and has no time left; "mine" adds nothing to the others.
@@ -174,15 +183,14 @@ class Filters:
 
 def filters_of(address: QueryDict) -> Filters:
     """Read the query string of a page; what is wrong in it is left out."""
-    agents = list(Agent.objects.order_by("name").values_list("name", flat=True))
-    groups = list(Group.objects.order_by("name").values_list("name", flat=True))
-    asked = QueueForm(address, agents, groups)
+    names = cache(names_of_agents_and_groups)
+    asked = QueueForm(address, names)
     problems = asked.left_out  # this reads it
     said = {name: str(value) for name, value in asked.cleaned_data.items() if value}
     if said.get("show") == "waiting":
         del said["show"]
     said = _without(said, *_NOT_WITH.get(said.get("show", ""), ()))
-    return _filters(said, problems, QueueForm(said, agents, groups))
+    return _filters(said, problems, QueueForm(said, names))
 
 
 def _filters(said: dict[str, str], problems: list[str], form: QueueForm) -> Filters:
@@ -262,17 +270,16 @@ class QueueRow:
     agent: str
     run: SafeString
     together: tuple[int, str] | None
-    progress: tuple[str, str] | None
-    assigned_words: str
-    is_mine: bool
-    viewing: str
-    snoozed_until: str
-    alike: tuple[object, ...] | None
-    asked: Moment
-    left: TimeLeft | None
-    is_abandoned: bool
-    closed: Moment | None
-    closer: str
+    progress: tuple[str, str] | None = None
+    assigned_words: str = ""
+    is_mine: bool = False
+    viewing: str = ""
+    snoozed_until: str = ""
+    alike: tuple[object, ...] | None = None
+    left: TimeLeft | None = None
+    is_abandoned: bool = False
+    closed: Moment | None = None
+    closer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,33 +317,90 @@ LEAST_ALIKE = 3
 """Fewer than these are not worth a page of their own."""
 
 
-def queue_rows(
-    approvals: ApprovalQuerySet, person: User, now: datetime, due: Collection[UUID] = ()
-) -> list[QueueRow]:
-    """Present requests, without reading a whole content or report of any.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RowContent:
+    """What the row of a request says while its version stays, whoever reads it.
 
-    Args:
-        approvals: Which ones, in order.
-        person: Who reads.
-        now: The moment.
-        due: What needs this person.
+    Attributes:
+        approval: The request without its texts, with its agent and its token. Rows share it, so
+            nothing may be set on it.
+        risk: The highest severity of what was found, where that is no mere note.
+        required: What the policy asks of the people who approve.
+        alike: What those share that may be answered together; None if it is read alone.
     """
-    annotated = approvals.annotate(
-        abandoned=is_abandoned(now),
+
+    approval: ApprovalRequest
+    risk: Severity | None
+    risk_said: str
+    summary: Summary
+    purpose: SafeString
+    run: SafeString
+    required: Required
+    alike: tuple[object, ...] | None
+
+
+_KEPT = 4 * MOST_ROWS
+_kept = OrderedDict[tuple[UUID, int], RowContent]()
+"""The contents of rows that were shown last, by id and version, under which they never change."""
+_keeping = Lock()
+
+
+def _contents(wanted: Sequence[tuple[UUID, int]]) -> list[RowContent]:
+    """Return what rows say, without reading a whole content or report of any.
+
+    ``wanted`` are ids and versions. What was read before is not read again.
+    """
+    with _keeping:
+        here = {key: _kept[key] for key in wanted if key in _kept}
+    missing = [key[0] for key in wanted if key not in here]
+    if missing:
+        read = [_content(one) for one in _described(missing)]
+        here |= {(one.approval.pk, one.approval.version): one for one in read}
+    with _keeping:
+        _kept.update(here)
+        for key in here:
+            _kept.move_to_end(key)
+        while len(_kept) > _KEPT:
+            _kept.popitem(last=False)
+    # One that changed since its version was read is shown as it is now; the next news say so.
+    present = {pk: one for (pk, _), one in here.items()}
+    return [here.get(key) or present[key[0]] for key in wanted]
+
+
+@rows(Many(ApprovalRequest.id))
+def _described(ids: Iterable[UUID]) -> QuerySet[ApprovalRequest]:
+    annotated = ApprovalRequest.objects.filter(pk__among=ids).annotate(
         head=Left("content", HEAD),
         tail=Right("content", TAIL),
-        lines=_lines_of_code(),
+        lines=queries.lines_of_code(HEAD),
         purpose=Left("objective", _PURPOSE),
         risk=queries.gravest_rank(),
         report=Left(queries.last_report(), REPORT),
         grave=queries.about_the_gravest(),
+        end=queries.end_of_report(REPORT),
         demands=queries.last_demands(),
     )
-    light = list(annotated.defer("content", "evidence", "objective"))
-    open_now = [approval.pk for approval in light if approval.status == Status.PENDING]
-    queries.fetch_votes([a for a in light if a.status == Status.PENDING and _approvals(a) > 1])
-    found = presence(open_now, person, now)
-    return [_row(approval, person, now, found, due) for approval in light]
+    light = annotated.select_related("agent", "token__agent", "recall__person").order_by()
+    return light.defer("content", "evidence", "objective")
+
+
+def _content(approval: Any) -> RowContent:
+    report = _report(approval.report or "", approval.grave or "", approval.end or "")
+    summary = summarized(
+        approval.kind, approval.head, approval.tail, report, lines=queries.counted_lines(approval)
+    )
+    risk = _risk(approval.risk)
+    required = _required(approval.demands)
+    return RowContent(
+        approval=approval,
+        risk=risk,
+        risk_said=_risk_said(risk, report),
+        summary=summary,
+        purpose=EMPTY if summary.line else redacted(approval.purpose),
+        run=untrusted(approval.run_id),
+        required=required,
+        alike=_alike(approval, required, report, summary),
+    )
 
 
 def folded(listed: Sequence[QueueRow], opened: UUID | None) -> list[Entry]:
@@ -368,82 +432,66 @@ def _is_of(entry: Entry, row: QueueRow) -> bool:
 
 _PURPOSE = 160
 
-_COUNTED = 200_000
-"""Characters; the lines of what is longer are not counted for a row."""
+
+def _waiting_rows(shown: Sequence[Waiting], own: PersonalQueue, person: User) -> list[QueueRow]:
+    contents = _contents([(one.id, one.version) for one in shown])
+    pairs = zip(shown, contents, strict=True)
+    return [_waiting_row(one, content, own, person) for one, content in pairs]
 
 
-def _lines_of_code() -> Case:
-    """Count the lines of a code that is too long for its row to hold; 0 for any other content."""
-    written = Replace("content", Value("\\\\"), Value(""))
-    without = Replace(written, Value("\\n"), Value(""))
-    count = (Length(written) - Length(without)) / 2 + 1
-    is_long = Q(GreaterThan(Length("content"), HEAD), LessThan(Length("content"), _COUNTED))
-    return Case(When(is_long, kind=Kind.CODE, then=count), default=Value(0))
-
-
-_LAST_LINE = re.compile(r'\\n"(?:,"language":"[^"]*")?\}\Z')
-
-
-def _lines(approval: Any) -> int:
-    ends_line = approval.lines and _LAST_LINE.search(approval.tail)
-    return int(approval.lines) - bool(ends_line)
-
-
-def _row(
-    approval: Any, person: User, now: datetime, found: Presence, due: Collection[UUID]
-) -> QueueRow:
-    is_open = approval.status == Status.PENDING
-    decision: Decision | None = None if is_open else approval.decision
-    left = times.time_left(approval.submitted_at, approval.expires_at, now) if is_open else None
-    assignment = found.assignments.get(approval.pk)
-    snoozed_until = found.snoozed_until.get(approval.pk)
+def _waiting_row(one: Waiting, content: RowContent, own: PersonalQueue, person: User) -> QueueRow:
+    assignment = own.presence.assignments.get(one.id)
+    snoozed_until = own.presence.snoozed_until.get(one.id)
     is_mine = assignment is not None and assignment.person_id == person.pk
-    report = _report(approval.report or "", approval.grave or "")
-    summary = summarized(
-        approval.kind, approval.head, approval.tail, report, lines=_lines(approval)
+    is_free = not snoozed_until and (assignment is None or is_mine)
+    may_join = is_free and one.id in own.due_ids and not one.is_abandoned
+    assigned_to = assignment.person.username if assignment else ""
+    return _row(
+        content,
+        progress=_progress(content, own.waiting),
+        assigned_words="you" if is_mine else assigned_to,
+        is_mine=is_mine,
+        viewing=viewing_now(own.presence.viewing.get(one.id, [])),
+        snoozed_until=times.clock(snoozed_until) if snoozed_until else "",
+        alike=content.alike if may_join else None,
+        left=times.time_left(one.submitted_at, one.expires_at, own.waiting.now),
+        is_abandoned=one.is_abandoned,
     )
-    risk = _risk(approval.risk)
-    is_free = is_open and not snoozed_until and (assignment is None or is_mine)
-    may_join = is_free and approval.pk in due and not approval.abandoned
+
+
+def _closed_row(content: RowContent, decision: Decision, person: User, now: datetime) -> QueueRow:
+    closed = times.moment(decision.decided_at, now)
+    return _row(content, closed=closed, closer=decided_by(decision, person))
+
+
+def _row(content: RowContent, **more: Any) -> QueueRow:
+    approval = content.approval
+    status, word = words.standing(approval)
     return QueueRow(
         id=approval.pk,
-        risk=risk or "",
-        risk_said=_risk_said(risk, report),
+        risk=content.risk or "",
+        risk_said=content.risk_said,
         kind=approval.kind,
         kind_word=words.KINDS[Kind(approval.kind)],
-        status=approval.status,
-        status_word=words.STATUSES[Status(approval.status)],
-        summary=summary,
-        purpose=EMPTY if summary.line else redacted(approval.purpose),
+        status=status,
+        status_word=word,
+        summary=content.summary,
+        purpose=content.purpose,
         agent=approval.agent.name,
-        run=untrusted(approval.run_id),
+        run=content.run,
         together=(approval.agent_id, approval.run_id) if approval.run_id else None,
-        progress=_progress(approval, now) if is_open else None,
-        assigned_words=""
-        if assignment is None
-        else "you"
-        if is_mine
-        else assignment.person.username,
-        is_mine=is_mine,
-        viewing=viewing_now(found.viewing.get(approval.pk, [])),
-        snoozed_until=times.clock(snoozed_until) if snoozed_until else "",
-        alike=_alike(approval, report, summary) if may_join else None,
-        asked=times.moment(approval.submitted_at, now),
-        left=left,
-        is_abandoned=approval.abandoned and is_open,
-        closed=times.moment(decision.decided_at, now) if decision else None,
-        closer=decided_by(decision, person) if decision else "",
+        **more,
     )
 
 
-def _report(text: str, grave: str) -> Report:
+def _report(text: str, grave: str, end: str) -> Report:
     """Read a report, or as much of it as is here; ``grave`` ends with its first high finding."""
     found = [
         Finding(name, Severity(severity), int(line), int(end), json.loads(f'"{said}"'), int(block))
-        for part in (text, grave)
+        for part in (text, grave, end)
         for block, end, line, name, said, severity in _FINDING.findall(part)
     ]
-    languages = _LANGUAGES.search(text)
+    languages = _LANGUAGES.search(end or text)
     named = tuple(json.loads(languages[1])) if languages else ()
     return Report(tuple(dict.fromkeys(found)), named)
 
@@ -459,7 +507,9 @@ def _risk_said(risk: Severity | None, report: Report) -> str:
     return f"{SEVERITIES[risk]} risk: {ours}" if ours else f"{SEVERITIES[risk]} risk"
 
 
-def _alike(approval: Any, report: Report, summary: Summary) -> tuple[object, ...] | None:
+def _alike(
+    approval: Any, required: Required, report: Report, summary: Summary
+) -> tuple[object, ...] | None:
     """Return what requests share that may be answered together; the page of many compares more.
 
     Calls of one tool with arguments of the same names; all else is read one by one.
@@ -467,7 +517,7 @@ def _alike(approval: Any, report: Report, summary: Summary) -> tuple[object, ...
     if (
         not summary.shape
         or approval.risk > Severity.LOW.rank
-        or _approvals(approval) > 1
+        or required.approvals > 1
         or report.has_doubts
     ):
         return None
@@ -483,10 +533,6 @@ def _alike(approval: Any, report: Report, summary: Summary) -> tuple[object, ...
     )
 
 
-def _approvals(approval: Any) -> int:
-    return _required(approval.demands).approvals
-
-
 _required = lru_cache(256)(Required.from_json)  # a policy asks the same of many
 
 
@@ -494,13 +540,13 @@ def _risk(rank: int) -> Severity | None:
     return list(Severity)[rank] if rank > Severity.INFO.rank else None
 
 
-def _progress(approval: Any, now: datetime) -> tuple[str, str] | None:
-    """Count the approvals that still count; the votes come with the list."""
-    if _approvals(approval) == 1:
+def _progress(content: RowContent, waiting: OpenQueue) -> tuple[str, str] | None:
+    """Count the approvals that still count, where several people have to approve."""
+    approval, required = content.approval, content.required
+    if required.approvals == 1:
         return None
-    required = _required(approval.demands)
-    approval.token.agent = approval.agent
-    counting = len(votes_that_count(approval, required, now, approval.votes.all()))
+    votes = waiting.votes.get(approval.pk, [])
+    counting = len(votes_that_count(approval, required, waiting.now, votes))
     said = f"{counting} of {required.approvals} approved"
     return f"{counting}/{required.approvals}", said
 
@@ -572,30 +618,66 @@ class Listing:
         return f"?{said.urlencode()}"
 
 
-def listed(filters: Filters, person: User, now: datetime, opened: UUID | None = None) -> Listing:
+SHARED_FOR = timedelta(seconds=1)
+
+
+class _Shared:
+    """The latest read of all that waits, for all pages that show the list.
+
+    Open pages are told at the same moment and ask at the same moment, and who opens one page after
+    the other needs no new list for each: one read serves all of them.
+    It is used again only while this process heard of nothing newer, and not for long: what time
+    alone changes is told to nobody. Nothing is decided by it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._heard: int | None = None
+        self._latest: OpenQueue | None = None
+
+    def read(self) -> OpenQueue:
+        """Return what waits, as new as what this process heard of."""
+        heard = push.heard()  # before the read: what is heard meanwhile may not be in it
+        with self._lock:
+            now = database_now()
+            if not self._latest or heard is None or heard != self._heard or self._is_old(now):
+                self._heard, self._latest = heard, open_queue(now)
+            return self._latest
+
+    def _is_old(self, now: datetime) -> bool:
+        # Neither when a clock was set back.
+        return not timedelta() <= now - self._latest.now <= SHARED_FOR if self._latest else True
+
+
+_shared = _Shared()
+
+
+def listed(
+    filters: Filters,
+    person: User,
+    own: PersonalQueue,
+    opened: UUID | None = None,
+) -> Listing:
     """List what the address of the queue asks for.
 
     The row of the request that is ``opened`` is on the page where the address does not name one.
     """
-    own = personal_queue(person, now)
-    waiting = queries.queue(now).count() - len(own.abandoned_ids)
     page = 1
     if filters.show == "decided":
-        shown = queue_rows(_decided(filters), person, now)
+        shown = _decided_rows(filters, person, own.waiting.now)
         found = len(shown)
     else:
-        open_now = queries.queue(now).select_related("agent", "token", "poll")
-        asked = filtered(_tab(open_now, filters, own, opened, now), filters.narrowing)
-        ordered = _ordered(asked, filters)
-        page, shown = _page_of(ordered, filters.page, opened, person, now, own.due_ids)
-        is_all = page == 1 and len(shown) < MOST_ROWS
-        found = len(shown) if is_all else asked.count()
+        asked = _asked(filters, own, opened)
+        found, page = len(asked), _page(filters.page, asked, opened)
+        first = (page - 1) * MOST_ROWS
+        shown = _waiting_rows(asked[first : first + MOST_ROWS], own, person)
+    here = len(own.waiting.requests) - len(own.abandoned_ids)
     return Listing(
         filters=filters,
         rows=shown,
         entries=folded(shown, opened),
-        waiting=waiting,
-        here=waiting - len(own.snoozed_ids - own.abandoned_ids),
+        waiting=here,
+        here=here - len(own.snoozed_ids - own.abandoned_ids),
         mine=len(own.due_ids),
         assigned_count=len(own.assigned_ids),
         snoozed=len(own.snoozed_ids),
@@ -605,54 +687,51 @@ def listed(filters: Filters, person: User, now: datetime, opened: UUID | None = 
     )
 
 
-def _page_of(
-    ordered: ApprovalQuerySet,
-    page: int | None,
-    opened: UUID | None,
-    person: User,
-    now: datetime,
-    due: Collection[UUID],
-) -> tuple[int, list[QueueRow]]:
+def _page(page: int | None, asked: Sequence[Waiting], opened: UUID | None) -> int:
     """Return the page that was asked for, else that of the open request, else the first."""
-
-    def rows(number: int) -> list[QueueRow]:
-        first = (number - 1) * MOST_ROWS
-        return queue_rows(ordered[first : first + MOST_ROWS], person, now, due)
-
-    shown = rows(page or 1)
-    if page and page > 1 and not shown:  # it was answered meanwhile
-        page = max(1, -(-ordered.count() // MOST_ROWS))
-        return page, rows(page)
-    if page or not opened or len(shown) < MOST_ROWS or opened in {row.id for row in shown}:
-        return page or 1, shown
-    ids = list(ordered.values_list("pk", flat=True))
-    number = ids.index(opened) // MOST_ROWS + 1 if opened in ids else 1
-    return number, rows(number) if number > 1 else shown
+    if page:
+        last = max(1, -(-len(asked) // MOST_ROWS))
+        return min(page, last)  # what was on a later one was answered meanwhile
+    places = (place for place, one in enumerate(asked) if one.id == opened)
+    return next(places, 0) // MOST_ROWS + 1
 
 
-def _tab(
-    approvals: ApprovalQuerySet,
-    filters: Filters,
-    own: PersonalQueue,
-    opened: UUID | None,
-    now: datetime,
-) -> ApprovalQuerySet:
-    if filters.show == "assigned":
-        return approvals.filter(pk__in=own.assigned_ids)
-    if filters.show == "snoozed":
-        return approvals.filter(pk__in=own.snoozed_ids)
-    if filters.show == "abandoned":
-        return approvals.filter(pk__in=own.abandoned_ids)
-    listed = approvals.alias(gone=is_abandoned(now)).filter(Q(gone=False) | Q(pk=opened))
-    if filters.mine:
-        listed = listed.filter(pk__in=own.due_ids)
-    return listed.exclude(pk__in=own.snoozed_ids) if own.snoozed_ids else listed
+def _asked(filters: Filters, own: PersonalQueue, opened: UUID | None) -> list[Waiting]:
+    """Return what the filters leave, in the order that they ask for."""
+    is_on_tab = _tab(filters, own, opened)
+    asked = [one for one in own.waiting.requests if is_on_tab(one)]
+    pending = ApprovalRequest.objects.open(own.waiting.now).order_by()
+    if filters.narrowing != QueueFilter():
+        match = set(filtered(pending, filters.narrowing).values_list("pk", flat=True))
+        asked = [one for one in asked if one.id in match]
+    if filters.by_risk:
+        ranks = dict(pending.annotate(rank=queries.gravest_rank()).values_list("pk", "rank"))
+        asked.sort(key=lambda one: -ranks.get(one.id, 0))  # else as before: by time left
+    return asked
 
 
-def _ordered(approvals: ApprovalQuerySet, filters: Filters) -> ApprovalQuerySet:
-    if not filters.by_risk:
-        return approvals
-    return approvals.alias(first=queries.gravest_rank()).order_by("-first", "expires_at", "pk")
+def _tab(filters: Filters, own: PersonalQueue, opened: UUID | None) -> Callable[[Waiting], bool]:
+    kept = {
+        "assigned": own.assigned_ids,
+        "snoozed": own.snoozed_ids,
+        "abandoned": own.abandoned_ids,
+    }
+    if filters.show in kept:
+        ids = kept[filters.show]
+        return lambda one: one.id in ids
+    hidden, due = own.snoozed_ids, own.due_ids
+    return lambda one: (
+        (not one.is_abandoned or one.id == opened)
+        and one.id not in hidden
+        and (not filters.mine or one.id in due)
+    )
+
+
+def _decided_rows(filters: Filters, person: User, now: datetime) -> list[QueueRow]:
+    closed = list(_decided(filters).defer("content", "evidence", "objective"))
+    contents = _contents([(one.pk, one.version) for one in closed])
+    pairs = zip(closed, contents, strict=True)
+    return [_closed_row(content, one.decision, person, now) for one, content in pairs]
 
 
 def _decided(filters: Filters) -> ApprovalQuerySet:
@@ -676,9 +755,18 @@ def queue_list(request: PersonRequest) -> HttpResponse:
     return render(request, "desk/_news.html", {"listing": listing_of(request)})
 
 
-def listing_of(request: PersonRequest) -> Listing:
-    """Return the list that the address of ``request`` asks for, beside what is open there."""
-    return listed(filters_of(request.GET), request.user, database_now(), _opened(request))
+def queue_of(person: User) -> PersonalQueue:
+    """Return what waits, for one person."""
+    return personal_queue(_shared.read(), person)
+
+
+def listing_of(request: PersonRequest, own: PersonalQueue | None = None) -> Listing:
+    """Return the list that the address of ``request`` asks for, beside what is open there.
+
+    ``own`` is what waits, where it was read before.
+    """
+    own = own or queue_of(request.user)
+    return listed(filters_of(request.GET), request.user, own, _opened(request))
 
 
 def _opened(request: PersonRequest) -> UUID | None:
@@ -698,8 +786,8 @@ def _opened(request: PersonRequest) -> UUID | None:
 @for_readers
 def due(request: PersonRequest) -> HttpResponse:
     """Say how many requests need the reader, when the newest came and the first one ends."""
-    due = personal_queue(request.user, database_now()).due_ids
-    ends = ApprovalRequest.objects.filter(pk__in=due).aggregate(
-        newest=Max("submitted_at"), soonest=Min("expires_at")
-    )
-    return JsonResponse({"mine": len(due), **ends})
+    own = queue_of(request.user)
+    needed = [one for one in own.waiting.requests if one.id in own.due_ids]
+    newest = max((one.submitted_at for one in needed), default=None)
+    soonest = min((one.expires_at for one in needed), default=None)
+    return JsonResponse({"mine": len(needed), "newest": newest, "soonest": soonest})

@@ -23,14 +23,14 @@ from approval_client.wire import Kind, Status, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals import queries, services
-from dashboard.approvals.clock import database_now
+from dashboard.approvals.clock import now_in
 from dashboard.approvals.errors import AssignedToAnother, NotFound, Refused, StaleBasis
 from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
 from dashboard.approvals.rules import likeness
 from dashboard.approvals.rules import notebook as notebook_rules
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.judgement import demands_of, report_of
-from dashboard.approvals.rules.queue import was_abandoned
+from dashboard.approvals.rules.queue import PersonalQueue, was_abandoned
 from dashboard.approvals.rules.snooze import snoozed_by
 from dashboard.approvals.rules.view import TextPart
 from dashboard.policies.demands import Required
@@ -54,13 +54,12 @@ from dashboard.web.desk.grant import GrantOffer, grant_offer, runnable_steps
 from dashboard.web.desk.judgement import JudgementView, judgement_view, last_judgement
 from dashboard.web.desk.likeness import earlier_request
 from dashboard.web.desk.notebook import pinned_notebook
-from dashboard.web.desk.queue import listing_of
+from dashboard.web.desk.queue import listing_of, queue_of
 from dashboard.web.desk.view import (
     Unread,
-    drawn_content,
+    drawn_for,
     parts_missing,
     parts_on_page,
-    redacts_for,
     signed_view,
     texts_in_parts,
     unread,
@@ -170,9 +169,8 @@ def request_content(
     """
     content = parse_json(approval.content)
     before = likeness.memory_approved_before(approval)
-    redacts = redacts_for(approval, judgement, person)
-    findings, drawn = drawn_content(
-        approval, judgement, before, redacts=redacts, is_whole=bool(name)
+    redacts, (findings, drawn) = drawn_for(
+        approval, judgement, person, before, is_whole=bool(name)
     )
     served = parts_on_page(drawn)
     missing = parts_missing(approval, drawn, served, person)
@@ -369,26 +367,34 @@ def state_of(
     person: User,
     now: datetime,
     sent: Mapping[str, Any] | None = None,
+    *,
+    own: PersonalQueue | None = None,
 ) -> RequestState:
     """Say where ``approval``, read with ``queries.whole()``, stands for ``person``.
 
-    ``sent`` is the form that they sent, if it was refused: what they chose stays.
+    ``sent`` is the form that they sent, if it was refused: what they chose stays. ``own`` is
+    their queue, where it was read before.
     """
+    held = vars(approval)["held"]
     judgement, is_open = last_judgement(approval), approval.status == Status.PENDING
-    required, held = demands_of(judgement), queries.active_hold() is not None
+    required = demands_of(judgement)
     may_decide = is_open and roles.may_decide(person)
     why_not = _why_not(approval, required, person, now, held=held) if is_open else ""
     is_abandoned = was_abandoned(approval, now)
     ended = result_of(approval, person, now, held=held)
     progress = vote_progress(approval, required, person, now) if is_open else None
     may_yes = may_decide and not why_not
-    who = is_open and assignment_panel(approval, required, person, now, may_act=may_decide)
+    found = own.presence if own else None
+    who = is_open and assignment_panel(
+        approval, required, person, now, found=found, may_act=may_decide
+    )
     is_done = bool((progress and progress.mine) or (who and who.snoozed_until))
     goes_on = is_done or not may_decide
+    status, word = words.standing(approval)
     stamp = (approval.version, judgement.pk, held, may_decide, why_not, progress, is_abandoned)
     return RequestState(
-        status=approval.status,
-        status_word=words.STATUSES[Status(approval.status)],
+        status=status,
+        status_word=word,
         asked=times.moment(approval.submitted_at, now),
         left=_left(approval, now) if is_open else None,
         is_abandoned=is_abandoned,
@@ -403,7 +409,7 @@ def state_of(
         repeat_offer=_repeat_offer(approval, person, now, may_yes=may_yes) if may_decide else None,
         judgement_id=judgement.pk,
         result=ended,
-        stamp=_stamp(*stamp, who and who.stamp, ended and (ended.since, ended.grant)),
+        stamp=_stamp(*stamp, who and who.stamp, ended and _stamp_of(ended)),
         next_id=_next(approval, person, now) if goes_on else None,
     )
 
@@ -429,6 +435,10 @@ def _why_not(
     if not fits(approval):
         return TOO_LONG
     return _HELD if held else ""
+
+
+def _stamp_of(ended: RequestResult) -> tuple[object, ...]:
+    return ended.since, ended.grant, ended.recall, ended.may_recall
 
 
 def _stamp(*shown: object) -> str:
@@ -480,14 +490,15 @@ def request_page(
     reading = request_content(approval, last_judgement(approval), request.get_host(), request.user)
     if reading.served and is_in_sight(request):
         services.note_served(approval_id=approval.pk, person=request.user, parts=reading.served)
-    state = _context(request, approval, refusal)
-    now = database_now()
+    now = now_in(approval)
+    own = None if request.htmx.target == "pane" else queue_of(request.user)
+    state = _context(request, approval, refusal, own)
     before = earlier_request(approval, request.user, now, redacts=reading.redacts)
     about = {"before": before, "pinned": pinned_notebook(approval, now)}
     context = {**state, **about, "reading": reading}
-    if request.htmx.target == "pane":
+    if own is None:
         return render(request, "desk/_opened.html", context, status=status)
-    context["listing"] = listing_of(request)
+    context["listing"] = listing_of(request, own)
     return render(request, "desk/request.html", context, status=status)
 
 
@@ -503,12 +514,16 @@ def state_bar(
 
 
 def _context(
-    request: PersonRequest, approval: ApprovalRequest, refusal: Refused | None
+    request: PersonRequest,
+    approval: ApprovalRequest,
+    refusal: Refused | None,
+    own: PersonalQueue | None = None,
 ) -> dict[str, Any]:
     sent = request.POST if refusal else None
     return {
         "approval": approval,
-        "state": state_of(approval, request.user, database_now(), sent),
+        "hold": queries.active_hold() if vars(approval)["held"] else None,
+        "state": state_of(approval, request.user, now_in(approval), sent, own=own),
         "refusal": str(refusal or ""),
         "is_stale": isinstance(refusal, StaleBasis),
         "despite": refusal.name if isinstance(refusal, AssignedToAnother) else "",

@@ -21,14 +21,15 @@ from dashboard.approvals.rules import likeness
 from dashboard.approvals.rules import run as run_rules
 from dashboard.approvals.rules.likeness import EarlierRequest
 from dashboard.approvals.rules.queue import was_abandoned
+from dashboard.approvals.rules.recall import recall_of
 from dashboard.web import errors, times, words
 from dashboard.web.access import for_readers
 from dashboard.web.desk.answer import RequestResult, result_of
+from dashboard.web.desk.history import summary_of
 from dashboard.web.desk.likeness import how_much_changed
 from dashboard.web.drawing import charts
 from dashboard.web.drawing.charts import Stages, Timeline, TimelineRow
 from dashboard.web.drawing.markup import untrusted
-from dashboard.web.drawing.summary import summary
 from dashboard.web.http import PersonRequest
 from dashboard.web.times import Moment, TimeLeft
 
@@ -65,6 +66,7 @@ class RunStep:
     kind_word: str
     status: str
     status_word: str
+    title: SafeString
     summary: SafeString
     asked: Moment
     left: TimeLeft | None
@@ -169,7 +171,7 @@ def _lines(
         RunLine(
             number=number_of[one.pk],
             y=place * ROW,
-            status=one.status,
+            status=words.standing(one)[0],
             drawn=drawn,
             says=_says(number_of[one.pk], one, when),
             asked_at=when.asked,
@@ -215,6 +217,8 @@ def _says(number: int, approval: ApprovalRequest, when: Stages) -> str:
         told[-1] += " with an error"
     if when.decided is None:
         told.append(f"waiting for {_after(when.asked, when.until)}")
+    if recall := recall_of(approval):
+        told.append(f"taken back after {_after(when.asked, recall.taken_back_at)}")
     return f"No. {number}, {words.KINDS[Kind(approval.kind)]}: {', '.join(told)}"
 
 
@@ -231,8 +235,10 @@ def _from_1(story: run_rules.Story) -> list[tuple[int, ApprovalRequest]]:
 
 
 def _counts(steps: list[RunStep]) -> list[tuple[str, str, int]]:
-    found = Counter(step.status for step in steps)
-    return [(s.value, words.STATUSES[s].lower(), found[s]) for s in Status if found[s]]
+    found = Counter((step.status, step.status_word.lower()) for step in steps)
+    order = [status.value for status in Status]
+    told = sorted(found.items(), key=lambda counted: order.index(counted[0][0]))
+    return [(status, word, count) for (status, word), count in told]
 
 
 def _like(
@@ -243,7 +249,7 @@ def _like(
     one = earlier.approval
     old, new = likeness.text_of(one), likeness.text_of(approval)
     changed = "" if earlier.is_same else how_much_changed(old, new)
-    became = words.STATUSES[Status(one.status)].lower()
+    became = words.standing(one)[1].lower()
     return StepLikeness(number_of[one.pk], one.pk, became, changed)
 
 
@@ -257,14 +263,16 @@ def _step(
     is_open = approval.status == Status.PENDING
     decision: Decision | None = getattr(approval, "decision", None)
     left = times.time_left(approval.submitted_at, approval.expires_at, now) if is_open else None
+    said, (status, word) = summary_of(approval), words.standing(approval)
     return RunStep(
         number=number,
         id=approval.pk,
         kind=approval.kind,
         kind_word=words.KINDS[Kind(approval.kind)],
-        status=approval.status,
-        status_word=words.STATUSES[Status(approval.status)],
-        summary=summary(approval.kind, approval.head, approval.tail),  # type: ignore[attr-defined] # annotated
+        status=status,
+        status_word=word,
+        title=said.title,
+        summary=said.line,
         asked=times.moment(approval.submitted_at, now),
         left=left,
         is_abandoned=was_abandoned(approval, now),

@@ -151,6 +151,28 @@ def drawn_content(
     return found(report_of(judgement.inspection), laid)
 
 
+def drawn_for(
+    approval: ApprovalRequest,
+    judgement: Judgement,
+    person: User | None,
+    before: ApprovalRequest | None,
+    *,
+    is_whole: bool,
+) -> tuple[bool, tuple[Found, Content]]:
+    """Draw the content for a person, and say whether secrets in it are redacted for them."""
+
+    def draw(*, redacts: bool) -> tuple[Found, Content]:
+        return drawn_content(approval, judgement, before, redacts=redacts, is_whole=is_whole)
+
+    redacts = may_redact(report_of(judgement.inspection))
+    drawn = draw(redacts=redacts)
+    # Few contents hold a secret, and only of those somebody may have had it shown.
+    has_some = redacts and (drawn[1].redacted or drawn[1].secrets)
+    if has_some and person and is_revealed(approval.pk, person.pk):
+        return False, draw(redacts=False)
+    return redacts, drawn
+
+
 def redacts_for(approval: ApprovalRequest, judgement: Judgement, person: User | None) -> bool:
     """Say whether secrets are redacted: until ``person`` reveals them, and where that is safe."""
     if not may_redact(report_of(judgement.inspection)):

@@ -499,7 +499,8 @@ def _memory(content: Any, head: str, report: Report) -> Summary:
         return Summary(_titled(format_html("{}: delete", of), _grave(report)), _first_of(new))
     added, removed = Counter(new) - Counter(old), Counter(old) - Counter(new)
     counts = [f"{sign}{count.total()}" for sign, count in (("+", added), ("−", removed)) if count]  # noqa: RUF001 - a minus
-    changed = format_html("{}: {}", of, " ".join(counts) or "no change")
+    unit = "line" if added.total() + removed.total() == 1 else "lines"
+    changed = format_html("{}: {}", of, " ".join([*counts, unit]) if counts else "no change")
     line = _first_of([line for line in new if line in added] or new)
     return Summary(_titled(changed, _grave(report)), line)
 

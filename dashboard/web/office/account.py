@@ -18,6 +18,7 @@ from dashboard.accounts.errors import NotPermitted, TooManyAttempts
 from dashboard.accounts.models import User
 from dashboard.accounts.services import people, signing_in
 from dashboard.web.access import actor, address
+from dashboard.web.errors import whom_to_ask
 from dashboard.web.forms import LONGEST_PASSWORD
 from dashboard.web.http import PersonRequest
 from dashboard.web.office.sign_in import LINK_AT_KEY, came_by_link_just_now, landing, slowed
@@ -124,5 +125,6 @@ def _confirm(request: PersonRequest, form: PasswordForm) -> None:
 def _show(
     request: PersonRequest, template: str, form: PasswordForm, status: HTTPStatus
 ) -> HttpResponse:
-    context = {"form": form, "later": landing(request.user)}
+    # Whom to ask is read only where somebody has no role and the page says so.
+    context = {"form": form, "later": landing(request.user), "whom_to_ask": whom_to_ask}
     return render(request, template, context, status=status)

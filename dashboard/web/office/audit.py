@@ -108,7 +108,7 @@ class VerifyForm(forms.Form):
         label="A head that you kept",
         required=False,
         max_length=100,
-        help_text="Leave it empty to check the chain alone.",
+        help_text="Leave it empty to verify without one.",
         widget=plain(placeholder="1042:0123…cdef", **{"class": "mono"}),
     )
 

@@ -341,6 +341,7 @@ DECISIONS: dict[str, Write] = {
     "approval.voted": _voted,
     "approval.expired": _of("Nobody answered {request} in time"),
     "approval.cancelled": _of("{who} withdrew {request}{because}"),
+    "approval.taken_back": _of("{who} took back the approval of {request}{because}"),
     "approval.edited": _of("{who} edited {request}"),
 }
 

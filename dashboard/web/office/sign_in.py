@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from http import HTTPStatus
+from secrets import token_urlsafe
 
 from django import forms
 from django.conf import settings
@@ -62,12 +63,16 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _sign_in_page(request, form, HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
-        person = signing_in.with_password(**form.cleaned_data, address=address(request))
+        person = signing_in.with_password(
+            **form.cleaned_data,
+            address=address(request),
+            browser=_known_browser(request, form.cleaned_data["username"]),
+        )
     except (NotPermitted, TooManyAttempts) as error:
         form.add_error(None, str(error))
         return slowed(_sign_in_page(request, form, _status_of(error)), error)
     _enter(request, person, "password")
-    return redirect(_next(request, person))
+    return _remembered(redirect(_next(request, person)), person)
 
 
 @login_not_required
@@ -139,15 +144,40 @@ def _opened(request: HttpRequest, person: User) -> HttpResponse:
     _enter(request, person, "link")
     request.session[LINK_AT_KEY] = time.time()
     if not person.has_usable_password():
-        return redirect("web:choose_password")
+        return _remembered(redirect("web:choose_password"), person)
     messages.info(request, _FORGOTTEN)
-    return redirect(landing(person))
+    return _remembered(redirect(landing(person)), person)
 
 
 def _enter(request: HttpRequest, person: User, how: str) -> None:
     request.session.flush()  # nothing of the session before, and not its key, lives on
     login(request, person)
     request.session[AUTH_KEY] = how
+
+
+def _known_browser(request: HttpRequest, username: str) -> str:
+    """Return what names this browser if this person signed in with it before; else nothing."""
+    kept = request.get_signed_cookie(BROWSER, "", salt=BROWSER, max_age=KNOWN_FOR_S) or ""
+    nonce, _, name = kept.partition(":")
+    return nonce if name.lower() == username.lower() else ""
+
+
+def _remembered(response: HttpResponse, person: User) -> HttpResponse:
+    """Have the browser remember who signed in with it. That alone opens nothing."""
+    response.set_signed_cookie(
+        BROWSER,
+        f"{token_urlsafe(16)}:{person.username}",
+        salt=BROWSER,
+        max_age=KNOWN_FOR_S,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+BROWSER = f"{settings.SESSION_COOKIE_NAME}-browser"
+KNOWN_FOR_S = 365 * 24 * 3600
 
 
 def _next(request: HttpRequest, person: User) -> str:

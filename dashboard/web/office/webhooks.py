@@ -68,6 +68,11 @@ class DeliveryRow:
     badge: str
     again: bool
 
+    @property
+    def what(self) -> str:
+        """What the host is told of."""
+        return "taken back" if self.delivery.taken_back else self.delivery.approval.status
+
 
 @admins_only
 @require_http_methods(["GET", "HEAD", "POST"])

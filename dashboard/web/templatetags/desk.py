@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django import template
 from django.conf import settings
 from django.template.context import Context
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -22,6 +25,9 @@ from dashboard.web.drawing.blocks import ContentBlock
 from dashboard.web.drawing.markup import EMPTY
 from dashboard.web.drawing.tree import DrawnTexts, Member
 from dashboard.web.findings import Found
+
+if TYPE_CHECKING:  # pages load these tags
+    from dashboard.web.desk.queue import QueueRow
 
 register = template.Library()
 
@@ -89,6 +95,12 @@ def changes(content: Content) -> SafeString:
 
 
 @register.filter
+def counted(number: int) -> str:
+    """Write a number as people do: 2,999."""
+    return f"{number:,}"
+
+
+@register.filter
 def language(alias: str) -> str:
     """Write the name of a language as people do."""
     return words.language(alias)
@@ -135,6 +147,25 @@ def history_url(agent: str, run_id: str = "") -> str:
     """Return where everything stands that an agent asked, or that it asked in a run."""
     chosen = {"agent": agent, "run": run_id} if run_id else {"agent": agent}
     return f"{reverse('web:history')}?{urlencode(chosen)}"
+
+
+@register.simple_tag
+def queue_row(row: QueueRow, query: str, in_run: bool, opened: UUID | str) -> SafeString:  # noqa: FBT001 - a tag of templates
+    """Draw a row of the list, or return it as it was drawn before for anybody.
+
+    Args:
+        row: What it shows.
+        query: What its list is asked for with.
+        in_run: Whether it stands below the name of its run.
+        opened: The request that is open beside the list.
+    """
+    return _drawn_row(row, query, in_run=in_run, is_open=row.id == opened)
+
+
+@lru_cache(1000)
+def _drawn_row(row: QueueRow, query: str, *, in_run: bool, is_open: bool) -> SafeString:
+    context = {"row": row, "query": query, "in_run": in_run, "is_open": is_open}
+    return render_to_string("desk/_row.html", context)
 
 
 @register.inclusion_tag("desk/_nav_link.html", takes_context=True)

@@ -99,6 +99,10 @@ def test_what_was_in_view_and_how_long_is_kept_and_said(browser, ask, answer):
         ({"seen": 2, "spans": [[1, 2, 0]]}, "2 of 116 lines were in view, for less than 1 s."),
         ({"of": 9, "seen": 0, "spans": []}, "None of 9 lines was in view."),
         ({"of": 1, "seen": 1, "spans": [[1, 1, 5]]}, "1 of 1 line was in view, for 5 s."),
+        (
+            {"unit": "step", "of": 3, "seen": 3, "spans": [[1, 3, 4]]},
+            "All 3 steps were in view, for 4 s.",
+        ),
     ],
 )
 def test_what_was_in_view_in_words(said, words):

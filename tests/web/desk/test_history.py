@@ -6,6 +6,7 @@ import pytest
 from approval_client.wire import Kind, OutcomeState, Status
 from dashboard.approvals import guards
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.rules import history as history_rules
 from dashboard.web.desk import history
 from tests import make
 from tests.web.pages import links, read
@@ -142,7 +143,7 @@ def test_a_filter_that_makes_no_sense_is_told_so_and_finds_nothing(browser, ask,
 
     assert said in page.text
     assert page.one("h2").text == "Nothing was searched"
-    assert browser.get(f"/history/export{query}").status_code == 400
+    assert browser.post(f"/history/export{query}").status_code == 400
 
 
 def test_an_empty_history_says_so(browser):
@@ -176,9 +177,11 @@ def test_readers_find_it_in_the_navigation(db, browser_of, role):
     assert ("History", "/history") in links(page.one("nav", class_="nav"))
 
 
-@pytest.mark.parametrize("path", ["/history", "/history/export?format=csv"])
-def test_without_a_role_nothing_is_read(db, browser_of, path):
-    assert browser_of(make.person("nora")).get(path).status_code == 403
+def test_without_a_role_nothing_is_read_or_exported(db, browser_of):
+    nora = browser_of(make.person("nora"))
+
+    assert nora.get("/history").status_code == 403
+    assert nora.post("/history/export", {"format": "csv"}).status_code == 403
 
 
 def test_thirty_rows_cost_as_many_queries_as_one(browser, token, alice, count_queries):
@@ -188,3 +191,47 @@ def test_thirty_rows_cost_as_many_queries_as_one(browser, token, alice, count_qu
         make.report(make.approved(token, alice, run_id="r"), token)
 
     assert count_queries(lambda: browser.get("/history")) == one
+
+
+def test_a_page_says_how_far_back_it_looked_and_the_next_goes_on_there(
+    browser, ask, bob, monkeypatch
+):
+    monkeypatch.setattr(history_rules, "LOOKED_THROUGH", 3)
+    monkeypatch.setattr(history, "PAGE_SIZE", 2)
+    wanted = [ask(run_id="r") for _ in range(3)]
+    for _ in range(4):
+        ask()
+
+    page = read(browser.get("/history?run=r"))
+    ((older, href),) = [link for link in links(page) if "after" in link[1]]
+
+    assert page.one("h2").text == "Nothing found yet"
+    assert "This page looked through 3 requests, back to" in page.text
+    assert older == "Look further back"
+    found, query = [], href[8:]
+    while query:
+        page = read(browser.get(f"/history{query}"))
+        found += on_page(browser, query)
+        query = next((href[8:] for _, href in links(page) if "after" in href), "")
+    assert found == ids(*wanted[::-1])
+
+
+def test_what_is_asked_while_a_page_is_read_makes_nothing_stand_twice(browser, ask, monkeypatch):
+    monkeypatch.setattr(history_rules, "_STEP", 2)
+    monkeypatch.setattr(history, "PAGE_SIZE", 8)
+    wanted = [ask(run_id="r") for _ in range(4)]
+    place = history_rules.HistoryPlace
+
+    def asked_meanwhile(*fields):
+        ask()
+        return place(*fields)
+
+    monkeypatch.setattr(history_rules, "HistoryPlace", asked_meanwhile)
+
+    assert on_page(browser, "?run=r") == ids(*wanted[::-1])
+
+
+def test_an_agent_that_is_not_there_asked_nothing(browser, ask):
+    ask()
+
+    assert on_page(browser, "?agent=nobody") == []

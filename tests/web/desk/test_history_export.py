@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 from asgiref.sync import async_to_sync
 from django.db import connection
+from django.http import QueryDict
 from django.utils import timezone
 
 from approval_client.wire import OutcomeState, Status, parse_json
@@ -19,8 +20,15 @@ from tests import make
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1"]
 
 
+def export(browser, query):
+    """Press a button of the page whose filters are in ``query``, beside ``format``."""
+    sent = QueryDict(query.removeprefix("?"), mutable=True)
+    form = {"format": sent.pop("format")[0]}
+    return browser.post(f"/history/export?{sent.urlencode()}", form)
+
+
 def exported(browser, query="?format=jsonl"):
-    response = browser.get(f"/history/export{query}")
+    response = export(browser, query)
     assert response.status_code == 200
 
     async def collect():
@@ -93,7 +101,7 @@ def test_no_cell_can_be_a_formula_and_json_stays_as_it_was(browser, ask, formula
 
 
 def test_an_export_is_a_file_that_nobody_keeps(browser):
-    response = browser.get("/history/export?format=csv")
+    response = export(browser, "?format=csv")
     response.close()
 
     assert response["Content-Type"] == "text/csv; charset=utf-8"
@@ -102,7 +110,7 @@ def test_an_export_is_a_file_that_nobody_keeps(browser):
 
 
 def test_an_export_in_no_known_format_is_not_found(browser):
-    assert browser.get("/history/export?format=xls").status_code == 404
+    assert export(browser, "?format=xls").status_code == 404
 
 
 def test_an_export_is_recorded_with_its_filter_and_how_many_rows(browser, ask):
@@ -150,7 +158,7 @@ def five_thousand(ask):
 
 
 def test_five_thousand_rows_leave_in_batches(browser, five_thousand):
-    response = browser.get("/history/export?format=jsonl")
+    response = export(browser, "?format=jsonl")
 
     async def collect():
         return [part async for part in response.streaming_content]
@@ -166,7 +174,7 @@ def test_nothing_is_read_before_somebody_takes_it(browser, five_thousand, count_
 
     def begin():
         nonlocal response
-        response = browser.get("/history/export?format=jsonl")
+        response = export(browser, "?format=jsonl")
 
     begun = count_queries(begin)
     response.close()

@@ -10,7 +10,7 @@ from approval_client.wire import Status
 from dashboard.approvals import guards
 from dashboard.approvals.models import ApprovalRequest, View, Vote
 from dashboard.approvals.rules import insight
-from dashboard.approvals.services import mark_viewed
+from dashboard.approvals.services import mark_viewed, sum_up
 from tests import make
 from tests.web.pages import links, read
 
@@ -209,6 +209,17 @@ def test_the_same_content_answered_differently_is_listed_with_the_reason(browser
     assert "Approved by alice" in both.text
 
 
+def test_an_answer_that_is_listed_is_told_as_in_the_queue(browser, ask, alice, bob):
+    approvals = [ask(content={"code": "x = 1\n" * 3_000}) for _ in range(2)]
+    seen(approvals[0], alice, ago=0.2)
+    make.decided(approvals[0], alice, shown={"lines": 40})
+    make.decided(approvals[1], bob, Status.REJECTED, reason="Wrong sector.")
+
+    listed = [text for text, href in links(page(browser)) if href.startswith("/approvals/")]
+
+    assert listed == ["Code, 3,000 lines: not fully inspected"] * 3
+
+
 def test_hidden_characters_are_drawn_and_no_link_speaks_for_an_agent(browser, ask):
     ask(capability="evil\u202e")
 
@@ -218,13 +229,28 @@ def test_hidden_characters_are_drawn_and_no_link_speaks_for_an_agent(browser, as
     assert [a.text for a in shown.all("a") if "evil" in a.text] == []
 
 
-def test_only_the_newest_are_counted_and_that_is_said(browser, ask, monkeypatch):
+def test_what_no_sum_has_yet_is_counted_up_to_a_limit_and_that_is_said(
+    browser, ask, alice, monkeypatch
+):
+    monkeypatch.setattr(insight, "MOST", 2)
+    for _ in range(3):
+        make.decided(ask(), alice)
+
+    assert sums(browser)["Requests"] == "2"
+    assert "Some requests are not counted yet." in page(browser).text
+
+    sum_up()
+
+    assert sums(browser)["Requests"] == "3"
+    assert "Some requests are not counted yet." not in page(browser).text
+
+
+def test_of_many_that_wait_some_are_counted_and_that_is_said(browser, ask, monkeypatch):
     monkeypatch.setattr(insight, "MOST", 2)
     for _ in range(3):
         ask()
 
-    assert "Only the newest 2 requests" in page(browser).text
-    assert sums(browser)["Requests"] == "2"
+    assert "Of what waits now, only 2 requests are counted" in page(browser).text
 
 
 @pytest.mark.parametrize("by", ["agent", "rule", "person", "day"])

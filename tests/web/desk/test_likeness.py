@@ -180,11 +180,15 @@ def test_only_the_newest_of_a_run_are_compared(ask):
 def test_thirty_requests_in_a_run_cost_as_many_queries_as_two(
     browser, ask, rejected, count_queries
 ):
-    page = f"/approvals/{ask(content=SECOND, run_id='r').pk}"
-    two = count_queries(lambda: browser.get(page))
+    def opened(approval):
+        browser.get("/")  # which reads the rows that are new
+        return count_queries(lambda: browser.get(f"/approvals/{approval.pk}"))
+
+    ask(content=SECOND, run_id="r")
+    two = opened(ask(content=SECOND, run_id="r"))
     for _ in range(28):
         ask(content=OTHER, run_id="r")
     last = ask(content=SECOND, run_id="r")
 
-    assert count_queries(lambda: browser.get(f"/approvals/{last.pk}")) <= two
-    assert ApprovalRequest.objects.count() == 31
+    assert opened(last) <= two
+    assert ApprovalRequest.objects.count() == 32

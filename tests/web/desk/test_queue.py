@@ -11,7 +11,7 @@ from dashboard.inspection.findings import Finding, Severity
 from dashboard.notifications.services import set_webhook
 from dashboard.web.desk import queue
 from tests import make
-from tests.web.pages import read
+from tests.web.pages import links, read
 
 CODE = {"code": "import os\n# tidy up\nos.remove('a')", "language": "python"}
 
@@ -57,7 +57,7 @@ def test_each_kind_has_a_title_and_a_line_of_its_own(browser, ask):
     response = browser.get("/")
 
     titles = [item.one("a").text for item in items(response)]
-    assert titles == ["send all", "Plan, 2 steps", "Memory of u: +1"]
+    assert titles == ["send all", "Plan, 2 steps", "Memory of u: +1 line"]
     said = "In the agent’s words: "
     assert gists(response) == [
         said + "text=Hi",
@@ -240,7 +240,7 @@ def test_the_next_action_is_the_most_urgent_request(browser, ask):
 def test_the_empty_queue_says_what_will_appear_and_how_to_connect_an_agent(browser):
     page = read(browser.get("/"))
 
-    assert page.one("h2").text == "Nothing waits for an answer"
+    assert page.one("h2").text == "No requests are waiting"
     assert "DASHBOARD_URL=http://127.0.0.1:8000" in page.one("pre").text
     assert "start --demo" in page.one(class_="empty").text
 
@@ -406,6 +406,14 @@ def test_somebody_without_a_role_is_told_what_they_lack(browser_of, db):
 
     assert response.status_code == 403
     assert read(response).one("h1").text == "You have no role yet"
+
+
+def test_somebody_without_a_role_is_told_who_can_give_one(browser_of, ada):
+    page = read(browser_of(make.person("nora")).get("/"))
+
+    assert "you are not permitted to see any request" in page.text
+    assert f"Ask an admin ({ada.username}) to give you a role" in page.text
+    assert [text for text, _ in links(page.one("nav"))] == ["Queue"]
 
 
 def test_somebody_signed_out_is_sent_to_sign_in(client):

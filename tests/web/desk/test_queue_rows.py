@@ -3,7 +3,7 @@
 from dashboard.approvals import services
 from dashboard.inspection.findings import Finding, Severity
 from tests import make
-from tests.web.pages import links, read
+from tests.web.pages import links, page_of, read
 
 OF_TWO = {"name": "Two", "effect": "review", "demands": {"approvals": 2}}
 
@@ -153,7 +153,16 @@ def test_a_report_too_long_to_carry_still_gives_its_high_finding(browser, ask, i
     row = items(browser)[0]
 
     assert row.one(class_="sign")["title"] == "High risk: Deletes it all"
-    assert row.one("a").text == "Code, 1 line: deletes a folder"
+    assert row.one("a").text == "Python, 1 line: deletes a folder"
+
+
+def test_a_report_too_long_to_carry_still_gives_its_language_and_its_doubt(browser, ask):
+    code = "\n".join(f"row_{n} = transform(source[{n}], scale=0.1)" for n in range(500))
+    approval = ask(content={"code": code, "language": "python"})
+
+    title = items(browser)[0].one("a").text
+    assert title == "Python, 500 lines: not fully inspected"
+    assert page_of(browser, approval).one("h1").text == title
 
 
 def test_a_sentence_too_long_for_a_row_leaves_the_severity(browser, ask, inspected):
@@ -171,6 +180,25 @@ def test_the_lines_of_long_code_are_counted(browser, ask, inspected):
     ask(content={"code": "x = '\\n'\n" * 2_000})
 
     assert items(browser)[0].one("a").text == "Python, 2,000 lines"
+
+
+def test_every_page_counts_the_lines_of_long_code_alike(browser, ask, inspected):
+    inspected()
+    approval = ask(content={"code": "x = '\\n'\n" * 3_000}, run_id="r")
+
+    pages = ("/", "/history", "/runs/beamline?run=r", f"/approvals/{approval.pk}")
+    told = {page: "Python, 3,000 lines" in read(browser.get(page)).text for page in pages}
+
+    assert told == dict.fromkeys(pages, True)
+
+
+def test_the_lines_of_long_blocks_are_counted_as_on_the_page(browser, ask, inspected):
+    inspected()
+    blocks = ["```python\n" + "print(1)\n" * count + "```" for count in (900, 600)]
+    approval = ask(content={"code": "\n\n".join(blocks)})
+
+    assert items(browser)[0].one("a").text.endswith(" 1,500 lines")
+    assert page_of(browser, approval).one("h1").text.endswith(" 1,500 lines")
 
 
 def test_a_row_says_whose_it_is_and_who_has_it_open(browser, ask, alice, bob):

@@ -179,3 +179,16 @@ def test_what_a_shell_would_run_is_no_password(browser, ask, hidden):
     content = {"tool": "fetch", "arguments": {"url": f"x://a:{hidden}@host"}}
 
     assert "halt2" in page_of(browser, ask(kind=Kind.TOOL_CALL, content=content)).raw
+
+
+def test_what_was_revealed_is_not_masked_where_an_edit_removes_it(browser, bob, ask):
+    secret = "ghp_" + "aB3d" * 9
+    written = {"code": f'token = "{secret}"\nprint(token)', "language": "python"}
+    asked = ask(content=written, accepts_edits=True)
+    without = {"code": "token = get()\nprint(token)", "language": "python"}
+    page = f"/approvals/{asked.pk}/edits/{make.edited(asked, bob, content=without).pk}"
+    assert secret not in browser.get(page).content.decode()
+
+    browser.post(f"/approvals/{asked.pk}/reveal")
+
+    assert secret in browser.get(page).content.decode()

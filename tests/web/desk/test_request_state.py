@@ -163,16 +163,17 @@ def test_after_a_decision_the_next_action_is_the_next_request(browser, ask, alic
     later, sooner, done = ask(time_limit_s=900), ask(time_limit_s=60), ask()
     make.decided(done, alice)
 
-    assert links(bar_of(browser, done)) == [("Next request", f"/approvals/{sooner.pk}")]
+    back = ("Take back…", f"/approvals/{done.pk}/take-back")
+    assert links(bar_of(browser, done)) == [back, ("Next request", f"/approvals/{sooner.pk}")]
     make.decided(sooner, alice)
     make.decided(later, alice)
-    assert links(bar_of(browser, done)) == [("Back to the queue", "/")]
+    assert links(bar_of(browser, done)) == [back, ("Back to the queue", "/")]
 
 
 def test_the_next_request_is_one_that_an_agent_waits_for(browser, ask, alice):
     left, waited_for, done = ask(time_limit_s=900), ask(time_limit_s=1800), ask()
     make._backdate(left, submitted_at=timezone.now() - timedelta(seconds=300))
-    make.decided(done, alice)
+    make.decided(done, alice, Status.REJECTED)
 
     assert links(bar_of(browser, done)) == [("Next request", f"/approvals/{waited_for.pk}")]
 

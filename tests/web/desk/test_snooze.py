@@ -15,7 +15,7 @@ def test_not_now_leaves_my_queue_and_stands_under_later(browser, browser_of, ask
     assert ids(browser, "/?show=snoozed") == [str(approval.pk)]
     assert set(ids(browser_of(bob), "/")) == {str(approval.pk), str(other.pk)}
     post(browser, approval, "back")
-    assert snoozed_by(alice, timezone.now()) == set()
+    assert snoozed_by(alice, timezone.now()) == {}
 
 
 def test_the_tabs_count_what_waits_what_is_for_me_assigned_and_snoozed(browser, ask):

@@ -149,9 +149,9 @@ def test_a_plan_says_how_many_steps_it_has_and_how_it_begins_and_ends():
 @pytest.mark.parametrize(
     ("changes", "said", "line"),
     [
-        ({"content": "a\nb\nc", "existing": "a\nd"}, "Memory of operator-7: +2 −1", "b"),
+        ({"content": "a\nb\nc", "existing": "a\nd"}, "Memory of operator-7: +2 −1 lines", "b"),
         ({"content": "a", "existing": "a"}, "Memory of operator-7: no change", "a"),
-        ({"content": "a", "existing": None}, "Memory of operator-7: +1", "a"),
+        ({"content": "a", "existing": None}, "Memory of operator-7: +1 line", "a"),
         ({"operation": "delete"}, "Memory of operator-7: delete", "Likes tea."),
     ],
 )

@@ -6,6 +6,8 @@ from django.core.management import call_command
 from django.db import transaction
 from django.utils import timezone
 
+from dashboard.accounts.models import User
+from dashboard.approvals import services
 from dashboard.audit import queries
 from dashboard.audit.models import AuditEntry, AuditVerification
 from dashboard.audit.services import Actor, Event, record, verify_on
@@ -171,7 +173,37 @@ def test_a_head_that_was_kept_and_is_another_one_breaks_it(auditor, read):
     verify_on()
 
     said = read(auditor.get("/audit"), "verification")
-    assert "The log is broken: entry 1 is not the one that was expected" in said
+    assert "The log and the database do not fit together: entry 1 is not the one" in said
+
+
+def test_the_tables_are_compared_after_the_log_was_walked(auditor, read):
+    auditor.post("/audit/verify")
+    services.verify_on()
+    assert "row 0 of" in read(auditor.get("/audit/verification"), "verification")
+
+    while services.verify_on():
+        pass
+    assert "and the database says the same" in read(auditor.get("/audit"), "verification")
+
+
+def test_a_table_that_was_changed_by_hand_is_told_on_every_page(auditor, reviewer, read):
+    person = User.objects.earliest("pk")
+    User.objects.filter(pk=person.pk).update(is_admin=not person.is_admin)
+    auditor.post("/audit/verify")
+    while services.verify_on():
+        pass
+
+    named = f"person {person.username}: their roles are"
+    for page in ("/", "/history", "/policies", "/account"):
+        said = read(reviewer.get(page), "gate")
+        assert "The audit log and the database do not fit together." in said
+        assert named not in said  # only those who may read the log learn what it is
+        assert named in read(auditor.get(page), "gate")
+    User.objects.filter(pk=person.pk).update(is_admin=person.is_admin)
+    auditor.post("/audit/verify")
+    while services.verify_on():
+        pass
+    assert "do not fit together" not in read(reviewer.get("/"), "gate")
 
 
 def test_what_is_no_head_is_refused(auditor, read):

@@ -96,6 +96,38 @@ def test_a_blocked_account_is_not_signed_in(alice, browser):
     assert client.get("/account").status_code == 302
 
 
+def test_who_signed_in_here_before_is_not_kept_out_by_who_guesses_elsewhere(alice, browser):
+    known = browser()
+    post(known)
+    known.post("/sign-out")
+    stranger = browser()
+    for _ in range(11):
+        post(stranger, password="wrong")
+    assert post(stranger).status_code == 429
+
+    assert post(known).status_code == 302
+
+
+@pytest.mark.parametrize("forged", ["nonce:alice", "nonce:alice:x:y", ""])
+def test_nobody_makes_their_browser_a_known_one(alice, browser, forged):
+    stranger = browser()
+    stranger.cookies["approvals-browser"] = forged
+    for _ in range(11):
+        post(stranger, password="wrong")
+
+    assert post(stranger).status_code == 429
+
+
+def test_a_browser_that_is_known_for_one_person_is_not_for_another(alice, bob, browser):
+    bobs = browser()
+    post(bobs, username="bob")
+    bobs.post("/sign-out")
+    for _ in range(11):
+        post(bobs, password="wrong")
+
+    assert post(bobs).status_code == 429
+
+
 def test_neither_record_nor_log_holds_the_password(alice, browser, caplog):
     post(browser(), password="wrong horse battery")
     post(browser(), username="wrong horse battery")

@@ -298,7 +298,7 @@ DOES = {Effect.APPROVE: "approves", Effect.REVIEW: "asks", Effect.REJECT: "rejec
 
 _MOST_LINES = 20_000  # what is longer is judged, and not drawn here
 
-_OUTCOMES_OF_MODES = {"matches": "speak", "does not match": "say nothing"}
+_OUTCOMES_OF_MODES = {"matches": "apply", "does not match": "do not apply"}
 
 
 class TraceRow(NamedTuple):

@@ -149,15 +149,15 @@ def still_path(policy: Policy) -> list[PathBox]:
     others = len(policy.rules) - rejecting
     return [
         PathBox(REQUEST, "From an agent", "still"),
-        PathBox(REJECTING, f"{_rules(rejecting)}: a match rejects at once", "still"),
-        PathBox(OTHERS, f"{_rules(others)}, in order: the first match speaks", "still"),
-        PathBox(MODES, "Speak beside the rules", "still"),
-        PathBox(ANSWER, "The stricter holds; else a person is asked", "still"),
+        PathBox(REJECTING, _rules(rejecting, "A match rejects at once"), "still"),
+        PathBox(OTHERS, _rules(others, "In order; the first match applies"), "still"),
+        PathBox(MODES, "Apply as well as the rules", "still"),
+        PathBox(ANSWER, "The stricter wins; by default a person is asked", "still"),
     ]
 
 
-def _rules(count: int) -> str:
-    return f"{count or 'no'} rule{'s' * (count != 1)}".capitalize()
+def _rules(count: int, what: str) -> str:
+    return f"{count} rule{'s' * (count != 1)}. {what}" if count else "None"
 
 
 def path_taken(policy: Policy, answer: Evaluation, asked: str) -> list[PathBox]:
@@ -208,7 +208,7 @@ def _answer_box(answer: Evaluation) -> PathBox:
     if answer.deciding.doubts:
         return PathBox(ANSWER, f"{said}: not all of it could be inspected", "decides")
     if not answer.deciding.rules and not answer.deciding.modes:
-        return PathBox(ANSWER, f"{said}: nothing else speaks", "decides")
+        return PathBox(ANSWER, f"{said}: nothing else applies", "decides")
     return PathBox(ANSWER, said, "speaks")
 
 

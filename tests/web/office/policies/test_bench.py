@@ -55,7 +55,7 @@ def test_the_trace_stands_line_by_line(attempt):
         ("no shell", "does not match", "No language of it is 'bash'."),
         ("prints", "matches", "All of its conditions hold."),
         ("two", "not reached", "The answer was found before."),
-        ("Modes", "speak", "All code requires approval."),
+        ("Modes", "apply", "All code requires approval."),
     ]
 
 
@@ -104,8 +104,8 @@ def test_how_the_answer_adds_up_is_what_the_page_of_a_request_would_say(attempt)
 def test_what_the_agent_claims_is_tried_too(attempt):
     make.in_force({"name": "runs", "when": {"runs": ["night-*"]}, "effect": "review"})
 
-    assert [s[1] for s in steps(attempt(run="night-7"))] == ["matches", "speak"]
-    assert [s[1] for s in steps(attempt(run="day-7"))] == ["does not match", "speak"]
+    assert [s[1] for s in steps(attempt(run="night-7"))] == ["matches", "apply"]
+    assert [s[1] for s in steps(attempt(run="day-7"))] == ["does not match", "apply"]
 
 
 def test_the_moment_is_tried_too(attempt):
@@ -168,7 +168,7 @@ def test_where_nothing_speaks_the_answer_itself_is_lit(attempt):
         ("Rules that reject", "There are none", "silent"),
         ("Other rules", "There are none", "silent"),
         ("Modes", "No mode covers a plan.", "silent"),
-        ("Answer", "A person is asked: nothing else speaks", "decides"),
+        ("Answer", "A person is asked: nothing else applies", "decides"),
     ]
 
 
@@ -183,10 +183,10 @@ def test_the_policy_page_draws_the_path_still(reviewer):
 
     assert path(reviewer.get("/policies")) == [
         ("Request", "From an agent", "still"),
-        ("Rules that reject", "1 rule: a match rejects at once", "still"),
-        ("Other rules", "1 rule, in order: the first match speaks", "still"),
-        ("Modes", "Speak beside the rules", "still"),
-        ("Answer", "The stricter holds; else a person is asked", "still"),
+        ("Rules that reject", "1 rule. A match rejects at once", "still"),
+        ("Other rules", "1 rule. In order; the first match applies", "still"),
+        ("Modes", "Apply as well as the rules", "still"),
+        ("Answer", "The stricter wins; by default a person is asked", "still"),
     ]
 
 

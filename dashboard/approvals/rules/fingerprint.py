@@ -1,0 +1,127 @@
+"""Which columns of a row the log keeps the fingerprint of.
+
+They never change after the row is inserted. A column that is added later must not be added here:
+rows that were recorded before would no longer fit what the log says. It needs a name of its own
+in the entry.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from django.db.models import Model
+
+from dashboard.approvals.models import (
+    ApprovalRequest,
+    Decision,
+    Edit,
+    Grant,
+    Inspection,
+    Judgement,
+    Outcome,
+    Recall,
+    Vote,
+)
+from dashboard.audit.fingerprint import fingerprint
+
+COLUMNS: dict[type[Model], tuple[str, ...]] = {
+    ApprovalRequest: (
+        "agent_id",
+        "token_id",
+        "idempotency_key",
+        "submission_hash",
+        "kind",
+        "capability",
+        "digest",
+        "objective",
+        "evidence",
+        "run_id",
+        "max_wait_s",
+        "accepts_edits",
+        "accepts_grants",
+        "submitted_at",
+    ),
+    Inspection: ("digest", "report", "repeated", "inspected_at"),
+    Judgement: ("inspection_id", "revision_id", "effect", "demands", "trace", "judged_at"),
+    Edit: (
+        "content",
+        "digest",
+        "report",
+        "revision_id",
+        "effect",
+        "demands",
+        "trace",
+        "steps",
+        "edited_by_id",
+        "edited_at",
+    ),
+    Vote: (
+        "person_id",
+        "judgement_id",
+        "edit_id",
+        "digest",
+        "reason",
+        "end_seen",
+        "shown",
+        "voted_at",
+    ),
+    Decision: (
+        "status",
+        "source",
+        "reason",
+        "decided_by_id",
+        "decided_at",
+        "digest",
+        "valid_until",
+        "judgement_id",
+        "grant_id",
+        "edit_id",
+        "steps",
+        "shown",
+        "counted",
+        "repeats_id",
+    ),
+    Outcome: (
+        "state",
+        "idempotency_key",
+        "report_hash",
+        "digest",
+        "exit_code",
+        "error",
+        "duration_s",
+        "output_head",
+        "reported_at",
+    ),
+    Recall: ("person_id", "source", "reason", "taken_back_at"),
+    Grant: (
+        "agent_id",
+        "run_id",
+        "scope",
+        "kind",
+        "digest",
+        "tool",
+        "arguments",
+        "findings",
+        "content",
+        "edit_id",
+        "made_from_id",
+        "made_by_id",
+        "made_at",
+        "expires_at",
+        "most_uses",
+    ),
+}
+
+
+def fingerprint_of(row: Model) -> str:
+    """Return the fingerprint of a row, the same before it is inserted and after it is read."""
+    return fingerprint(
+        {name: field.to_python(getattr(row, name)) for name, field in _of(type(row))}
+    )
+
+
+@cache
+def _of(model: type[Model]) -> list[tuple[str, Any]]:
+    fields = {field.attname: field for field in model._meta.fields}  # noqa: SLF001 - public by custom
+    return [(name, fields[name]) for name in COLUMNS[model]]

@@ -1,0 +1,713 @@
+"""Whether the tables say what the audit log says of them. Reads only.
+
+The chain proves that nobody changed the log. What pages show and agents are told is read from
+the tables, so the tables are compared with it: each row that an entry describes has to be there
+and say the same, and no row may be there that no entry describes.
+
+Databases that are older than a fingerprint have entries without it: those are compared by what
+they do say.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db.models import Model, QuerySet
+
+from approval_client.wire import Source, Status, digest, parse_json
+from dashboard.accounts.models import Agent, AgentToken, Group, User
+from dashboard.accounts.tokens import token_fingerprint
+from dashboard.approvals.models import (
+    FINAL,
+    ApprovalRequest,
+    Decision,
+    Edit,
+    Grant,
+    Hold,
+    Inspection,
+    Judgement,
+    Notebook,
+    NotebookPin,
+    Outcome,
+    Recall,
+    Vote,
+)
+from dashboard.approvals.rules.fingerprint import fingerprint_of
+from dashboard.audit.models import AuditEntry
+from dashboard.inspection.findings import Report
+from dashboard.policies.demands import Required
+from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON
+from dashboard.policies.models import PolicyProposal, PolicyRevision
+
+_LOG_PAGE, _ROWS = 20_000, 50
+_CLOSED = {f"approval.{status}" for status in FINAL}
+_ROLES = ("reviewer", "admin", "auditor")
+
+
+class Disagreement(NamedTuple):
+    """Something that the tables and the log say differently.
+
+    Attributes:
+        key: Which row or entry, for ``Part.check``.
+        said: A sentence without its full stop.
+    """
+
+    key: Any
+    said: str
+
+
+class Part(NamedTuple):
+    """One kind of rows, compared some at a time.
+
+    Attributes:
+        name: What a place begins with.
+        rows: What is compared; None for the entries of the log.
+        read: Given where to go on, returns keys and where to go on after them, or None.
+        check: Given keys, yields what they say differently.
+    """
+
+    name: str
+    rows: Callable[[], QuerySet[Any]] | None
+    read: Callable[[str], tuple[list[Any], str | None]]
+    check: Callable[[Sequence[Any]], Iterator[Disagreement]]
+
+
+class Said(NamedTuple):
+    """One entry of the log, as far as a comparison needs it."""
+
+    seq: int
+    actor: str
+    auth: str
+    action: str
+    subject: str
+    digest: str
+    details: dict[str, Any]
+
+
+class Story:
+    """What the log says of one subject, in order."""
+
+    def __init__(self, entries: Iterable[Said]) -> None:
+        self.entries = list(entries)
+
+    def of(self, *actions: str) -> list[Said]:
+        """The entries of these kinds."""
+        return [entry for entry in self.entries if entry.action in actions]
+
+    def last(self, *actions: str) -> Said | None:
+        """The last entry of these kinds."""
+        return next(iter(reversed(self.of(*actions))), None)
+
+
+def _stories(subjects: Iterable[str], *actions: str) -> Mapping[str, Story]:
+    entries = AuditEntry.objects.filter(subject__in=list(subjects)).order_by("seq")
+    if actions:
+        entries = entries.filter(action__in=actions)
+    told = defaultdict[str, list[Said]](list)
+    for row in entries.values_list(*Said._fields):
+        said = Said(*row)
+        told[said.subject].append(said._replace(details=json.loads(row[-1])))
+    return defaultdict(lambda: Story([]), {name: Story(all_of) for name, all_of in told.items()})
+
+
+# --- requests, with everything that hangs on them ------------------------------------------------
+
+
+class _Rows:
+    """The rows of some requests, a statement a table."""
+
+    def __init__(self, ids: Sequence[UUID]) -> None:
+        requests = ApprovalRequest.objects.select_related(
+            "agent",
+            "token",
+            "decision__decided_by",
+            "decision__repeats",
+            "closing",
+            "recall__person",
+        )
+        self.requests = requests.in_bulk(list(ids))
+        self.stories = _stories(str(pk) for pk in ids)
+        of_these = {"approval__in": list(ids)}
+        judgements = Judgement.objects.select_related("inspection").filter(**of_these)
+        self.judgements = _by_request(judgements)
+        inspections = Inspection.objects.filter(**of_these)
+        self.inspections = set(inspections.values_list("approval", "pk"))
+        self.edits = _by_request(Edit.objects.select_related("edited_by").filter(**of_these))
+        self.votes = _by_request(Vote.objects.select_related("person").filter(**of_these))
+        self.outcomes = _by_request(Outcome.objects.filter(**of_these))
+        pins = NotebookPin.objects.filter(**of_these)
+        self.pins = dict(pins.values_list("approval", "notebook"))
+
+
+def _by_request(rows: QuerySet[Any]) -> Mapping[UUID, list[Any]]:
+    found = defaultdict[UUID, list[Any]](list)
+    for row in rows.order_by("id"):
+        found[row.approval_id].append(row)
+    return found
+
+
+def _check_requests(ids: Sequence[UUID]) -> Iterator[Disagreement]:
+    rows = _Rows(ids)
+    for pk, approval in rows.requests.items():
+        try:
+            differences = list(_Request(approval, rows).differences())
+        except (AttributeError, KeyError, TypeError, ValueError):
+            differences = ["what is stored of it cannot be read"]
+        for said in differences:
+            yield Disagreement(pk, f"request {pk}: {said}")
+
+
+class _Request:
+    """One request, its rows, and what the log says of it."""
+
+    def __init__(self, approval: ApprovalRequest, rows: _Rows) -> None:
+        self.approval, self.rows = approval, rows
+        self.story = rows.stories[str(approval.pk)]
+
+    @cached_property
+    def decision(self) -> Decision | None:
+        return getattr(self.approval, "decision", None)
+
+    def differences(self) -> Iterator[str]:
+        submitted = self.story.of("approval.submitted")
+        if len(submitted) != 1:
+            yield "no entry of the log says that it was asked"
+            return
+        yield from self._asked(submitted[0])
+        yield from self._judged()
+        yield from self._edited()
+        yield from self._closed()
+        yield from self._voted()
+        yield from self._reported()
+        yield from self._recalled()
+        yield from self._time(submitted[0])
+
+    def _asked(self, entry: Said) -> Iterator[str]:
+        approval = self.approval
+        if _digest(approval.kind, approval.content) != approval.digest:
+            yield "its content is not the one that its digest names"
+        if approval.digest != entry.digest:
+            yield "its digest is not the one in the log"
+        asked_by = (f"agent:{approval.agent.name}", f"token:{approval.token.prefix}")
+        if asked_by != (entry.actor, entry.auth):
+            yield f"it is of {asked_by[0]}, and the log says {entry.actor}"
+        if _differs(entry, approval):
+            yield "what was asked is not what the log says"
+        yield from self._notebook(entry)
+
+    def _notebook(self, entry: Said) -> Iterator[str]:
+        pinned = self.rows.pins.get(self.approval.pk)
+        said = entry.details.get("notebook")
+        if pinned is None:
+            if said:
+                yield "its notebook is gone"
+            return
+        notebook = Notebook.objects.get(pk=pinned)
+        if notebook.digest != said or _sha256(notebook.body) != said:
+            yield "its notebook is not the one in the log"
+
+    def _judged(self) -> Iterator[str]:
+        entries = self.story.of("approval.judged")
+        judgements = self.rows.judgements[self.approval.pk]
+        if len(entries) != len(judgements):
+            yield f"it has {len(judgements)} judgements, and the log has {len(entries)}"
+            return
+        named = {judgement.inspection_id for judgement in judgements}
+        if {pk for of, pk in self.rows.inspections if of == self.approval.pk} != named:
+            yield "it has an inspection that no judgement rests on"
+        for entry, judgement in zip(entries, judgements, strict=True):
+            # A judgement that a grant answered at once is recorded under the grant's name.
+            policy = entry.actor if entry.actor.startswith("policy:") else entry.auth
+            report = judgement.inspection.report
+            said = {
+                "effect": judgement.effect,
+                "demands": judgement.demands,
+                "trace": json.loads(judgement.trace),
+                "findings": sorted(Report.from_json(report).names),
+            }
+            if policy != f"policy:{judgement.revision_id}" or _detailed(entry, said):
+                yield "what the policy said of it is not what the log says"
+            elif _differs(entry, judgement) or _differs(entry, judgement.inspection, "inspection"):
+                yield "what was found in it is not what the log says"
+
+    def _edited(self) -> Iterator[str]:
+        entries, edits = self.story.of("approval.edited"), self.rows.edits[self.approval.pk]
+        if len(entries) != len(edits):
+            yield f"it has {len(edits)} edits, and the log has {len(entries)}"
+            return
+        for entry, edit in zip(entries, edits, strict=True):
+            by = f"user:{edit.edited_by.username}"
+            is_named = _digest(self.approval.kind, edit.content) == edit.digest
+            is_said = (edit.digest, by) == (entry.digest, entry.actor)
+            if not (is_named and is_said) or _differs(entry, edit):
+                yield "an edit of it is not what the log says"
+
+    def _closed(self) -> Iterator[str]:
+        entries = [entry for entry in self.story.entries if entry.action in _CLOSED]
+        status, decision = self.approval.status, self.decision
+        if len(entries) > 1:
+            yield "the log says twice that it was closed"
+        elif not entries:
+            if status != Status.PENDING or decision or hasattr(self.approval, "closing"):
+                yield f"it is {status}, and no entry of the log says so"
+        else:
+            [entry] = entries
+            said = entry.action.removeprefix("approval.")
+            if status != said:
+                yield f"it is {status}, and the log says {said}"
+            elif decision is None:
+                yield "its decision is gone"
+            else:
+                yield from self._decided(entry, decision)
+
+    def _decided(self, entry: Said, decision: Decision) -> Iterator[str]:
+        status = entry.action.removeprefix("approval.")
+        if decision.status != status:
+            yield f"its decision says {decision.status}, and the log says {status}"
+        if decision.digest != entry.digest:
+            yield "its decision is about another content than the log says"
+        by = f"user:{decision.decided_by.username}" if decision.decided_by else None
+        if decision.source == Source.REVIEWER and by != entry.actor:
+            yield f"it was decided by {by}, and the log says {entry.actor}"
+        if decision.source != Source.REVIEWER and by:
+            yield f"it names {by} as whoever decided, and the log says {entry.actor}"
+        if decision.source == Source.GRANT and entry.actor != f"grant:{decision.grant_id}":
+            yield f"it was answered by grant:{decision.grant_id}, and the log says {entry.actor}"
+        said = {
+            "source": decision.source,
+            "reason": decision.reason,
+            "approved_by": json.loads(decision.counted),
+            "judgement": decision.judgement_id,
+            "edit": decision.edit_id,
+            "repeats": decision.repeats and str(decision.repeats.approval_id),
+        }
+        for name in _detailed(entry, said):
+            yield f"the {name} of its decision is not what the log says"
+        if _differs(entry, decision):
+            yield "its decision is not what the log says"
+        closing = getattr(self.approval, "closing", None)
+        place = (entry.seq, self.approval.agent_id, decision.decided_at)
+        if not closing or (closing.seq, closing.agent_id, closing.decided_at) != place:
+            yield "its place among what was closed is not the one in the log"
+
+    def _voted(self) -> Iterator[str]:
+        votes = self.rows.votes[self.approval.pk]
+        entries, rows = self.story.of("approval.voted"), [_vote_as_said(vote) for vote in votes]
+        said = [(entry.actor, entry.digest, entry.details.get("reason")) for entry in entries]
+        prints = [entry.details.get("row") for entry in entries]
+        closed = self.story.last("approval.approved")
+        if closed and closed.details.get("source") == Source.REVIEWER:
+            is_told = "vote" in closed.details
+            # Older entries do not say whether a vote came with the decision.
+            if is_told or ("row" not in closed.details and len(rows) == len(said) + 1):
+                said.append((closed.actor, closed.digest, closed.details.get("reason")))
+                prints.append(closed.details.get("vote"))
+        if said != rows:
+            yield "the votes for it are not those in the log"
+        elif any(p and p != fingerprint_of(v) for p, v in zip(prints, votes, strict=True)):
+            yield "a vote for it is not what the log says"
+
+    def _reported(self) -> Iterator[str]:
+        outcomes = self.rows.outcomes[self.approval.pk]
+        entries = self.story.of("outcome.started", "outcome.finished")
+        rows = [(f"outcome.{each.state}", each.digest) for each in outcomes]
+        said = [(entry.action, entry.digest) for entry in entries]
+        if rows != said or any(map(_differs, entries, outcomes)):
+            yield "what its agent reported is not what the log says"
+
+    def _recalled(self) -> Iterator[str]:
+        entries = self.story.of("approval.taken_back")
+        recall: Recall | None = getattr(self.approval, "recall", None)
+        if len(entries) > 1:
+            yield "the log says twice that it was taken back"
+        elif recall is None:
+            if entries:
+                yield "the log says that it was taken back, and it does not say so"
+        elif not entries:
+            yield "it was taken back, and no entry of the log says so"
+        else:
+            [entry] = entries
+            place = (entry.seq, entry.actor, self.approval.agent_id)
+            by = f"user:{recall.person.username}"
+            if (recall.seq, by, recall.agent_id) != place or _differs(entry, recall):
+                yield "who took it back, when or why is not what the log says"
+
+    def _time(self, submitted: Said) -> Iterator[str]:
+        """Follow the time limit through extensions, and through policies that shortened it."""
+        if "expires_at" not in submitted.details:
+            return
+        expires_at = datetime.fromisoformat(submitted.details["expires_at"])
+        judged = 0
+        for entry in self.story.of("approval.extended", "approval.judged"):
+            if entry.action == "approval.extended":
+                expires_at = datetime.fromisoformat(entry.details["until"])
+                continue
+            judged += 1
+            limit_s = Required.from_json(entry.details["demands"]).time_limit_s
+            if judged > 1 and limit_s is not None and entry.details["effect"] != "reject":
+                until = self.approval.submitted_at + timedelta(seconds=limit_s)
+                expires_at = min(expires_at, until)
+        if expires_at != self.approval.expires_at:
+            yield "its time limit is not the one in the log"
+
+
+def _vote_as_said(vote: Vote) -> tuple[str, str, str]:
+    return f"user:{vote.person.username}", vote.digest, vote.reason
+
+
+def _differs(entry: Said, row: Model, name: str = "row") -> bool:
+    return name in entry.details and entry.details[name] != fingerprint_of(row)
+
+
+def _detailed(entry: Said, said: Mapping[str, Any]) -> list[str]:
+    """Name what an entry and a row say differently. What is empty stands in no entry."""
+    is_old = "row" not in entry.details
+    return [
+        name
+        for name, value in said.items()
+        if not (is_old and name not in entry.details)
+        and (entry.details.get(name) or None) != (value or None)
+    ]
+
+
+def _digest(kind: str, content: str) -> str:
+    try:
+        return digest(kind, parse_json(content))
+    except ValueError:
+        return ""
+
+
+def _sha256(body: Any) -> str:
+    return hashlib.sha256(bytes(body)).hexdigest()
+
+
+# --- grants --------------------------------------------------------------------------------------
+
+
+def _check_grants(keys: Sequence[int]) -> Iterator[Disagreement]:
+    grants = Grant.objects.select_related("agent", "made_by").in_bulk(list(keys))
+    stories = _stories(f"grant:{pk}" for pk in keys)
+    answered = Decision.objects.filter(grant__in=list(keys)).values_list("grant", flat=True)
+    used = Counter(answered.order_by())
+    for pk, grant in grants.items():
+        for said in _of_grant(grant, stories[f"grant:{pk}"], used[pk]):
+            yield Disagreement(pk, f"grant {pk}: {said}")
+
+
+def _of_grant(grant: Grant, story: Story, used: int) -> Iterator[str]:
+    made = story.of("grant.made")
+    if len(made) != 1:
+        yield "no entry of the log says that it was made"
+        return
+    [entry] = made
+    said = {
+        "agent": grant.agent.name,
+        "run": grant.run_id,
+        "scope": grant.scope,
+        "kind": grant.kind,
+        "tool": grant.tool,
+        "most_uses": grant.most_uses,
+        "made_from": str(grant.made_from_id),
+        "edit": grant.edit_id,
+    }
+    ends = datetime.fromisoformat(entry.details["expires_at"])
+    is_same = (grant.digest, grant.expires_at) == (entry.digest, ends)
+    if not is_same or _detailed(entry, said) or _differs(entry, grant):
+        yield "its terms are not those in the log"
+    ended = story.last("grant.ended")
+    because = ended.details.get("because") if ended else ""
+    if bool(grant.ended_at) != bool(ended) or grant.ended_because != because:
+        yield (
+            "it was ended, and the log does not say so"
+            if grant.ended_at
+            else ("it is in force, and the log says that it was ended")
+        )
+    if grant.uses != used:
+        yield f"it says that it was used {grant.uses} times, and it answered {used} requests"
+
+
+# --- policies ------------------------------------------------------------------------------------
+
+
+def _check_revisions(keys: Sequence[int]) -> Iterator[Disagreement]:
+    revisions = PolicyRevision.objects.select_related("author", "confirmed_by")
+    stories = _stories((f"policy:{number}" for number in keys), "policy.published")
+    for number, revision in revisions.in_bulk(list(keys)).items():
+        entry = stories[f"policy:{number}"].last("policy.published")
+        if number == 1 and entry is None:  # made by itself, and asks a person about everything
+            same = _json(revision.document) == _json(EVERYTHING_TO_A_PERSON.to_json())
+        else:
+            same = entry is not None and not _detailed(entry, _published(revision))
+        if not same:
+            yield Disagreement(number, f"policy revision {number} is not what the log says")
+
+
+def _published(revision: PolicyRevision) -> dict[str, Any]:
+    author, second = revision.author, revision.confirmed_by
+    return {
+        "policy": _json(revision.document),
+        "note": revision.note,
+        "author": author and author.username,
+        "loosened": _json(revision.loosened),
+        "confirmed_by": second and second.username,
+    }
+
+
+def _check_proposals(keys: Sequence[int]) -> Iterator[Disagreement]:
+    stories = _stories((f"policy_proposal:{pk}" for pk in keys), "policy.proposed")
+    proposals = PolicyProposal.objects.select_related("author").in_bulk(list(keys))
+    for pk, proposal in proposals.items():
+        entry = stories[f"policy_proposal:{pk}"].last("policy.proposed")
+        said = {"policy": _json(proposal.document), "note": proposal.note}
+        by = f"user:{proposal.author.username}"
+        if entry is None or _detailed(entry, said) or entry.actor != by:
+            yield Disagreement(pk, f"the proposed policy {pk} is not what the log says")
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+# --- people, agents, holds -----------------------------------------------------------------------
+
+
+def _check_people(keys: Sequence[int]) -> Iterator[Disagreement]:
+    people = User.objects.in_bulk(list(keys))
+    changes = ("person.added", "person.roles_changed", "person.deactivated", "person.reactivated")
+    stories = _stories((f"user:{person.username}" for person in people.values()), *changes)
+    for pk, person in people.items():
+        story = stories[f"user:{person.username}"]
+        given = story.last("person.added", "person.roles_changed")
+        active = story.last("person.deactivated", "person.reactivated")
+        roles = [role for role in _ROLES if getattr(person, f"is_{role}")]
+        if given is None:
+            said = "no entry of the log says that they were added"
+        elif given.details["roles"] != roles:
+            said = f"their roles are {_listed(roles)}, and the log says "
+            said += _listed(given.details["roles"])
+        elif person.is_active != (active is None or active.action == "person.reactivated"):
+            said = (
+                f"they are {'' if person.is_active else 'not '}active, and the log says otherwise"
+            )
+        else:
+            continue
+        yield Disagreement(pk, f"person {person.username}: {said}")
+
+
+def _listed(roles: Sequence[str]) -> str:
+    return ", ".join(roles) or "none"
+
+
+def _check_groups(keys: Sequence[int]) -> Iterator[Disagreement]:
+    groups = Group.objects.prefetch_related("members").in_bulk(list(keys))
+    stories = _stories(f"group:{group.name}" for group in groups.values())
+    for pk, group in groups.items():
+        last = stories[f"group:{group.name}"].last(
+            "group.added", "group.members_changed", "group.deleted"
+        )
+        members = sorted(member.username for member in group.members.all())
+        if last is None or last.action == "group.deleted":
+            yield Disagreement(pk, f"no entry of the log says that group {group.name} was added")
+        elif members != last.details.get("members", []):
+            yield Disagreement(pk, f"who is in group {group.name} is not what the log says")
+
+
+def _check_agents(keys: Sequence[int]) -> Iterator[Disagreement]:
+    agents = Agent.objects.select_related("owner").prefetch_related("tokens").in_bulk(list(keys))
+    stories = _stories(f"agent:{agent.name}" for agent in agents.values())
+    for pk, agent in agents.items():
+        for said in _of_agent(agent, stories[f"agent:{agent.name}"]):
+            yield Disagreement(pk, f"agent {agent.name}: {said}")
+
+
+def _of_agent(agent: Agent, story: Story) -> Iterator[str]:
+    added = story.last("agent.added")
+    if added is None:
+        yield "no entry of the log says that it was added"
+        return
+    if added.details.get("owner") != (agent.owner and agent.owner.username):
+        yield "its owner is not the one in the log"
+    active = story.last("agent.retired", "agent.restored")
+    if agent.is_active != (active is None or active.action == "agent.restored"):
+        yield f"it is {'' if agent.is_active else 'not '}active, and the log says otherwise"
+    revoked = Counter(entry.details["token"] for entry in story.of("token.revoked"))
+    tokens = list(agent.tokens.all())
+    if Counter(token.prefix for token in tokens if token.revoked_at) != revoked:
+        yield "which of its tokens were revoked is not what the log says"
+    issued = story.of("token.issued")
+    if Counter(map(_token, tokens)) != Counter(map(_issued, issued)):
+        yield "its tokens are not those in the log"
+    prints = {entry.details["row"] for entry in issued if "row" in entry.details}
+    if not prints <= {token_fingerprint(token) for token in tokens}:
+        yield "a token of it is not the one in the log"
+
+
+def _token(token: AgentToken) -> tuple[str, datetime | None]:
+    return token.prefix, token.expires_at
+
+
+def _issued(entry: Said) -> tuple[str, datetime | None]:
+    ends = entry.details.get("expires_at")
+    return entry.details["token"], datetime.fromisoformat(ends) if ends else None
+
+
+def _check_holds(_: Sequence[int]) -> Iterator[Disagreement]:
+    holds = Hold.objects.select_related("placed_by", "lifted_by").order_by("id")
+    rows = [_hold(hold) for hold in holds]
+    said: list[tuple[str, str, str | None]] = []
+    for entry in _stories([""], "hold.placed", "hold.lifted")[""].entries:
+        if entry.action == "hold.placed":
+            said.append((entry.actor, entry.details["reason"], None))
+        else:
+            said[-1:] = [(*said[-1][:2], entry.actor)]
+    if rows != said:
+        yield Disagreement(0, "when everything was on hold is not what the log says")
+
+
+def _hold(hold: Hold) -> tuple[str, str, str | None]:
+    lifted = None if hold.active else f"user:{hold.lifted_by and hold.lifted_by.username}"
+    return f"user:{hold.placed_by.username}", hold.reason, lifted
+
+
+# --- what the log says was made ------------------------------------------------------------------
+
+
+def _check_log(keys: Sequence[int]) -> Iterator[Disagreement]:
+    """Look for what entries say was made, and is not there."""
+    made: dict[str, list[Said]] = defaultdict(list)
+    for row in AuditEntry.objects.filter(pk__in=list(keys)).values_list(*Said._fields):
+        entry = Said(*row)
+        made[entry.action].append(entry)
+    for action, entries in made.items():
+        present = _PRESENT[action](
+            [entry.subject.partition(":")[2] or entry.subject for entry in entries]
+        )
+        for entry in entries:
+            name = entry.subject.partition(":")[2] or entry.subject
+            if name not in present:
+                said = (
+                    f"entry {entry.seq} of the log says that {entry.subject} was made: it is gone"
+                )
+                yield Disagreement(entry.seq, said)
+
+
+def _requests(ids: list[str]) -> set[str]:
+    known = ApprovalRequest.objects.filter(pk__in=[UUID(text) for text in ids])
+    return {str(pk) for pk in known.values_list("pk", flat=True)}
+
+
+def _by(rows: QuerySet[Any], field: str) -> Callable[[list[str]], set[str]]:
+    def present(names: list[str]) -> set[str]:
+        found = rows.filter(**{f"{field}__in": names}).values_list(field, flat=True)
+        return {str(name) for name in found}
+
+    return present
+
+
+def _groups(names: list[str]) -> set[str]:
+    """Groups that are there, and those that were deleted, as the log says."""
+    stories = _stories((f"group:{name}" for name in names), "group.deleted")
+    deleted = {subject.partition(":")[2] for subject, story in stories.items() if story.entries}
+    return deleted | _by(Group.objects.all(), "name")(names)
+
+
+_PRESENT: dict[str, Callable[[list[str]], set[str]]] = {
+    "approval.submitted": _requests,
+    "grant.made": _by(Grant.objects.all(), "pk"),
+    "policy.published": _by(PolicyRevision.objects.all(), "number"),
+    "policy.proposed": _by(PolicyProposal.objects.all(), "pk"),
+    "person.added": _by(User.objects.all(), "username"),
+    "agent.added": _by(Agent.objects.all(), "name"),
+    "group.added": _groups,
+}
+
+
+def _read_log(after: str) -> tuple[list[Any], str | None]:
+    first = int(after or 0)
+    entries = AuditEntry.objects.filter(seq__gt=first, seq__lte=first + _LOG_PAGE)
+    made = entries.filter(action__in=list(_PRESENT)).order_by("seq")
+    last = AuditEntry.objects.order_by("-seq").values_list("seq", flat=True).first() or 0
+    more = str(first + _LOG_PAGE) if last > first + _LOG_PAGE else None
+    return list(made.values_list("seq", flat=True)), more
+
+
+# --- all of it -----------------------------------------------------------------------------------
+
+
+def _rows(
+    name: str,
+    rows: Callable[[], QuerySet[Any]],
+    check: Callable[[Sequence[Any]], Iterator[Disagreement]],
+) -> Part:
+    """A part that goes through a table in the order of its keys."""
+
+    def read(after: str) -> tuple[list[Any], str | None]:
+        left = rows().order_by("pk").values_list("pk", flat=True)
+        keys = list((left.filter(pk__gt=after) if after else left)[:_ROWS])
+        return keys, str(keys[-1]) if len(keys) == _ROWS else None
+
+    return Part(name, rows, read, check)
+
+
+def _all_holds(_: str) -> tuple[list[Any], None]:
+    return [0], None
+
+
+PARTS = (
+    Part("log", None, _read_log, _check_log),
+    _rows("requests", ApprovalRequest.objects.all, _check_requests),
+    _rows("grants", Grant.objects.all, _check_grants),
+    _rows("revisions", PolicyRevision.objects.all, _check_revisions),
+    _rows("proposals", PolicyProposal.objects.all, _check_proposals),
+    _rows("people", User.objects.all, _check_people),
+    _rows("groups", Group.objects.all, _check_groups),
+    _rows("agents", Agent.objects.all, _check_agents),
+    Part("holds", Hold.objects.all, _all_holds, _check_holds),
+)
+"""Everything that is compared, in this order."""
+
+
+class Step(NamedTuple):
+    """Some rows to compare.
+
+    Attributes:
+        part: Which kind they are.
+        keys: Which ones.
+        then: The place after them; empty at the end.
+    """
+
+    part: Part
+    keys: list[Any]
+    then: str
+
+
+def step_at(place: str) -> Step:
+    """Read what is compared next. A place is a part's name, a colon and a key."""
+    name, _, after = place.partition(":")
+    index = next(number for number, part in enumerate(PARTS) if part.name == name)
+    keys, more = PARTS[index].read(after)
+    if more is not None:
+        then = f"{name}:{more}"
+    else:
+        then = f"{PARTS[index + 1].name}:" if index + 1 < len(PARTS) else ""
+    return Step(PARTS[index], keys, then)
+
+
+def beginning() -> str:
+    """The first place."""
+    return f"{PARTS[0].name}:"
+
+
+def rows_to_compare() -> int:
+    """About how many rows are compared, for a bar."""
+    return sum(part.rows().count() for part in PARTS if part.rows)

@@ -1,0 +1,107 @@
+"""Heads of the log in a second place: a file that is only ever added to, or a host.
+
+A log that was rewritten together with the tables holds together. Only what somebody else kept
+of it tells the difference.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from django.conf import settings
+
+_UNFINISHED = " (unfinished)"
+_LINE = re.compile(r"(?:\S+ )?([0-9]{1,18}):([0-9a-f]{64})", re.ASCII)
+
+
+class NoHead(ValueError):
+    """A file of heads has a line that is not one."""
+
+
+class Head(NamedTuple):
+    """The end of the log at one moment."""
+
+    seq: int
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.seq}:{self.hash}"
+
+    @classmethod
+    def parse(cls, text: str) -> Head | None:
+        """Read a head as it is printed, perhaps with a moment before it."""
+        found = _LINE.fullmatch(text)
+        return cls(int(found[1]), found[2]) if found else None
+
+
+def heads_file() -> Path | None:
+    """The file that ``AUDIT_HEADS`` names, if it names one."""
+    named = settings.AUDIT_HEADS
+    return Path(named) if named and not is_address(named) else None
+
+
+def is_address(text: str) -> bool:
+    """Whether ``AUDIT_HEADS`` names a host and not a file."""
+    return text.startswith(("https://", "http://"))
+
+
+def kept_heads() -> dict[int, str]:
+    """Return the heads that were kept in the file of ``AUDIT_HEADS``, by number.
+
+    Raises:
+        OSError: The file cannot be read. It is made when a server starts, so none is an error.
+        NoHead: A line of it is not a head.
+    """
+    path = heads_file()
+    return read_heads(path) if path else {}
+
+
+def read_heads(path: Path) -> dict[int, str]:
+    """Return the heads in a file, one a line. A line that was left unfinished does not count.
+
+    Raises:
+        OSError: The file cannot be read.
+        NoHead: A line is not a head.
+    """
+    kept: dict[int, str] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n")[:-1], start=1):
+        head = Head.parse(line.strip())
+        if head is None and line.endswith(_UNFINISHED):
+            continue
+        if head is None:
+            raise NoHead(f"Line {number} of {path} is not a head.")
+        kept.setdefault(head.seq, head.hash)  # of two that differ, the earlier was there first
+    return kept
+
+
+def keep_in_file(path: Path, head: Head) -> None:
+    """Add a head to a file, and have it on the disk when this returns."""
+    moment = datetime.now(UTC).isoformat(timespec="seconds")
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        # One write, so that the lines of several servers do not mix.
+        line = f"{_after_the_rest(descriptor)}{moment} {head}\n".encode()
+        if os.write(descriptor, line) != len(line):
+            raise OSError(errno.ENOSPC, "Only a part of a head could be written", str(path))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _after_the_rest(descriptor: int) -> str:
+    # A crash or a full disk may have left the start of a line, which the next must not go on.
+    size = os.fstat(descriptor).st_size
+    is_whole = not size or os.pread(descriptor, 1, size - 1) == b"\n"
+    return "" if is_whole else f"{_UNFINISHED}\n"
+
+
+def as_json(head: Head) -> bytes:
+    """What a host is sent."""
+    told = {"dashboard": settings.PUBLIC_URL, "seq": head.seq, "hash": head.hash}
+    return json.dumps(told).encode()
