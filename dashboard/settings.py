@@ -125,6 +125,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "dashboard.web.middleware.exact_origin",
+    "dashboard.web.middleware.session_in_use",
 ]
 ROOT_URLCONF = "dashboard.urls"
 ASGI_APPLICATION = "dashboard.asgi.application"
@@ -279,7 +280,11 @@ POLICY_TWO_PEOPLE = on_or_off("POLICY_TWO_PEOPLE", env.str("POLICY_TWO_PEOPLE", 
 # --- the browser's side -------------------------------------------------------------------------
 
 SESSION_ENGINE = "dashboard.accounts.sessions"
-SESSION_COOKIE_AGE = 8 * 3600
+# A session ends this long after the last press, key or page that was opened, and this long after
+# signing in at the latest.
+SESSION_IDLE_S = whole_number("SESSION_IDLE_S", 8 * 3600, least=600)
+SESSION_LONGEST_S = whole_number("SESSION_LONGEST_S", 24 * 3600, least=600)
+SESSION_COOKIE_AGE = SESSION_IDLE_S
 SESSION_COOKIE_SAMESITE = "Lax"  # Strict would make every link from a message look signed out
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _https
 SESSION_COOKIE_NAME = "__Host-approvals" if _https else "approvals"

@@ -1,6 +1,8 @@
-"""Who is signed in, as Django keeps it.
+"""Who is signed in, as Django keeps it, and for how long.
 
 Each request of a browser asks for the session and the person, so both are prepared statements.
+A session ends ``SESSION_IDLE_S`` after a person used it last, and ``SESSION_LONGEST_S`` after they
+signed in.
 """
 
 from __future__ import annotations
@@ -8,14 +10,44 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.sessions.backends import db
+from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from dashboard.accounts.models import User
 from dashboard.statements import rows
+
+WRITTEN_EVERY_S = 300
+"""How often at most it is written that a session is used, in seconds."""
+
+_BEGAN, _USED = "began_s", "used_s"  # in the session: when, in seconds since 1970
+
+
+def begin(session: SessionBase, now_s: float) -> None:
+    """Note that somebody has just signed in, at ``now_s`` seconds since 1970."""
+    session[_BEGAN] = session[_USED] = int(now_s)
+    _last_until_unused(session, now_s)
+
+
+def use(session: SessionBase, now_s: float) -> None:
+    """Note that the person used the session; it is written every few minutes at most.
+
+    A session that does not say when it began, as of earlier releases, ends when it was going to.
+    """
+    used_s = session.get(_USED)
+    if used_s is None or 0 <= now_s - used_s < WRITTEN_EVERY_S:
+        return
+    session[_USED] = int(now_s)
+    _last_until_unused(session, now_s)
+
+
+def _last_until_unused(session: SessionBase, now_s: float) -> None:
+    left_s = session[_BEGAN] + settings.SESSION_LONGEST_S - now_s
+    session.set_expiry(max(1, int(min(settings.SESSION_IDLE_S, left_s))))
 
 
 class SessionStore(db.SessionStore):

@@ -146,6 +146,18 @@ class StepsRefused(Refused):
         super().__init__(f"{why} Nothing was recorded.")
 
 
+class StepsUncounted(StepsRefused):
+    """The approval of a plan does not say how many steps it approves, or names another number."""
+
+    code = "steps_uncounted"
+
+    def __init__(self, approves: int, total: int) -> None:
+        super().__init__(
+            f"{approves} of {total} steps would be approved, and the button that was pressed did "
+            "not say so. Look at the steps and press again."
+        )
+
+
 class ReasonMissing(Refused):
     """The policy wants to know why."""
 

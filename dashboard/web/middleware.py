@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from http import HTTPStatus
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
+from dashboard.accounts import sessions
 from dashboard.web.errors import wrong_origin
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -65,6 +68,36 @@ def exact_origin(get_response: GetResponse) -> GetResponse:
         return get_response(request)
 
     return middleware
+
+
+def session_in_use(get_response: GetResponse) -> GetResponse:
+    """Have a session last while its person uses it, and end while a page only stands open."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        was_refused = response.status_code == HTTPStatus.FORBIDDEN  # perhaps no form of ours
+        if not was_refused and _is_use(request):
+            sessions.use(request.session, time.time())
+        return response
+
+    return middleware
+
+
+def _is_use(request: HttpRequest) -> bool:
+    """Whether a person did something: a press, a key or a page that they opened.
+
+    What pages ask by themselves is not: the list, the bar, who else is viewing. A page that is
+    loaded again by a script is not either, where the browser says who wanted a page.
+    """
+    if is_machine(request.path) or not request.user.is_authenticated:
+        return False
+    if request.method == "POST":
+        return not (request.resolver_match and request.resolver_match.url_name == "viewed")
+    if "HX-Request" in request.headers:
+        return request.headers.get("HX-Target") == "pane"  # opened from the list
+    if "Sec-Fetch-Mode" in request.headers:
+        return request.headers.get("Sec-Fetch-User") == "?1"
+    return "text/html" in request.headers.get("Accept", "")  # plain http from another machine
 
 
 def is_machine(path: str) -> bool:

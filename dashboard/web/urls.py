@@ -21,7 +21,6 @@ from dashboard.web.desk import (
     request,
     run,
     snooze,
-    step,
     view,
 )
 from dashboard.web.office import account, agents, audit, groups, hold, people, sign_in, webhooks
@@ -70,7 +69,6 @@ _desk: list[URLPattern] = [
     path("bulk/decide", bulk.decide_all, name="bulk_decide"),
     path("approvals/<uuid:approval_id>/edit", edit.write_edit, name="edit"),
     path("approvals/<uuid:approval_id>/edits/<int:edit_id>", edit.show_edit, name="edit_shown"),
-    path("approvals/<uuid:approval_id>/steps", step.steps, name="steps"),
     path("runs/<str:agent_name>", run.run, name="run"),
     path("history", history.history, name="history"),
     path("history/export", history.export, name="history_export"),
@@ -82,6 +80,7 @@ _office: list[URLPattern] = [
     path("sign-in", sign_in.sign_in, name="sign_in"),
     path("sign-in/<str:secret>", sign_in.sign_in_link, name="sign_in_link"),
     path("sign-out", sign_in.sign_out, name="sign_out"),
+    path("session/used", sign_in.used, name="used"),
     path("account", account.account, name="account"),
     path("account/password", account.choose_password, name="choose_password"),
     path("people", people.people, name="people"),

@@ -3,6 +3,7 @@
 // a link to the next request.
 
 import { announce } from "./announcing.js";
+import { openId, openRequest } from "./opening.js";
 import { fetched, paced } from "./pacing.js";
 import { onceLifted } from "./pressing.js";
 
@@ -11,8 +12,10 @@ const bar = () => document.getElementById("request-bar");
 const place = () => document.getElementById("last-decision");
 const isOn = () => localStorage.getItem(STORED) !== "off";
 const refresh = paced(fetchLast, 0);
+const SHOWN_FOR_MS = 10_000;
+let timer = 0; // until the line about the last request goes
 let answered = null; // the bar that said so
-let last = null; // the request that was answered here last: its id, page and bar
+let last = null; // the request that was answered here last: its id, page, bar and title
 
 /** Have every switch say what is remembered. */
 function showSwitches() {
@@ -33,9 +36,10 @@ function settled(event) {
   if (target?.id !== "request-bar" || requestConfig?.verb !== "post" || !isAnswer(requestConfig.elt ?? elt)) return;
   if (answered === bar() || !bar().querySelector("[data-after]")) return; // refused: still to be answered
   answered = bar(); // htmx says so once for each part that it swapped
-  const link = bar().querySelector(".goes-on");
+  const opens = isOn() && bar().querySelector(".goes-on") !== null;
   const request = document.getElementById("request");
-  last = { id: request.dataset.id, page: location.pathname, bar: bar().dataset.url, opens: isOn() && link !== null };
+  const title = [...request.querySelector("#request-title > span").childNodes];
+  last = { id: request.dataset.id, page: location.pathname, bar: bar().dataset.url, title, opens };
   if (last.opens) onceLifted(() => goOn(request));
 }
 
@@ -48,8 +52,9 @@ function goOn(request) {
   if (request.isConnected) bar()?.querySelector(".goes-on")?.click();
 }
 
-/** The next request is open: say above its buttons what became of the last one. */
+/** The next request is open: say above its buttons which one was decided, and what became of it. */
 function arrived() {
+  clearTimeout(timer);
   if (!place()) return;
   place().hidden = true;
   if (last) last.place = null;
@@ -62,19 +67,34 @@ function arrived() {
 async function fetchLast() {
   const asked = last;
   if (!asked?.place?.isConnected) return;
-  const said = asked.place.querySelector(".last-said");
-  const before = said.textContent;
-  const back = asked.place.querySelector(".last-back");
-  const options = { target: said, select: "[data-after]" };
-  await fetched(asked.place, asked.bar, options);
-  if (asked !== last || !asked.place || !said.firstElementChild) return;
-  if (back.pathname !== asked.page) {
-    back.href = asked.page;
-    back.setAttribute("hx-boost", "true");
-    htmx.process(back);
-  }
+  const what = asked.place.querySelector(".last-what");
+  const before = what.textContent;
+  await fetched(asked.place, asked.bar, { target: what, select: ".last-words" });
+  if (asked !== last || !asked.place || !what.firstElementChild) return;
+  if (what.textContent === before && !asked.place.hidden) return;
+  asked.place.querySelector(".last-name").replaceChildren(...asked.title.map((node) => node.cloneNode(true)));
+  asked.place.querySelector(".last-back").href = asked.page;
+  const isFirst = asked.place.hidden;
   asked.place.hidden = false;
-  if (said.textContent !== before) announce(said.innerText);
+  if (isFirst) timer = setTimeout(goAway, SHOWN_FOR_MS);
+  announce(asked.place.querySelector(".last-said").textContent);
+}
+
+/** The line is gone after a while, unless somebody is about to press what it offers; "u" leads back. */
+function goAway() {
+  const line = last?.place;
+  if (!line) return;
+  if (line.matches(":hover, :focus-within")) {
+    timer = setTimeout(goAway, SHOWN_FOR_MS);
+    return;
+  }
+  line.hidden = true;
+  last.place = null;
+}
+
+/** Open the request that was answered last once more. */
+export function goBack() {
+  if (last && last.id !== openId()) openRequest(last.page);
 }
 
 document.addEventListener("htmx:afterSettle", settled);

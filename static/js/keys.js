@@ -1,6 +1,7 @@
 // Keys for who answers all day. None of them decides: they lead to where a press does.
 // Single characters get in the way of speech input, so they can be turned off; see WCAG 2.1.4.
 
+import { goBack } from "./advancing.js";
 import { announceInSight } from "./announcing.js";
 import { whyNotYet } from "./inview.js";
 import { isArming, sayTooEarly } from "./pressing.js";
@@ -43,7 +44,7 @@ function toApprove() {
   if (!approve) return whyNone();
   if (!approve.disabled) return approve.focus();
   const next = document.getElementById("next-unseen");
-  const why = inBar("#why-not")?.textContent ?? whyNotYet();
+  const why = inBar("#steps-said:not([hidden])")?.textContent ?? inBar("#why-not")?.textContent ?? whyNotYet();
   if (isInSight(next ?? approve)) next?.focus(); // Enter there scrolls on
   announceInSight(`Approve is not offered yet. ${why}`);
 }
@@ -82,12 +83,6 @@ function toSnooze() {
   panel.querySelector("button").focus();
 }
 
-/** Back to the request that was answered last. */
-function back() {
-  const link = inBar("#last-decision:not([hidden]) .last-back");
-  if (link) link.click();
-}
-
 function toSearch() {
   const search = document.getElementById("filter-q");
   if (!isInSight(search)) return;
@@ -107,7 +102,7 @@ function sayWhetherOn() {
     : "They are off in this browser. Enter, Esc and the arrow keys in the list still work.";
 }
 
-const CHARACTERS = { j: () => move(1), k: () => move(-1), a: toApprove, r: toReason, e: toEdit, c: toAssign, l: toSnooze, u: back, n: () => walk(1), N: () => walk(-1), "/": toSearch, "?": explain };
+const CHARACTERS = { j: () => move(1), k: () => move(-1), a: toApprove, r: toReason, e: toEdit, c: toAssign, l: toSnooze, u: goBack, n: () => walk(1), N: () => walk(-1), "/": toSearch, "?": explain };
 const ARROWS = { ArrowDown: () => beside(1)?.focus(), ArrowUp: () => beside(-1)?.focus() };
 
 /** @param {KeyboardEvent} event */

@@ -1,72 +1,29 @@
 // Which presses count. None does within half a second after something changed under the hands, none
 // while the browser is offline, and no form is sent twice; whoever pressed is told. What changes in the
 // list moves nothing beside it, so presses beside it go on counting. To open a request decides nothing,
-// so a row may be pressed as soon as it is there, unless it just moved. Without script the server refuses
-// the second answer instead. A finger approves by a deliberate hold: a tap that went astray approves
-// nothing. Mice, keyboards and screen readers press as ever, and so does everybody without this file.
+// so a row may be pressed at any time. Without script the server refuses the second answer instead. A
+// finger approves by a deliberate hold: a tap that went astray approves nothing. Mice, keyboards and
+// screen readers press as ever, and so does everybody without this file.
 
 import { announce, announceInSight, hide } from "./announcing.js";
 
 const ARMS_AFTER_MS = 500;
-const root = document.documentElement; // data-arming says where no press counts: "page" is everywhere
+const root = document.documentElement; // data-arming says that no press counts
 const HOLD_MS = 600;
 const STRAYS_PX = 12;
-const armedAt = { list: 0, page: 0 };
+let armedAt = 0;
 let timer = 0;
-let looks = []; // where the rows of the list were before each change of the last half second
 let held = null; // the button under the finger, with where that came down
 let isDown = false; // whether a finger or a button of a mouse is down
 let lifted = []; // what waits for it to come up
 let isTouch = false; // whether what was pressed last was an Approve, by a finger
 
-/**
- * Start the half second again: something moved or was replaced.
- *
- * @param {"list"|"page"} [place] - where: in the list of requests only, or anywhere
- */
-export function disarm(place = "page") {
-  armedAt.list = performance.now() + ARMS_AFTER_MS;
-  if (place === "page") armedAt.page = armedAt.list;
-  showArming();
-}
-
-function showArming() {
+/** Start the half second again: something moved or was replaced. */
+export function disarm() {
+  armedAt = performance.now() + ARMS_AFTER_MS;
+  root.dataset.arming = "";
   clearTimeout(timer);
-  const place = ["page", "list"].find((one) => performance.now() < armedAt[one]);
-  if (!place) return delete root.dataset.arming;
-  root.dataset.arming = place;
-  timer = setTimeout(showArming, armedAt[place] - performance.now() + 10);
-}
-
-/** A fold has no id: it is the same row while it holds the same requests. */
-const nameOfRow = (link) => link.pathname + (link.closest("[data-id]") ? "" : link.search);
-
-/** @returns {Map<string, string>} what each row of the list opens -> where it is on the screen */
-function placesOfRows() {
-  const places = new Map();
-  for (const link of document.querySelectorAll(".item-link")) {
-    const { x, y } = link.getBoundingClientRect();
-    places.set(nameOfRow(link), `${Math.round(x)} ${Math.round(y)}`);
-  }
-  return places;
-}
-
-/** Something is about to change: remember what the person saw. */
-function look() {
-  const now = performance.now();
-  looks = looks.filter(({ at }) => now - at < ARMS_AFTER_MS);
-  looks.push({ at: now, places: placesOfRows() });
-}
-
-/**
- * @param {HTMLAnchorElement} link - of a row of the list
- * @returns {boolean} whether it was elsewhere, or not there, within the last half second
- */
-function justMoved(link) {
-  const now = performance.now();
-  const row = nameOfRow(link);
-  const here = placesOfRows().get(row);
-  return looks.some(({ at, places }) => now - at < ARMS_AFTER_MS && places.get(row) !== here);
+  timer = setTimeout(() => delete root.dataset.arming, ARMS_AFTER_MS + 10);
 }
 
 /** @param {Event} event */
@@ -76,7 +33,7 @@ function refuse(event) {
 }
 
 /** @returns {boolean} whether something changed beside the list within the last half second */
-export const isArming = () => root.dataset.arming === "page";
+export const isArming = () => "arming" in root.dataset;
 
 /** Why nothing comes of a press that was too early. */
 export function sayTooEarly() {
@@ -130,13 +87,32 @@ function up() {
   setTimeout(() => waiting.forEach((act) => act()));
 }
 
+/**
+ * The browser asks for a field that is empty; blanks alone are no reason either.
+ *
+ * @returns {HTMLTextAreaElement | undefined} the reason that is missing
+ */
+function blankOf(form, submitter) {
+  if (submitter?.formNoValidate) return undefined;
+  return [...form.querySelectorAll("textarea:required")].find((field) => !field.value.trim());
+}
+
+/** @param {SubmitEvent} event */
+function refuseBlank(event, field) {
+  refuse(event);
+  field.focus();
+  announceInSight("Say why first. Nothing was sent.");
+}
+
 /** @param {SubmitEvent} event */
 function guard(event) {
   const form = event.target;
   if (form.method !== "post") return;
   if (isOffline()) return refuseOffline(event);
-  if (form.matches(".decide, [data-arms]") && performance.now() < armedAt.page) return refuseEarly(event);
+  if (form.matches(".decide, [data-arms]") && performance.now() < armedAt) return refuseEarly(event);
   if (form.getAttribute("aria-busy") === "true") return refuseTwice(event);
+  const blank = blankOf(form, event.submitter);
+  if (blank) return refuseBlank(event, blank);
   hide();
   if ("download" in form.dataset) return; // the page stays, and may be asked for another file
   form.setAttribute("aria-busy", "true"); // not disabled: a disabled button is not sent
@@ -147,16 +123,13 @@ export function release() {
   for (const form of document.querySelectorAll("form[aria-busy]")) form.removeAttribute("aria-busy");
 }
 
-/** Keys and screen readers click without a count: they name what they open, wherever it moved. */
+/**
+ * To open a request decides nothing, so a row may be pressed at any time. What stands where a button
+ * was may not. Keys and screen readers click without a count: they name what they open.
+ */
 function follow(event) {
-  const link = event.target.closest?.(".item-link, .result .button");
-  if (!link || event.detail === 0) return;
-  if (link.matches(".item-link")) {
-    if (!justMoved(link)) return hide();
-    refuse(event);
-    return announceInSight("The list just changed: press again. Nothing was opened.");
-  }
-  if (performance.now() < armedAt.page) refuseEarly(event);
+  if (!event.target.closest?.(".item-link, .result .button") || event.detail === 0) return;
+  if (event.target.closest(".result .button") && performance.now() < armedAt) refuseEarly(event);
   else hide();
 }
 
@@ -211,7 +184,7 @@ function enter(event) {
 function pressedOff(event) {
   const button = approveAt(event.target);
   if (!button?.disabled) return;
-  const why = [...document.querySelectorAll("#why-not, [data-offline] .bar-offline, #in-view [data-in-view]")];
+  const why = [...document.querySelectorAll("#steps-said, #why-not, [data-offline] .bar-offline, #in-view [data-in-view]")];
   const said = why.find((one) => one.checkVisibility());
   if (isArming()) sayTooEarly();
   else if (said) announceInSight(`Approve is not offered yet. ${said.textContent.trim()}`);
@@ -251,7 +224,6 @@ function swallow(event) {
 // On the way down, so before htmx or anybody else hears of it.
 document.addEventListener("submit", guard, true);
 document.addEventListener("click", follow, true);
-for (const name of ["htmx:beforeSwap", "htmx:oobBeforeSwap"]) document.addEventListener(name, look, true);
 window.addEventListener("pageshow", release); // back from the history, as it was left
 document.addEventListener("keydown", enter, true);
 document.addEventListener("pointerdown", () => (isDown = true), true);

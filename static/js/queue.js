@@ -4,6 +4,8 @@
 // title what needs the reader, where they asked for that on their account page. Without this file the
 // filters are a form that is sent.
 
+import { announceInSight } from "./announcing.js";
+import { openId, openRequest } from "./opening.js";
 import { disarm } from "./pressing.js";
 import { fetched, paced } from "./pacing.js";
 
@@ -17,13 +19,15 @@ const list = () => document.getElementById("list");
 const pane = document.querySelector(".queue");
 const button = () => document.getElementById("list-news"); // comes with each list
 const ring = paced(fetchList, QUIET_MS);
+const rowsInList = () => [...list().querySelectorAll("[data-id].item")];
 const idsIn = (root) => [...root.querySelectorAll("[data-id]")].map((item) => item.dataset.id);
 const isInUse = () => pane.matches(":hover") || list().matches(":focus-within") || button()?.matches(":focus");
 let typing = 0;
 let forced = false;
 let behind = false; // something was held back
 let joining = false; // the list is as new as the page: only what came before the first news is missing
-let shown = ""; // the path of the request that is open, once its row was brought into sight
+let shown = ""; // the id of the request that is open, once its row was brought into sight
+let place = 0; // where in the list the row of what is open is, or was
 
 /** @param {boolean} [force] - also while the list is in use */
 function look(force = false) {
@@ -119,15 +123,15 @@ function narrow() {
 
 /** Mark the request that is open beside the list, whoever swapped what, and count in the title. */
 function mark() {
-  for (const link of document.querySelectorAll(".item-link")) {
-    if (link.pathname !== location.pathname) {
-      link.removeAttribute("aria-current");
-      continue;
-    }
+  const id = openId();
+  rowsInList().forEach((item, index) => {
+    const link = item.querySelector(".item-link");
+    if (item.dataset.id !== id) return link.removeAttribute("aria-current");
     link.setAttribute("aria-current", "page");
-    if (shown !== link.pathname) link.closest(".item").scrollIntoView({ block: "nearest" });
-    shown = link.pathname;
-  }
+    place = index;
+    if (shown !== id) item.scrollIntoView({ block: "nearest" });
+    shown = id;
+  });
   const waiting = Number(list().dataset.waiting);
   if (document.getElementById("choose")) {
     document.title = `${waiting ? `${waiting} waiting` : "Queue"} · Approvals`;
@@ -135,16 +139,33 @@ function mark() {
   showBadge(Number(list().dataset.mine));
 }
 
+/**
+ * Where the list is narrowed or in another order, the next request is the one after it in this list: the
+ * row that followed, or took the place of one that is gone.
+ *
+ * @returns {string | null} its address; null if nothing else is left here
+ */
+function nextHere() {
+  const id = openId();
+  const all = rowsInList();
+  const others = all.filter((item) => item.dataset.id !== id && !item.matches(".item--gone"));
+  const follows = (item) => all.indexOf(item) >= place;
+  const due = others.filter((item) => "due" in item.dataset);
+  const next = due.find(follows) ?? due[0] ?? others.find(follows);
+  if (next) return next.querySelector(".item-link").href;
+  const fold = list().querySelector(".item--fold"); // those that are alike are opened one by one
+  return fold && fold.dataset.first + query();
+}
+
 /** Let "Next request" mean the next in this list, where that is not simply what is most urgent. */
 function goOn(event) {
   const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-  if (!query() || !isPlain || !event.target.closest?.(".result .button--primary")) return;
-  const links = [...document.querySelectorAll(".item:not(.item--gone, .item--fold) .item-link")];
-  const next = links.find((link) => link.pathname !== location.pathname);
-  if (!next) return;
+  if (!query() || !isPlain || !event.target.closest?.(".goes-on")) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  next.click();
+  const next = nextHere();
+  if (next) openRequest(next);
+  else announceInSight("Nothing else is in this list. “Show all” leads to the other requests.");
 }
 
 function settled(event) {
@@ -174,7 +195,7 @@ if (pane) {
   document.addEventListener("htmx:beforeSwap", consider);
   document.addEventListener("click", (event) => event.target.closest("#list-news") && look(true));
   for (const name of ["pointerleave", "focusout"]) pane.addEventListener(name, left);
-  document.addEventListener("htmx:oobAfterSwap", () => disarm());
+  document.addEventListener("htmx:oobAfterSwap", (event) => event.detail.target?.id !== "choose" && disarm()); // nothing there decides
 }
 
 if (filters) {

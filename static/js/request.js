@@ -8,12 +8,14 @@ import { serverNow } from "./countdown.js";
 import { rescan, wasAllInView, watch } from "./inview.js";
 import { fetched, paced } from "./pacing.js";
 import { disarm, isOffline } from "./pressing.js";
+import { showSteps } from "./steps.js";
 
 const request = () => document.getElementById("request");
 const bar = () => document.getElementById("request-bar");
 const isSending = () => document.querySelector(":is(#request-bar, #request-status) [aria-busy]") !== null;
 let watched = null;
 let wasInBar = false;
+let focused = ""; // where in the bar the focus was, as a selector
 
 const AHEAD = { rootMargin: "0px 0px 200px 0px" };
 
@@ -30,9 +32,11 @@ function showWhetherSeen() {
   form.querySelector("[name=end_seen]").checked = seen;
   const isFixed = Boolean(form.querySelector("#why-not"));
   const isShut = "whole" in form.dataset && !seen;
-  for (const yes of form.querySelectorAll("[value=approve], [data-unseen]")) yes.disabled = isFixed || isShut || isOffline();
+  const steps = showSteps(form); // a part is approved on the page that the button leads to
+  const isOff = steps.isPart ? steps.isShut : isFixed || isShut;
+  for (const yes of form.querySelectorAll("[value=approve], [data-unseen]")) yes.disabled = isOff || isOffline();
   for (const no of form.querySelectorAll("[value=reject], [value=same-reject]")) no.disabled = isOffline();
-  for (const panel of form.querySelectorAll(".remember")) panel.hidden = isShut;
+  for (const panel of form.querySelectorAll(".remember")) panel.hidden = isShut || steps.isPart;
 }
 
 /** A request was opened, by loading the page or from the list. */
@@ -51,6 +55,12 @@ async function fetchBar() {
   await fetched(document.getElementById("main"), bar().dataset.url, options); // main stays
 }
 
+/** @param {Element} element - in the bar: what the same would be in another drawing of it */
+function selectorOf(element) {
+  if (element.id) return `#${CSS.escape(element.id)}`;
+  return element.name ? `[name="${CSS.escape(element.name)}"][value="${CSS.escape(element.value)}"]` : "";
+}
+
 /** Leave the bar alone, and what is being typed in it, if nothing in it changed or an answer comes. */
 function consider(event) {
   const { target, requestConfig, serverResponse } = event.detail;
@@ -58,7 +68,10 @@ function consider(event) {
   const isSame = serverResponse.includes(`data-stamp="${bar().dataset.stamp}"`);
   const isNoNews = requestConfig.verb === "get" && (isSame || isSending());
   if (isNoNews) event.detail.shouldSwap = false;
-  else wasInBar ||= target.contains(document.activeElement); // kept until it is settled
+  else if (target.contains(document.activeElement)) {
+    wasInBar = true; // kept until it is settled
+    focused = selectorOf(document.activeElement);
+  }
 }
 
 /** An answer for a bar that is gone, because another came first, would only spoil the new one. */
@@ -77,7 +90,9 @@ function settled(event) {
   showWhetherSeen();
   const said = bar().querySelector(".result-title, .progress-said");
   const place = bar().querySelector(".result, .progress-said");
-  if (place && wasInBar && !bar().contains(document.activeElement)) place.focus({ preventScroll: true });
+  if (wasInBar && !bar().contains(document.activeElement)) {
+    (place ?? (focused && bar().querySelector(focused)))?.focus?.({ preventScroll: true });
+  }
   wasInBar = false;
   if (said) announce(said.innerText);
 }
@@ -114,6 +129,7 @@ function offer() {
 document.addEventListener("live:changed", (event) => event.detail.id === request()?.dataset.id && refresh());
 for (const name of ["live:gate", "live:joined", "live:caught-up", "countdown:over"]) document.addEventListener(name, () => refresh());
 for (const name of ["inview:changed", "pressing:line"]) document.addEventListener(name, showWhetherSeen);
+document.addEventListener("change", (event) => event.target.matches(".step-choice input[type=radio]") && showWhetherSeen());
 document.addEventListener("htmx:beforeOnLoad", drop);
 document.addEventListener("htmx:beforeSwap", consider);
 document.addEventListener("htmx:afterSettle", settled);

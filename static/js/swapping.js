@@ -11,26 +11,29 @@ function fits(target, html) {
   return !target.id || html.includes(`id="${target.id}"`);
 }
 
+/** @param {object | undefined} config - whether it asks for a request to open */
+const isOpening = (config) => config?.elt?.id === "opener";
+
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { target, serverResponse, xhr } = event.detail;
   if (!event.detail.shouldSwap || fits(target, serverResponse)) return;
   event.detail.shouldSwap = false;
   // Signed out, or too old a form: the server says so on a page of its own.
-  if (xhr.responseURL && event.detail.requestConfig.boosted) location.assign(xhr.responseURL);
+  if (xhr.responseURL && isOpening(event.detail.requestConfig)) location.assign(xhr.responseURL);
   else location.reload();
 });
 
 document.addEventListener("htmx:afterSwap", (event) => {
   const target = event.detail?.target;
-  if (target?.closest?.("#last-decision")) return; // moves no button: the bar grows upwards
-  disarm(target?.id === "list" ? "list" : "page");
+  if (target?.closest?.("#last-decision, #list")) return; // moves no button: the bar grows upwards
+  disarm();
 });
 
 for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
   document.addEventListener(name, (event) => {
     release();
-    const { boosted, path } = event.detail.requestConfig ?? {};
-    if (boosted && name === "htmx:responseError") return location.assign(path); // it says why
+    const config = event.detail.requestConfig;
+    if (isOpening(config) && name === "htmx:responseError") return location.assign(config.path); // it says why
     const form = event.detail.elt?.closest?.("form.decide");
     if (form && event.detail.requestConfig?.verb === "post") form.querySelector(".bar-trouble").hidden = false;
   });

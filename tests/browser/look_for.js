@@ -1,7 +1,7 @@
 // What is wrong with a page that drew hostile texts: a list of sentences, empty if nothing is.
 ([mark, hidden]) => {
   const FRAMES = "[translate=no], .untrusted, .said";
-  const NEVER = "iframe, object, embed, base, video, marquee, math, template, meta[http-equiv], [style], [srcdoc], [formaction], link[rel=prefetch], [data-hx-get], [data-hx-post], [hx-vals], #request-bar [data-owed] script";
+  const NEVER = "iframe, object, embed, base, video, marquee, math, template:not(body > template), meta[http-equiv], [style], [srcdoc], [formaction], link[rel=prefetch], [data-hx-get], [data-hx-post], [hx-vals], #request-bar [data-owed] script";
   const concealed = new RegExp(`[${hidden.map((code) => `\\u{${code.toString(16)}}`).join("")}]`, "u");
   const wrong = [];
   const cut = (text) => JSON.stringify(text.slice(0, 80));

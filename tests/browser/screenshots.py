@@ -2,12 +2,14 @@
 
 Writes to ``./screenshots/`` (not kept by git), in light and dark, at 1440 and 390 pixels. Names of
 scenes, or of variants such as ``light-1440``, leave out the rest: ``… queue insight light-390``.
-Says what axe finds in each, what is wider than its window, and where the content of a request
-begins too far down; it ends with 1 if there is any.
+Says what axe finds in each, what is wider than its window, which texts lie on one another, are
+cut off or reach out of their row, and where the content of a request begins too far down; it ends
+with 1 if there is any.
 """
 
 import asyncio
 import sys
+from pathlib import Path
 
 from tests.browser import scenes
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, PHONE, WIDE
@@ -23,6 +25,7 @@ TALLEST = 4000  # what is longer is shown as far as a screen goes
 IS_PLAIN = "(tallest) => !document.querySelector('.desk') && document.body.scrollHeight <= tallest"
 WIDER = """() => { const { scrollWidth, clientWidth } = document.documentElement;
     return scrollWidth > clientWidth ? [`${scrollWidth - clientWidth} pixels too wide`] : []; }"""
+BADLY_DRAWN = (Path(__file__).parent / "overlaps.js").read_text()
 PEOPLE = {"alice": ["reviewer"], "bob": ["reviewer"], "root": ["admin", "auditor"], "nora": []}
 
 
@@ -62,6 +65,7 @@ class Camera:
             await scene.act(page)
         await page.locator("html:not([data-arming])").wait_for()
         faults = await serious(page) + await page.evaluate(WIDER)
+        faults += await page.evaluate(BADLY_DRAWN)
         if await page.locator("#request .content").count():
             faults += await begins_too_low(page)
         self.faults += [f"{scene.name}-{variant}: {fault}" for fault in faults]

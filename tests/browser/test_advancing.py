@@ -53,12 +53,13 @@ async def test_what_became_of_it_is_said_and_leads_back(house, two):
     await approve(page).click()
     await is_open(page, second)
     last = page.locator("#last-decision")
-    await expect(last).to_contain_text("Approved by you")
+    await expect(last).to_contain_text("Last: Python, ")
+    await expect(last).to_contain_text(": approved")
 
     house.report(first, "started")
 
-    await expect(last).to_contain_text("The agent started it")
-    await expect(page.locator("#announcer")).to_contain_text("The agent started it")
+    await expect(last).to_contain_text("approved, started ")
+    await expect(page.locator("#announcer")).to_contain_text("approved, started ")
     assert await serious(page) == []
     await last.get_by_role("link", name="Back to it").click()
     await is_open(page, first)
@@ -76,7 +77,7 @@ async def test_a_rejection_and_a_snooze_go_on_as_well(house, two):
     await page.locator("#snooze form button").first.click()
 
     await is_open(page, third)
-    await expect(page.locator("#last-decision")).to_contain_text("Snoozed until", timeout=20_000)
+    await expect(page.locator("#last-decision")).to_contain_text("snoozed until", timeout=20_000)
 
 
 async def test_switched_off_it_stays_and_that_is_remembered(two):

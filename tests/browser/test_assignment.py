@@ -1,23 +1,10 @@
 """Who is on a request, who reads it, not now, more time, the same as before: on open pages."""
 
-import asyncio
 from uuid import uuid4
 
-import pytest
-
-from tests.browser.conftest import PHONE, armed, expect
+from tests.browser.conftest import armed, expect
 from tests.browser.test_looks import serious
 
-PRESS_THE_FIRST_ROW_200_MS_AFTER_THE_LIST_CHANGED = """
-document.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target.id !== "list") return;
-  setTimeout(() => {
-    const press = new MouseEvent("click", { bubbles: true, cancelable: true, detail: 1 });
-    document.querySelector(".item-link").dispatchEvent(press);
-    document.body.dataset.pressed = "yes";
-  }, 200);
-}, { once: true })
-"""
 EASY = {"code": "print(1)", "language": "python"}
 
 
@@ -199,26 +186,3 @@ async def test_l_opens_the_choices_and_escape_closes_them(house, visit, path_of)
     await page.keyboard.press("Escape")
 
     await expect(page.locator("#snooze form")).to_be_hidden()
-
-
-async def test_a_press_on_a_row_200_ms_after_it_came_to_the_top_opens_nothing(house, visit):
-    page = await visit("/")
-    await page.evaluate(PRESS_THE_FIRST_ROW_200_MS_AFTER_THE_LIST_CHANGED)
-
-    await asyncio.to_thread(house.submit, time_limit_s=90)
-    await page.locator("body[data-pressed]").wait_for()
-
-    said = page.locator("#announcer.is-seen")
-    await expect(said).to_contain_text("The list just changed: press again. Nothing was opened.")
-    assert page.url == f"{house.url}/"
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("options", [{}, {"viewport": PHONE}])
-async def test_axe_finds_nothing_in_the_panels_of_the_bar(house, visit, path_of, scheme, options):
-    page = await opened(visit, path_of, house.submit(), color_scheme=scheme, **options)
-    for panel in await page.locator("#request-bar .panel > summary").all():
-        await panel.click()
-        assert await serious(page) == []
-    width = await page.evaluate("document.documentElement.scrollWidth")
-    assert width <= page.viewport_size["width"]

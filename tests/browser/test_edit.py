@@ -65,11 +65,13 @@ async def test_what_is_allowed_of_a_plan_is_what_is_approved(house, visit, path_
     page = await visit(path_of(approval))
     await page.get_by_role("group", name="Step 1").get_by_label("Allow").check()
     await page.get_by_role("group", name="Step 2").get_by_label("Refuse").check()
+    await page.get_by_role("group", name="Step 3").get_by_label("Hold").check()
     await armed(page)
-    await page.get_by_role("button", name="Approve selected steps…").click()
+    await page.get_by_role("button", name="Approve 1 of 3 steps…").click()
+    await page.wait_for_url("**/edits/*")
     bobs = await visit(page.url.removeprefix(house.url), "bob")
     await armed(bobs)
-    await bobs.get_by_role("button", name="Approve selected steps").click()
+    await bobs.get_by_role("button", name="Approve 1 of 3 steps").click()
     await expect(bobs.locator(".result-title")).to_contain_text("with a change")
 
     decision = house.wait(approval)["decision"]

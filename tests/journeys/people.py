@@ -30,6 +30,10 @@ class Person:
         await self.page.goto(address)
         self.page.goto = _nobody_types_an_address
 
+    async def follows(self, link):
+        """Open a link that they were given in the meantime, in the same tab."""
+        await type(self.page).goto(self.page, link)
+
     # --- looking ---------------------------------------------------------------------------------
 
     def row(self, words):

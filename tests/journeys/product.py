@@ -3,12 +3,13 @@
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.serving import MANAGE, Server
+from tests.serving import MANAGE, ROOT, Server
 
 STARTS_WITHIN_S = 300  # on a machine that does much else; it is known at once if it ends
 OURS = re.compile(
@@ -34,6 +35,7 @@ class Product:
     def __init__(self, folder, *options):
         environment = {k: v for k, v in os.environ.items() if not OURS.fullmatch(k)}
         environment |= {"DASHBOARD_DATA_DIR": str(folder), "PYTHONUNBUFFERED": "1"}
+        self._environment = environment
         self._log = folder / "printed"
         command = [*MANAGE, "start", "--port", "0", *options]
         self._server = Server(command, self._log, environment)
@@ -64,6 +66,13 @@ class Product:
     def settings(self):
         """What an agent sets, from the lines that were printed for it."""
         return settings_for_agents(self.printed)
+
+    def link_for(self, name):
+        """Make a sign-in link, as an operator does for somebody who is outside."""
+        command, environment = [*MANAGE, "sign_in_link", name], self._environment
+        environment = {**environment, "PUBLIC_URL": self.address}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
+        return done.stdout.decode().strip()
 
     def troubles(self):
         """Lines since the last time that tell of something that nobody foresaw."""

@@ -72,7 +72,7 @@ async def test_the_bar_says_what_became_of_the_last_one_and_u_leads_back(admin, 
 
     await admin.reads("second")
     await agent.answer_to(first)
-    await admin.sees("The agent started it", "#last-decision")
+    await admin.sees("approved, started", "#last-decision")
     await admin.keys("u")
     await admin.reads("first")
     await admin.sees("Approved by you", "#request-bar")

@@ -217,8 +217,9 @@ def test_one_writes_to_the_control_system():
     assert any("caput(" in code for code in codes())
 
 
-def test_one_has_a_short_time_limit_and_one_is_withdrawn():
-    assert 45 in {request.time_limit_s for request in requests()}
+def test_each_waits_long_enough_to_be_met_and_one_is_withdrawn():
+    limits_s = [request.time_limit_s for request in requests() if request.time_limit_s]
+    assert min(limits_s) >= 300
     assert any(question.patience_s for question in QUESTIONS)
 
 

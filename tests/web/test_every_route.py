@@ -88,7 +88,6 @@ TABLE = {
     "approvals/<uuid:approval_id>/edits/<int:edit_id>": Line(
         get=READERS, post=REVIEWERS, form="decision"
     ),
-    "approvals/<uuid:approval_id>/steps": Line(post=REVIEWERS, form="steps"),
     "runs/<str:agent_name>": Line(get=READERS),
     "history": Line(get=READERS),
     "history/export": Line(post=READERS),
@@ -99,6 +98,7 @@ TABLE = {
     "sign-in": Line(get=ANYBODY, post=ANYBODY),
     "sign-in/<str:secret>": Line(get=ANYBODY, post=ANYBODY),
     "sign-out": Line(get=ANYBODY, post=ANYBODY),
+    "session/used": Line(post=SIGNED_IN),
     "account": Line(get=SIGNED_IN, post=SIGNED_IN),
     "account/password": Line(get=SIGNED_IN, post=SIGNED_IN),
     # the office; what takes forms only leads back to its page
@@ -267,7 +267,6 @@ def _forms(approval, reader):
     return {
         "decision": hidden | {"verdict": "approve", "end_seen": "yes"},
         "edit": {"text": "print(3)"},
-        "steps": {"step-0": "held"},
         "submission": {"kind": "code", "capability": "c", "content": {"code": "1"}},
         "cancellation": {"reason": "never mind"},
         "outcome": {"state": "started", "digest": approval.digest},

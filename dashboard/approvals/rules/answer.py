@@ -54,6 +54,7 @@ class Answer:
         repeats: The earlier decision that is repeated for exactly the same question.
         steps: What becomes of each step of a plan that is rejected.
         allow_steps: Whether the steps of the plan may run when they are asked exactly so.
+        approves: How many steps of a plan the button named; None if no page named any.
     """
 
     reviewer: User
@@ -68,6 +69,7 @@ class Answer:
     repeats: Decision | None = None
     steps: Sequence[StepSaid] = ()
     allow_steps: bool = False
+    approves: int | None = None
 
     @property
     def end_seen(self) -> bool:

@@ -56,6 +56,11 @@ def steps_of(text: str) -> list[StepSaid]:
     ]
 
 
+def count_of_steps(content: str) -> int:
+    """Return how many steps a plan has, given its canonical content."""
+    return len(parse_json(content)["steps"])
+
+
 def only_allowed(content: Mapping[str, Any], steps: Sequence[StepSaid]) -> dict[str, Any]:
     """Return a plan without the steps that are held or refused."""
     allowed = {step.index for step in steps if step.answer is StepAnswer.ALLOWED}
@@ -71,7 +76,7 @@ def why_not_said(kind: str, content: str, steps: Sequence[StepSaid]) -> str:
     """
     if kind != Kind.PLAN:
         return _NO_PLAN
-    if [step.index for step in steps] != list(range(len(parse_json(content)["steps"]))):
+    if [step.index for step in steps] != list(range(count_of_steps(content))):
         return _NOT_ITS_STEPS
     return _NOTE_TOO_LONG if any(len(step.note) > LONGEST_NOTE for step in steps) else ""
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from approval_client.wire import Source, Status, canonical_json
+from approval_client.wire import Kind, Source, Status, StepAnswer, canonical_json
 from dashboard.accounts import roles
 from dashboard.approvals.errors import (
     AlreadyClosed,
@@ -22,6 +22,7 @@ from dashboard.approvals.errors import (
     Refused,
     StaleBasis,
     StepsRefused,
+    StepsUncounted,
 )
 from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Judgement, View, Vote
 from dashboard.approvals.queries import Standing, judged, standing, votes_of
@@ -37,7 +38,13 @@ from dashboard.approvals.rules.edit import judged_now, report_of_edit
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.judgement import as_judged, report_of
 from dashboard.approvals.rules.likeness import earlier_answer, saw_the_end
-from dashboard.approvals.rules.step import Inspected, reason_with_steps, steps_json, why_not_said
+from dashboard.approvals.rules.step import (
+    Inspected,
+    count_of_steps,
+    reason_with_steps,
+    steps_json,
+    why_not_said,
+)
 from dashboard.approvals.rules.view import as_served
 from dashboard.approvals.services.closing import close, expire_locked, lock_to_judge, raise_version
 from dashboard.approvals.services.edit import replace_with
@@ -59,6 +66,7 @@ _END_UNSEEN = (
 )
 _EDITS_REFUSED = "The agent accepts no edits, so this can only be sent as a replacement."
 _TOO_LATE = "The policy gives less time for this change than has passed since the agent asked."
+_STEPS_LEFT = "Steps that are held or refused cannot be approved with the plan."
 _ONLY_ASKED = "The approval of a change cannot be remembered."
 
 
@@ -116,7 +124,8 @@ def decide(*, approval_id: UUID, answer: Answer) -> Decision | Vote:
         ReasonMissing: The policy asks for a reason.
         GrantRefused: This approval cannot be remembered, or not for the steps of this plan.
         EditRefused: The agent takes no edit, or the policy rejects it now.
-        StepsRefused: The answers are not to the steps of this plan.
+        StepsRefused: The answers are not to the steps of this plan, or an approval holds or
+            refuses some, or it is of another number of steps than the button named.
         OnHold: All approving is stopped.
     """
     if answer.status not in (Status.APPROVED, Status.REJECTED):
@@ -190,6 +199,7 @@ def _edit(approval: ApprovalRequest, edit_id: int | None) -> Edit | None:
 
 def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> Decision | Vote:
     approval, given, required = asked.approval, asked.given, evaluation.demands
+    _check_steps(asked)
     if asked.edit:
         _check_edit(asked, evaluation)
     why_not = why_not_count(approval, required, given.reviewer, asked.now, edit=asked.edit)
@@ -235,6 +245,19 @@ def _check_assignment(asked: Answering) -> None:
     found = assignment_of(asked.approval) if asked.assigned else None
     if found and found.person_id != given.reviewer.pk and found.person.username != given.despite:
         raise AssignedToAnother(found)
+
+
+def _check_steps(asked: Answering) -> None:
+    """See that the approval of a plan is of what the button named."""
+    given, approval = asked.given, asked.approval
+    if any(step.answer is not StepAnswer.ALLOWED for step in given.steps):
+        raise StepsRefused(_STEPS_LEFT)
+    if approval.kind != Kind.PLAN or given.approves is None:
+        return
+    total = count_of_steps(approval.content)
+    approves = count_of_steps(asked.edit.content) if asked.edit else total
+    if given.approves != approves:
+        raise StepsUncounted(approves, total)
 
 
 def _check_edit(asked: Answering, evaluation: Evaluation) -> None:

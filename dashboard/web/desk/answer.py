@@ -13,7 +13,14 @@ from uuid import UUID
 from django import forms
 from django.urls import reverse
 
-from approval_client.wire import JsonError, OutcomeState, Source, Status, parse_json
+from approval_client.wire import (
+    JsonError,
+    OutcomeState,
+    Source,
+    Status,
+    StepAnswer,
+    parse_json,
+)
 from dashboard.accounts.models import User
 from dashboard.approvals import errors as refusals
 from dashboard.approvals import services
@@ -30,7 +37,6 @@ from dashboard.approvals.rules.answer import votes_that_count
 from dashboard.approvals.rules.grant import GrantScope, GrantTerms
 from dashboard.approvals.rules.likeness import earlier_answer, saw_the_end
 from dashboard.approvals.rules.recall import may_recall, recall_of
-from dashboard.approvals.rules.step import StepSaid
 from dashboard.approvals.services import Basis
 from dashboard.policies.demands import Required
 from dashboard.web import times, words
@@ -38,6 +44,13 @@ from dashboard.web.access import auth
 from dashboard.web.desk.grant import grant_offer
 from dashboard.web.desk.judgement import count_of_people, last_judgement
 from dashboard.web.desk.queue import filters_of
+from dashboard.web.desk.step import (
+    PlanAnswers,
+    check_part,
+    check_whole,
+    names_steps,
+    plan_answers,
+)
 from dashboard.web.desk.view import what_was_shown
 from dashboard.web.forms import LONGEST_REASON, Incomplete
 from dashboard.web.http import PersonRequest
@@ -146,6 +159,7 @@ class AnswerForm(forms.Form):
     in_view = InViewField()
     because = forms.MultipleChoiceField(choices=PRESETS, required=False)
     allow_steps = forms.BooleanField(required=False)
+    approves = forms.IntegerField(required=False)  # how many steps of a plan the button named
     approve_reason = _reason()
     reason = _reason()
 
@@ -340,8 +354,10 @@ class RequestResult:
         edit_id: What was approved instead of what was asked; None if nothing was.
         seen: What of it was in view of whoever decided, in a sentence; empty if nobody counted.
         since: What happened after that, one sentence each.
+        short: What became of it in a few words, for the line beside the next request.
         error, output: What the agent reports about the end; its voice.
         recall: How the approval was taken back, if it was.
+        is_mine: Whether this person decided it, or approved it with others.
         may_recall: Whether this person can take it back now.
     """
 
@@ -355,9 +371,11 @@ class RequestResult:
     edit_id: int | None
     seen: str
     since: list[str]
+    short: str
     error: str
     output: str
     recall: RecallNote | None
+    is_mine: bool
     may_recall: bool
 
 
@@ -384,9 +402,12 @@ def result_of(
         reason_is_untrusted=decision.source == Source.AGENT,
         seen=in_view_in_words(decision.shown),
         since=_since(approval, reported, now, held=held),
+        short=_short(approval, reported),
         error=finished.error if finished else "",
         output=finished.output_head if finished else "",
         recall=_recall_note(approval, person),
+        is_mine=decision.decided_by_id == person.pk
+        or any(vote.person_id == person.pk for vote in approval.votes.all()),
         may_recall=may_recall(approval, person, now),
     )
 
@@ -459,6 +480,20 @@ def _since(
     said = [f"The agent started it {times.length(max(0.0, wait_s))} later."]
     finished = reported.get(OutcomeState.FINISHED)
     return [*said, _finished(finished) if finished else "It has not reported the end yet."]
+
+
+def _short(approval: ApprovalRequest, reported: dict[str, Outcome]) -> str:
+    decision = approval.decision
+    if recall_of(approval):
+        return "approved, then taken back"
+    started, finished = (reported.get(state) for state in OutcomeState)
+    parts = [f"{decision.status}{' with a change' if decision.edit_id else ''}"]
+    if started:
+        wait_s = max(0.0, (started.reported_at - decision.decided_at).total_seconds())
+        parts.append(f"started {times.length(wait_s)} later")
+    if finished:
+        parts.append("ended with an error" if finished.error else "finished")
+    return ", ".join(parts)
 
 
 def _not_started(decision: Decision, now: datetime, *, held: bool) -> str:
@@ -544,51 +579,53 @@ _SENT_AGAIN = (
 
 
 def decide(request: PersonRequest, approval_id: UUID) -> str:
-    """Record an answer; return the address of the request, with the filters of the list."""
-    record(request, approval_id, AnswerForm(request.POST))
+    """Record an answer; return the address of the request, with the filters of the list.
+
+    Approving a plan of which steps are held or refused approves nothing yet: what is left of it
+    is saved, and its address is returned.
+    """
+    kept = record(request, approval_id, AnswerForm(request.POST))
+    if kept:
+        return reverse("web:edit_shown", args=[approval_id, kept.pk])
     page = reverse("web:request", args=[approval_id])
     query = filters_of(request.GET).query if request.GET and not request.htmx else ""
     return f"{page}?{query}" if query else page
 
 
 def record(
-    request: PersonRequest,
-    approval_id: UUID,
-    form: AnswerForm,
-    edit_id: int | None = None,
-    *,
-    steps: Sequence[StepSaid] = (),
-) -> None:
+    request: PersonRequest, approval_id: UUID, form: AnswerForm, edit: Edit | None = None
+) -> Edit | None:
     """Record what a form answers: to the request, perhaps step by step, or to an edit of it.
 
-    That the person viewed the request is recorded with the answer, and also without it.
+    That the person viewed the request is recorded with the answer, and also without it. Returns
+    what is left of a plan of which steps are held or refused: it is approved on its own page.
 
     Raises:
         Refused: Nothing else was recorded.
     """
     try:
-        _record(request, approval_id, form, edit_id, steps)
+        return _record(request, approval_id, form, edit)
     except refusals.Refused:
         services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
         raise
 
 
 def _record(
-    request: PersonRequest,
-    approval_id: UUID,
-    form: AnswerForm,
-    edit_id: int | None,
-    steps: Sequence[StepSaid],
-) -> None:
+    request: PersonRequest, approval_id: UUID, form: AnswerForm, edit: Edit | None
+) -> Edit | None:
     if not form.is_valid():
         raise Incomplete(form.what_is_wrong_with_the_reason or _INCOMPLETE)
-    data = form.cleaned_data
+    data, edit_id = form.cleaned_data, edit.pk if edit else None
+    answers = _plan_answers(request, approval_id, form, edit)
     page = f"{approval_id}/edits/{edit_id}" if edit_id else str(approval_id)
     shown = what_was_shown(page, data["shown"])
     if shown is None:
         raise refusals.StaleBasis
     if form.status is Status.APPROVED and not shown["whole"]:
         raise refusals.NotAllowed(_NOT_WHOLE)
+    if answers and form.status is Status.APPROVED and not answers.is_whole:
+        return _part(request, approval_id, form, answers)
+    rejects = answers and answers.is_given and form.status is Status.REJECTED
     services.decide(
         approval_id=approval_id,
         answer=services.Answer(
@@ -603,8 +640,42 @@ def _record(
             viewed=True,
             despite=data["despite"],
             repeats=_earlier(approval_id, data["same_as"]) if form.repeats else None,
-            steps=steps,
+            steps=answers.steps(StepAnswer.HELD) if answers and rejects else (),
+            approves=data["approves"] or 0,
         ),
+    )
+    return None
+
+
+def _plan_answers(
+    request: PersonRequest, approval_id: UUID, form: AnswerForm, edit: Edit | None
+) -> PlanAnswers | None:
+    """Read the answers to the steps of a plan; None if there are none.
+
+    Of an edit, which leaves steps out already, none are taken.
+    """
+    if edit or not names_steps(request.POST):
+        return None
+    approval = services.current(approval_id)
+    answers = plan_answers(approval, request.POST)
+    if form.repeats or form.scope:
+        check_whole(answers)
+    if form.status is Status.APPROVED and not answers.is_whole:
+        check_part(approval, answers, form.cleaned_data["approves"])
+    return answers
+
+
+def _part(
+    request: PersonRequest, approval_id: UUID, form: AnswerForm, answers: PlanAnswers
+) -> Edit:
+    approval, data = services.current(approval_id), form.cleaned_data
+    if (data["digest"], data["judgement"]) != (approval.digest, last_judgement(approval).pk):
+        raise refusals.StaleBasis
+    return services.propose_part(
+        approval_id=approval_id,
+        editor=request.user,
+        auth=auth(request),
+        steps=answers.steps(StepAnswer.ALLOWED),
     )
 
 

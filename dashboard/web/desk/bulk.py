@@ -100,6 +100,7 @@ class BulkItem:
         objective: Drawn, where it is not that of the first; the agent's voice.
         said: Where the rest of the evidence differs from the first.
         signed: What this page shows of it, signed, for the answer to bring along.
+        cells: The name and the value of each argument that differs, where one table holds all.
     """
 
     id: UUID
@@ -111,7 +112,7 @@ class BulkItem:
     objective: SafeString
     said: list[DiffSection]
     signed: str
-    cells: list[SafeString] = field(default_factory=list)
+    cells: list[tuple[SafeString, SafeString]] = field(default_factory=list)
 
 
 class LeftOut(NamedTuple):
@@ -237,13 +238,16 @@ _Path = tuple[str, ...]
 _NOT_GIVEN = trusted('<span class="muted">not given</span>')
 
 
-def _table(approvals: Sequence[ApprovalRequest]) -> tuple[Columns | None, list[list[SafeString]]]:
+_Cells = list[tuple[SafeString, SafeString]]
+
+
+def _table(approvals: Sequence[ApprovalRequest]) -> tuple[Columns | None, list[_Cells]]:
     """Set the arguments of calls in columns, each value whole; only those that differ.
 
     There is a table only where it tells all that is different: each name stands for one value,
     and nothing differs besides the arguments.
     """
-    none: list[list[SafeString]] = [[] for _ in approvals]
+    none: list[_Cells] = [[] for _ in approvals]
     if not approvals or approvals[0].kind != Kind.TOOL_CALL:
         return None, none
     contents = [parse_json(one.content) for one in approvals]
@@ -258,11 +262,15 @@ def _table(approvals: Sequence[ApprovalRequest]) -> tuple[Columns | None, list[l
     shared = [
         (untrusted(_name(path)), _value(calls[0][path])) for path in paths if path not in differing
     ]
+    names = [untrusted(_name(path)) for path in differing]
     rows = [
-        [_value(call[path]) if path in call else _NOT_GIVEN for path in differing]
+        [
+            (name, _value(call[path]) if path in call else _NOT_GIVEN)
+            for name, path in zip(names, differing, strict=True)
+        ]
         for call in calls
     ]
-    return Columns([untrusted(_name(path)) for path in differing], shared), rows
+    return Columns(names, shared), rows
 
 
 def _name(path: _Path) -> str:

@@ -25,6 +25,7 @@ from dashboard.approvals.rules import edit as edit_rules
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.edit import ALLOWED_FOR, edited, judged_now, report_of_edit
 from dashboard.approvals.rules.judgement import demands_of
+from dashboard.approvals.rules.step import count_of_steps
 from dashboard.approvals.rules.view import is_revealed
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect
@@ -77,6 +78,7 @@ class EditView:
         is_replacement: Whether it can only be sent with a rejection.
         once: What happens when it is sent with a rejection.
         why_not: Why it cannot be approved by this person; empty if it can.
+        approves: How many steps of a plan it leaves.
         runs: Which steps may be allowed to run, in words.
     """
 
@@ -87,6 +89,7 @@ class EditView:
     digest: str
     sections: list[DiffSection]
     steps: list[StepRow]
+    approves: int
     reading: RequestContent
     sentences: list[str]
     demands: list[str]
@@ -124,6 +127,7 @@ def edit_view(
         digest=edit.digest,
         sections=_sections(approval, edit, redacts=redacts),
         steps=list(step_rows(approval, edit, redacts=redacts)),
+        approves=count_of_steps(edit.content) if approval.kind == Kind.PLAN else 0,
         reading=reading,
         sentences=plainly(evaluation.trace, required),
         demands=demands_in_words(required, approval),
@@ -215,7 +219,7 @@ def show_edit(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpRe
     if not roles.may_decide(request.user):
         return errors.forbidden(request)
     try:
-        record(request, approval_id, AnswerForm(request.POST), edit_id)
+        record(request, approval_id, AnswerForm(request.POST), kept)
     except Refused as refusal:
         return _edit_page(request, services.current(approval_id), kept, refusal)
     return SeeOther(reverse("web:request", args=[approval_id]))
@@ -229,7 +233,10 @@ def _editor_page(
         "approval": approval,
         "state": state_of(approval, request.user, now_in(approval)),
         "editor": replace(
-            editor(approval, base, sent), who_approves=_who_approves(approval, request.user)
+            editor(approval, base, sent),
+            base=str(base.pk) if base else "",
+            who_approves=_who_approves(approval, request.user),
+            in_clear=is_revealed(approval.pk, request.user.pk),
         ),
         "listing": listing_of(request),
         "refusal": refusal,

@@ -68,14 +68,18 @@ class Editor:
         text: What is in the field: the agent's, or what the reviewer sent.
         notes: What there is to know about it.
         rows: How tall it is at first, in lines.
+        base: The edit that it goes on from; empty where it begins with what was asked.
         who_approves: Who has to approve what is written, if the writer cannot.
+        in_clear: Whether it holds secrets that the reader had shown.
     """
 
     label: str
     text: str
     notes: list[str]
     rows: int
+    base: str = ""
     who_approves: str = ""
+    in_clear: bool = False
 
 
 def why_no_editor(approval: ApprovalRequest) -> str:

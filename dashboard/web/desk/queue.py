@@ -256,6 +256,7 @@ class QueueRow:
         viewing: Who else has it open, in words.
         snoozed_until: Until when the reader snoozed it.
         alike: What those share that may be answered together; None if it is read alone.
+        is_due: Whether it waits for the reader's own approval.
     """
 
     id: UUID
@@ -278,6 +279,7 @@ class QueueRow:
     alike: tuple[object, ...] | None = None
     left: TimeLeft | None = None
     is_abandoned: bool = False
+    is_due: bool = False
     closed: Moment | None = None
     closer: str = ""
 
@@ -456,6 +458,7 @@ def _waiting_row(one: Waiting, content: RowContent, own: PersonalQueue, person: 
         alike=content.alike if may_join else None,
         left=times.time_left(one.submitted_at, one.expires_at, own.waiting.now),
         is_abandoned=one.is_abandoned,
+        is_due=one.id in own.due_ids,
     )
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import wraps
 from html import unescape
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -18,13 +19,20 @@ from django.urls import reverse
 from django.utils.html import strip_tags
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect
 
 from approval_client.wire import Kind, Status, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals import queries, services
 from dashboard.approvals.clock import now_in
-from dashboard.approvals.errors import AssignedToAnother, NotFound, Refused, StaleBasis
+from dashboard.approvals.errors import (
+    AssignedToAnother,
+    NotFound,
+    Refused,
+    StaleBasis,
+    StepsUncounted,
+)
 from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
 from dashboard.approvals.rules import likeness
 from dashboard.approvals.rules import notebook as notebook_rules
@@ -32,6 +40,7 @@ from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.judgement import demands_of, report_of
 from dashboard.approvals.rules.queue import PersonalQueue, was_abandoned
 from dashboard.approvals.rules.snooze import snoozed_by
+from dashboard.approvals.rules.step import count_of_steps
 from dashboard.approvals.rules.view import TextPart
 from dashboard.policies.demands import Required
 from dashboard.web import errors, times, words
@@ -55,6 +64,7 @@ from dashboard.web.desk.judgement import JudgementView, judgement_view, last_jud
 from dashboard.web.desk.likeness import earlier_request
 from dashboard.web.desk.notebook import pinned_notebook
 from dashboard.web.desk.queue import listing_of, queue_of
+from dashboard.web.desk.step import confirm_page
 from dashboard.web.desk.view import (
     Unread,
     drawn_for,
@@ -270,14 +280,16 @@ class EditOffer:
     Attributes:
         word: What the way to the editor is called; empty if there is none.
         proposed: What was written already, the newest first.
-        has_steps: Whether each step can be answered on its own.
+        steps: How many steps can be answered each on its own; 0 if none can.
+        part_needs_another: Whether somebody else has to approve a part of the plan.
         accepts: Whether the agent takes a changed content.
         runs: Which steps may be allowed to run when they are asked exactly so, in words.
     """
 
     word: str
     proposed: list[ProposedEdit]
-    has_steps: bool
+    steps: int
+    part_needs_another: bool
     accepts: bool
     runs: str
 
@@ -291,7 +303,8 @@ def edit_offer(
     return EditOffer(
         word="" if why_no_editor(approval) else _word(approval),
         proposed=[_proposed(edit, person, at) for edit in list(approval.edits.all())[::-1]],
-        has_steps=is_plan and fits(approval),
+        steps=count_of_steps(approval.content) if is_plan and fits(approval) else 0,
+        part_needs_another=not demands_of(judgement).editor_may_approve,
         accepts=approval.accepts_edits,
         runs=runnable_steps(
             approval, approval.content, demands_of(judgement), report, person=person
@@ -536,7 +549,8 @@ def _context(
 def then_show(act: Callable[[PersonRequest, UUID], str | None]) -> Callable[..., HttpResponseBase]:
     """Make a view of what a form asks for: do it, then show the request as it stands.
 
-    A refusal is shown on the same page. ``act`` may return the address to go on to.
+    A refusal is shown on the same page, except that of a plan whose steps were not counted: what
+    would be approved is listed then. ``act`` may return the address to go on to.
     """
 
     @require_POST
@@ -548,11 +562,16 @@ def then_show(act: Callable[[PersonRequest, UUID], str | None]) -> Callable[...,
         except NotFound:
             return errors.not_found(request)
         except Refused as refusal:
+            if isinstance(refusal, StepsUncounted) and not request.htmx:
+                return confirm_page(request, services.current(approval_id))
             answer = state_bar if request.htmx else request_page
             status = status_of_refusal(refusal)
             return answer(request, services.current(approval_id), status, refusal)
-        if request.htmx:
-            return state_bar(request, services.current(approval_id))
-        return SeeOther(address or reverse("web:request", args=[approval_id]))
+        here = reverse("web:request", args=[approval_id])
+        if not request.htmx:
+            return SeeOther(address or here)
+        if address and urlsplit(address).path != here:
+            return HttpResponseClientRedirect(address)
+        return state_bar(request, services.current(approval_id))
 
     return view

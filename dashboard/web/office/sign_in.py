@@ -15,9 +15,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
-from dashboard.accounts import roles
+from dashboard.accounts import roles, sessions
 from dashboard.accounts.errors import AccountError, LinkNotValid, NotPermitted, TooManyAttempts
 from dashboard.accounts.models import User
 from dashboard.accounts.services import signing_in
@@ -105,6 +105,12 @@ def sign_out(request: PersonRequest) -> HttpResponse:
     return redirect("web:sign_in")
 
 
+@require_POST
+def used(request: PersonRequest) -> HttpResponse:  # noqa: ARG001 - the middleware has seen it
+    """Hear that somebody pressed a key or a button on a page that sent nothing for it."""
+    return HttpResponse(status=HTTPStatus.NO_CONTENT)
+
+
 def came_by_link_just_now(request: HttpRequest) -> bool:
     """Whether the session began with a sign-in link in the last minutes."""
     age_s: float = time.time() - request.session.get(LINK_AT_KEY, 0)
@@ -153,6 +159,7 @@ def _enter(request: HttpRequest, person: User, how: str) -> None:
     request.session.flush()  # nothing of the session before, and not its key, lives on
     login(request, person)
     request.session[AUTH_KEY] = how
+    sessions.begin(request.session, time.time())
 
 
 def _known_browser(request: HttpRequest, username: str) -> str:

@@ -45,7 +45,7 @@ def statuses(approvals):
 
 def cells(found):
     rows = list(found.one(class_="bulk-table").all("tr"))[1:]
-    return [[cell.text for cell in row.all("td", class_="bulk-value")] for row in rows]
+    return [[cell.text for cell in row.all("span", class_="bulk-cell")] for row in rows]
 
 
 def test_a_table_has_a_row_for_each_and_a_column_for_what_differs(browser, ask):
@@ -148,6 +148,15 @@ def test_what_else_the_agent_says_of_the_others_is_in_its_frame(browser, calls):
     told = list(found.all(class_="bulk-said"))[1].text
     assert told.startswith("Look")
     assert '"why": "<b>now</b>"' in told
+
+
+def test_of_a_tool_that_nobody_classed_it_says_what_the_page_of_one_says(browser, calls):
+    approvals = calls("/a", "/b", "/c")
+
+    head = page(browser, approvals).one(class_="request-from").text
+
+    assert "Nobody has classed this tool." in head
+    assert "known risks" not in head
 
 
 def test_all_of_them_are_approved_each_on_its_own_basis(browser, calls, alice):

@@ -4,14 +4,13 @@ import re
 
 import pytest
 
-from approval_client.wire import Status, canonical_json, parse_json
+from approval_client.wire import Status, parse_json
 from dashboard.approvals.models import Decision, Edit
 from tests import make
 from tests.web.pages import bar_of, page_of, read
 
 EDITORS = {"name": "Edit", "effect": "review", "demands": {"editor_may_approve": True}}
 CODE = {"code": "a = 1\nb = 2\n", "language": "python"}
-PLAN = {"steps": [{"capability": "one"}, {"capability": "two"}, {"capability": "three"}]}
 CALL = {"tool": "move", "arguments": {"x": 1}}
 
 
@@ -188,92 +187,6 @@ def test_a_replacement_cannot_be_approved(browser, ask):
 
     assert reply.status_code == 403
     assert not Decision.objects.exists()
-
-
-def test_the_page_of_a_plan_asks_about_each_step(browser, ask):
-    approval = ask(kind="plan", capability="plan", content=PLAN, accepts_edits=True)
-
-    page = page_of(browser, approval)
-
-    words = [radio["value"] for radio in page.all("input", type="radio", name="step-1")]
-    assert words == ["allowed", "held", "refused"]
-    assert not [r for r in page.all("input", type="radio") if "checked" in r.attributes]
-
-
-def steps(browser, approval, verdict="approve", **chosen):
-    page = page_of(browser, approval).one(id="steps-form")
-    form = {i["name"]: i["value"] for i in page.all("input", type="hidden")}
-    form.pop("csrfmiddlewaretoken", None)
-    named = {name.replace("_", "-"): value for name, value in chosen.items()}
-    return browser.post(f"/approvals/{approval.pk}/steps", form | named | {"verdict": verdict})
-
-
-def test_what_is_allowed_of_a_plan_becomes_the_plan(browser, ask):
-    make.in_force(EDITORS)
-    approval = ask(kind="plan", capability="plan", content=PLAN, accepts_edits=True)
-
-    reply = steps(browser, approval, step_1="allowed", step_2="refused", note_2="Never.")
-    answer(browser, reply)
-
-    decision = Decision.objects.get()
-    assert decision.edit.content == canonical_json({"steps": [PLAN["steps"][1]]})
-    assert parse_json(decision.steps) == [
-        {"answer": "held", "index": 0},
-        {"answer": "allowed", "index": 1},
-        {"answer": "refused", "index": 2, "note": "Never."},
-    ]
-
-
-@pytest.mark.parametrize(
-    ("chosen", "why"),
-    [
-        ({}, "Nothing was chosen"),
-        ({"step_0": "maybe"}, "Nothing was chosen"),
-        (dict.fromkeys(["step_0", "step_1", "step_2"], "allowed"), "Approve the plan as it is"),
-        ({"step_0": "refused"}, "nothing is left"),
-        ({"step_0": "allowed", "note_0": "x" * 501}, "longer than 500"),
-    ],
-)
-def test_answers_that_leave_no_plan_are_refused_with_words(browser, ask, chosen, why):
-    approval = ask(kind="plan", capability="plan", content=PLAN, accepts_edits=True)
-
-    reply = steps(browser, approval, **chosen)
-
-    assert reply.status_code == 422
-    assert why in read(reply).one(role="alert").text
-    assert not Edit.objects.exists()
-
-
-def test_a_plan_that_is_taken_whole_is_rejected_with_words_about_its_steps(browser, ask):
-    approval = ask(kind="plan", capability="plan", content=PLAN)
-
-    steps(browser, approval, "reject", step_0="allowed", step_1="refused", note_1="Too far.")
-
-    decision = Decision.objects.get()
-    assert decision.status == Status.REJECTED
-    assert decision.reason == (
-        "Step 1 may stay as it is.\nStep 2 is refused: Too far.\nStep 3 is held back."
-    )
-
-
-def test_answers_to_steps_without_what_the_page_showed_are_incomplete(browser, ask):
-    approval = ask(kind="plan", capability="plan", content=PLAN)
-
-    sent = {"verdict": "reject", "step-0": "held"}
-    reply = browser.post(f"/approvals/{approval.pk}/steps", sent)
-
-    assert reply.status_code == 422
-    assert "did not send all" in read(reply).one(role="alert").text
-    assert not Decision.objects.exists()
-
-
-def test_a_plan_that_is_taken_whole_is_not_approved_in_part(browser, ask):
-    approval = ask(kind="plan", capability="plan", content=PLAN)
-
-    reply = steps(browser, approval, step_0="allowed")
-
-    assert reply.status_code == 403
-    assert not Edit.objects.exists()
 
 
 def test_a_closed_request_shows_the_change_that_was_approved(browser, editable):

@@ -305,7 +305,9 @@ def test_calls_that_are_alike_are_one_row_that_leads_to_the_page_of_all(browser,
 
     response = browser.get("/")
 
-    assert folds(response) == [("read ×3 alike, no known risks Review all", "/a · /b · /c")]
+    assert folds(response) == [
+        ("read ×3 alike, nobody has classed this tool Review all", "/a · /b · /c")
+    ]
     assert items(response)[0].one("a")["href"] == "/bulk?" + "&".join(f"id={a.pk}" for a in alike)
 
 
