@@ -25,6 +25,7 @@ from dashboard.web.desk.judgement import last_judgement
 from dashboard.web.desk.view import redacted_secrets
 from dashboard.web.drawing.code import ColourBudget, RenderedCode, render_code
 from dashboard.web.drawing.diff import Difference, difference
+from dashboard.web.drawing.direction import Reading
 from dashboard.web.drawing.pictures import drawn_anew
 from dashboard.web.drawing.redaction import KnownSecrets
 from dashboard.web.http import PersonRequest
@@ -104,7 +105,9 @@ def _output(output: Output, known: KnownSecrets) -> OutputView:
     text = output["text"].removesuffix("\n")
     return OutputView(
         label=_OUTPUTS[output["kind"]],
-        code=render_code(text, redacted=known.occurrences(text)) if text else None,
+        code=render_code(text, redacted=known.occurrences(text), reading=Reading.PROSE)
+        if text
+        else None,
         left_out=output["left_out"],
         colours=output["colours"],
         picture=output["picture"],

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 
 from dashboard.inspection.parts import Part, Place, words
 from dashboard.web.drawing.code import ColourBudget, RenderedCode, render_code
+from dashboard.web.drawing.direction import Reading
 from dashboard.web.drawing.markup import EMPTY, untrusted
 from dashboard.web.drawing.prettyjson import pretty_json
 from dashboard.web.drawing.redaction import KnownSecrets, secrets_in_code, secrets_in_value
@@ -180,7 +181,8 @@ def _name(place: Place) -> str:
 def _rendered(
     number: int, draft: BlockDraft, budget: ColourBudget, runs: tuple[Span, ...]
 ) -> ContentBlock:
-    code = render_code(draft.text, draft.language, budget, apart(runs))
+    reading = None if draft.named_value is None else Reading.PROSE
+    code = render_code(draft.text, draft.language, budget, apart(runs), reading)
     return ContentBlock(
         title=draft.title,
         language=code.language,

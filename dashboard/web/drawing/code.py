@@ -14,11 +14,12 @@ from django.utils.safestring import SafeString
 
 from dashboard.inspection.hidden import GlyphKind, hidden_characters
 from dashboard.inspection.languages import TEXT, lexer_alias
+from dashboard.web.drawing.direction import Reading
 from dashboard.web.drawing.text import Drawing, Span, Tokens
 from dashboard.web.drawing.tokens import DEADLINE_S, can_colour, tokenize
 from dashboard.web.drawing.windows import Window, cut
 
-RENDERER_VERSION = f"4 pygments-{pygments.__version__} unicode-{unicodedata.unidata_version}"
+RENDERER_VERSION = f"5 pygments-{pygments.__version__} unicode-{unicodedata.unidata_version}"
 
 CACHED_CHARACTERS = 300_000  # of HTML; what is longer is rendered each time
 
@@ -85,10 +86,11 @@ class _Source:
     text: str
     alias: str
     redacted: tuple[Span, ...] = ()
+    reading: Reading = Reading.CODE
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
-        identity = f"{RENDERER_VERSION}\n{self.alias}\n{self.text}"
+        identity = f"{RENDERER_VERSION}\n{self.alias} {self.reading.value}\n{self.text}"
         digest = hashlib.sha256(identity.encode(errors="surrogatepass")).hexdigest()
         object.__setattr__(self, "digest", digest)
 
@@ -98,12 +100,16 @@ def render_code(
     language: str | None = None,
     budget: ColourBudget | None = None,
     redacted: tuple[Span, ...] = (),
+    reading: Reading | None = None,
 ) -> RenderedCode:
     """Render ``source``. Nothing in it is cut off, changed or taken as markup.
 
-    ``redacted`` says from where to where dots stand for what it says.
+    ``redacted`` says from where to where dots stand for what it says; ``reading`` how it is
+    read where it has no colours, as code of its language if that is None.
     """
-    asked = _Source(source, lexer_alias(language), redacted)
+    alias = lexer_alias(language)
+    of_language = Reading.QUOTED if alias == "json" else Reading.CODE
+    asked = _Source(source, alias, redacted, reading or of_language)
     if asked.alias == TEXT and len(source) <= _SHORT:
         return _render(asked, ColourBudget())
     key = f"rendered-code:{asked.digest}"
@@ -125,7 +131,7 @@ def _render(asked: _Source, budget: ColourBudget) -> RenderedCode:
     windows = cut(asked.text)
     is_long = len(windows) > 1
     tokens = _long(asked, windows, budget) if is_long else _short(asked, budget)
-    drawing = Drawing(asked.text, windows, tokens, asked.redacted)
+    drawing = Drawing(asked.text, windows, tokens, asked.redacted, asked.reading)
     return RenderedCode(
         lines=drawing if is_long else drawing.within(windows[0]),
         language=asked.alias,

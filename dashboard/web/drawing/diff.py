@@ -20,7 +20,8 @@ from django.core.cache import cache
 from django.utils.safestring import SafeString
 
 from dashboard import sandbox
-from dashboard.web.drawing.markup import size_drawn, untrusted
+from dashboard.web.drawing.direction import Reading
+from dashboard.web.drawing.markup import size_drawn, untrusted_code
 from dashboard.web.drawing.redaction import redacted
 
 MAX_LINES = 2_000
@@ -165,8 +166,8 @@ def _drawn(
     if isinstance(step, Gap):
         return step
     side = old if step.change is LineChange.REMOVED else new
-    draw = redacted if redacts else untrusted
-    return DiffLine(step.change, draw(side[step.line - 1]))
+    draw = redacted if redacts else untrusted_code
+    return DiffLine(step.change, draw(side[step.line - 1], Reading.QUOTED))
 
 
 def _folded(steps: list[ChangedLine]) -> Iterator[ChangedLine | Gap]:

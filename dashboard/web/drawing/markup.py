@@ -8,6 +8,15 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from dashboard.inspection.hidden import Glyph, glyphs, hidden_characters, replaced
+from dashboard.web.drawing.direction import (
+    Reading,
+    around,
+    isolated,
+    prose,
+    runs_leftwards,
+    tags,
+    turns,
+)
 
 _BOX = 110  # characters of HTML that a glyph takes at most
 
@@ -17,9 +26,28 @@ _ESCAPED = {"&": 5, "<": 4, ">": 4, '"': 6, "'": 6}
 
 
 def untrusted(text: str) -> SafeString:
-    """Return what an agent wrote as HTML: escaped, hidden characters as glyphs, lines kept."""
+    """Return what an agent wrote as HTML: escaped, hidden characters as glyphs, lines kept.
+
+    It is read as prose: a line that begins with such letters runs from right to left.
+    """
     # Escaping adds nothing that is hidden and no blank, so it may come first, for all at once.
-    return trusted(replaced(escape(text), _boxes))
+    # Nor do the tags of an isolate, which begins and ends with what is seen.
+    if not turns(text):
+        return trusted(replaced(escape(text), _boxes))
+    lines = text.split("\n")
+    leftwards = [runs_leftwards(line) for line in lines]
+    escaped = "\n".join(
+        prose(line, leftwards=so) for line, so in zip(lines, leftwards, strict=True)
+    )
+    drawn = replaced(escaped, _boxes).split("\n")
+    return trusted(
+        "\n".join(around(line, leftwards=so) for line, so in zip(drawn, leftwards, strict=True))
+    )
+
+
+def untrusted_code(text: str, reading: Reading) -> SafeString:
+    """Return code as HTML, as ``untrusted`` does; its base direction is left to right."""
+    return trusted(replaced(isolated(text, reading), _boxes))
 
 
 def size_drawn(text: str) -> int:
@@ -27,7 +55,7 @@ def size_drawn(text: str) -> int:
     boxes = sum(count.count for count in hidden_characters(text))
     boxes += sum(map(text.count, _LINE_ENDS)) + text.endswith((" ", "\t"))
     escaped = sum(text.count(mark) * (size - 1) for mark, size in _ESCAPED.items())
-    return len(text) + boxes * _BOX + escaped
+    return len(text) + boxes * _BOX + escaped + tags(text)
 
 
 def draw(glyph: Glyph) -> str:

@@ -8,15 +8,15 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from django.core.cache import cache
-from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from approval_client.wire import canonical_json
 from dashboard import sandbox
 from dashboard.inspection.languages import lexer_alias
 from dashboard.inspection.redaction import candidates, may_hold_secrets, secrets_in_text
-from dashboard.web.drawing.markup import trusted, untrusted
-from dashboard.web.drawing.text import Span, apart, pieces
+from dashboard.web.drawing.direction import Reading
+from dashboard.web.drawing.markup import untrusted, untrusted_code
+from dashboard.web.drawing.text import Span, apart, drawn, pieces, with_joiners
 
 MOST_SOUGHT = 50
 """Secrets that are looked for in what an agent says, as they are and as JSON writes them."""
@@ -97,12 +97,12 @@ class KnownSecrets:
         return len(self._lengths) > MOST_SOUGHT
 
 
-def redacted(text: str) -> SafeString:
+def redacted(text: str, reading: Reading = Reading.PROSE) -> SafeString:
     """Draw a text with all redacted that looks like a secret, wherever it stands in it.
 
     Only for what nobody decides by: lists, and differences above a content that is whole.
     """
-    return _redacted(text, _spans(candidates(text)))
+    return _redacted(text, _spans(candidates(text)), reading)
 
 
 def clipped(runs: Iterable[Span], beginning: str) -> tuple[Span, ...]:
@@ -111,11 +111,10 @@ def clipped(runs: Iterable[Span], beginning: str) -> tuple[Span, ...]:
     return tuple(run._replace(end=min(run.end, end)) for run in runs if run.start < end)
 
 
-def _redacted(text: str, runs: tuple[Span, ...]) -> SafeString:
-    if not runs:
-        return untrusted(text)
-    drawn = pieces(text, 0, apart(runs))
-    return trusted("".join(escape(piece) if html is None else html for piece, html in drawn))
+def _redacted(text: str, runs: tuple[Span, ...], reading: Reading = Reading.PROSE) -> SafeString:
+    if runs:
+        return drawn(with_joiners(pieces(text, 0, apart(runs))), reading)
+    return untrusted(text) if reading is Reading.PROSE else untrusted_code(text, reading)
 
 
 def _all_of(text: str) -> tuple[Span, ...]:

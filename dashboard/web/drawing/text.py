@@ -9,11 +9,25 @@ from itertools import takewhile
 from operator import attrgetter
 from typing import NamedTuple, overload
 
-from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from dashboard.inspection.hidden import Glyph, segments
-from dashboard.web.drawing.markup import COVERED, REDACTED, draw, trusted, untrusted
+from dashboard.web.drawing.direction import (
+    JOINERS,
+    Reading,
+    around,
+    isolated,
+    prose,
+    runs_leftwards,
+)
+from dashboard.web.drawing.markup import (
+    COVERED,
+    REDACTED,
+    draw,
+    trusted,
+    untrusted,
+    untrusted_code,
+)
 from dashboard.web.drawing.windows import Window, window_of
 
 Tokens = list[tuple[str, int]]
@@ -48,7 +62,7 @@ class Drawing(Sequence[SafeString]):
     """The lines of a text, drawn when they are asked for.
 
     ``tokens`` gives the colours up to the end of a window at least, or None if there are none.
-    ``redacted`` is in order, each run apart.
+    ``redacted`` is in order, each run apart. ``reading`` is for what has no colours.
     """
 
     def __init__(
@@ -57,13 +71,10 @@ class Drawing(Sequence[SafeString]):
         windows: Sequence[Window],
         tokens: Callable[[Window], Tokens | None],
         redacted: Sequence[Span] = (),
+        reading: Reading = Reading.CODE,
     ) -> None:
-        self._source, self._windows, self._tokens, self._redacted = (
-            source,
-            windows,
-            tokens,
-            redacted,
-        )
+        self._source, self._windows, self._tokens = source, windows, tokens
+        self._redacted, self._reading = redacted, reading
         self._drawn = cache(self._draw)
 
     def __len__(self) -> int:
@@ -99,19 +110,21 @@ class Drawing(Sequence[SafeString]):
 
     def _html(self, text: str, start: int, tokens: Tokens | None) -> Iterator[str]:
         redacted = self._redacted_in(start, start + len(text))
-        if tokens is None and not redacted:
-            yield untrusted(text)
-            return
-        colours = _Colours(tokens, start) if tokens is not None else None
-        for piece, html in pieces(text, start, redacted):
-            if html is not None:
-                yield html
-                if colours:
+        found = with_joiners(pieces(text, start, redacted))
+        if tokens is not None:
+            colours = _Colours(tokens, start)
+            for piece, html in found:
+                if html is None:
+                    yield from _coloured(piece, colours)
+                else:
+                    yield html
                     colours.skip(len(piece))
-            elif colours is None:
-                yield escape(piece)
-            else:
-                yield from _coloured(piece, colours)
+        elif redacted:
+            yield drawn(found, self._reading)
+        elif self._reading is Reading.PROSE:
+            yield untrusted(text)
+        else:
+            yield untrusted_code(text, self._reading)
 
     def _redacted_in(self, start: int, end: int) -> Sequence[Span]:
         first = bisect_right(self._redacted, start, key=attrgetter("end"))
@@ -178,6 +191,67 @@ def pieces(text: str, start: int, redacted: Sequence[Span]) -> Iterator[Piece]:
             yield Piece(text[first:at], draw(segment) if is_whole else REDACTED)
 
 
+@cache
+def _joiner_boxes() -> dict[str, str]:
+    return {joiner: untrusted(joiner) for joiner in JOINERS}
+
+
+def with_joiners(found: Iterable[Piece]) -> Iterator[Piece]:
+    """Leave single joiners in the text around them, for they part no word; drawn at its end."""
+    held: list[str] = []
+    boxes = _joiner_boxes()
+    for piece in found:
+        if piece.html is None or boxes.get(piece.text) == piece.html:
+            held.append(piece.text)
+        else:
+            if held:
+                yield Piece("".join(held))
+                held = []
+            yield piece
+    if held:
+        yield Piece("".join(held))
+
+
+def drawn(found: Iterable[Piece], reading: Reading) -> SafeString:
+    """Draw pieces that have no colours; ``with_joiners`` made them."""
+    if reading is not Reading.PROSE:
+        html = (
+            _boxed(isolated(piece, reading)) if html is None else html for piece, html in found
+        )
+        return trusted("".join(html))
+    return trusted("\n".join(_prose(line) for line in _lines(found)))
+
+
+def _lines(found: Iterable[Piece]) -> Iterator[list[Piece]]:
+    line: list[Piece] = []
+    for piece in found:
+        if piece.html is not None:
+            line.append(piece)
+            continue
+        first, *others = piece.text.split("\n")
+        line.append(Piece(first))
+        for other in others:
+            yield line
+            line = [Piece(other)]
+    yield line
+
+
+def _prose(line: list[Piece]) -> str:
+    leftwards = runs_leftwards("".join(piece for piece, html in line if html is None))
+    html = (
+        _boxed(prose(piece, leftwards=leftwards)) if html is None else html for piece, html in line
+    )
+    return around("".join(html), leftwards=leftwards)
+
+
+def _boxed(html: str) -> str:
+    if html.isascii():
+        return html
+    for joiner, box in _joiner_boxes().items():
+        html = html.replace(joiner, box)
+    return html
+
+
 def _coloured(text: str, colours: _Colours) -> Iterator[str]:
     at = 0
     for css_class, length in colours.take(len(text)):
@@ -187,7 +261,19 @@ def _coloured(text: str, colours: _Colours) -> Iterator[str]:
 
 def _span(css_class: str, text: str) -> str:
     """Wrap each line of ``text`` on its own, for lines become separate fragments."""
+    html = _boxed(isolated(text, _reading(css_class, text)))
     if not css_class:
-        return escape(text)
-    around = f'<span class="{css_class}">{{}}</span>'.format
-    return "\n".join(around(escape(line)) if line else "" for line in text.split("\n"))
+        return html
+    coloured = f'<span class="{css_class}">{{}}</span>'.format
+    return "\n".join(coloured(line) if line else "" for line in html.split("\n"))
+
+
+_CODE_IN_STRINGS = {"sa", "se", "si", "sr", "ch", "cp", "cpf"}  # of classes that begin so
+
+
+def _reading(css_class: str, text: str) -> Reading:
+    """Say how a token is read; the names in JSON are strings."""
+    if css_class == "nt":
+        return Reading.LITERAL if text.startswith('"') else Reading.CODE
+    is_literal = css_class[:1] in ("s", "c") and css_class not in _CODE_IN_STRINGS
+    return Reading.LITERAL if is_literal else Reading.CODE

@@ -18,6 +18,10 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         found = dict(attributes)
+        if tag == "bdi":  # an isolate, with nothing else to say
+            assert found in ({"dir": "rtl"}, {"dir": "ltr"})
+            self._open.append(found)
+            return
         assert list(found) in (["class"], ["class", "title"])
         self.tags.add((tag, found["class"]))
         self._open.append(found)

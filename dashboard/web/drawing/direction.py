@@ -1,0 +1,163 @@
+"""Letters that run from right to left: drawn so that they read, and so that nothing else moves.
+
+A browser that is left alone orders a whole line by its letters: two Hebrew names with ``-``
+between them change places, and a quote, a digit or a comment mark goes with them. So each run of
+such letters is a ``bdi``, an isolate: inside it they run from right to left, and to the rest of
+the line it is one thing, in its place in the source. How much is one run depends on what is read:
+
+- in code, the letters of one word and no more;
+- in strings and comments, words with the blanks, the stops and the numbers of a sentence between
+  them; never a quote that could close, an operator, a slash or a mark of a comment;
+- in prose, a line whose first letter runs from right to left is one isolate as a whole, but for
+  addresses, paths and the like, which stay in the order of the source.
+
+The text itself is not changed: only tags are added.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from enum import Enum
+from functools import cache
+
+from django.utils.html import escape
+
+from dashboard.inspection.hidden import segments
+
+JOINERS = "\u200c\u200d"
+"""Hidden, and so drawn as boxes; but Persian has them within words, which they do not part."""
+
+_BETWEEN = r" ,.;:!?()0-9\-–—…،"  # noqa: RUF001 - the dash of a sentence
+
+_MOST_BETWEEN = 24  # characters between two words of one run; fewer than a row of blanks has
+
+_QUOTED = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)')
+
+_WORD = re.compile(r"\S+")
+
+_MACHINE = re.compile(r"[=@\\|<>_]|^\.{0,2}/|^~/|/[^/]*+/")
+
+_BEGIN, _END = '<bdi dir="rtl">', "</bdi>"
+
+
+class Reading(Enum):
+    """How a text is read, and so how much of it runs from right to left as one.
+
+    ``QUOTED`` is code that has no colours: what stands between double quotes in one line is a
+    string, all else is code.
+    """
+
+    CODE = "code"
+    LITERAL = "literal"
+    QUOTED = "quoted"
+    PROSE = "prose"
+
+
+def turns(text: str) -> bool:
+    """Say whether anything in ``text`` runs from right to left, or changes how its line runs."""
+    return not text.isascii() and _patterns().turning.search(text) is not None
+
+
+def isolated(text: str, reading: Reading) -> str:
+    """Escape ``text``, with an isolate around each run. Not for ``PROSE``, which goes by lines."""
+    if text.isascii():
+        return escape(text)
+    if reading is Reading.QUOTED:
+        pieces = enumerate(_QUOTED.split(text))
+        return "".join(_runs(piece, is_literal=_is_string(piece, at)) for at, piece in pieces)
+    return _runs(text, is_literal=reading is not Reading.CODE)
+
+
+def runs_leftwards(line: str) -> bool:
+    """Say whether a line of prose begins with a letter that runs from right to left."""
+    first = _patterns().letter.search(_without_machine_words(line))
+    if first is None:
+        return False
+    return not any(unicodedata.bidirectional(c) == "L" for c in first.string[: first.start()])
+
+
+def prose(line: str, *, leftwards: bool) -> str:
+    """Escape a line of prose, or a part of one; ``around`` makes an isolate of a whole line."""
+    if not leftwards:
+        return isolated(line, Reading.LITERAL)
+    at, drawn = 0, []
+    for word in _WORD.finditer(line):
+        if _is_machine_word(word[0]):
+            drawn += [escape(line[at : word.start()]), '<bdi dir="ltr">']
+            drawn += [isolated(word[0], Reading.CODE), _END]
+            at = word.end()
+    return "".join([*drawn, escape(line[at:])])
+
+
+def around(line: str, *, leftwards: bool) -> str:
+    """Make one isolate of a line that is drawn, if it runs from right to left."""
+    return f"{_BEGIN}{line}{_END}" if leftwards else line
+
+
+def tags(text: str) -> int:
+    """Return how many characters the tags of ``text`` take at most, however it is read."""
+    if not turns(text):
+        return 0
+    words = sum(1 for _ in _patterns().word.finditer(text))
+    machine_words = sum(1 for word in _WORD.finditer(text) if _is_machine_word(word[0]))
+    lines = min(words, text.count("\n") + 1)
+    return (words + machine_words + lines) * len(_BEGIN + _END)
+
+
+def _runs(text: str, *, is_literal: bool) -> str:
+    runs = (_patterns().sentence if is_literal else _patterns().word).split(text)
+    return "".join(
+        f"{_BEGIN}{escape(run)}{_END}" if at % 2 else escape(run) for at, run in enumerate(runs)
+    )
+
+
+def _is_string(piece: str, at: int) -> bool:
+    return bool(at % 2) and len(piece) > 1 and piece.endswith('"')
+
+
+def _is_machine_word(word: str) -> bool:
+    return not word.isascii() and bool(_MACHINE.search(word)) and turns(word)
+
+
+def _without_machine_words(line: str) -> str:
+    return _WORD.sub(lambda word: "" if _is_machine_word(word[0]) else word[0], line)
+
+
+class _Patterns:
+    """Patterns of all characters that are not hidden, by the direction that Unicode gives them."""
+
+    def __init__(self) -> None:
+        letters, numbers = _of("R", "AL"), _of("AN")
+        marks = _of("NSM")
+        inner = rf"[{letters}{marks}]|[{JOINERS}](?=[{letters}{marks}])"
+        number = rf"[{numbers}][{numbers}{marks}]*+"
+        in_sentence = rf"[{letters}](?:{inner}|[{numbers}]|[\"'](?=[{letters}]))*+"
+        between = rf"[{_BETWEEN}{numbers}]{{1,{_MOST_BETWEEN}}}+"
+        self.letter = re.compile(rf"[{letters}]")
+        self.turning = re.compile(rf"[{letters}{numbers}]")
+        self.word = re.compile(rf"([{letters}](?:{inner})*+|{number})")
+        self.sentence = re.compile(rf"({in_sentence}(?:{between}{in_sentence})*+|{number})")
+
+
+@cache
+def _patterns() -> _Patterns:
+    return _Patterns()
+
+
+def _of(*directions: str) -> str:
+    """Write the inside of a character class; what is hidden is drawn as a box and left out."""
+    every = map(chr, (*range(0xD800), *range(0xE000, 0x20000)))
+    found = "".join(c for c in every if unicodedata.bidirectional(c) in directions)
+    seen = "".join(piece for piece in segments(found) if isinstance(piece, str))
+    return _ranges(seen)
+
+
+def _ranges(characters: str) -> str:
+    ranges: list[list[int]] = []
+    for code in map(ord, characters):
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    return "".join(rf"\U{first:08x}-\U{last:08x}" for first, last in ranges)
