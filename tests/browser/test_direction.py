@@ -77,6 +77,26 @@ async def test_a_value_reads_from_right_to_left(house, visit, path_of, sentence)
     assert await page.evaluate(LOOK, [".member .line", [[sentence.replace("\u200c", "")]]]) == []
 
 
+CUT = """lines => lines.filter(line => {
+  const range = document.createRange();
+  range.selectNodeContents(line);
+  const [inner, outer] = [range.getBoundingClientRect(), line.getBoundingClientRect()];
+  return inner.left < outer.left || inner.right > outer.right;
+}).length"""
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+async def test_a_long_value_begins_at_the_right_and_is_not_cut_off(house, visit, path_of, width):
+    arguments = {"text": f"{' '.join([HEBREW] * 12)}\n{HEBREW}"}
+    asked = house.submit("tool_call", {"tool": "send", "arguments": arguments})
+    page = await visit(path_of(asked), viewport={"width": width, "height": 800})
+    lines = page.locator(".member--tall .line")
+
+    first, last = await lines.first.bounding_box(), await lines.last.bounding_box()
+    assert first["height"] > last["height"]
+    assert await lines.evaluate_all(CUT) == 0
+
+
 async def test_what_is_no_sentence_in_a_value_stands_in_the_order_of_the_source(
     house, visit, path_of
 ):

@@ -9,7 +9,8 @@ the line it is one thing, in its place in the source. How much is one run depend
 - in strings and comments, words with the blanks, the stops and the numbers of a sentence between
   them; never a quote that could close, an operator, a slash or a mark of a comment;
 - in prose, a line whose first letter runs from right to left is one isolate as a whole, but for
-  addresses, paths and the like, which stay in the order of the source.
+  addresses, paths and the like, which stay in the order of the source. Such a line begins at the
+  right edge of a block, so that nobody takes it for one that runs from left to right.
 
 The text itself is not changed: only tags are added.
 """
@@ -32,7 +33,7 @@ _BETWEEN = r" ,.;:!?()0-9\-–—…،"  # noqa: RUF001 - the dash of a sentence
 
 _MOST_BETWEEN = 24  # characters between two words of one run; fewer than a row of blanks has
 
-_QUOTED = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)')
+_QUOTED = re.compile(r'((?:^|(?<=\s))# [^"\n]*+|"(?:[^"\\\n]|\\.)*+"?)', re.MULTILINE)
 
 _WORD = re.compile(r"\S+")
 
@@ -40,12 +41,16 @@ _MACHINE = re.compile(r"[=@\\|<>_]|^\.{0,2}/|^~/|/[^/]*+/")
 
 _BEGIN, _END = '<bdi dir="rtl">', "</bdi>"
 
+_BEGIN_LINE = '<bdi class="leftwards" dir="rtl">'
+
+_NO_PROSE = re.compile(r"\s*[\[{<$]")  # JSON, markup and the like
+
 
 class Reading(Enum):
     """How a text is read, and so how much of it runs from right to left as one.
 
     ``QUOTED`` is code that has no colours: what stands between double quotes in one line is a
-    string, all else is code.
+    string, what follows ``#`` and a blank is a comment, all else is code.
     """
 
     CODE = "code"
@@ -72,7 +77,7 @@ def isolated(text: str, reading: Reading) -> str:
 def runs_leftwards(line: str) -> bool:
     """Say whether a line of prose begins with a letter that runs from right to left."""
     first = _patterns().letter.search(_without_machine_words(line))
-    if first is None:
+    if first is None or _NO_PROSE.match(line):
         return False
     return not any(unicodedata.bidirectional(c) == "L" for c in first.string[: first.start()])
 
@@ -92,7 +97,7 @@ def prose(line: str, *, leftwards: bool) -> str:
 
 def around(line: str, *, leftwards: bool) -> str:
     """Make one isolate of a line that is drawn, if it runs from right to left."""
-    return f"{_BEGIN}{line}{_END}" if leftwards else line
+    return f"{_BEGIN_LINE}{line}{_END}" if leftwards else line
 
 
 def tags(text: str) -> int:
@@ -102,7 +107,7 @@ def tags(text: str) -> int:
     words = sum(1 for _ in _patterns().word.finditer(text))
     machine_words = sum(1 for word in _WORD.finditer(text) if _is_machine_word(word[0]))
     lines = min(words, text.count("\n") + 1)
-    return (words + machine_words + lines) * len(_BEGIN + _END)
+    return (words + machine_words) * len(_BEGIN + _END) + lines * len(_BEGIN_LINE + _END)
 
 
 def _runs(text: str, *, is_literal: bool) -> str:
@@ -113,7 +118,7 @@ def _runs(text: str, *, is_literal: bool) -> str:
 
 
 def _is_string(piece: str, at: int) -> bool:
-    return bool(at % 2) and len(piece) > 1 and piece.endswith('"')
+    return bool(at % 2) and (piece.startswith("#") or (len(piece) > 1 and piece.endswith('"')))
 
 
 def _is_machine_word(word: str) -> bool:

@@ -85,12 +85,14 @@ class KnownSecrets:
                 start = text.find(begin, start + 1)  # it may overlap itself
         return apart(found)
 
-    def draw(self, text: str, end: int | None = None) -> SafeString:
+    def draw(
+        self, text: str, end: int | None = None, reading: Reading = Reading.PROSE
+    ) -> SafeString:
         """Draw what an agent wrote, as ``untrusted`` does, with these secrets redacted.
 
         ``end`` says how much of it is drawn, in characters; None is all of it.
         """
-        return _redacted(text[:end], clipped(self.occurrences(text), text[:end]))
+        return _redacted(text[:end], clipped(self.occurrences(text), text[:end]), reading)
 
     @property
     def _are_too_many(self) -> bool:

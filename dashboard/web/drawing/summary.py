@@ -28,6 +28,7 @@ from dashboard.inspection.notes import names
 from dashboard.inspection.parts import words as spelled
 from dashboard.inspection.redaction import candidates
 from dashboard.web import words
+from dashboard.web.drawing.direction import Reading
 from dashboard.web.drawing.markup import EMPTY, trusted
 from dashboard.web.drawing.redaction import KnownSecrets, redacted, secrets_in_value
 
@@ -252,7 +253,9 @@ def _code(content: Any, head: str, report: Report, lines: int) -> Summary:
     size = _lines(written if is_whole else lines or written, is_least=not (is_whole or lines))
     language = _languages(report)
     line = _telling_line(code, report, is_whole=is_whole)
-    return Summary(_titled(f"{language}, {size}", report, code), _redacted(line or head))
+    return Summary(
+        _titled(f"{language}, {size}", report, code), _redacted(line or head, Reading.QUOTED)
+    )
 
 
 def _languages(report: Report) -> str:
@@ -389,7 +392,9 @@ def _called(content: Any, head: str, tail: str) -> _Call:
     name = name if isinstance(name, str) else ""
     arguments = content.get("arguments") if isinstance(content, dict) else None
     if not isinstance(arguments, dict):
-        return _Call(_cut(name), EMPTY, _redacted(head.removeprefix('{"arguments":')))
+        return _Call(
+            _cut(name), EMPTY, _redacted(head.removeprefix('{"arguments":'), Reading.QUOTED)
+        )
     scalars = list(islice(_scalars(arguments), _MOST_SCALARS))
     telling = sorted((s for s in scalars if _fits_in_title(s)), key=lambda s: s.rank)[:_IN_TITLE]
     rest = sorted((s for s in scalars if s not in telling), key=lambda s: s.rank)[:_IN_LINE]
@@ -452,7 +457,7 @@ def _value(text: str, name: str) -> SafeString:
     """Draw the beginning of a value on one line, masked where its name says it is a secret."""
     inside = json.dumps(text, ensure_ascii=False)[1:-1]
     secrets = [inside[span.start : span.end] for span in secrets_in_value(inside, name)]
-    html = KnownSecrets(secrets).draw(inside, _LONGEST_VALUE)
+    html = KnownSecrets(secrets).draw(inside, _LONGEST_VALUE, Reading.LITERAL)
     cut = "…" if len(inside) > _LONGEST_VALUE else ""
     return trusted(f"{html}{cut}" if _PLAIN_VALUE.fullmatch(text) else f"&quot;{html}{cut}&quot;")
 
@@ -545,13 +550,13 @@ def _unescaped(inside: str) -> str:
 def _cut(text: str) -> SafeString:
     line = _first_line(text)
     secrets = [line[span.start : span.end] for span in secrets_in_value(line, "")]
-    html = KnownSecrets(secrets).draw(line, _LONGEST_VALUE)
+    html = KnownSecrets(secrets).draw(line, _LONGEST_VALUE, Reading.LITERAL)
     return trusted(f"{html}…") if len(line) > _LONGEST_VALUE else html
 
 
-def _redacted(line: str) -> SafeString:
+def _redacted(line: str, reading: Reading = Reading.PROSE) -> SafeString:
     """Draw the beginning of a line; a secret that the cut would shorten still is one."""
-    return redacted(line if len(line) <= _LONGEST else f"{line[: _cut_at(line)]}…")
+    return redacted(line if len(line) <= _LONGEST else f"{line[: _cut_at(line)]}…", reading)
 
 
 def _cut_at(line: str) -> int:

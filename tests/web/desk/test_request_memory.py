@@ -146,4 +146,4 @@ def test_the_warning_is_kept_with_the_decision(browser, remembers, approved, ans
 
     shown = json.loads(Decision.objects.get(approval=second).shown)
     assert shown["warnings"] == [content.DIFFERS]
-    assert shown["renderer"].startswith("4 ")
+    assert shown["renderer"].startswith("5 ")

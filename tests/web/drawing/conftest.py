@@ -19,7 +19,7 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attributes):
         found = dict(attributes)
         if tag == "bdi":  # an isolate, with nothing else to say
-            assert found in ({"dir": "rtl"}, {"dir": "ltr"})
+            assert found in ({"dir": "rtl"}, {"dir": "ltr"}, {"class": "leftwards", "dir": "rtl"})
             self._open.append(found)
             return
         assert list(found) in (["class"], ["class", "title"])

@@ -1,6 +1,7 @@
 import re
 import time
 import unicodedata
+from html import unescape
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,12 @@ from dashboard.web.drawing.markup import size_drawn, untrusted
 from dashboard.web.drawing.text import Span
 
 OWN = re.compile(r'<bdi dir="rtl">(.*?)</bdi>')
+SIGNS = {
+    '<bdi dir="rtl">': "[",
+    '<bdi class="leftwards" dir="rtl">': "[",
+    '<bdi dir="ltr">': "{",
+    "</bdi>": "]",
+}
 TURNS = ("R", "AL", "AN")
 texts = st.text("אבגدص٣5 ab\n.,-\"'/=#\u200c\u202e\u05b0()<&")
 readings = st.sampled_from(Reading)
@@ -23,13 +30,9 @@ def drawn(text, language=None, **more):
     """Return the text as HTML without spans, each isolate that runs leftwards in brackets."""
     html = "\n".join(render_code(text, language, **more).lines)
     html = re.sub(r"</?span[^>]*>", "", html)
-    html = html.replace('<bdi dir="rtl">', "[").replace('<bdi dir="ltr">', "{")
-    return (
-        html.replace("</bdi>", "]")
-        .replace("&quot;", '"')
-        .replace("&#x27;", "'")
-        .replace("&lt;", "<")
-    )
+    for tag, sign in SIGNS.items():
+        html = html.replace(tag, sign)
+    return unescape(html)
 
 
 def prose(text):
@@ -87,6 +90,17 @@ def test_a_path_and_an_address_in_prose_stay_in_the_order_of_the_source():
     assert prose("א@ב.org") == "[א]@[ב].org"
 
 
+def test_json_in_prose_runs_from_left_to_right():
+    assert prose('["אב", "גד"]') == '["[אב]", "[גד]"]'
+
+
+def test_a_comment_without_colours_is_read_as_one():
+    assert drawn("אב גד # הו זח", reading=Reading.QUOTED) == "[אב] [גד] # [הו זח]"
+    assert (
+        drawn('f("# אב") - גד # הו זח', reading=Reading.QUOTED) == 'f("# [אב]") - [גד] # [הו זח]'
+    )
+
+
 def test_and_or_in_prose_is_no_path():
     assert prose("ו/או") == "[ו/או]"
 
@@ -114,7 +128,7 @@ def prose_with_mask(text, secret):
 def test_a_line_of_a_difference_runs_from_left_to_right():
     (_, line) = difference('a: "b"', 'שם: "אב גד"').lines
     assert OWN.findall(line.text) == ["שם", "אב גד"]
-    assert not line.text.startswith('<bdi dir="rtl">שם:')
+    assert "leftwards" not in line.text
 
 
 def test_in_code_no_character_that_turns_a_line_stands_outside_of_an_isolate():
@@ -144,12 +158,12 @@ def test_what_is_drawn_is_never_longer_than_was_counted(text):
     assert size_drawn(text) >= len("".join(render_code(text).lines))
 
 
-@pytest.mark.parametrize(
-    "piece",
-    ["א", "א ", "א-", 'א"', "א\\", '\\"', "א/", "./", "א" + " " * 24, "א\u200c", "١,", "a", "ִ"],
-)
+HOSTILE = ["א", "א ", "# ", ' # "', "א-", 'א"', "א\\", '\\"', "א/", "./", "א\u200c", "١,", "a", "ִ"]
+
+
+@pytest.mark.parametrize("piece", [*HOSTILE, "א" + " " * 24])
 def test_a_hostile_text_takes_no_longer_than_its_length_asks(piece):
-    text = "א" + piece * (200_000 // len(piece))
+    text = "א" + piece * (200_000 // len(piece)) + '"'
     started_at = time.process_time()
     for reading in Reading:
         render_code(text, reading=reading)

@@ -248,3 +248,8 @@ def test_deep_content_is_no_trouble():
     )
 
     assert plain(title(Kind.TOOL_CALL, text, text)) == "t"
+
+
+def test_a_line_of_code_in_a_row_keeps_the_order_of_the_source():
+    line = summary("code", '{"code":"אב = גד - 5","language":"python"}', "")
+    assert line == '<bdi dir="rtl">אב</bdi> = <bdi dir="rtl">גד</bdi> - 5'
