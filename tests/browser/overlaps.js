@@ -8,12 +8,10 @@
   const cut = (text) => JSON.stringify(text.trim().slice(0, 50));
   const placed = texts();
 
-  for (const { element, text, rects } of placed) {
+  for (const { element, text, rects, cutter } of placed) {
+    if (cutter) wrong.push(`${cut(text)} is cut off in ${nameOf(cutter)}`);
     const row = element.closest(ROWS);
     if (row && rects.some((rect) => leaves(rect, row))) wrong.push(`${cut(text)} reaches out of its ${nameOf(row)}`);
-  }
-  for (const element of document.querySelectorAll("#main *, .header *")) {
-    if (isShown(element) && isCut(element)) wrong.push(`${cut(element.textContent)} is cut off in ${nameOf(element)}`);
   }
   for (const [one, other] of onOneAnother(placed)) wrong.push(`${cut(one)} lies on ${cut(other)}`);
   return [...new Set(wrong)].slice(0, 8);
@@ -37,10 +35,40 @@
       if (!node.data.trim() || element.closest("script, style, option, textarea") || !isShown(element)) continue;
       const range = document.createRange();
       range.selectNodeContents(node);
-      const rects = [...range.getClientRects()].filter(({ width, height }) => width > 1 && height > 1);
-      if (rects.length) found.push({ element, text: node.data, rects });
+      const whole = [...range.getClientRects()].filter(({ width, height }) => width > 1 && height > 1);
+      const cuts = whole.map((rect) => seenOf(rect, element));
+      const rects = cuts.map(({ rect }) => rect).filter(({ width, height }) => width > 1 && height > 1);
+      const cutter = cuts.find(({ by }) => by)?.by ?? null;
+      if (rects.length || cutter) found.push({ element, text: node.data, rects, cutter });
     }
     return found;
+  }
+
+  /**
+   * What is left of a rectangle where elements around it cut it off or scroll, and which of them cut it off
+   * without a mark.
+   */
+  function seenOf(rect, element) {
+    let { left, right, top, bottom } = rect;
+    let by = null;
+    for (let one = element; one && one !== document.body; one = one.parentElement) {
+      const { overflow, display } = getComputedStyle(one);
+      if (overflow === "visible" || display === "inline") continue;
+      const box = one.getBoundingClientRect();
+      const loses = right - box.right > SLACK_PX || box.left - left > SLACK_PX || bottom - box.bottom > SLACK_PX || box.top - top > SLACK_PX;
+      if (loses && !/auto|scroll/.test(overflow) && !isMarked(one, box)) by ??= one;
+      if (/auto|scroll/.test(overflow) && by === null && loses) return { rect: { width: 0, height: 0 }, by };
+      [left, right, top, bottom] = [Math.max(left, box.left), Math.min(right, box.right), Math.max(top, box.top), Math.min(bottom, box.bottom)];
+    }
+    const isGone = right <= left || bottom <= top; // nothing of it is drawn, so nothing looks cut off
+    return { rect: { left, right, top, bottom, width: right - left, height: bottom - top }, by: isGone ? null : by };
+  }
+
+  /** Whether what is cut off has a mark that says so, and more than that mark is left; or it is only heard. */
+  function isMarked(element, { width, height }) {
+    const { textOverflow, webkitLineClamp, clipPath, fontSize } = getComputedStyle(element);
+    if (width < 3 || height < 3 || clipPath !== "none") return true;
+    return webkitLineClamp !== "none" || (textOverflow === "ellipsis" && width >= 4 * parseFloat(fontSize));
   }
 
   function leaves(rect, row) {
@@ -57,24 +85,13 @@
     return false;
   }
 
-  function isCut(element) {
-    const { overflow, textOverflow, webkitLineClamp, display } = getComputedStyle(element);
-    if (!/hidden|clip/.test(overflow) || !element.textContent.trim() || /inline$/.test(display)) return false;
-    const isWider = element.scrollWidth > element.clientWidth + SLACK_PX;
-    const isTaller = element.scrollHeight > element.clientHeight + SLACK_PX;
-    if (!isWider && !isTaller) return false;
-    if (webkitLineClamp !== "none") return false;
-    const LEAST = 4 * parseFloat(getComputedStyle(element).fontSize); // with less, only the mark is left
-    return !(textOverflow === "ellipsis" && !isTaller && element.clientWidth >= LEAST);
-  }
-
   function* onOneAnother(all) {
     const lines = all.flatMap(({ element, text, rects }) => rects.map((rect) => ({ element, text, rect })));
     lines.sort((one, other) => one.rect.top - other.rect.top);
     for (const [index, one] of lines.entries()) {
       for (const other of lines.slice(index + 1)) {
         if (other.rect.top > one.rect.bottom) break;
-        const middle = overlapOf(one.rect, other.rect);
+        const middle = one.text !== other.text && overlapOf(one.rect, other.rect);
         if (middle && areBothSeen(one.element, other.element, middle)) yield [one.text, other.text];
       }
     }

@@ -25,6 +25,7 @@ from tests.journeys.product import started
 FOLDER = ROOT / "docs" / "pictures"
 STILLS = {"request": "fenced-{}-1440", "phone": "fenced-{}-390"}
 STILLS |= {"policy": "office-policies-{}-1440", "insight": "insight-day-{}-1440"}
+TALLEST = {"insight": 1376}  # its four charts; in a column of the README more is a ribbon
 COLOURS = 128  # of a picture: pages are mostly flat
 PAGE, TERMINAL = {"width": 900, "height": 560}, {"width": 900, "height": 150}
 AGENT = """\
@@ -126,6 +127,8 @@ def _stills():
     for name, scene in STILLS.items():
         for scheme in ("light", "dark"):
             picture = Image.open(screenshots.FOLDER / f"{scene.format(scheme)}.png")
+            height = min(picture.height, TALLEST.get(name, picture.height))
+            picture = picture.crop((0, 0, picture.width, height))
             picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(
                 FOLDER / f"{name}-{scheme}.png", optimize=True
             )
