@@ -208,6 +208,8 @@ OURS = frozenset(
         "PROXY_COUNT",
         "PUBLIC_URL",
         "READY_NEEDS_WHOLE_LOG",
+        "SESSION_IDLE_S",
+        "SESSION_LONGEST_S",
         "REDIS_URL",
         "REQUESTS_PER_MINUTE",
         "SECRET_KEY",

@@ -134,6 +134,7 @@ async def test_what_was_sent_is_dropped(house, visit, path_of):
 
     await page.get_by_role("button", name="Reject", exact=True).click()
     await expect(page.locator(".result-title")).to_contain_text("Rejected by you")
+    await armed(page)
 
     assert await kept(page) == []
 
