@@ -97,7 +97,10 @@ def _is_use(request: HttpRequest) -> bool:
         return request.headers.get("HX-Target") == "pane"  # opened from the list
     if "Sec-Fetch-Mode" in request.headers:
         return request.headers.get("Sec-Fetch-User") == "?1"
-    return "text/html" in request.headers.get("Accept", "")  # plain http from another machine
+    # Plain http from another machine: a page that was opened from one of ours. Nobody else's page
+    # can name ours as where it came from.
+    is_page = "text/html" in request.headers.get("Accept", "")
+    return is_page and request.headers.get("Referer", "").startswith(f"{settings.PUBLIC_URL}/")
 
 
 def is_machine(path: str) -> bool:

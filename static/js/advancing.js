@@ -28,11 +28,14 @@ function showSwitches() {
 /** @param {HTMLFormElement} form - whether what it asks for is the end of the work on this request */
 const isAnswer = (form) => form?.matches?.("#request-bar :is(.decide, .snooze form)");
 
-/** @param {CustomEvent} event - an answer of the server was swapped in */
-function settled(event) {
-  showSwitches();
+/**
+ * An answer of the server was swapped in. It is heard of now: by the time that it is settled, what the
+ * agent reported meanwhile may have replaced the bar, and nothing is said of a bar that is gone.
+ *
+ * @param {CustomEvent} event
+ */
+function swapped(event) {
   const { target, elt, requestConfig } = event.detail;
-  if (target?.id === "pane") return arrived();
   if (target?.id !== "request-bar" || requestConfig?.verb !== "post" || !isAnswer(requestConfig.elt ?? elt)) return;
   if (answered === bar() || !bar().querySelector("[data-after]")) return; // refused: still to be answered
   answered = bar(); // htmx says so once for each part that it swapped
@@ -41,6 +44,11 @@ function settled(event) {
   const title = [...request.querySelector("#request-title > span").childNodes];
   last = { id: request.dataset.id, page: location.pathname, bar: bar().dataset.url, title, opens };
   if (last.opens) onceLifted(() => goOn(request));
+}
+
+function settled(event) {
+  showSwitches();
+  if (event.detail.target?.id === "pane") arrived();
 }
 
 /**
@@ -97,6 +105,7 @@ export function goBack() {
   if (last && last.id !== openId()) openRequest(last.page);
 }
 
+document.addEventListener("htmx:afterSwap", swapped);
 document.addEventListener("htmx:afterSettle", settled);
 document.addEventListener("live:changed", (event) => event.detail.id === last?.id && refresh());
 document.addEventListener("live:caught-up", () => refresh());

@@ -176,6 +176,7 @@ for (const name of ["input", "change"]) {
 }
 document.addEventListener("submit", sending);
 document.addEventListener("htmx:afterRequest", () => (leaving = false));
+document.addEventListener("htmx:afterSwap", dropSent); // before the next request takes its place
 document.addEventListener("htmx:afterSettle", restore);
 window.addEventListener("beforeunload", (event) => !leaving && isUnkept() && event.preventDefault());
 restore();

@@ -13,6 +13,11 @@
     const row = element.closest(ROWS);
     if (row && rects.some((rect) => leaves(rect, row))) wrong.push(`${cut(text)} reaches out of its ${nameOf(row)}`);
   }
+  for (const button of document.querySelectorAll("button, .button")) {
+    // With what style sheets add to its words.
+    const { overflow } = getComputedStyle(button);
+    if (isShown(button) && overflow === "hidden" && button.scrollWidth > button.clientWidth + SLACK_PX) wrong.push(`${cut(button.textContent)} is cut off in ${nameOf(button)}`);
+  }
   for (const [one, other] of onOneAnother(placed)) wrong.push(`${cut(one)} lies on ${cut(other)}`);
   return [...new Set(wrong)].slice(0, 8);
 

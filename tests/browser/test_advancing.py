@@ -6,6 +6,14 @@ import pytest_asyncio
 from tests.browser.conftest import PHONE, armed, expect, see_all
 from tests.browser.test_looks import serious
 
+NEWS_REPLACE_THE_ANSWER = """() => {
+  document.addEventListener("htmx:afterSwap", ({ detail: { requestConfig } }) => {
+    if (requestConfig?.verb !== "post") return;
+    for (const part of document.querySelectorAll("#request-bar, #request-status, #request-why")) {
+      part.replaceWith(part.cloneNode(true));
+    }
+  });
+}"""
 WIDE_AND_PHONE = pytest.mark.parametrize("viewport", [{"width": 1440, "height": 900}, PHONE])
 
 
@@ -91,6 +99,15 @@ async def test_switched_off_it_stays_and_that_is_remembered(two):
     await is_open(page, first)
     await page.reload()
     await expect(page.get_by_label("Open it by itself")).not_to_be_checked()
+
+
+async def test_it_goes_on_when_news_replace_the_answer_at_once(two):
+    page, _, second = await two()
+    await page.evaluate(NEWS_REPLACE_THE_ANSWER)
+
+    await approve(page).click()
+
+    await is_open(page, second)
 
 
 async def test_a_refusal_does_not_go_on(two):

@@ -33,6 +33,18 @@ async def writes(page, text=REASON):
     await reason(page).fill(text)
 
 
+def questions_of(page):
+    """What the browser asks from now on; each is answered with leaving."""
+    asked = []
+
+    async def leave(dialog):
+        asked.append(dialog.type)
+        await dialog.accept()
+
+    page.on("dialog", leave)
+    return asked
+
+
 async def kept(page):
     return await page.evaluate(STORED)
 
@@ -207,13 +219,7 @@ async def test_beside_a_revealed_secret_nothing_is_kept_and_leaving_is_asked_abo
     await page.get_by_role("button", name="Reveal").first.click()
     await page.get_by_text("hunter2-and-more").first.wait_for()
     await writes(page, "It holds hunter2-and-more.")
-    asked = []
-
-    async def answer(dialog):
-        asked.append(dialog.type)
-        await dialog.accept()
-
-    page.on("dialog", answer)
+    asked = questions_of(page)
     assert await kept(page) == []
 
     await page.reload()
@@ -224,13 +230,7 @@ async def test_beside_a_revealed_secret_nothing_is_kept_and_leaving_is_asked_abo
 async def test_more_than_64_kib_is_not_kept_and_leaving_is_asked_about(house, visit, path_of):
     page = await visit(f"{path_of(house.submit(content=CODE, accepts_edits=True))}/edit")
     await page.locator("#edit-text").fill("x = 1  # " + "y" * 66_000)
-    asked = []
-
-    async def answer(dialog):
-        asked.append(dialog.type)
-        await dialog.accept()
-
-    page.on("dialog", answer)
+    asked = questions_of(page)
     assert await kept(page) == []
 
     await page.reload()

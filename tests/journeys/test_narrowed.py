@@ -17,10 +17,7 @@ def pytest_generate_tests(metafunc):
     if "narrowing" not in metafunc.fixturenames:
         return
     all_pairs = [(narrowing, way) for narrowing in NARROWINGS for way in WAYS]
-    some = [
-        (narrowing, "mouse" if narrowing == "kind" else WAYS[n % 3])
-        for n, narrowing in enumerate(NARROWINGS)
-    ]
+    some = [(narrowing, WAYS[n % 3]) for n, narrowing in enumerate(NARROWINGS)]
     pairs = all_pairs if metafunc.config.getoption("--long") else some
     metafunc.parametrize(("narrowing", "way"), pairs, ids=map("-".join, pairs))
 

@@ -486,7 +486,8 @@ def _short(approval: ApprovalRequest, reported: dict[str, Outcome]) -> str:
     decision = approval.decision
     if recall_of(approval):
         return "approved, then taken back"
-    started, finished = (reported.get(state) for state in OutcomeState)
+    started = reported.get(OutcomeState.STARTED)
+    finished = reported.get(OutcomeState.FINISHED)
     parts = [f"{decision.status}{' with a change' if decision.edit_id else ''}"]
     if started:
         wait_s = max(0.0, (started.reported_at - decision.decided_at).total_seconds())

@@ -173,6 +173,20 @@ def test_all_of_them_are_approved_each_on_its_own_basis(browser, calls, alice):
     assert Grant.objects.count() == 0
 
 
+def test_plans_are_answered_together_as_wholes_and_ask_nothing_of_their_steps(browser, ask):
+    plan = {"kind": Kind.PLAN, "capability": "plan", "accepts_edits": True}
+    steps = [{"capability": "one"}, {"capability": "two"}]
+    approvals = [ask(content={"steps": steps}, **plan) for _ in range(2)]
+    found = page(browser, approvals)
+    assert not list(found.all("input", type="radio"))
+
+    decide(browser, items_of(found))
+
+    decisions = [approval.decision for approval in approvals]
+    assert statuses(approvals) == [Status.APPROVED] * 2
+    assert [(decision.edit, decision.steps) for decision in decisions] == [(None, "[]")] * 2
+
+
 def test_only_the_chosen_are_rejected(browser, calls):
     approvals = calls("/a", "/b", "/c")
 

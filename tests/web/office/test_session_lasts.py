@@ -10,6 +10,8 @@ from tests import make
 
 IDLE_S, LONGEST_S = 8 * 3600, 24 * 3600
 MINUTE_S = 60
+ELSEWHERE = "http://127.0.0.1:8888/"  # such as an agent's own page, which the session reaches
+FROM_OURS = {"Accept": "text/html", "Referer": "http://127.0.0.1:8000/"}
 
 
 class Clock:
@@ -66,7 +68,7 @@ def test_a_session_that_nobody_uses_ends_after_eight_hours(person, clock):
     "use",
     [
         presses,
-        lambda client: client.get("/history", headers={"Accept": "text/html"}),
+        lambda client: client.get("/history", headers=FROM_OURS),
         lambda client: client.get(
             "/history", headers={"Sec-Fetch-Mode": "navigate", "Sec-Fetch-User": "?1"}
         ),
@@ -90,9 +92,17 @@ def test_a_use_gives_it_eight_hours_more(person, clock, use):
         lambda client, pk: client.get(f"/approvals/{pk}/state", headers={"HX-Request": "true"}),
         lambda client, pk: client.post(f"/approvals/{pk}/seen"),
         lambda client, _: client.get("/", headers={"Sec-Fetch-Mode": "navigate"}),
-        lambda client, _: client.get("/mine", headers={"Accept": "*/*"}),
+        lambda client, _: client.get("/mine", headers=FROM_OURS | {"Accept": "*/*"}),
+        lambda client, _: client.get("/history", headers=FROM_OURS | {"Referer": ELSEWHERE}),
     ],
-    ids=["the list", "the bar", "a seen post", "a page that a script loaded again", "a count"],
+    ids=[
+        "the list",
+        "the bar",
+        "a seen post",
+        "a page that a script loaded again",
+        "a count",
+        "another page",
+    ],
 )
 def test_what_a_page_does_by_itself_does_not_prolong_it(person, clock, token, poll):
     approval = make.pending(token)
