@@ -112,6 +112,7 @@ function restoreIn(form) {
   form.restored = true;
   const draft = read(key);
   if (!draft) return;
+  if (draft.sent) write(key, { ...draft, sent: false }); // it was refused, or never came
   const isSame = draft.basis === basis;
   if (isSame && !fill(form, draft)) return;
   const line = copyOf(isSame ? "draft-back" : "draft-offer");
@@ -162,6 +163,14 @@ function sending(event) {
   if (draft) write(form.dataset.draft, { ...draft, sent: true });
 }
 
+/** A link that gives up what is in its form. */
+function discard(event) {
+  const form = event.target.closest?.("a[data-discards]")?.closest("form[data-draft]");
+  if (!form) return;
+  drop(form.dataset.draft);
+  form.unkept = false;
+}
+
 const isUnkept = () => forms().some((form) => form.unkept && written(form).some(({ field }) => isChanged(field)));
 
 /** @returns {boolean} whether the request that is open may be left for another */
@@ -175,6 +184,7 @@ for (const name of ["input", "change"]) {
   });
 }
 document.addEventListener("submit", sending);
+document.addEventListener("click", discard);
 document.addEventListener("htmx:afterRequest", () => (leaving = false));
 document.addEventListener("htmx:afterSwap", dropSent); // before the next request takes its place
 document.addEventListener("htmx:afterSettle", restore);

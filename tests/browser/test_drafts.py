@@ -238,6 +238,35 @@ async def test_more_than_64_kib_is_not_kept_and_leaving_is_asked_about(house, vi
     assert asked == ["beforeunload"]
 
 
+async def test_discarding_an_edit_drops_it(house, visit, path_of):
+    page = await visit(f"{path_of(house.submit(content=CODE, accepts_edits=True))}/edit")
+    await page.locator("#edit-text").fill("first = 7\n")
+
+    await page.get_by_role("link", name="Discard").click()
+    await page.locator("#request .content").wait_for()
+
+    assert await kept(page) == []
+
+
+async def test_a_rule_that_was_refused_is_kept_also_on_the_way_back(house, visit):
+    page = await visit("/policies/draft", "root")
+    if await page.get_by_role("button", name="Start a draft").count():
+        await page.get_by_role("button", name="Start a draft").click()
+    await page.goto(f"{house.url}/policies/draft/rules/new")
+    await page.get_by_label("Name").first.fill("Refused")
+    await page.get_by_label("Reject, whatever").check()
+    await page.get_by_label("What the agent is told").fill("Not here.")
+    await page.get_by_label("Must match").fill("no example: [")
+    async with page.expect_response(lambda answer: answer.status == 422):
+        await page.get_by_role("button", name="Save rule").click()
+    await page.wait_for_load_state()
+
+    await page.get_by_role("link", name="Back", exact=True).click()
+    await page.wait_for_url(re.compile(r"/policies/draft(#|$)"))
+
+    assert await kept(page) == ["approvals:draft:rule/new"]
+
+
 @pytest.fixture
 def _reasons(house):
     """The policy asks why somebody approves."""
