@@ -139,8 +139,27 @@ class Person:
         return other
 
     async def approves(self):
-        await self.presses(self.button("Approve"))
-        await self.sees("Approved by you")
+        async with self.is_told("approved"):
+            await self.presses(self.button("Approve"))
+
+    async def rejects(self):
+        """Press Reject in the panel that is open."""
+        async with self.is_told("rejected"):
+            await self.presses(self.button("Reject"))
+
+    @asynccontextmanager
+    async def is_told(self, status):
+        """Expect that the page says what became of the request that is open.
+
+        In its own bar, or beside the next request if that has opened by itself.
+        """
+        pk = await self.page.locator("#request").get_attribute("data-id")
+        yield
+        own = self.page.locator(f"#request[data-id='{pk}'] .result-title")
+        own = own.filter(has_text=f"{status.capitalize()} by you")
+        last = self.page.locator(f"#last-decision:has(a[href*='{pk}'])", has_text=f": {status}")
+        said = own.or_(last).first
+        await expect(said).to_be_in_viewport(timeout=NOTICED_WITHIN_S * 1000)
 
     @asynccontextmanager
     async def is_refused(self, status, path, *, told):

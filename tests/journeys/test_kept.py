@@ -43,8 +43,7 @@ async def test_a_reason_after_a_reload_and_another_request(admin, agent):
     await admin.opens("another")
     await admin.opens("kept")
     await finds_it(admin)
-    await admin.presses(admin.button("Reject"))
-    await admin.sees("Rejected by you")
+    await admin.rejects()
 
     answer = await agent.answer_to(asked)
     assert (answer.status, answer.reason) == (Status.REJECTED, REASON)
@@ -63,8 +62,7 @@ async def test_a_reason_after_the_session_ended(dora, agent, product):
     await signs_in(dora, "dora")
     await dora.opens("the session ends")
     await finds_it(dora)
-    await dora.presses(dora.button("Reject"))
-    await dora.sees("Rejected by you")
+    await dora.rejects()
 
     assert (await agent.answer_to(asked)).reason == REASON
 
