@@ -10,6 +10,9 @@ ROOMS = [Path(__file__).parent / room for room in ("browser", "journeys")]
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+SWAPPED = "htmx.trigger(document.body, 'htmx:afterSwap', {target: document.body})"
+"""Has a page think that something in it was replaced just now."""
+
 TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
 
 

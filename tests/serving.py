@@ -253,7 +253,9 @@ class House:
             with psycopg.connect(self.database_url, autocommit=True) as connection:
                 yield connection
             return
-        connection = sqlite3.connect(self.folder / "dashboard.sqlite3", 20, isolation_level=None)
+        connection = sqlite3.connect(
+            self.folder / "dashboard.sqlite3", timeout=20, isolation_level=None
+        )
         try:
             yield connection
         finally:

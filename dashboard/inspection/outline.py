@@ -13,6 +13,8 @@ from typing import NamedTuple
 import tree_sitter
 import tree_sitter_bash
 
+from dashboard.inspection.python_tree import parse
+
 MOST = 300
 """More entries are counted, not listed."""
 
@@ -47,7 +49,7 @@ def outline(payload: bytes) -> bytes:
 
 
 def _python(source: str) -> Iterator[Entry]:
-    waiting: list[tuple[str, ast.AST]] = [("", ast.parse(source))]
+    waiting: list[tuple[str, ast.AST]] = [("", parse(source))]
     while waiting:
         above, node = waiting.pop()
         name = above

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from dashboard.inspection.knowledge import SECRETS
+from dashboard.inspection.python_tree import parse
 
 Run = tuple[int, int]
 
@@ -107,7 +108,7 @@ def _literals(source: str) -> Iterator[Run]:
     """Yield where each string literal of one line stands; parts of f-strings are none."""
     lines = source.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
-    tree = ast.parse(source)
+    tree = parse(source)
     inside = {
         id(part)
         for node in ast.walk(tree)

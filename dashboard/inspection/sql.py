@@ -20,6 +20,9 @@ from dashboard.inspection.notes import Effect, Notes, doubt, names
 # The parser logs what it cannot read, with the text. That is a finding and nothing for a log.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL + 1)
 
+MOST_LEVELS = 200
+"""How deep a statement may be nested. The parser reaches it on every Python that we support."""
+
 DIALECTS = ("postgres", "mysql", "sqlite", "tsql")
 _AMBIGUOUS = re.compile(r"[\\#$`\[]|--\S|/\*.*/\*", re.DOTALL)
 _EXECUTABLE_COMMENT = re.compile(r"/\*M?!\d*+(.*?)\*/", re.DOTALL)
@@ -181,6 +184,7 @@ _ANYTHING = re.compile(r"%+|\^?(?:\.[*+]?)?\$?")
 _COMPARED = 8
 _OPPOSITES = ({exp.EQ, exp.NEQ}, {exp.GT, exp.LTE}, {exp.LT, exp.GTE})
 _DIFFERENCES = (exp.NEQ, exp.GT, exp.LT)
+_CHAINS = (exp.Binary, exp.SetOperation)
 _VARYING = (exp.Column, exp.Subquery, exp.Exists, exp.Placeholder)
 
 _Known = dict[tuple[tuple[TokenType, str], ...], tuple[Effect, ...]]
@@ -295,7 +299,24 @@ def _parse(reader: Dialect, tokens: list[Token], text: str) -> tuple[exp.Expr | 
     except Exception:  # noqa: BLE001 - it also stumbles over what it warned of
         return None, False
     tree = trees[0] if trees else None
-    return tree, not parser.errors and tree is not None
+    if tree is None or _is_too_nested(tree):
+        return None, False
+    return tree, not parser.errors
+
+
+def _is_too_nested(tree: exp.Expr) -> bool:
+    """Whether a statement is nested deeper than we read.
+
+    A chain of operators is one level, however long: a condition may have thousands of parts.
+    """
+    waiting = [(tree, 1)]
+    while waiting:
+        node, level = waiting.pop()
+        if level > MOST_LEVELS:
+            return True
+        chained = node.this if isinstance(node, _CHAINS) else None
+        waiting += [(child, level + (child is not chained)) for child in node.iter_expressions()]
+    return False
 
 
 def _statements(tokens: list[Token]) -> Iterator[list[Token]]:

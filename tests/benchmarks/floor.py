@@ -164,7 +164,7 @@ class SQLite:
 
     def __init__(self):
         self.connection = sqlite3.connect(
-            f"{DATA}/dashboard.sqlite3", 20, isolation_level=None, check_same_thread=False
+            f"{DATA}/dashboard.sqlite3", timeout=20, isolation_level=None, check_same_thread=False
         )
         wal = sqlite3.sqlite_version_info >= (3, 51, 3)
         self.connection.executescript(

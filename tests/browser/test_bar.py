@@ -6,6 +6,7 @@ import pytest
 
 from tests.browser.conftest import PHONE, armed, expect, see_all
 from tests.browser.test_looks import serious
+from tests.chromium import SWAPPED
 
 LONG = {"code": "\n".join(f"x{n} = {n}" for n in range(1, 117)), "language": "python"}
 ZOOMED = {"width": 720, "height": 450}  # 1440 by 900 at 200 %
@@ -116,7 +117,7 @@ async def test_enter_after_the_page_changed_is_not_lost_in_silence(house, visit,
     page = await visit(path_of(house.submit()))
     await armed(page)
     await page.locator("#request-title").focus()
-    await page.evaluate("document.dispatchEvent(new CustomEvent('htmx:afterSwap'))")
+    await page.evaluate(SWAPPED)
 
     await page.keyboard.press("Enter")
 

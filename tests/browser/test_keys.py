@@ -7,11 +7,12 @@ import pytest_asyncio
 
 from tests.browser.conftest import armed, expect
 from tests.browser.test_looks import serious
+from tests.chromium import SWAPPED
 
-CHANGES_AT_ENTER = """
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Enter") document.dispatchEvent(new CustomEvent("htmx:afterSwap"));
-}, true)
+CHANGES_AT_ENTER = f"""
+document.addEventListener("keydown", (event) => {{
+  if (event.key === "Enter") {SWAPPED};
+}}, true)
 """
 LONG = {"code": "x = 1\n" * 300, "language": "python"}
 

@@ -7,6 +7,7 @@ import pytest_asyncio
 
 from tests.browser.conftest import PHONE, armed, expect, see_all
 from tests.browser.test_looks import serious
+from tests.chromium import SWAPPED
 
 TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
 LONG = {"code": "x = 1\n" * 300, "language": "python"}
@@ -118,7 +119,7 @@ async def test_what_is_held_shows_it_and_a_finger_that_strays_lets_go(phone):
 
 async def test_a_hold_that_something_changed_under_approves_nothing(phone):
     page, finger, status = await phone()
-    await page.evaluate("document.dispatchEvent(new CustomEvent('htmx:afterSwap'))")
+    await page.evaluate(SWAPPED)
 
     await finger.down(approve(page))
 

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from tests.browser.conftest import PHONE, expect
-from tests.chromium import TOUCH
+from tests.chromium import SWAPPED, TOUCH
 
 HASTE_MS, ARMS_AFTER_MS, SETTLED_MS = 100, 500, 25
 TOO_EARLY = "The page just changed: press again."
@@ -150,7 +150,7 @@ async def test_what_was_said_of_an_early_press_goes_when_a_press_counts(desk):
     open_desk = await desk()
     await open_desk.past(SETTLED_MS)
     await expect(open_desk.approve).to_be_enabled()
-    await open_desk.page.evaluate("document.dispatchEvent(new CustomEvent('htmx:afterSwap'))")
+    await open_desk.page.evaluate(SWAPPED)
     await open_desk.approve.click()
     await expect(open_desk.page.locator("#announcer.is-seen")).to_contain_text(TOO_EARLY)
 

@@ -8,6 +8,7 @@ from dashboard.inspection.findings import Severity, Unseen
 from dashboard.inspection.inspector import inspect_content
 from dashboard.inspection.python.fragments import MOST_TRIED, fragments
 from dashboard.inspection.python.inspector import inspect_python
+from dashboard.inspection.python_tree import MOST_LEVELS
 from tests.inspection.corpus import python, shell, sql, windows
 
 EVERY = 6  # of the corpus, so that this takes seconds
@@ -103,6 +104,10 @@ def test_more_lines_than_are_read_singly_were_not_read():
         "x = a" + ".b" * 3000,
         "x = " + "-" * 3000 + "1",
         "x = " + "1+" * 9000 + "1",
+        "x = " + "1+" * MOST_LEVELS + "1",
+        "x = " + "not " * MOST_LEVELS + "1",
+        "x = " + "1 if a else " * MOST_LEVELS + "1",
+        "x = a" + "[0]" * MOST_LEVELS,
     ],
 )
 def test_python_that_is_nested_too_deeply_was_not_read(source):
@@ -110,6 +115,19 @@ def test_python_that_is_nested_too_deeply_was_not_read(source):
         "too-nested",
         "file-delete",
     }
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = " + "1+" * (MOST_LEVELS - 10) + "1",
+        "x = " + "not " * (MOST_LEVELS - 10) + "1",
+        "x = " + "1 if a else " * (MOST_LEVELS - 10) + "1",
+        "x = a" + "[0]" * (MOST_LEVELS - 10),
+    ],
+)
+def test_python_is_read_up_to_a_depth_that_is_ours(source):
+    assert names(inspect_python(f"import os\nos.remove('x')\n{source}")) == {"file-delete"}
 
 
 def test_the_cell_of_a_magic_that_nobody_reads_is_searched_as_python():

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.sql import DIALECTS, inspect_sql
+from dashboard.inspection.sql import DIALECTS, MOST_LEVELS, inspect_sql
 
 PIECES = [
     *"()[]'\"`;,*=\\#$\n ",
@@ -169,6 +169,15 @@ def test_no_pieces_of_sql_break_the_inspection(statements):
 )
 def test_what_is_nested_ever_so_deep_breaks_nothing(statements):
     assert isinstance(inspect_sql(statements), list)
+
+
+@pytest.mark.parametrize("opening", ["(b = 1 OR ", "(NOT ", "(b = 1 AND "])
+def test_statements_are_read_up_to_a_depth_that_is_ours(opening):
+    def delete(levels):
+        return f"DELETE FROM a WHERE {opening * levels}c = 2{')' * levels}"
+
+    assert names(delete((MOST_LEVELS - 10) // 2)) == {"sql-delete"}
+    assert names(delete((MOST_LEVELS + 10) // 2)) == {"does-not-parse", "sql-delete"}
 
 
 def test_a_long_condition_that_holds_for_every_row_is_still_seen():

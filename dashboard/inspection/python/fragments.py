@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from typing import NamedTuple
+
+from dashboard.inspection.python_tree import parse
 
 MOST_TRIED = 5000
 """Texts that are tried; each takes some 20 microseconds."""
@@ -75,9 +75,7 @@ class _Reading:
         """Return the place where a text stops being Python, None if all of it is."""
         self.left -= 1
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                ast.parse(_complete(text))
+            parse(_complete(text))
         except SyntaxError as error:
             return max((error.offset or 1) - 1, 0)
         except (ValueError, RecursionError, MemoryError):

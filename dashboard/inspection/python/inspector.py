@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from contextlib import suppress
 from dataclasses import replace
 
@@ -18,6 +17,7 @@ from dashboard.inspection.python.magics import without_magics
 from dashboard.inspection.python.nested import Budget, Nested
 from dashboard.inspection.python.notes import PythonNotes
 from dashboard.inspection.python.values import Evaluator
+from dashboard.inspection.python_tree import parse
 
 _CODING = re.compile(r"[ \t\f]*#[^\n]{0,200}?coding[:=][ \t]*([-\w.]{1,60})")
 _LIMITS = re.compile(r"(?:f-string: )?too many")  # of Python's own parser, by what it says
@@ -60,7 +60,7 @@ def _unread(doubt: Effect, line: int, source: str, notes: PythonNotes, nested: N
         notes.put(_TOO_LARGE.finding())
     inner = PythonNotes(0)
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
-        _judge(_tree(found.source), inner, nested)
+        _judge(parse(found.source), inner, nested)
     for finding in inner.findings():
         if not finding.is_doubt:
             first, last = (found.lines[n - 1] for n in (finding.line, finding.end_line))
@@ -74,12 +74,12 @@ def _judge(tree: ast.Module, notes: PythonNotes, nested: Nested) -> None:
 
 def _parsed(source: str, notes: PythonNotes, nested: Nested) -> ast.Module:
     try:
-        return _tree(source)
+        return parse(source)
     except SyntaxError:
         plain = without_magics(source, notes, nested)
         if plain is None:
             raise
-    tree = _tree(plain)
+    tree = parse(plain)
     _within_texts(source, plain, tree, notes)
     return tree
 
@@ -92,12 +92,6 @@ def _within_texts(source: str, plain: str, tree: ast.Module, notes: PythonNotes)
         if before != after and after.strip() and number not in begun:
             place = ast.Pass(lineno=number, end_lineno=number)
             notes.doubt(place, "", "A magic line stands within a text", Severity.HIGH)
-
-
-def _tree(source: str) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about escapes in texts; no business of ours
-        return ast.parse(source)
 
 
 def _coding(source: str, notes: PythonNotes) -> None:
