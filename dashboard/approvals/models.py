@@ -52,6 +52,9 @@ class ApprovalRequest(models.Model):
     token = models.ForeignKey(AgentToken, models.PROTECT, related_name="approvals")
     idempotency_key = models.CharField(max_length=200)
     submission_hash = models.CharField(max_length=64)  # of everything sent under that key
+    # Hexadecimal digits: what the log says of this request's rows is an HMAC with it. Empty in
+    # rows that are older. It is never NULL either, as ``judged_under`` below.
+    log_key = models.CharField(max_length=64, db_default=Value(""), null=True)
 
     kind = models.CharField(max_length=10, choices=_choices(Kind))
     capability = models.CharField(max_length=200)

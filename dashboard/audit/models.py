@@ -10,7 +10,8 @@ class AuditEntry(models.Model):
     """Something that happened: who, when, how they were known, to what.
 
     Rows are only ever inserted; guards in the database refuse anything else. Each carries the
-    hash of the row before it. It holds digests and reasons, never the content itself.
+    hash of the row before it. It holds digests and fingerprints, never a content or what an agent
+    or a reviewer wrote about one.
     """
 
     seq = models.BigIntegerField(primary_key=True)

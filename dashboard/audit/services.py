@@ -34,9 +34,11 @@ class Actor(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something to record. ``details`` must be JSON and must not hold content or secrets.
+    """Something to record.
 
-    Where the event makes a row, its ``row`` is the row's fingerprint.
+    ``details`` must be JSON. It can never be erased, so it must hold no content, no secret and no
+    text or name that an agent chose. Where the event makes a row, its ``row`` is the row's
+    fingerprint, which stands for such texts.
 
     ``actor`` is for an event that somebody else caused in the same transaction, as a policy does
     when an agent submits.

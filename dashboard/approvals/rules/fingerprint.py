@@ -1,6 +1,7 @@
 """Which columns of a row the log keeps the fingerprint of.
 
-They never change after the row is inserted. A column that is added later must not be added here:
+They never change after the row is inserted, but for an assignment: its entry is about the row as
+it was then. A column that is added later must not be added here:
 rows that were recorded before would no longer fit what the log says. It needs a name of its own
 in the entry.
 """
@@ -14,6 +15,7 @@ from django.db.models import Model
 
 from dashboard.approvals.models import (
     ApprovalRequest,
+    Assignment,
     Decision,
     Edit,
     Grant,
@@ -93,6 +95,7 @@ COLUMNS: dict[type[Model], tuple[str, ...]] = {
         "output_head",
         "reported_at",
     ),
+    Assignment: ("person_id", "assigned_at", "after_id", "is_handed", "note"),
     Recall: ("person_id", "source", "reason", "taken_back_at"),
     Grant: (
         "agent_id",
@@ -115,10 +118,21 @@ COLUMNS: dict[type[Model], tuple[str, ...]] = {
 
 
 def fingerprint_of(row: Model) -> str:
-    """Return the fingerprint of a row, the same before it is inserted and after it is read."""
-    return fingerprint(
-        {name: field.to_python(getattr(row, name)) for name, field in _of(type(row))}
-    )
+    """Return the fingerprint of a row, the same before it is inserted and after it is read.
+
+    It is made with the key of the request, which stands beside the content and goes with it:
+    rows hold what agents wrote and reviewers quote, and the log must not give that away later.
+    Requests that are older than the keys have none.
+    """
+    values = {name: field.to_python(getattr(row, name)) for name, field in _of(type(row))}
+    return fingerprint(values, _request_of(row).log_key or "")
+
+
+def _request_of(row: Any) -> ApprovalRequest:
+    if isinstance(row, ApprovalRequest):
+        return row
+    request: ApprovalRequest = row.made_from if isinstance(row, Grant) else row.approval
+    return request
 
 
 @cache

@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -136,21 +137,23 @@ class _Rows:
         self.stories = _stories(str(pk) for pk in ids)
         of_these = {"approval__in": list(ids)}
         judgements = Judgement.objects.select_related("inspection").filter(**of_these)
-        self.judgements = _by_request(judgements)
+        self.judgements = self._by_request(judgements)
+        for judgement in chain.from_iterable(self.judgements.values()):
+            judgement.inspection.approval = judgement.approval
         inspections = Inspection.objects.filter(**of_these)
         self.inspections = set(inspections.values_list("approval", "pk"))
-        self.edits = _by_request(Edit.objects.select_related("edited_by").filter(**of_these))
-        self.votes = _by_request(Vote.objects.select_related("person").filter(**of_these))
-        self.outcomes = _by_request(Outcome.objects.filter(**of_these))
+        self.edits = self._by_request(Edit.objects.select_related("edited_by").filter(**of_these))
+        self.votes = self._by_request(Vote.objects.select_related("person").filter(**of_these))
+        self.outcomes = self._by_request(Outcome.objects.filter(**of_these))
         pins = NotebookPin.objects.filter(**of_these)
         self.pins = dict(pins.values_list("approval", "notebook"))
 
-
-def _by_request(rows: QuerySet[Any]) -> Mapping[UUID, list[Any]]:
-    found = defaultdict[UUID, list[Any]](list)
-    for row in rows.order_by("id"):
-        found[row.approval_id].append(row)
-    return found
+    def _by_request(self, rows: QuerySet[Any]) -> Mapping[UUID, list[Any]]:
+        found = defaultdict[UUID, list[Any]](list)
+        for row in rows.order_by("id"):
+            row.approval = self.requests[row.approval_id]
+            found[row.approval_id].append(row)
+        return found
 
 
 def _check_requests(ids: Sequence[UUID]) -> Iterator[Disagreement]:
@@ -300,16 +303,21 @@ class _Request:
     def _voted(self) -> Iterator[str]:
         votes = self.rows.votes[self.approval.pk]
         entries, rows = self.story.of("approval.voted"), [_vote_as_said(vote) for vote in votes]
-        said = [(entry.actor, entry.digest, entry.details.get("reason")) for entry in entries]
+        said = [(entry.actor, entry.digest) for entry in entries]
+        reasons = [entry.details.get("reason") for entry in entries]
         prints = [entry.details.get("row") for entry in entries]
         closed = self.story.last("approval.approved")
         if closed and closed.details.get("source") == Source.REVIEWER:
             is_told = "vote" in closed.details
             # Older entries do not say whether a vote came with the decision.
             if is_told or ("row" not in closed.details and len(rows) == len(said) + 1):
-                said.append((closed.actor, closed.digest, closed.details.get("reason")))
+                said.append((closed.actor, closed.digest))
+                reasons.append(closed.details.get("reason"))
                 prints.append(closed.details.get("vote"))
-        if said != rows:
+        other = any(
+            said not in (None, vote.reason) for said, vote in zip(reasons, votes, strict=False)
+        )
+        if said != rows or other:
             yield "the votes for it are not those in the log"
         elif any(p and p != fingerprint_of(v) for p, v in zip(prints, votes, strict=True)):
             yield "a vote for it is not what the log says"
@@ -358,8 +366,8 @@ class _Request:
             yield "its time limit is not the one in the log"
 
 
-def _vote_as_said(vote: Vote) -> tuple[str, str, str]:
-    return f"user:{vote.person.username}", vote.digest, vote.reason
+def _vote_as_said(vote: Vote) -> tuple[str, str]:
+    return f"user:{vote.person.username}", vote.digest
 
 
 def _differs(entry: Said, row: Model, name: str = "row") -> bool:
@@ -367,14 +375,20 @@ def _differs(entry: Said, row: Model, name: str = "row") -> bool:
 
 
 def _detailed(entry: Said, said: Mapping[str, Any]) -> list[str]:
-    """Name what an entry and a row say differently. What is empty stands in no entry."""
+    """Name what an entry and a row say differently. What is empty stands in no entry.
+
+    Texts stand in old entries only; since then the fingerprint of the row stands for them.
+    """
     is_old = "row" not in entry.details
     return [
         name
         for name, value in said.items()
-        if not (is_old and name not in entry.details)
+        if not (name not in entry.details and (is_old or name in _TEXTS))
         and (entry.details.get(name) or None) != (value or None)
     ]
+
+
+_TEXTS = {"reason", "trace", "run", "tool"}
 
 
 def _digest(kind: str, content: str) -> str:
@@ -392,7 +406,8 @@ def _sha256(body: Any) -> str:
 
 
 def _check_grants(keys: Sequence[int]) -> Iterator[Disagreement]:
-    grants = Grant.objects.select_related("agent", "made_by").in_bulk(list(keys))
+    joined = Grant.objects.select_related("agent", "made_by", "made_from")
+    grants = joined.defer("made_from__content", "made_from__evidence").in_bulk(list(keys))
     stories = _stories(f"grant:{pk}" for pk in keys)
     answered = Decision.objects.filter(grant__in=list(keys)).values_list("grant", flat=True)
     used = Counter(answered.order_by())

@@ -48,6 +48,11 @@ def steps_json(steps: Sequence[StepSaid]) -> str:
     return canonical_json([step.told() for step in steps])
 
 
+def answers_of(text: str) -> list[dict[str, Any]]:
+    """Read what ``steps_json`` wrote, without the notes: what the log keeps of it."""
+    return [{"index": said.index, "answer": str(said.answer)} for said in steps_of(text)]
+
+
 def steps_of(text: str) -> list[StepSaid]:
     """Read what ``steps_json`` wrote."""
     return [

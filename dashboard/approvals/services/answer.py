@@ -230,7 +230,6 @@ def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> 
         details = {
             "counted": len(counting),
             "needed": needed,
-            "reason": given.reason,
             "row": fingerprint_of(vote),
         }
         if given.repeats:

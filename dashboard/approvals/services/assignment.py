@@ -12,6 +12,7 @@ from dashboard.accounts.models import User
 from dashboard.approvals.errors import AssignedToAnother, NotAllowed
 from dashboard.approvals.models import ApprovalRequest, Assignment, Snooze
 from dashboard.approvals.rules.assignment import assignment_of
+from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.services.closing import actor, event, lock, lock_open, raise_version
 from dashboard.audit.services import Actor, record
 
@@ -78,7 +79,7 @@ def hand_over(
         if earlier and earlier.person_id not in (person.pk, to.pk):
             raise AssignedToAnother(earlier)
         made = _give(approval, to, now, after=person, is_handed=True, note=note)
-        details = {"to": to.username, "note": note}
+        details = {"to": to.username, "row": fingerprint_of(made)}
         record(actor(person, auth), event("handed_over", approval, **details))
         return made
 
@@ -124,6 +125,7 @@ def _give(
         "note": note,
     }
     made, _ = Assignment.objects.update_or_create(approval=approval, defaults=given)
+    made.approval = approval
     Snooze.objects.filter(approval=approval, person=person).delete()
     raise_version(approval)
     return made

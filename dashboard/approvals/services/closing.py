@@ -25,6 +25,7 @@ from dashboard.approvals.models import (
 )
 from dashboard.approvals.queries import Answerable, told, whole
 from dashboard.approvals.rules.fingerprint import fingerprint_of
+from dashboard.approvals.rules.step import answers_of
 from dashboard.approvals.signals import approval_changed
 from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.services import lock_for_judging
@@ -178,7 +179,6 @@ def _tell_later(
 def _decided_event(decision: Decision, vote: Vote | None) -> Event:
     details: dict[str, Any] = {
         "source": decision.source,
-        "reason": decision.reason,
         "row": fingerprint_of(decision),
     }
     if vote:
@@ -193,7 +193,7 @@ def _decided_event(decision: Decision, vote: Vote | None) -> Event:
         details["edit"], details["of"] = decision.edit_id, decision.approval.digest
         details["edited_by"] = decision.edit.edited_by.username
     if decision.has_steps:
-        details["steps"] = json.loads(decision.steps)
+        details["steps"] = answers_of(decision.steps)
     action = f"approval.{decision.status}"
     return Event(action, str(decision.approval_id), decision.digest, details)
 

@@ -168,7 +168,7 @@ def _event(edit: Edit, evaluation: Evaluation) -> Event:
         "effect": evaluation.effect,
         "demands": edit.demands,
         "findings": sorted(edit_rules.report_of_edit(edit).names),
-        "steps": edit.steps,
+        "steps": step.answers_of(edit.steps),
         "row": fingerprint_of(edit),
     }
     return Event("approval.edited", str(edit.approval_id), edit.digest, details)

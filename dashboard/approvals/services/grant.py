@@ -84,11 +84,8 @@ def remember_yes(judgement: Judgement, terms: GrantTerms, *, by: User, now: date
 def _described(grant: Grant) -> dict[str, Any]:
     return {
         "agent": grant.agent.name,
-        "run": grant.run_id,
         "scope": grant.scope,
         "kind": grant.kind,
-        "tool": grant.tool,
-        "arguments": sorted(parse_json(grant.arguments)),  # names only: values may be secret
         "expires_at": grant.expires_at.isoformat(),
         "most_uses": grant.most_uses,
         "made_from": str(grant.made_from_id),

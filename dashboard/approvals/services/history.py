@@ -14,9 +14,11 @@ def record_export(*, by: Actor, form: str, filters: Mapping[str, str], rows: int
 
     Args:
         form: ``"csv"`` or ``"jsonl"``.
-        filters: What the rows were chosen by; empty for all of them.
+        filters: What the rows were chosen by; empty for all of them. Of a run the log keeps only
+            that one was named: its name is the agent's.
         rows: How many there were when the export began.
     """
-    details = {"format": form, "filters": dict(filters), "rows": rows}
+    kept = {name: value if name != "run" else True for name, value in filters.items()}
+    details = {"format": form, "filters": kept, "rows": rows}
     with transaction.atomic():
         record(by, Event("history.exported", details=details))

@@ -56,7 +56,6 @@ def judged_event(judgement: Judgement, evaluation: Evaluation) -> Event:
     approval = judgement.approval
     details = {
         "effect": evaluation.effect,
-        "trace": evaluation.trace,
         "demands": judgement.demands,
         "findings": sorted(Report.from_json(judgement.inspection.report).names),
         "inspection": fingerprint_of(judgement.inspection),

@@ -58,11 +58,7 @@ def recall(*, approval_id: UUID, person: User, auth: str, reason: str) -> Recall
             taken_back_at=now,
         )
         raise_version(approval)
-        details = {
-            "source": source,
-            "reason": taken_back.reason,
-            "row": fingerprint_of(taken_back),
-        }
+        details = {"source": source, "row": fingerprint_of(taken_back)}
         event = Event("approval.taken_back", str(approval.pk), decision.digest, details)
         taken_back.seq = record(actor(by, auth), event)
         return insert(taken_back)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -150,6 +151,7 @@ def _request(
         token=token,
         idempotency_key=key,
         submission_hash=submission.hash,
+        log_key=secrets.token_hex(32),
         kind=submission.kind,
         capability=submission.capability,
         content=canonical_json(submission.content),

@@ -128,7 +128,7 @@ class HistoryForm(forms.Form):
         return HistoryFilter(**chosen)
 
     def chosen(self) -> dict[str, str]:
-        """Return what was filled in, as it stands in the address and in the audit log."""
+        """Return what was filled in, as it stands in the address."""
         return {
             name: str(self.cleaned_data[name])
             for name in self.fields

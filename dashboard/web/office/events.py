@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,6 +17,7 @@ from django.utils.safestring import SafeString
 
 from approval_client.wire import parse_json
 from dashboard.approvals.models import ApprovalRequest, Inspection, Vote
+from dashboard.approvals.rules.logged import LoggedText, request_id, texts_of
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect
@@ -33,14 +34,16 @@ class Named:
 
     Attributes:
         titles: Title and agent of a request.
+        texts: What was written with an entry, by its number.
         seen: Request and name of everybody whose approval came with the end in view.
     """
 
     titles: Mapping[UUID, tuple[SafeString, str]]
+    texts: Mapping[int, LoggedText]
     seen: frozenset[tuple[UUID, str]]
 
 
-def named_in(entries: Iterable[AuditEntry]) -> Named:
+def named_in(entries: Sequence[AuditEntry]) -> Named:
     """Read what ``entries`` name, in as many queries for a hundred as for one."""
     ids = {found for entry in entries if (found := request_id(entry.subject))}
     rows = (
@@ -54,6 +57,7 @@ def named_in(entries: Iterable[AuditEntry]) -> Named:
     reports = dict(seen.values_list("approval", "report"))  # the last one of each
     return Named(
         {row.pk: (_title(row, reports.get(row.pk)), row.agent.name) for row in rows},
+        texts_of(entries),
         frozenset(votes.values_list("approval", "person__username")),
     )
 
@@ -61,14 +65,6 @@ def named_in(entries: Iterable[AuditEntry]) -> Named:
 def _title(row: Any, report: str | None) -> SafeString:
     found = Report.from_json(report) if report else Report()
     return title(row.kind, row.head, row.tail, found)
-
-
-def request_id(subject: str) -> UUID | None:
-    """Return the request that a subject names, if it is one."""
-    try:
-        return UUID(subject)
-    except ValueError:
-        return None
 
 
 def sentence(entry: AuditEntry, named: Named) -> SafeString:
@@ -131,7 +127,11 @@ class Telling:
     @property
     def because(self) -> SafeString:
         """The reason that was given, in quotes, after a colon."""
+        written = self._named.texts.get(self._entry.seq)
         reason = self.details.get("reason") or self.details.get("note")
+        if written:
+            said = ": “{}”" if written.is_as_logged else ": “{}” <b>(not as logged)</b>"
+            return format_html(said, redacted(written.text))
         return format_html(": “{}”", redacted(str(reason))) if reason else EMPTY
 
     def said(self, key: str) -> SafeString:

@@ -9,6 +9,8 @@ from django.utils.html import strip_tags
 
 import dashboard
 from approval_client.wire import OutcomeState, Status
+from dashboard.approvals import guards
+from dashboard.approvals.models import Decision
 from dashboard.approvals.services import mark_viewed
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.services import Actor, Event, record
@@ -100,6 +102,17 @@ def test_an_approval_names_the_request_its_agent_and_who_saw_all_of_it(token, al
     )
     assert f'href="/approvals/{approval.pk}"' in said
     assert 'href="/audit?agent=beamline"' in said
+
+
+def test_a_reason_that_was_changed_since_is_told_so(token, alice):
+    make.decided(make.pending(token), alice, Status.REJECTED, reason="Too risky.")
+    guards.remove()
+    Decision.objects.update(reason="Fine.")
+    entry = AuditEntry.objects.get(action="approval.rejected")
+
+    said = sentence(entry, named_in([entry]))
+
+    assert strip_tags(said).endswith(": “Fine.” (not as logged)")
 
 
 def test_opening_is_told_without_the_word_of_the_machine(token, alice):

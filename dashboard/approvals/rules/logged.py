@@ -1,0 +1,99 @@
+"""Reasons and notes that entries of the audit log are about.
+
+The log keeps no text of a request, only the fingerprint of the row that holds it. So a text is
+read from its row, and is as it was logged if the row still has that fingerprint. Entries that are
+older hold the text itself.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from approval_client.wire import parse_json
+from dashboard.approvals.models import FINAL, Assignment, Decision, Recall, Vote
+from dashboard.approvals.rules.fingerprint import fingerprint_of
+from dashboard.audit.models import AuditEntry
+
+
+class LoggedText(NamedTuple):
+    """What somebody wrote. ``is_as_logged`` is false if the row says something else by now."""
+
+    text: str
+    is_as_logged: bool
+
+
+class _Kind(NamedTuple):
+    """Where the text of some kind of entry stands.
+
+    Attributes:
+        rows: Read with everything that their fingerprints need.
+        column: Which column is the text.
+        by: Names whoever has to be the actor of the entry; None if there is one row a request.
+        is_replaced: A later row may have taken its place, and says nothing of this entry.
+    """
+
+    rows: QuerySet[Any]
+    column: str
+    by: Callable[[Any], str] | None = None
+    is_replaced: bool = False
+
+
+def _kinds() -> dict[str, _Kind]:
+    request = "approval"
+    decided = _Kind(Decision.objects.select_related(request), "reason")
+    votes = Vote.objects.select_related(request, "person")
+    return {
+        **{f"approval.{status}": decided for status in FINAL},
+        "approval.voted": _Kind(votes, "reason", lambda vote: f"user:{vote.person.username}"),
+        "approval.taken_back": _Kind(Recall.objects.select_related(request), "reason"),
+        "approval.handed_over": _Kind(
+            Assignment.objects.select_related(request), "note", is_replaced=True
+        ),
+    }
+
+
+def request_id(subject: str) -> UUID | None:
+    """Return the request that the subject of an entry names, if it is one."""
+    try:
+        return UUID(subject)
+    except ValueError:
+        return None
+
+
+def texts_of(entries: Iterable[AuditEntry]) -> dict[int, LoggedText]:
+    """Return what was written with each entry, by its number, in a query for each kind of row.
+
+    An entry is left out if nothing was written with it, or what was is not kept.
+    """
+    kinds, found = _kinds(), dict[int, LoggedText]()
+    wanted = defaultdict[str, list[AuditEntry]](list)
+    for entry in entries:
+        if entry.action in kinds and request_id(entry.subject):
+            wanted[entry.action].append(entry)
+    for action, of_kind in wanted.items():
+        found |= dict(_texts(kinds[action], of_kind))
+    return {seq: text for seq, text in found.items() if text.text}
+
+
+def _texts(kind: _Kind, entries: Sequence[AuditEntry]) -> Iterator[tuple[int, LoggedText]]:
+    ids = {request_id(entry.subject) for entry in entries}
+    rows = defaultdict[str, list[Any]](list)
+    heavy = ("approval__content", "approval__evidence", "approval__objective")
+    for row in kind.rows.filter(approval__in=ids).defer(*heavy):
+        rows[str(row.approval_id)].append(row)
+    for entry in entries:
+        details = parse_json(entry.details)
+        if kind.column in details:
+            yield entry.seq, LoggedText(str(details[kind.column]), is_as_logged=True)
+            continue
+        mine = [
+            row for row in rows[entry.subject] if kind.by is None or kind.by(row) == entry.actor
+        ]
+        same = [row for row in mine if fingerprint_of(row) == details.get("row")]
+        for row in (same or ([] if kind.is_replaced else mine))[:1]:
+            yield entry.seq, LoggedText(getattr(row, kind.column), is_as_logged=bool(same))
