@@ -14,6 +14,8 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 from platformdirs import user_data_path
 
+from dashboard.cookies import cookie_names
+
 env = environ.Env()
 
 
@@ -121,7 +123,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "dashboard.web.middleware.SignInFirst",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "dashboard.web.middleware.exact_origin",
@@ -287,8 +289,7 @@ SESSION_LONGEST_S = whole_number("SESSION_LONGEST_S", 24 * 3600, least=600)
 SESSION_COOKIE_AGE = SESSION_IDLE_S
 SESSION_COOKIE_SAMESITE = "Lax"  # Strict would make every link from a message look signed out
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _https
-SESSION_COOKIE_NAME = "__Host-approvals" if _https else "approvals"
-CSRF_COOKIE_NAME = "__Host-approvals-csrf" if _https else "approvals-csrf"
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = cookie_names(SECRET_KEY, https=_https)
 CSRF_COOKIE_HTTPONLY = True
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 CSRF_FAILURE_VIEW = "dashboard.web.errors.csrf_failure"

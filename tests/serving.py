@@ -25,6 +25,8 @@ from uuid import uuid4
 
 import httpx2
 
+from dashboard.cookies import cookie_names
+
 ROOT = Path(__file__).resolve().parents[1]
 MANAGE = [sys.executable, "manage.py"]
 STARTS_WITHIN_S, ENDS_WITHIN_S = 60, 20
@@ -200,8 +202,16 @@ class House:
 
     def headers_of(self, name):
         """What the browser of a person sends with everything."""
-        cookies = f"approvals={self.sessions[name]}; approvals-csrf={CSRF}"
+        session, csrf = self.cookie_names
+        cookies = f"{session}={self.sessions[name]}; {csrf}={CSRF}"
         return {"Cookie": cookies, "Origin": self.url}
+
+    @property
+    def cookie_names(self):
+        """What this dashboard calls the cookies of its sessions and forms."""
+        kept = self.folder / "secret_key"
+        key = self.environment.get("SECRET_KEY") or kept.read_text().strip()
+        return cookie_names(key, https=False)
 
     def submit(self, agent, key="", **more):
         """Ask; returns what the API answers."""

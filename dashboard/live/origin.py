@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from django.conf import settings
+
+log = logging.getLogger(__name__)
+
+_LONGEST_SHOWN = 200
 
 
 class ExactOrigin:
@@ -22,5 +27,11 @@ class ExactOrigin:
         if origins == [settings.PUBLIC_URL.encode()]:
             await self.app(scope, receive, send)
         else:
+            log.warning(
+                "A live connection from a page of %r was refused: it is not PUBLIC_URL (%s). "
+                "If it is the address that people use, set PUBLIC_URL to it.",
+                b", ".join(origins)[:_LONGEST_SHOWN].decode("latin-1") or "nowhere",
+                settings.PUBLIC_URL,
+            )
             await receive()
             await send({"type": "websocket.close", "code": 4403})

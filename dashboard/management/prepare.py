@@ -25,6 +25,7 @@ from dashboard.accounts.services.agents import create_agent
 from dashboard.accounts.services.people import OPERATOR, create_first_person
 from dashboard.accounts.services.signing_in import make_link
 from dashboard.approvals.rules.readiness import newer_migrations, obstacles
+from dashboard.cookies import cookie_names
 from dashboard.management.preflight import CannotStart, is_weak, make_data_dir
 from dashboard.pages import uncollected
 
@@ -119,6 +120,8 @@ def _keep_secret_key(folder: Path) -> None:
             "in again."
         )
     settings.SECRET_KEY = key
+    names = cookie_names(key, https=settings.SESSION_COOKIE_SECURE)
+    settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME = names
 
 
 def _reach_database() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import sys
+from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
@@ -14,9 +17,52 @@ from django.template.loader import render_to_string
 
 from dashboard.accounts.queries import admins
 
+log = logging.getLogger(__name__)
+
+_LONGEST_SHOWN = 200
+
+
+def wrong_address(request: HttpRequest, came: Sequence[tuple[str, str]]) -> HttpResponse:
+    """Say that we were asked under another address than ours, what came, and what to set.
+
+    For whoever set up what stands in front of us, so the log has it too. The page needs nothing of
+    the request: its host may be one that we do not believe.
+
+    Args:
+        request: What came.
+        came: What named the other address, such as ``("Host", "127.0.0.1:8000")``. Anybody may
+            have written it.
+    """
+    shown = [(name, text[:_LONGEST_SHOWN]) for name, text in came]
+    named = ", ".join(f"{name} {text!r}" for name, text in shown)
+    log.warning(
+        "A request came for another address (%s) than PUBLIC_URL (%s), and was refused. Set "
+        "PUBLIC_URL to the address that people use, and have the proxy pass the Host header on.",
+        named,
+        settings.PUBLIC_URL,
+    )
+    path = request.get_full_path() if request.method in {"GET", "HEAD"} else "/"
+    context = {
+        "public_url": settings.PUBLIC_URL,
+        "open": settings.PUBLIC_URL + path,
+        "came": shown,
+    }
+    page = render_to_string("errors/address.html", context)
+    return HttpResponse(page, status=HTTPStatus.MISDIRECTED_REQUEST)
+
 
 def wrong_origin(request: HttpRequest) -> HttpResponse:
     """Refuse a form that did not come from one of our own pages."""
+    origin = request.headers.get("Origin", "")
+    if origin and request.headers.get("Sec-Fetch-Site") == "same-origin":
+        # The browser itself says that the page is of the address that it sent this to.
+        return wrong_address(request, [("Origin", origin)])
+    log.warning(
+        "A form from a page of %r was refused: it is not PUBLIC_URL (%s). If it is the address "
+        "that people use, set PUBLIC_URL to it.",
+        origin[:_LONGEST_SHOWN] or "nowhere",
+        settings.PUBLIC_URL,
+    )
     return _page(
         request,
         403,

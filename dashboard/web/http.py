@@ -9,6 +9,9 @@ from django_htmx.middleware import HtmxDetails
 
 from dashboard.accounts.models import User
 
+PRESSED = "pressed"
+"""In the address of the sign-in page: somebody pressed something, and was not signed in."""
+
 
 class HtmxRequest(HttpRequest):
     """A request that passed the middleware of django-htmx."""

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
+from urllib.parse import urlencode
 
 from django.conf import settings
+from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import resolve_url
 
 from dashboard.accounts import sessions
-from dashboard.web.errors import wrong_origin
+from dashboard.web.errors import wrong_address, wrong_origin
+from dashboard.web.http import PRESSED
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -24,6 +30,22 @@ POLICY = (
 DOCS_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
 DOCS_PATH = "/api/v1/docs"
 _SAFE = {"GET", "HEAD", "OPTIONS"}
+
+
+class SignInFirst(LoginRequiredMiddleware):
+    """Asks people to sign in, and tells who pressed something that nothing was recorded."""
+
+    def handle_no_permission(
+        self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
+    ) -> HttpResponseRedirect:
+        """Lead to the sign-in page, and back afterwards: to the page, not to what was pressed."""
+        if request.method in _SAFE:
+            return super().handle_no_permission(request, view_func)
+        came_from = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
+        query = {PRESSED: "1"}
+        if came_from.startswith(f"{settings.PUBLIC_URL}/"):
+            query["next"] = came_from.removeprefix(settings.PUBLIC_URL)
+        return HttpResponseRedirect(f"{resolve_url(settings.LOGIN_URL)}?{urlencode(query)}")
 
 
 def security_headers(get_response: GetResponse) -> GetResponse:
@@ -43,16 +65,32 @@ def security_headers(get_response: GetResponse) -> GetResponse:
 
 
 def one_address(get_response: GetResponse) -> GetResponse:
-    """Send people who came by another host name to the one address that decisions count from."""
+    """Show pages at the one address that decisions count from, and say so anywhere else.
+
+    It is not for us to send people on: behind a proxy that names another host that would never
+    end, or lead to their own machine. The page does it, which knows what the browser asked for.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        public_host = settings.PUBLIC_URL.partition("://")[2]
-        here = request.method in _SAFE and not is_machine(request.path)
-        if here and request.get_host() != public_host:
-            return HttpResponseRedirect(settings.PUBLIC_URL + request.get_full_path())
+        if not is_machine(request.path) and (came := list(_other_address(request))):
+            return wrong_address(request, came)
         return get_response(request)
 
     return middleware
+
+
+def _other_address(request: HttpRequest) -> Iterator[tuple[str, str]]:
+    """Yield what names another address than ours, if anything does."""
+    try:
+        host = request.get_host()
+    except DisallowedHost:
+        host = ""
+    is_ours = host == settings.PUBLIC_URL.partition("://")[2]
+    if not is_ours and (request.method in _SAFE or not host):
+        yield "Host", host or request.headers.get("Host", "none")
+    # What some proxies tell when they cut a path off, under which our links lead nowhere.
+    if prefix := request.headers.get("X-Forwarded-Prefix", "").strip("/"):
+        yield "X-Forwarded-Prefix", f"/{prefix}"
 
 
 def exact_origin(get_response: GetResponse) -> GetResponse:

@@ -19,7 +19,9 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (!event.detail.shouldSwap || fits(target, serverResponse)) return;
   event.detail.shouldSwap = false;
   // Signed out, or too old a form: the server says so on a page of its own.
-  if (xhr.responseURL && isOpening(event.detail.requestConfig)) location.assign(xhr.responseURL);
+  const url = xhr.responseURL && new URL(xhr.responseURL);
+  const wasPressed = url && url.searchParams.has("pressed"); // the sign-in page: nothing was recorded
+  if (url && (wasPressed || isOpening(event.detail.requestConfig))) location.assign(url);
   else location.reload();
 });
 

@@ -492,11 +492,12 @@ class Application:
     async def press(self, headers, approval_id, body):
         cookies = dict(one.strip().split("=", 1) for one in headers[b"cookie"].decode().split(";"))
         form = {name: value[0] for name, value in parse_qs(body.decode()).items()}
-        is_theirs = form["csrfmiddlewaretoken"] == cookies["approvals-csrf"]
+        session, csrf = sorted(cookies, key=len)  # the longer name is that of the form's
+        is_theirs = form["csrfmiddlewaretoken"] == cookies[csrf]
         if headers.get(b"origin", b"").decode() != URL or not is_theirs:
             raise Refused
         tell = partial(asyncio.get_running_loop().call_soon_threadsafe, self.tell)
-        await self.in_thread(decide, cookies["approvals"], approval_id, form, tell)
+        await self.in_thread(decide, cookies[session], approval_id, form, tell)
 
     async def wait(self, secret, approval_id):
         future = asyncio.get_running_loop().create_future()

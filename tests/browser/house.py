@@ -96,7 +96,8 @@ class House:
         """Make a person and a session; returns the cookies of a browser that is signed in."""
         said = self.shell(SIGN_IN.format(name=name, roles=tuple(roles)))
         key = re.search(r"SESSION (\w+)", said)[1]
-        return [{"name": "approvals", "value": key, "url": self.url, "httpOnly": True}]
+        name, _ = self.served.cookie_names
+        return [{"name": name, "value": key, "url": self.url, "httpOnly": True}]
 
 
 @contextmanager

@@ -209,8 +209,10 @@ async def test_a_page_hears_that_the_gate_changed(hub, session, ada):
         b"http://evil.example",
     ],
 )
-async def test_another_origin_opens_no_socket(hub, session, origin):
+async def test_another_origin_opens_no_socket(hub, session, origin, caplog):
     assert await socket(session.session_key, origin).connect() == (False, 4403)
+    [line] = [r.getMessage() for r in caplog.records if r.name == "dashboard.live.origin"]
+    assert repr(origin.decode() if origin else "nowhere") in line
 
 
 async def test_nobody_in_particular_is_told_to_sign_in(hub, db):

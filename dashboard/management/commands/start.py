@@ -97,6 +97,11 @@ class Command(BaseCommand):
         self._say(f"\nThe dashboard is at {settings.PUBLIC_URL}")
         if link := prepare.first_link():
             self._say(f"Sign in for the first time (works once, within the hour):\n  {link}")
+        else:
+            self._say(
+                "Sign in there with your name and password. Whoever forgot theirs gets a link "
+                f"with:\n  {settings.OPERATOR_COMMAND} sign_in_link NAME"
+            )
         if token := prepare.first_token():
             self._say(
                 "For an agent, shown this once:\n"

@@ -23,7 +23,7 @@ from dashboard.accounts.models import User
 from dashboard.accounts.services import signing_in
 from dashboard.web.access import AUTH_KEY, actor, address
 from dashboard.web.forms import LONGEST_PASSWORD, plain
-from dashboard.web.http import PersonRequest
+from dashboard.web.http import PRESSED, PersonRequest
 
 
 class SignInForm(forms.Form):
@@ -140,7 +140,8 @@ def _status_of(error: AccountError) -> HTTPStatus:
 
 
 def _sign_in_page(request: HttpRequest, form: Form, status: HTTPStatus) -> HttpResponse:
-    context = {"form": form, "next": _wanted(request)}
+    pressed = PRESSED in request.GET
+    context = {"form": form, "next": _wanted(request), "pressed": pressed}
     return render(request, "office/sign_in.html", context, status=status)
 
 
@@ -164,7 +165,8 @@ def _enter(request: HttpRequest, person: User, how: str) -> None:
 
 def _known_browser(request: HttpRequest, username: str) -> str:
     """Return what names this browser if this person signed in with it before; else nothing."""
-    kept = request.get_signed_cookie(BROWSER, "", salt=BROWSER, max_age=KNOWN_FOR_S) or ""
+    name = _browser_cookie()
+    kept = request.get_signed_cookie(name, "", salt=_SALT, max_age=KNOWN_FOR_S) or ""
     nonce, _, name = kept.partition(":")
     return nonce if name.lower() == username.lower() else ""
 
@@ -172,9 +174,9 @@ def _known_browser(request: HttpRequest, username: str) -> str:
 def _remembered(response: HttpResponse, person: User) -> HttpResponse:
     """Have the browser remember who signed in with it. That alone opens nothing."""
     response.set_signed_cookie(
-        BROWSER,
+        _browser_cookie(),
         f"{token_urlsafe(16)}:{person.username}",
-        salt=BROWSER,
+        salt=_SALT,
         max_age=KNOWN_FOR_S,
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
@@ -183,7 +185,11 @@ def _remembered(response: HttpResponse, person: User) -> HttpResponse:
     return response
 
 
-BROWSER = f"{settings.SESSION_COOKIE_NAME}-browser"
+def _browser_cookie() -> str:
+    return f"{settings.SESSION_COOKIE_NAME}-browser"
+
+
+_SALT = "browser"
 KNOWN_FOR_S = 365 * 24 * 3600
 
 

@@ -1,12 +1,15 @@
 from urllib.parse import urlencode
 
 import pytest
+from django.conf import settings
 from django.contrib.sessions.models import Session
 
+from approval_client.wire import Status
 from dashboard.accounts.services import people
 from dashboard.accounts.services.signing_in import make_link
 from dashboard.audit.models import AuditEntry
 from tests import make
+from tests.web.pages import read as page_of
 
 WRONG = "The name or password is wrong, or the account is deactivated. You are not signed in."
 RIGHT = {"username": "alice", "password": "a long password"}
@@ -23,6 +26,33 @@ def test_who_is_not_signed_in_is_led_to_the_door_and_back(alice, browser):
 
     assert led.url == "/sign-in?next=/account"
     assert back.url == "/account"
+
+
+@pytest.mark.parametrize("header", ["HX-Current-URL", "Referer"])
+def test_who_pressed_something_is_told_that_nothing_was_recorded(alice, ask, browser, header):
+    approval = ask()
+    page = f"/approvals/{approval.pk}?part=2"
+    led = browser().post(
+        f"/approvals/{approval.pk}/decide", headers={header: f"{settings.PUBLIC_URL}{page}"}
+    )
+    shown = page_of(browser().get(led.url))
+
+    assert led.status_code == 302
+    assert shown.one(role="alert").text == (
+        "Nothing was recorded You were signed out when you pressed that. Sign in, and press again."
+    )
+    assert browser().post(led.url, RIGHT | {"next": page}).url == page
+    assert shown.one("input", name="next")["value"] == page
+    approval.refresh_from_db()
+    assert approval.status == Status.PENDING
+
+
+@pytest.mark.parametrize("came_from", ["https://evil.example/x", "//evil.example", ""])
+def test_after_a_press_on_a_page_from_elsewhere_nobody_is_led_there(ask, browser, came_from):
+    path = f"/approvals/{ask().pk}/decide"
+    led = browser().post(path, headers={"HX-Current-URL": came_from})
+
+    assert led.url == "/sign-in?pressed=1"
 
 
 def test_the_right_password_leads_to_the_queue(alice, browser):
@@ -111,7 +141,7 @@ def test_who_signed_in_here_before_is_not_kept_out_by_who_guesses_elsewhere(alic
 @pytest.mark.parametrize("forged", ["nonce:alice", "nonce:alice:x:y", ""])
 def test_nobody_makes_their_browser_a_known_one(alice, browser, forged):
     stranger = browser()
-    stranger.cookies["approvals-browser"] = forged
+    stranger.cookies[f"{settings.SESSION_COOKIE_NAME}-browser"] = forged
     for _ in range(11):
         post(stranger, password="wrong")
 
@@ -152,7 +182,7 @@ def test_a_session_that_somebody_planted_is_not_taken_over(alice, browser):
     planted["auth"] = "link"
     planted.save()
     client = browser()
-    client.cookies["approvals"] = planted.session_key
+    client.cookies[settings.SESSION_COOKIE_NAME] = planted.session_key
     post(client)
 
     assert client.session.session_key != planted.session_key
