@@ -42,6 +42,10 @@ class SandboxError(Exception):
     """The function gave no result: it failed, or its worker died or was never free."""
 
 
+class CallFailed(SandboxError):
+    """The function itself raised an exception: whatever it was given, that is a fault of ours."""
+
+
 class DeadlineExceeded(SandboxError):
     """The function was still running at its deadline and was killed."""
 
@@ -193,7 +197,7 @@ class _Pool:
                 self._end(worker)
             self._slots.put(healthy)
         if not returned:
-            raise SandboxError(f"{dotted_name} failed: {body.decode(errors='replace')}.")
+            raise CallFailed(f"{dotted_name} failed: {body.decode(errors='replace')}.")
         return body
 
     def close(self) -> None:

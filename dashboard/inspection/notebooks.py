@@ -11,15 +11,18 @@ import hashlib
 import json
 import re
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypedDict
 
-from approval_client.wire import JsonError, parse_json
+from approval_client.wire import JsonError
 from dashboard.inspection.fences import parse_fences
 
-READER_VERSION = "1"
+READER_VERSION = "2"
 MOST_CELLS = 5_000
+MOST_LEVELS = 500
+"""How deep its JSON may be. Widgets and figures go to some 40; what we send ourselves to 32."""
+
 MOST_LINES = 1_000
 """Lines of one cell that are handed on; the others are counted."""
 
@@ -112,10 +115,67 @@ def fingerprint(text: str) -> str:
     return hashlib.sha256(whole).hexdigest()[:32]
 
 
+_Members = list[tuple[str, Any]]
+
+
+def parse(body: bytes, members: Callable[[_Members], dict[str, Any]] | None = None) -> Any:
+    """Read the JSON of a notebook as nbformat reads it.
+
+    Real ones hold what our own messages must not: NaN, NUL, half a surrogate pair, deep figures.
+
+    Args:
+        body: The notebook.
+        members: Makes an object of its names and values; of a name that stands twice the last
+            one counts without it.
+
+    Raises:
+        JsonError: It is not UTF-8, not JSON, or deeper than ``MOST_LEVELS``.
+    """
+    try:
+        text = body.decode("utf-8-sig")
+        notebook = json.loads(text, parse_int=_number, object_pairs_hook=members)
+    except UnicodeDecodeError as error:
+        raise JsonError(
+            "not_utf8", f"The notebook is not UTF-8 text: byte {error.start + 1:,} is not."
+        ) from None
+    except json.JSONDecodeError as error:
+        raise JsonError("not_json", f"The notebook is not valid JSON: {error}.") from None
+    except RecursionError:
+        raise JsonError("too_deep", _TOO_DEEP) from None
+    level = [notebook]
+    for _ in range(MOST_LEVELS + 1):
+        level = [inner for value in level for inner in _inside(value)]
+        if not level:
+            return notebook
+    raise JsonError("too_deep", _TOO_DEEP)
+
+
+_TOO_DEEP = f"The notebook is nested deeper than {MOST_LEVELS} levels."
+_MOST_DIGITS = 18  # that are counted with; a longer number is in no field that we read
+
+
+def _number(text: str) -> float:
+    return int(text) if len(text) <= _MOST_DIGITS else float(text)
+
+
+def _named_once(pairs: _Members) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):  # two readers could read it differently
+        message = "An object in the notebook names the same key twice."
+        raise JsonError("duplicate_key", message)
+    return found
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
 def check(body: bytes) -> bytes:
     """In the sandbox: return the outline as JSON, or ``{"code": …, "problem": …}``."""
     try:
-        return json.dumps(outline(parse_json(body))).encode()
+        return json.dumps(outline(parse(body, _named_once))).encode()
     except JsonError as error:
         return json.dumps({"code": error.code, "problem": str(error)}).encode()
     except NotANotebook as error:
@@ -129,12 +189,10 @@ def outline(notebook: Any) -> Outline:
         NotANotebook: It lacks what a notebook has, or has too much of it.
     """
     cells = _cells(notebook)
-    sources = [
-        text_of(cell["source"]).strip("\n") for cell in cells if cell["cell_type"] == "code"
-    ]
+    sources = [_source(cell).strip("\n") for cell in cells if cell["cell_type"] == "code"]
     return Outline(
         language=_language(notebook.get("metadata")),
-        cells=[[_kind(c), fingerprint(text_of(c["source"])), _id(c)] for c in cells],
+        cells=[[_kind(c), fingerprint(_source(c)), _id(c)] for c in cells],
         joined=[fingerprint(joint.join(sources)) for joint in ("\n", "\n\n")],
     )
 
@@ -158,7 +216,7 @@ def read(payload: bytes) -> bytes:
 def sources(payload: bytes) -> bytes:
     """In the sandbox: return the whole sources of the cells whose numbers, from 0, are asked."""
     numbers, cells = _asked(payload)
-    return json.dumps([text_of(cells[number]["source"]) for number in numbers]).encode()
+    return json.dumps([_source(cells[number]) for number in numbers]).encode()
 
 
 def picture(payload: bytes) -> bytes:
@@ -169,27 +227,39 @@ def picture(payload: bytes) -> bytes:
 
 def _asked(payload: bytes) -> tuple[Any, list[dict[str, Any]]]:
     asked, _, body = payload.partition(b"\n")
-    return json.loads(asked), _cells(json.loads(body))  # it was read strictly when it came
+    return json.loads(asked), _cells(parse(body))
 
 
 def _cells(notebook: Any) -> list[dict[str, Any]]:
     if not isinstance(notebook, dict) or notebook.get("nbformat") != 4:  # noqa: PLR2004 - the format's
         raise NotANotebook(f"{_NOT_ONE}. Save it again with a Jupyter of 2015 or later.")
     cells = notebook.get("cells")
-    if not isinstance(cells, list) or not all(map(_is_cell, cells)):
-        raise NotANotebook(f"{_NOT_ONE}: its cells are not valid.")
+    if not isinstance(cells, list):
+        raise NotANotebook(f"{_NOT_ONE}: it has no list of cells.")
+    for number, cell in enumerate(cells, 1):
+        if why_not := _why_not(cell):
+            raise NotANotebook(f"{_NOT_ONE}: cell {number} {why_not}.")
     if len(cells) > MOST_CELLS:
         raise NotANotebook(f"This notebook has more than {MOST_CELLS:,} cells.")
     return cells
 
 
-def _is_cell(cell: Any) -> bool:
-    return (
-        isinstance(cell, dict)
-        and cell.get("cell_type") in _KINDS
-        and is_text(cell.get("source"))
-        and isinstance(cell.get("outputs", []), list)
-    )
+def _why_not(cell: Any) -> str:
+    """Say why this is not a cell; empty if it is. Jupyter also reads what lacks a member."""
+    if not isinstance(cell, dict):
+        return "is not an object"
+    kind = cell.get("cell_type")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        return "is of a type that is not code, markdown or raw"
+    if not is_text(cell.get("source", "")):
+        return "has a source that is not text"
+    if not isinstance(cell.get("outputs", []), list):
+        return "has outputs that are not a list"
+    return ""
+
+
+def _source(cell: dict[str, Any]) -> str:
+    return text_of(cell.get("source", ""))
 
 
 def _kind(cell: dict[str, Any]) -> str:
@@ -212,8 +282,8 @@ def _language(metadata: Any) -> str:
 
 
 def _cell(number: int, cell: dict[str, Any]) -> Cell:
-    source, left_out = cut(text_of(cell["source"]), MOST_LINES, MOST_CHARACTERS)
-    outputs, more = read_outputs(cell["outputs"]) if cell["cell_type"] == "code" else ([], 0)
+    source, left_out = cut(_source(cell), MOST_LINES, MOST_CHARACTERS)
+    outputs, more = read_outputs(cell.get("outputs")) if cell["cell_type"] == "code" else ([], 0)
     count, attached = cell.get("execution_count"), cell.get("attachments")
     return Cell(
         number=number,

@@ -70,12 +70,15 @@ def test_a_second_run_tells_another_link_and_no_token(starts):
     assert AgentToken.objects.count() == 1
 
 
-def test_once_somebody_signed_in_no_link_is_told(starts):
+def test_once_somebody_signed_in_it_says_how_to_get_in(starts):
     starts()
     person = User.objects.get()
     User.objects.update(last_login=person.created_at)
 
-    assert "/sign-in/" not in starts()
+    said = starts()
+    assert "/sign-in/" not in said
+    assert "Sign in there with your name and password." in said
+    assert f"  {django_settings.OPERATOR_COMMAND} sign_in_link NAME\n" in said
 
 
 def test_no_password_is_printed_or_set(starts):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import threading
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,8 @@ from dashboard.approvals.errors import NotebookRefused
 from dashboard.approvals.models import ApprovalRequest, Notebook, NotebookPin
 from dashboard.inspection.notebooks import READER_VERSION, Cell, Outline
 
+log = logging.getLogger(__name__)
+
 CHECK_WITHIN_S = 5.0
 READ_WITHIN_S = 3.0
 TURN_WITHIN_S = 0.5
@@ -28,6 +31,11 @@ _READER = "dashboard.inspection.notebooks"
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _BUSY = "The server is reading another notebook. Send this one again."
 _TOO_SLOW = "The notebook could not be read in time or in the memory that there is for it."
+_FAILED = (
+    "Our reader failed on this notebook, which is a fault of ours. It was not kept. Ask without "
+    "it, and report it with the line in the server's log."
+)
+_FAULT = "A notebook could not be read, which is a fault of ours: %s"
 _turns = threading.Lock()
 
 
@@ -66,6 +74,9 @@ def check(body: bytes) -> str:
             text = sandbox.call(f"{_READER}.check", body, CHECK_WITHIN_S).decode()
     except ReaderBusy:
         raise NotebookRefused("unavailable", _BUSY) from None
+    except sandbox.CallFailed as error:
+        log.warning(_FAULT, error)
+        raise NotebookRefused("not_a_notebook", _FAILED) from None
     except sandbox.SandboxError:
         raise NotebookRefused("not_a_notebook", _TOO_SLOW) from None
     found = json.loads(text)
@@ -131,6 +142,9 @@ def _called(notebook: Notebook, function: str, asked: list[int]) -> bytes | None
     try:
         with turn():
             return sandbox.call(f"{_READER}.{function}", payload, READ_WITHIN_S)
+    except sandbox.CallFailed as error:
+        log.warning(_FAULT, error)
+        return None
     except sandbox.SandboxError:
         return None
 
