@@ -21,6 +21,7 @@ from dashboard.approvals.models import Decision, Vote
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.judgement import demands_of
 from dashboard.approvals.rules.likeness import earlier_answer, saw_the_end
+from dashboard.approvals.rules.logged import texts_of
 from dashboard.approvals.services import Basis, closing
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Report, Severity
@@ -220,7 +221,7 @@ def test_a_decision_is_recorded_with_who_how_and_what(token, alice):
     entry = AuditEntry.objects.get(action="approval.rejected")
     assert (entry.actor, entry.auth) == ("user:alice", "session:password")
     assert (entry.subject, entry.digest) == (str(approval.pk), approval.digest)
-    assert '"reason":"Wrong sector."' in entry.details
+    assert texts_of([entry])[entry.seq] == ("Wrong sector.", True)
 
 
 def test_who_made_a_token_may_not_approve_what_is_asked_with_it(agent, alice, bob):

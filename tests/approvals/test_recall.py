@@ -15,6 +15,7 @@ from dashboard.approvals.errors import (
 )
 from dashboard.approvals.models import Decision, Grant, Outcome, Recall
 from dashboard.approvals.rules.likeness import earlier_answer, memory_approved_before
+from dashboard.approvals.rules.logged import texts_of
 from dashboard.audit.models import AuditEntry
 from tests import make
 
@@ -57,7 +58,7 @@ def test_taking_back_is_recorded_with_the_digest_and_the_reason(approval, alice)
     entry = AuditEntry.objects.latest("seq")
     assert (entry.action, entry.actor) == ("approval.taken_back", "user:alice")
     assert (entry.subject, entry.digest) == (str(approval.pk), approval.digest)
-    assert '"reason":"The beam is on."' in entry.details
+    assert texts_of([entry])[entry.seq] == ("The beam is on.", True)
     assert taken_back.seq == entry.seq
 
 

@@ -288,8 +288,11 @@ def _forms(approval, reader):
     }
 
 
+TO_THE_DOOR = ("/sign-in?next=", "/sign-in?pressed=1")
+
+
 def is_let_in(reply):
-    to_the_door = reply.status_code == 302 and reply.url.startswith("/sign-in?next=")
+    to_the_door = reply.status_code == 302 and reply.url.startswith(TO_THE_DOOR)
     return reply.status_code not in {401, 403} and not to_the_door
 
 

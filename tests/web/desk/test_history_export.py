@@ -126,7 +126,7 @@ def test_an_export_is_recorded_with_its_filter_and_how_many_rows(browser, ask):
     )
     assert parse_json(entry.details) == {
         "format": "csv",
-        "filters": {"run": "r", "since": "2026-01-01"},
+        "filters": {"run": True, "since": "2026-01-01"},  # the name is an agent's
         "rows": 1,
     }
 
