@@ -41,9 +41,7 @@ _BY_KIND = {
     GlyphKind.INVISIBLE: Effect(
         "invisible-characters", _HIGH, "Holds characters that nobody sees."
     ),
-    GlyphKind.BLANK: Effect(
-        "unusual-blanks", _MEDIUM, "Holds blanks that are none of the usual ones."
-    ),
+    GlyphKind.BLANK: Effect("unusual-blanks", _MEDIUM, "Contains unusual space characters."),
 }
 _UNKNOWN = Effect(
     "unknown-characters", _MEDIUM, "Holds characters that have no meaning everybody agrees on."

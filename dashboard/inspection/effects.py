@@ -41,7 +41,7 @@ WRITES_CONTROL = Effect("control-system-write", HIGH, "Writes to the control sys
 READS_CONTROL = Effect("control-system-read", INFO, "Reads from the control system.")
 READS_SECRETS = Effect("credentials", MEDIUM, "Touches files that usually hold credentials.")
 DROPS_DATABASE = Effect("sql-drop", HIGH, "Drops a database.")
-KEYWORD = doubt("parsed-in-part", "A word of the shell's grammar stands where a command does.")
+KEYWORD = doubt("parsed-in-part", "A shell keyword is used as a command name.")
 NOT_INSPECTED = doubt("not-inspected", "Holds code in a language that no inspector reads.")
 
 NAMED: Mapping[str, Effect] = MappingProxyType(

@@ -130,7 +130,7 @@ class DrainingServer(Server):  # type: ignore[misc]
                 await self._stop_listening()
                 self._stop_background()
                 current_hub().dismiss()
-                log.info("Stopping. No connection is accepted any more; %s", self._left())
+                log.info("Stopping. No new connections are accepted; %s", self._left())
                 await self._until_answered()
             self._hang_up()
             await current_hub().close()

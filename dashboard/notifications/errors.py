@@ -12,10 +12,10 @@ class AddressRefused(WebhookError):
 
 
 class NotAllowed(WebhookError):
-    """The person is not an admin (any more)."""
+    """The person is not an admin."""
 
     def __init__(self) -> None:
-        super().__init__("You are not an admin (any more). Nothing was changed.")
+        super().__init__("Only admins can do this. Nothing was changed.")
 
 
 class NotFound(WebhookError):

@@ -32,7 +32,7 @@ def includes(hours: Hours, moment: datetime) -> bool:
         ValueError: The moment has no time zone.
     """
     if moment.tzinfo is None:
-        raise ValueError("A moment without a time zone is no moment.")
+        raise ValueError("Pass a moment with a time zone.")
     local = moment.astimezone(zone(hours.timezone))
     today, now = local.date(), local.time()
     yesterday = today - timedelta(days=1)

@@ -238,7 +238,7 @@ def test_a_closed_request_takes_no_edit(editable, alice):
 
 
 def test_who_is_no_reviewer_changes_nothing(editable, ada):
-    with pytest.raises(NotAllowed, match="not a reviewer"):
+    with pytest.raises(NotAllowed, match="Only reviewers"):
         propose(editable, ada)
 
 

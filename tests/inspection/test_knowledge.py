@@ -170,7 +170,7 @@ def test_what_is_malformed_is_refused_with_its_file_and_entry(read, text, what):
 def test_tables_that_are_unknown_or_missing_are_refused():
     schema = reads(loading.words)
 
-    with pytest.raises(MalformedTable, match=r"^ours.toml, valeu: There is no such table here\."):
+    with pytest.raises(MalformedTable, match=r"^ours.toml, valeu: Unknown table\."):
         load(schema, document("valeu = 'a'"))
     with pytest.raises(MalformedTable, match=r"^ours.toml: The tables 'value' are missing\.$"):
         load(schema, document(""))

@@ -121,7 +121,7 @@ def test_the_second_person_is_an_admin(proposal, alice):
 def test_a_proposal_of_somebody_who_is_no_admin_any_more_does_not_count(proposal, ada, eve):
     people.change_roles(ada, roles={}, by=make.BY)
 
-    with pytest.raises(NotPermitted, match="ada, who proposed this, is not an admin any more"):
+    with pytest.raises(NotPermitted, match="ada, who proposed this, is no longer an admin"):
         confirmed(proposal, eve)
 
 

@@ -73,7 +73,7 @@ class Asker:
                 response = await _core.decided(self._wait(pending, answer))
                 self.used.add(key)
                 return response
-            again = f"Asked again: {pending.id} was asked before and cannot be used any more."
+            again = f"Asked again: {pending.id} was asked before and can no longer be used."
             request = replace(request, evidence={**request.evidence, "asked_again": again})
         raise Undecided("This was asked too often. Nothing was approved. Start a new run.")
 
@@ -147,7 +147,7 @@ async def in_time(client: AsyncClient, answers: Iterable[ApprovalResponse]) -> N
     seen = await asyncio.gather(*(client.get(one.id) for one in approved))
     if not all(map(_in_time, seen)):
         raise TooLate(
-            "When the last answer came, an earlier approval could not be used any more. What "
+            "When the last answer came, an earlier approval could no longer be used. What "
             "it approved was not run. Call this again to ask again."
         )
 

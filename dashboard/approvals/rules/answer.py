@@ -20,7 +20,7 @@ from dashboard.approvals.rules.step import StepSaid
 from dashboard.audit.services import Actor
 from dashboard.policies.demands import Required
 
-NO_RIGHT = "You are not a reviewer (any more)."
+NO_RIGHT = "Only reviewers can decide."
 OWNER = (
     "You own {agent} or issued its token, and the policy requires somebody else to approve its "
     "requests."

@@ -53,7 +53,7 @@ def check_unused(approval: ApprovalRequest, now: datetime) -> None:
             raise RecallRefused(f"The agent started this at {at}, so it runs already or has run.")
     until = approval.decision.valid_until
     if until is None or until <= now:
-        raise RecallRefused("The time to start this is over, so it cannot run any more.")
+        raise RecallRefused("The time to start this is over, so it can no longer run.")
 
 
 def may_recall(approval: ApprovalRequest, person: User, now: datetime) -> bool:

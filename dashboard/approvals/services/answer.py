@@ -57,7 +57,7 @@ from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.statements import insert
 
-_NO_RIGHT = "You are not a reviewer (any more). Your decision was not recorded."
+_NO_RIGHT = "Only reviewers can decide. Your decision was not recorded."
 _NOT_RECORDED = "{} Your decision was not recorded."
 _END_UNSEEN = (
     "The policy requires the whole content to be in view before anybody approves. Your "

@@ -74,7 +74,7 @@ def hand_over(
     with transaction.atomic():
         approval, now = lock_open(approval_id, person)
         if not roles.may_decide(User.objects.get(pk=to.pk)):
-            raise NotAllowed(f"{to.username} is not a reviewer (any more). Nothing was changed.")
+            raise NotAllowed(f"{to.username} is not a reviewer. Nothing was changed.")
         earlier = assignment_of(approval)
         if earlier and earlier.person_id not in (person.pk, to.pk):
             raise AssignedToAnother(earlier)

@@ -34,7 +34,7 @@ from dashboard.statements import change, insert, rows
 VALID_FOR = timedelta(minutes=10)
 """How long an approval can be started after it was given."""
 
-_NO_RIGHT = "You are not a reviewer (any more). Nothing was changed."
+_NO_RIGHT = "Only reviewers can do this. Nothing was changed."
 _BATCH = 100
 
 
@@ -203,7 +203,7 @@ def lock_open(approval_id: UUID, person: User) -> tuple[ApprovalRequest, datetim
 
     Raises:
         NotFound: There is no such request.
-        NotAllowed: The person may not decide (any more).
+        NotAllowed: The person may not decide.
         AlreadyClosed: It was answered.
         TimeOver: Its time limit has passed.
     """

@@ -44,7 +44,7 @@ from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.inspecting import inspect
 
-_NO_RIGHT = "You are not a reviewer (any more). Your change was not recorded."
+_NO_RIGHT = "Only reviewers can change this. Your change was not recorded."
 _FORBIDDEN = "The policy rejects this: {}"
 _TOO_MANY = f"This request has {edit_rules.MOST_EDITS} changes already, the most it may have."
 

@@ -18,7 +18,7 @@ def place_hold(*, by: User, auth: str, reason: str = "") -> Hold:
     """Stop all approving and starting; doing it again changes nothing.
 
     Raises:
-        NotAllowed: The person is not an admin (any more).
+        NotAllowed: The person is not an admin.
     """
     with transaction.atomic():
         _check(by)
@@ -38,7 +38,7 @@ def lift_hold(*, by: User, auth: str) -> bool:
     """Let approving go on; returns whether there was a hold.
 
     Raises:
-        NotAllowed: The person is not an admin (any more).
+        NotAllowed: The person is not an admin.
     """
     with transaction.atomic():
         _check(by)
@@ -63,4 +63,4 @@ def _tell() -> None:
 
 def _check(person: User) -> None:
     if not roles.may_administer(User.objects.get(pk=person.pk)):
-        raise NotAllowed("You are not an admin (any more). Nothing was changed.")
+        raise NotAllowed("Only admins can do this. Nothing was changed.")

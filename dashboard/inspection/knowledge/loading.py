@@ -171,7 +171,7 @@ def load(schema: type[Schema], first: Document, *more: Document) -> Schema:
             if name == "effects":
                 continue
             if name not in known:
-                raise where.wrong(f"There is no such table here. Known are {_listed(known)}.")
+                raise where.wrong(f"Unknown table. Allowed: {_listed(known)}.")
             if document is not first and not known[name]["grows"]:
                 raise where.wrong("Only the first document may have this table.")
             read = known[name]["read"](value, where)

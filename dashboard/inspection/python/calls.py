@@ -475,7 +475,7 @@ def _attribute(call: Called) -> None:
         if not text.known:
             call.doubt("The name of the attribute is only known while running")
         elif text.value in PYTHON_MODULES.tricky:
-            call.doubt("This leads from one object to all others")
+            call.doubt("This attribute can reach every other object")
 
 
 def _set_attribute(call: Called) -> None:

@@ -23,7 +23,7 @@ _CODING = re.compile(r"[ \t\f]*#[^\n]{0,200}?coding[:=][ \t]*([-\w.]{1,60})")
 _LIMITS = re.compile(r"(?:f-string: )?too many")  # of Python's own parser, by what it says
 _NOT_PYTHON = doubt("does-not-parse", "This is not valid Python.")
 _TOO_NESTED = doubt("too-nested", "This Python is nested too deeply to be read.")
-_TOO_LARGE = doubt("too-large", "More lines of this are not valid Python than are read singly.")
+_TOO_LARGE = doubt("too-large", "Too many lines are not valid Python. The rest was not inspected.")
 _READ_ALIKE = frozenset(["utf-8", "utf8", "utf-8-sig", "ascii", "us-ascii"])
 
 

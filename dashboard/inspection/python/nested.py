@@ -74,7 +74,7 @@ class Nested:
         if not text.known:
             found.append(_doubt("Part of the command is only known while running."))
         elif program not in _KNOWN_PROGRAMS:
-            found.append(_doubt("What the program does that is run here was not read."))
+            found.append(_doubt("The program that is started here was not inspected."))
         return found
 
     def sql(self, text: Text) -> list[Finding]:

@@ -16,7 +16,7 @@ from dashboard.inspection.python.scopes import Position
 from dashboard.inspection.python.values import NAMESPACE
 
 _ESCAPES = "A module that can do harm is handed on, and cannot be followed"
-_LEADS = "This leads from one object to all others"
+_LEADS = "This attribute can reach every other object"
 
 
 class References:

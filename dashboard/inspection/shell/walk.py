@@ -20,7 +20,7 @@ from dashboard.inspection.shell.wrappers import assigning
 
 _REDIRECTS = {"file_redirect", "heredoc_redirect", "herestring_redirect"}
 WORDS_BEHIND = doubt(
-    "parsed-in-part", "Words stand behind a redirection where it is not clear whose they are."
+    "parsed-in-part", "Words after a redirection may belong to the command or to the redirection."
 )
 _CODE_IN_VALUE = doubt(
     "cannot-be-followed",

@@ -31,7 +31,7 @@ def set_webhook(*, agent: Agent, url: str, by: User, auth: str) -> tuple[Webhook
 
     Raises:
         AddressRefused: Nothing is sent to that address.
-        NotAllowed: The person is not an admin (any more).
+        NotAllowed: The person is not an admin.
     """
     _check(by)
     checked_url(url)
@@ -70,7 +70,7 @@ def new_secret(*, agent_id: int, at_once: bool, by: User, auth: str) -> str:
 
     Raises:
         NotFound: The agent has no webhook.
-        NotAllowed: The person is not an admin (any more).
+        NotAllowed: The person is not an admin.
     """
     webhook = _locked(agent_id, by)
     webhook.earlier_salt = "" if at_once else webhook.salt
@@ -92,7 +92,7 @@ def switch(*, agent_id: int, on: bool, by: User, auth: str) -> bool:
 
     Raises:
         NotFound: The agent has no webhook.
-        NotAllowed: The person is not an admin (any more).
+        NotAllowed: The person is not an admin.
     """
     webhook = _locked(agent_id, by)
     if webhook.is_active == on:
@@ -115,7 +115,7 @@ def send_again(*, agent_id: int, delivery_id: UUID, by: User, auth: str) -> Deli
     Raises:
         NotFound: There is no such delivery of this agent's webhook.
         NotSent: It waits to be sent already, or the webhook is off.
-        NotAllowed: The person is not an admin (any more).
+        NotAllowed: The person is not an admin.
     """
     webhook = _locked(agent_id, by)
     delivery = Delivery.objects.select_for_update().filter(pk=delivery_id, webhook=webhook).first()

@@ -19,13 +19,13 @@ LOOSEN, DISABLED = "loosen", "disabled"
 
 
 def check_admin(person: User) -> None:
-    """Refuse whoever is not an admin (any more).
+    """Refuse whoever is not an admin.
 
     Raises:
         NotPermitted: They are not.
     """
     if not roles.may_administer(User.objects.get(pk=person.pk)):
-        raise NotPermitted("You are not an admin (any more). Nothing was published.")
+        raise NotPermitted("Only admins can publish. Nothing was published.")
 
 
 def check_examples(rules: Iterable[Rule], *, not_done: str) -> None:

@@ -59,12 +59,12 @@ def confirm(
     """Publish what another admin proposed.
 
     Raises:
-        ExamplesFail: A rule does not do what its examples say (any more).
+        ExamplesFail: A rule does not do what its examples say.
         NotOpen: It was published or withdrawn already.
         Outdated: Another revision was published since it was proposed.
         SamePerson: It is one's own proposal.
         NotConfirmed: ``confirmed`` is not the word.
-        NotPermitted: One of the two is not an admin (any more).
+        NotPermitted: One of the two is not an admin.
     """
     policy = Policy.from_json(proposal.document)
     check_examples(policy.rules, not_done="Nothing was published")
@@ -92,7 +92,7 @@ def withdraw(proposal: PolicyProposal, *, person: User, by: Actor) -> None:
 
     Raises:
         NotOpen: It was published or withdrawn already.
-        NotPermitted: They are not an admin (any more).
+        NotPermitted: They are not an admin.
     """
     check_admin(person)
     open_one = _locked(proposal)
@@ -118,7 +118,7 @@ def _check_two_people(proposal: PolicyProposal, second: User) -> None:
         )
     if not roles.may_administer(first):
         raise NotPermitted(
-            f"{first.username}, who proposed this, is not an admin any more. Nothing was "
+            f"{first.username}, who proposed this, is no longer an admin. Nothing was "
             "published. Propose it again yourself and ask another admin."
         )
 

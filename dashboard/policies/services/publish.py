@@ -37,7 +37,7 @@ def publish(
         ExamplesFail: A rule does not do what its examples say.
         Outdated: Another revision was published since.
         NotConfirmed: It loosens something, and ``confirmed`` is not the word for that.
-        NotPermitted: The author is not an admin (any more).
+        NotPermitted: The author is not an admin.
     """
     check_examples(policy.rules, not_done="Nothing was published")  # may take long: no lock yet
     with transaction.atomic():

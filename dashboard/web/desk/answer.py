@@ -302,7 +302,7 @@ _ENDS = {
 
 _NOTHING_RAN = "Nothing was approved, so nothing may run."
 
-_NO_MORE = "It cannot be started any more."
+_NO_MORE = "It can no longer be started."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -234,7 +234,7 @@ MOST_OVER = 50
 
 _LONGEST_VALUE_LISTED = 400
 
-_IDLE = "{} is no longer a reviewer, so this answers nothing until they are one again."
+_IDLE = "Inactive: {} is no longer a reviewer."
 
 
 @dataclass(frozen=True, slots=True)

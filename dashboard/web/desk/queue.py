@@ -70,13 +70,13 @@ MOST_PAGES = 10_000
 TABS = ("waiting", "assigned", "snoozed", "abandoned", "decided")
 
 _LEFT_OUT = {
-    "show": "There is no such tab, so this is what waits.",
+    "show": "Unknown tab. Showing the requests that wait.",
     "agent": "There is no agent of that name, so the list holds those of all agents.",
     "kind": "There is no such kind of request, so the list holds all kinds.",
     "capability": "That cannot be the name of a capability, so the list holds all of them.",
     "severity": "There is no such severity, so the list holds all of them.",
-    "mine": "What needs you is asked for by mine=1, so the list holds what others answer too.",
-    "group": "There is no group of that name, so the list holds what any group answers.",
+    "mine": 'Unknown value for "mine". Showing all requests.',
+    "group": "Unknown group. Showing the requests of all groups.",
     "q": f"A search is text of at most {LONGEST_SEARCH} characters, so nothing was searched for.",
     "order": "There is no such order, so what has the least time left comes first.",
     "page": "There is no such page, so this is the first.",

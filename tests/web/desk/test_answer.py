@@ -245,7 +245,7 @@ def test_who_does_not_review_is_refused(browser_of, ask, answer, role):
     response = answer(browser_of(make.person("r", **{role: True})), ask())
 
     assert (response.status_code, Decision.objects.count()) == (403, 0)
-    assert "You are not a reviewer" in refusal(response)
+    assert "Only reviewers can decide" in refusal(response)
 
 
 def test_an_answer_to_nothing_is_not_found(browser):

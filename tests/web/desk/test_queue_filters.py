@@ -138,13 +138,13 @@ def test_filters_hold_together(browser, ask):
 @pytest.mark.parametrize(
     ("address", "sentence"),
     [
-        ("show=x", "There is no such tab"),
+        ("show=x", "Unknown tab."),
         ("agent=x", "There is no agent of that name"),
         ("kind=x", "There is no such kind"),
         ("capability=%00", "That cannot be the name"),
         ("severity=info", "There is no such severity"),
-        ("mine=yes", "What needs you"),
-        ("group=x", "There is no group of that name"),
+        ("mine=yes", 'Unknown value for "mine"'),
+        ("group=x", "Unknown group."),
         ("q=%00", "A search is text"),
         ("q=" + "x" * 201, "A search is text"),
         ("order=x", "There is no such order"),

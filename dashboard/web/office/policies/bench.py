@@ -121,7 +121,7 @@ _GONE = (
     "tried. Choose another one."
 )
 
-_OF_BEFORE = "This revision cannot be read by this version any more. Nothing was tried."
+_OF_BEFORE = "This version can no longer read this revision. Nothing was tried."
 
 _ID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 
@@ -389,11 +389,14 @@ def _demanded(demands: Required) -> Iterator[str]:
     for circle in demands.circles:
         later = " or ".join(circle.later)
         yield (
-            f"Who approves is a member of {' or '.join(circle.groups)}"
-            + (f", after {length(int(circle.later_from_s))} also of {later}." if later else ".")
+            f"Approvers must be members of {' or '.join(circle.groups)}"
+            + (f", or after {length(int(circle.later_from_s))} of {later}." if later else ".")
         )
-    yield f"The agent's owner {'may approve' if demands.owner_may_approve else 'does not count'}."
-    yield f"Who edits it {'may approve' if demands.editor_may_approve else 'does not count'}."
+    for who, counts in (
+        ("agent's owner", demands.owner_may_approve),
+        ("editor", demands.editor_may_approve),
+    ):
+        yield f"An approval of the {who} {'counts' if counts else 'does not count'}."
     if demands.time_limit_s is not None:
         yield f"It expires after {length(demands.time_limit_s)} at the latest."
     if demands.reason_required:

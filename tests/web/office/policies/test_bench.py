@@ -64,7 +64,7 @@ def test_what_a_review_asks_for_is_said_in_words(attempt, read):
 
     answer = read(attempt(), "answer")
     assert "A person is asked. 2 different people approve." in answer
-    assert "Who approves is a member of operators." in answer
+    assert "Approvers must be members of operators." in answer
     assert "A reason is needed to approve." in answer
 
 
