@@ -129,7 +129,7 @@ class House:
         self.listener = None if options["listens_itself"] else _listen(0)
         port = self.listener.getsockname()[1] if self.listener else _free_port()
         self.url = f"http://127.0.0.1:{port}"
-        self.environment = _environment(folder, database_url, self.url) | options["environment"]
+        self.environment = environment_of(folder, database_url, self.url) | options["environment"]
         shared = ["--fd", str(self.listener.fileno())] if self.listener else []
         limited = ["sh", "-c", f'ulimit -n {options["files"]} && exec "$@"', "sh"]
         self.program = [*(limited if options["files"] else []), *MANAGE]
@@ -380,11 +380,11 @@ def _data(*, fresh):
     own = Path(tempfile.mkdtemp(prefix="dashboard-"))
     if template:
         shutil.copytree(template, own, dirs_exist_ok=True)
-    url = _create_database(template_url)
+    url = create_database(template_url)
     try:
         yield own, url, known
     finally:
-        _drop_database(url)
+        drop_database(url)
         shutil.rmtree(own, ignore_errors=True)
 
 
@@ -392,12 +392,12 @@ def _data(*, fresh):
 def _prepared():
     folder = Path(tempfile.mkdtemp(prefix="dashboard-template-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    url = _create_database()
-    atexit.register(_drop_database, url)
+    url = create_database()
+    atexit.register(drop_database, url)
     done = subprocess.run(
         [*MANAGE, "shell", "-v0", "-c", PREPARE],
         cwd=ROOT,
-        env=_environment(folder, url, ""),
+        env=environment_of(folder, url, ""),
         check=False,
         capture_output=True,
         text=True,
@@ -406,7 +406,7 @@ def _prepared():
     return folder, url, json.loads(done.stdout)
 
 
-def _create_database(template=""):
+def create_database(template=""):
     """Make a database of our own, like ``template``; returns its address, "" for SQLite."""
     if not POSTGRESQL:
         return ""
@@ -415,7 +415,7 @@ def _create_database(template=""):
     return urlunsplit(urlsplit(DATABASE_URL)._replace(path=f"/{name}"))
 
 
-def _drop_database(url):
+def drop_database(url):
     if url:
         _administer(f"DROP DATABASE {_name(url)} WITH (FORCE)")
 
@@ -432,7 +432,7 @@ def _name(url):
     return urlsplit(url).path.lstrip("/")
 
 
-def _environment(folder, database_url, url):
+def environment_of(folder, database_url, url):
     """What a server reads, and nothing that the tests' own environment says about it."""
     inherited = {k: v for k, v in os.environ.items() if k not in {"SECRET_KEY", "DEBUG"}}
     own = {"DASHBOARD_DATA_DIR": str(folder), "PUBLIC_URL": url, "PYTHONUNBUFFERED": "1"}

@@ -6,7 +6,6 @@ import pytest
 import pytest_asyncio
 
 from tests.browser.conftest import PHONE, expect
-from tests.browser.house import open_house
 from tests.browser.test_looks import serious
 
 # A browser whose answer to "may this page notify?" and whose sight the test decides.
@@ -26,18 +25,6 @@ Object.defineProperty(document, "hidden", { get: () => window.isAway === true })
 """
 LOOK = "(away) => { isAway = away; document.dispatchEvent(new Event('visibilitychange')); }"
 GAP_MS = 10_000
-
-
-@pytest.fixture(scope="module")
-def house(installed):
-    """A dashboard where nothing ends sooner than what a test asks."""
-    with open_house() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def cookies(house):
-    return {"alice": house.sign_in("alice"), "aud": house.sign_in("aud", ["auditor"])}
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -7,22 +7,9 @@ from uuid import uuid4
 import pytest
 
 from tests.browser.conftest import PHONE, armed, expect
-from tests.browser.house import open_house
 from tests.browser.test_looks import serious
 
 HIGH = {"code": "import shutil\nshutil.rmtree('/data')\n", "language": "python"}
-
-
-@pytest.fixture(scope="module")
-def house(installed):
-    """A dashboard where nobody else asks for anything, so that what waits can be counted."""
-    with open_house() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def cookies(house):
-    return {"alice": house.sign_in("alice")}
 
 
 @pytest.fixture
