@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
@@ -44,11 +45,17 @@ def wrong_address(request: HttpRequest, came: Sequence[tuple[str, str]]) -> Http
     path = request.get_full_path() if request.method in {"GET", "HEAD"} else "/"
     context = {
         "public_url": settings.PUBLIC_URL,
+        "is_local": _is_local(settings.PUBLIC_URL),
         "open": settings.PUBLIC_URL + path,
         "came": shown,
     }
     page = render_to_string("errors/address.html", context)
     return HttpResponse(page, status=HTTPStatus.MISDIRECTED_REQUEST)
+
+
+def _is_local(url: str) -> bool:
+    """Whether an address leads to the very machine whose browser opens it."""
+    return urlsplit(url).netloc.rpartition(":")[0] in settings.LOOPBACK_HOSTS
 
 
 def wrong_origin(request: HttpRequest) -> HttpResponse:

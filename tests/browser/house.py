@@ -101,9 +101,9 @@ class House:
 
 
 @contextmanager
-def open_house():
+def open_house(**environment):
     """Start a dashboard of our own."""
-    with serving.serve(environment={"PENDING_PER_TOKEN": "1000"}) as served:
+    with serving.serve(environment={"PENDING_PER_TOKEN": "1000", **environment}) as served:
         house = House(served)
         with house.api:
             yield house

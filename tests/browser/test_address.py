@@ -1,8 +1,11 @@
 """Under another address: the browser goes on to the right one, or the page says what hides it."""
 
+import secrets
+
 import httpx2
 
 from tests.browser.conftest import expect
+from tests.browser.house import open_house
 
 
 async def test_another_name_of_the_address_leads_to_it(house, visit):
@@ -29,3 +32,16 @@ async def test_behind_a_proxy_that_hides_the_address_the_page_stays_and_says_so(
     await expect(page.get_by_text("localhost:1")).to_be_visible()
     await page.wait_for_load_state("networkidle")
     assert page.url == f"{house.url}/sign-in"
+
+
+async def test_two_dashboards_on_one_host_keep_two_sessions(house, visit):
+    with open_house(SECRET_KEY=secrets.token_urlsafe(48)) as other:
+        page = await visit("/", "alice")
+        await page.context.add_cookies(other.sign_in("carol"))
+
+        for ours in (other, house, other):
+            await page.goto(ours.url)
+            await page.locator("#live[data-state=live]").wait_for()
+
+        names = {cookie["name"] for cookie in await page.context.cookies()}
+        assert {house.served.cookie_names[0], other.served.cookie_names[0]} <= names

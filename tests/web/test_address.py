@@ -30,6 +30,7 @@ def test_a_host_that_is_not_the_address_is_refused_and_never_redirected(client, 
     assert response.status_code == 421
     assert facts(response) == {"Set": "PUBLIC_URL=http://127.0.0.1:8000", "Host": host}
     assert read(response).one("a")["href"] == "http://127.0.0.1:8000/approvals?tab=mine"
+    assert "works only in a browser on the server's own machine" in read(response).text
     [line] = said()
     assert f"Host {host!r}" in line
     assert "PUBLIC_URL (http://127.0.0.1:8000)" in line
