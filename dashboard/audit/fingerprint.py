@@ -19,13 +19,13 @@ def fingerprint(values: Mapping[str, Any], key: str = "") -> str:
 
     Args:
         values: The columns.
-        key: Hexadecimal digits. With it this is an HMAC-SHA256, and nobody who lacks the key can
+        key: Any text. With it this is an HMAC-SHA256, and nobody who lacks the key can
             find out by trying what stood in a row that is gone. Without it, a SHA-256.
     """
     plain = {name: _plain(value) for name, value in values.items()}
     text = json.dumps(plain, ensure_ascii=True, separators=(",", ":"), sort_keys=True)
     if key:
-        return hmac.new(bytes.fromhex(key), text.encode(), hashlib.sha256).hexdigest()
+        return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -7,6 +7,7 @@ page can draw as plain text leaves it, and PNG pictures, which are drawn anew el
 from __future__ import annotations
 
 import base64
+import gc
 import hashlib
 import json
 import re
@@ -131,6 +132,7 @@ def parse(body: bytes, members: Callable[[_Members], dict[str, Any]] | None = No
     Raises:
         JsonError: It is not UTF-8, not JSON, or deeper than ``MOST_LEVELS``.
     """
+    gc.disable()  # it would walk over millions of lists, again and again, and find nothing
     try:
         text = body.decode("utf-8-sig")
         notebook = json.loads(text, parse_int=_number, object_pairs_hook=members)
@@ -142,6 +144,8 @@ def parse(body: bytes, members: Callable[[_Members], dict[str, Any]] | None = No
         raise JsonError("not_json", f"The notebook is not valid JSON: {error}.") from None
     except RecursionError:
         raise JsonError("too_deep", _TOO_DEEP) from None
+    finally:
+        gc.enable()
     level = [notebook]
     for _ in range(MOST_LEVELS + 1):
         level = [inner for value in level for inner in _inside(value)]

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from dashboard.inspection.knowledge import SECRETS
-from dashboard.inspection.python_tree import parse
 
 Run = tuple[int, int]
 
@@ -108,7 +107,7 @@ def _literals(source: str) -> Iterator[Run]:
     """Yield where each string literal of one line stands; parts of f-strings are none."""
     lines = source.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
-    tree = parse(source)
+    tree = ast.parse(source)
     inside = {
         id(part)
         for node in ast.walk(tree)

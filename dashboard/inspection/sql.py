@@ -35,6 +35,7 @@ _CLIENT_RUNS_LATER = re.compile(r"\\!|\\g\w*\s*\||\\gexec\b")
 _NOT_PARSED = "Is not SQL in any dialect that we read."
 _TEMPLATED = doubt("parsed-in-part", "Is a template, which was read as if it were filled in.")
 _READ_DIFFERENTLY = "Means one thing in one dialect of SQL and cannot be read in another."
+_TOO_NESTED = doubt("too-nested", "This SQL is nested too deeply to be read.")
 _HIDDEN_COMMENT = doubt(
     "cannot-be-followed", "Holds a comment that some databases run as a statement."
 )
@@ -260,9 +261,12 @@ def _inspect(text: str, dialect: str | None, notes: Notes) -> None:
     for reading in readings:
         for part in reading.parts:
             with notes.at(*part.lines):
-                # What one dialect merely fails to read, another one has read.
+                # What one dialect merely fails to read, another one has read: unless it was too
+                # deep, for then it may be a mere comment in the other.
                 other = understood and not reading.whole
-                notes.add(*(e for e in part.effects if not (other and e.is_doubt)))
+                dropped = (e for e in part.effects if e.is_doubt and e is not _TOO_NESTED)
+                left_out = set(dropped) if other else set()
+                notes.add(*(e for e in part.effects if e not in left_out))
 
 
 def _unparsed(text: str, sentence: str) -> Effect:
@@ -281,10 +285,14 @@ def _read(text: str, dialect: str, known: _Known) -> _Reading:
         key = tuple((token.token_type, token.text) for token in tokens)
         effects = known.get(key)
         if effects is None:
-            tree, understood = _parse(reader, tokens, text)
             source = text[tokens[0].start : tokens[-1].end + 1]
-            effects = tuple(effects_of(tree, source)) if tree is not None else ()
-            understood = understood and NOT_TYPED not in effects
+            try:
+                tree, understood = _parse(reader, tokens, text)
+            except RecursionError:
+                effects, understood = (_TOO_NESTED, *mentioned(source)), False
+            else:
+                effects = tuple(effects_of(tree, source)) if tree is not None else ()
+                understood = understood and NOT_TYPED not in effects
             whole &= understood
             known |= {key: effects} if understood else {}
         parts.append(_Part((tokens[0].line, tokens[-1].line), effects))
@@ -292,15 +300,24 @@ def _read(text: str, dialect: str, known: _Known) -> _Reading:
 
 
 def _parse(reader: Dialect, tokens: list[Token], text: str) -> tuple[exp.Expr | None, bool]:
+    """Return a statement's tree, if there is one, and whether all of it was understood.
+
+    Raises:
+        RecursionError: It is nested deeper than the parser or we read.
+    """
     # Warnings are kept by the parser; an exception would lose what was understood.
     parser = reader.parser(error_level=ErrorLevel.WARN)
     try:
         trees = parser.parse(tokens, text)
+    except RecursionError:
+        raise
     except Exception:  # noqa: BLE001 - it also stumbles over what it warned of
         return None, False
     tree = trees[0] if trees else None
-    if tree is None or _is_too_nested(tree):
+    if tree is None:
         return None, False
+    if _is_too_nested(tree):
+        raise RecursionError
     return tree, not parser.errors
 
 

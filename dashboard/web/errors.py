@@ -55,7 +55,7 @@ def wrong_address(request: HttpRequest, came: Sequence[tuple[str, str]]) -> Http
 
 def _is_local(url: str) -> bool:
     """Whether an address leads to the very machine whose browser opens it."""
-    return urlsplit(url).netloc.rpartition(":")[0] in settings.LOOPBACK_HOSTS
+    return urlsplit(url).hostname in {host.strip("[]") for host in settings.LOOPBACK_HOSTS}
 
 
 def wrong_origin(request: HttpRequest) -> HttpResponse:

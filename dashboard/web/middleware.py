@@ -85,12 +85,16 @@ def _other_address(request: HttpRequest) -> Iterator[tuple[str, str]]:
         host = request.get_host()
     except DisallowedHost:
         host = ""
-    is_ours = host == settings.PUBLIC_URL.partition("://")[2]
+    scheme, _, ours = settings.PUBLIC_URL.partition("://")
+    # Some proxies name the usual port too; browsers never do.
+    usual = ":443" if scheme == "https" else ":80"
+    is_ours = host.lower().removesuffix(usual) == ours
     if not is_ours and (request.method in _SAFE or not host):
         yield "Host", host or request.headers.get("Host", "none")
     # What some proxies tell when they cut a path off, under which our links lead nowhere.
-    if prefix := request.headers.get("X-Forwarded-Prefix", "").strip("/"):
-        yield "X-Forwarded-Prefix", f"/{prefix}"
+    prefix = request.headers.get("X-Forwarded-Prefix", "")
+    if prefix.strip("/, "):
+        yield "X-Forwarded-Prefix", prefix
 
 
 def exact_origin(get_response: GetResponse) -> GetResponse:

@@ -5,7 +5,11 @@ const wanted = new URL(document.body.dataset.publicUrl);
 const isLoopback = (name) => ["localhost", "127.0.0.1", "[::1]"].includes(name);
 
 // From another machine, 127.0.0.1 would be that machine.
+// A redirect may lead back here under the same wrong name: once is enough.
+const ledOnAt = Number(sessionStorage.getItem("approvals:led-on"));
+const isBack = Date.now() - ledOnAt < 10_000;
 const canBeReached = !isLoopback(wanted.hostname) || isLoopback(location.hostname);
-if (location.host !== wanted.host && canBeReached) {
+if (location.host !== wanted.host && canBeReached && !isBack) {
+  sessionStorage.setItem("approvals:led-on", String(Date.now()));
   location.replace(wanted.origin + location.pathname + location.search);
 }

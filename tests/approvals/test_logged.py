@@ -242,6 +242,44 @@ def test_requests_that_are_older_than_the_keys_have_the_fingerprints_they_had(to
     assert fingerprint_of(decision) == rules.fingerprint(values)
 
 
+def test_what_an_older_server_wrote_meanwhile_is_no_difference(token, ada, monkeypatch):
+    approval = make.pending(token)
+    plain = lambda row: rules.fingerprint(  # noqa: E731 - as it was
+        {name: field.to_python(getattr(row, name)) for name, field in rules._of(type(row))}
+    )
+    for module in ("closing", "answer"):
+        monkeypatch.setattr(f"dashboard.approvals.services.{module}.fingerprint_of", plain)
+    make.decided(approval, ada, Status.REJECTED, reason="Too risky.")
+    said = entry("approval.rejected")
+
+    assert [one.said for _, found in services.compare() for one in found] == []
+    assert texts_of([said]) == {said.seq: ("Too risky.", True)}
+
+
+@pytest.mark.parametrize("key", ["zz", "", "0" * 64, "\u00e9"])
+def test_a_key_that_was_changed_is_a_difference_and_breaks_no_page(token, ada, key):
+    make.decided(make.pending(token), ada, Status.REJECTED, reason="Too risky.")
+    guards.remove()
+    ApprovalRequest.objects.update(log_key=key)
+    said = entry("approval.rejected")
+
+    assert texts_of([said]) == {said.seq: ("Too risky.", False)}
+    assert [one.said for _, found in services.compare() for one in found] != []
+
+
+def test_a_note_that_was_changed_is_a_difference(token, ada, bob):
+    approval = make.pending(token)
+    services.hand_over(
+        approval_id=approval.pk, person=ada, auth=AUTH, to=bob, note="You know the magnet."
+    )
+    before = [one.said for _, found in services.compare() for one in found]
+    Assignment.objects.update(note="Approve it at once.")
+
+    [found] = [one.said for _, found in services.compare() for one in found]
+    assert before == []
+    assert found.endswith("whom it was handed over to, or the note, is not what the log says")
+
+
 def test_a_reason_is_read_from_its_row(token, ada):
     make.decided(make.pending(token), ada, Status.REJECTED, reason="Too risky.")
     said = entry("approval.rejected")

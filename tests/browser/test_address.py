@@ -34,12 +34,29 @@ async def test_behind_a_proxy_that_hides_the_address_the_page_stays_and_says_so(
     assert page.url == f"{house.url}/sign-in"
 
 
+async def test_whoever_is_led_back_by_a_redirect_can_read_why(house, visit):
+    page = await visit("/sign-in", name="")
+    wrong = house.url.replace("127.0.0.1", "localhost")
+    loads = []
+
+    async def back(route):
+        loads.append(route.request.url)
+        await route.fulfill(status=301, headers={"location": f"{wrong}/sign-in"})
+
+    await page.route(f"{house.url}/sign-in", back)
+    await page.goto(f"{wrong}/sign-in")
+
+    await expect(page.get_by_role("heading", name="This is not the address")).to_be_visible()
+    await page.wait_for_timeout(1000)
+    assert len(loads) == 1
+
+
 async def test_two_dashboards_on_one_host_keep_two_sessions(house, visit):
     with open_house(SECRET_KEY=secrets.token_urlsafe(48)) as other:
         page = await visit("/", "alice")
         await page.context.add_cookies(other.sign_in("carol"))
 
-        for ours in (other, house, other):
+        for ours in (other, house, other, house):
             await page.goto(ours.url)
             await page.locator("#live[data-state=live]").wait_for()
 

@@ -109,3 +109,9 @@ def test_a_token_of_this_dashboard_is_found_in_python():
     (finding,) = inspect_code(f"value = 'dash_{LETTERS}'", "python")
 
     assert (finding.name, finding.severity) == ("credentials", Severity.MEDIUM)
+
+
+def test_a_secret_beside_code_that_is_too_deep_to_be_inspected_is_found():
+    source = "password = 'hunter2hunter2hunter2'\nx = " + "1+" * 1500 + "1"
+
+    assert [source[slice(*run)] for run in secrets_in_python(source)] == ["hunter2hunter2hunter2"]

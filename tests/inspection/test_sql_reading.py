@@ -177,7 +177,15 @@ def test_statements_are_read_up_to_a_depth_that_is_ours(opening):
         return f"DELETE FROM a WHERE {opening * levels}c = 2{')' * levels}"
 
     assert names(delete((MOST_LEVELS - 10) // 2)) == {"sql-delete"}
-    assert names(delete((MOST_LEVELS + 10) // 2)) == {"does-not-parse", "sql-delete"}
+    assert names(delete((MOST_LEVELS + 10) // 2)) == {"does-not-parse", "too-nested", "sql-delete"}
+
+
+@pytest.mark.parametrize("levels", [MOST_LEVELS, 300, 3000])
+@pytest.mark.parametrize("comment", ["# ", "--1, "])
+def test_what_is_too_deep_in_one_dialect_is_no_mere_comment_of_another(levels, comment):
+    call = f"{'(' * levels}lo_export(1, '/etc/x'){')' * levels}"
+
+    assert names(f"SELECT 1 {comment}{call}") & {"too-nested", "file-write"}
 
 
 def test_a_long_condition_that_holds_for_every_row_is_still_seen():

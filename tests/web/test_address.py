@@ -36,6 +36,27 @@ def test_a_host_that_is_not_the_address_is_refused_and_never_redirected(client, 
     assert "PUBLIC_URL (http://127.0.0.1:8000)" in line
 
 
+@pytest.mark.parametrize(
+    ("public", "host"),
+    [
+        ("https://gate.example", "gate.example:443"),
+        ("http://gate.example", "gate.example:80"),
+        ("https://gate.example", "GATE.example"),
+    ],
+)
+def test_the_usual_port_and_capitals_are_the_same_address(client, db, settings, public, host):
+    settings.PUBLIC_URL, settings.ALLOWED_HOSTS = public, ["gate.example"]
+
+    assert client.get("/sign-in", HTTP_HOST=host, secure=True).status_code == 200
+
+
+@pytest.mark.parametrize("prefix", ["/", "/, /"])
+def test_a_prefix_that_is_none_is_no_path(client, db, prefix):
+    response = client.get("/sign-in", HTTP_HOST=OURS, HTTP_X_FORWARDED_PREFIX=prefix)
+
+    assert response.status_code == 200
+
+
 def test_a_host_that_nobody_allowed_is_told_the_same_and_stays_forbidden(client, settings, said):
     before = list(settings.ALLOWED_HOSTS)
     response = client.get("/", HTTP_HOST="abc.tunnel.example")
@@ -66,7 +87,7 @@ def test_below_a_path_it_says_that_it_needs_an_address_of_its_own(client, said):
     response = client.get("/", HTTP_HOST=OURS, HTTP_X_FORWARDED_PREFIX="/approvals/")
 
     assert response.status_code == 421
-    assert facts(response)["X-Forwarded-Prefix"] == "/approvals"
+    assert facts(response)["X-Forwarded-Prefix"] == "/approvals/"
     assert "cannot be served below a path" in read(response).text
     assert len(said()) == 1
 

@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 
 from approval_client.wire import parse_json
 from dashboard.approvals.models import FINAL, Assignment, Decision, Recall, Vote
-from dashboard.approvals.rules.fingerprint import fingerprint_of
+from dashboard.approvals.rules.fingerprint import fits
 from dashboard.audit.models import AuditEntry
 
 
@@ -94,6 +94,6 @@ def _texts(kind: _Kind, entries: Sequence[AuditEntry]) -> Iterator[tuple[int, Lo
         mine = [
             row for row in rows[entry.subject] if kind.by is None or kind.by(row) == entry.actor
         ]
-        same = [row for row in mine if fingerprint_of(row) == details.get("row")]
+        same = [row for row in mine if fits(row, details.get("row"))]
         for row in (same or ([] if kind.is_replaced else mine))[:1]:
             yield entry.seq, LoggedText(getattr(row, kind.column), is_as_logged=bool(same))

@@ -28,6 +28,7 @@ from dashboard.accounts.tokens import token_fingerprint
 from dashboard.approvals.models import (
     FINAL,
     ApprovalRequest,
+    Assignment,
     Decision,
     Edit,
     Grant,
@@ -40,7 +41,7 @@ from dashboard.approvals.models import (
     Recall,
     Vote,
 )
-from dashboard.approvals.rules.fingerprint import fingerprint_of
+from dashboard.approvals.rules.fingerprint import fits
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Report
 from dashboard.policies.demands import Required
@@ -132,6 +133,7 @@ class _Rows:
             "decision__repeats",
             "closing",
             "recall__person",
+            "assignment",
         )
         self.requests = requests.in_bulk(list(ids))
         self.stories = _stories(str(pk) for pk in ids)
@@ -190,6 +192,7 @@ class _Request:
         yield from self._voted()
         yield from self._reported()
         yield from self._recalled()
+        yield from self._handed_over()
         yield from self._time(submitted[0])
 
     def _asked(self, entry: Said) -> Iterator[str]:
@@ -319,7 +322,7 @@ class _Request:
         )
         if said != rows or other:
             yield "the votes for it are not those in the log"
-        elif any(p and p != fingerprint_of(v) for p, v in zip(prints, votes, strict=True)):
+        elif any(p and not fits(v, p) for p, v in zip(prints, votes, strict=True)):
             yield "a vote for it is not what the log says"
 
     def _reported(self) -> Iterator[str]:
@@ -347,6 +350,14 @@ class _Request:
             if (recall.seq, by, recall.agent_id) != place or _differs(entry, recall):
                 yield "who took it back, when or why is not what the log says"
 
+    def _handed_over(self) -> Iterator[str]:
+        """Compare who is on it with the entry of the hand-over, as long as that is the last."""
+        given = self.story.last("approval.claimed", "approval.taken_over", "approval.handed_over")
+        assignment: Assignment | None = getattr(self.approval, "assignment", None)
+        is_last = given is not None and given.action == "approval.handed_over"
+        if given and is_last and assignment and _differs(given, assignment):
+            yield "whom it was handed over to, or the note, is not what the log says"
+
     def _time(self, submitted: Said) -> Iterator[str]:
         """Follow the time limit through extensions, and through policies that shortened it."""
         if "expires_at" not in submitted.details:
@@ -371,7 +382,7 @@ def _vote_as_said(vote: Vote) -> tuple[str, str]:
 
 
 def _differs(entry: Said, row: Model, name: str = "row") -> bool:
-    return name in entry.details and entry.details[name] != fingerprint_of(row)
+    return name in entry.details and not fits(row, entry.details[name])
 
 
 def _detailed(entry: Said, said: Mapping[str, Any]) -> list[str]:
