@@ -65,7 +65,7 @@ make.decided(make.pending(token), bob, Status.REJECTED, reason="Too risky.")
 moved = call("move")
 make.decided(moved, ada, reason="Moves little.")
 make.decided(moved, bob)
-make.decided(call("move"), ada)
+make.decided(call("move", time_limit_s=5), ada)  # open, and overdue whenever it is upgraded
 call("read")
 call("dump")
 services.cancel(approval_id=make.pending(token).pk, token=token, reason="Not needed.")
@@ -75,14 +75,15 @@ same = {"content": {"code": "print(5)", "language": "python"}, "accepts_grants":
 terms = Terms(scope=Scope.CONTENT, this_run=False, most_uses=10)
 make.decided(make.pending(token, **same), bob, remember=terms)
 make.pending(token, **same)  # answered by what was remembered
-handed = make.pending(token)
+handed = make.pending(token, time_limit_s=5)
 services.hand_over(approval_id=handed.pk, person=ada, auth=AUTH, to=bob, note="You know it.")
 services.place_hold(by=ada, auth=AUTH, reason="beam dump")
 services.lift_hold(by=ada, auth=AUTH)
 body = notebooks.notebook(notebooks.code("print(6)"))
 services.send_notebook(token=token, digest=notebooks.digest_of(body), body=body)
 make.pending(
-    token, content={"code": "print(6)"}, evidence={"notebook": notebooks.digest_of(body)}
+    token, content={"code": "print(6)"}, evidence={"notebook": notebooks.digest_of(body)},
+    time_limit_s=5,
 )
 head = AuditHead.objects.get()
 print("HEAD", json.dumps([head.seq, head.hash]))
