@@ -61,6 +61,9 @@ def pytest_collection_modifyitems(config, items):
     if other:
         config.hook.pytest_deselected(items=other)
         items[:] = [item for item in items if item not in other]
+    if config.getoption("--long"):  # as long as it takes
+        for item in items:
+            item.add_marker(pytest.mark.timeout(0))
 
 
 class Rooms(LoadScopeScheduling):
