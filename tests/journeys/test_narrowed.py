@@ -90,7 +90,9 @@ async def goes_on_from(person, open_now, way):
     """Wait until another request is open; one that was withdrawn meanwhile is left by its link."""
     page = person.page
     another = page.locator(f"#request:not([data-id='{open_now}'])")
-    withdrawn = page.get_by_text("Withdrawn by the agent")
+    # Of the one that is open: elsewhere on the page others are withdrawn too.
+    present = page.locator(f"#request[data-id='{open_now}']")
+    withdrawn = present.get_by_text("Withdrawn by the agent")
     await another.or_(withdrawn).first.wait_for()
     if await withdrawn.count():
         link = person.link("Next request")
