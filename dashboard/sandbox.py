@@ -197,7 +197,9 @@ class _Pool:
                 self._end(worker)
             self._slots.put(healthy)
         if not returned:
-            raise CallFailed(f"{dotted_name} failed: {body.decode(errors='replace')}.")
+            # Memory that was not enough says something of what was given, and not of the function.
+            kind = SandboxError if body.startswith(b"MemoryError ") else CallFailed
+            raise kind(f"{dotted_name} failed: {body.decode(errors='replace')}.")
         return body
 
     def close(self) -> None:

@@ -8,18 +8,14 @@ import ssl
 import subprocess
 import time
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 import httpx2
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from tests.certificates import self_signed
 from tests.serving import serve
 
 pytestmark = pytest.mark.engine("sqlite")  # not about databases
@@ -90,21 +86,7 @@ WAYS = {
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
     """A file with a certificate that somebody signed themselves, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    plain = (pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    file = tmp_path_factory.mktemp("tls") / "proxy.pem"
-    file.write_bytes(made.public_bytes(pem) + key.private_bytes(*plain))
-    return file
+    return self_signed(NAME, tmp_path_factory.mktemp("tls") / "proxy.pem")
 
 
 @pytest.fixture(scope="module")

@@ -3,38 +3,20 @@
 import asyncio
 import socket
 import ssl
-from datetime import UTC, datetime, timedelta
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from dashboard.notifications import sending
+from tests.certificates import self_signed
 from tests.notifications.conftest import hosted
 
 NAME = "host.example.org"
-PEM = serialization.Encoding.PEM
 
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
     """A file with a certificate that somebody signed themselves, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    plain = (PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    file = tmp_path_factory.mktemp("tls") / "host.pem"
-    file.write_bytes(made.public_bytes(PEM) + key.private_bytes(*plain))
-    return file
+    return self_signed(NAME, tmp_path_factory.mktemp("tls") / "host.pem")
 
 
 @pytest.fixture

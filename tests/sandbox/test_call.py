@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dashboard import sandbox
-from dashboard.sandbox import DeadlineExceeded, SandboxError
+from dashboard.sandbox import CallFailed, DeadlineExceeded, SandboxError
 
 TARGETS = "tests.sandbox.targets"
 
@@ -97,7 +97,7 @@ def test_a_killed_worker_is_replaced(pool):
 
 
 def test_a_failure_says_where_but_never_quotes_what_was_read(pool):
-    with pytest.raises(SandboxError) as failure:
+    with pytest.raises(CallFailed) as failure:
         run(pool, "fail", b"password")
 
     assert str(failure.value).startswith(f"{TARGETS}.fail failed: KeyError at targets.py:")
@@ -128,8 +128,9 @@ def test_a_worker_that_died_between_calls_is_not_noticed_by_the_next_one(pool):
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS has no RLIMIT_AS")
 def test_memory_is_limited(pool):
-    with pytest.raises(SandboxError, match=r"hoard failed: MemoryError at "):
+    with pytest.raises(SandboxError, match=r"hoard failed: MemoryError at ") as failure:
         run(pool, "hoard")
+    assert not isinstance(failure.value, CallFailed)  # it is no fault of the function
 
 
 def test_a_result_that_is_too_large_is_refused(pool):
