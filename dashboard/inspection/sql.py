@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import combinations, starmap
 from typing import NamedTuple
@@ -176,6 +177,7 @@ _EXPLAIN = re.compile(
     rf"(?={_GAP}*+(?:select|with|insert|update|delete|merge|create|values|replace|truncate|drop)\b)",
     re.IGNORECASE,
 )
+_BREAK = re.compile(r"\n")
 _BLANKED = re.compile(r"[^\n]")
 _FILE_NAME = re.compile(r"[/\\]|\.(?:csv|parquet|json|db|sqlite)$", re.IGNORECASE)
 
@@ -280,6 +282,8 @@ def _read(text: str, dialect: str, known: _Known) -> _Reading:
         statements = list(_statements(reader.tokenize(text)))
     except SqlglotError:
         return _Reading((), whole=False, split=False)
+    # The lines that tokens name are wrong after some of them; their places are right.
+    breaks = [found.start() for found in _BREAK.finditer(text)]
     parts, whole = list[_Part](), True
     for tokens in statements:
         key = tuple((token.token_type, token.text) for token in tokens)
@@ -295,7 +299,8 @@ def _read(text: str, dialect: str, known: _Known) -> _Reading:
                 understood = understood and NOT_TYPED not in effects
             whole &= understood
             known |= {key: effects} if understood else {}
-        parts.append(_Part((tokens[0].line, tokens[-1].line), effects))
+        first, last = (bisect_left(breaks, at) + 1 for at in (tokens[0].start, tokens[-1].end))
+        parts.append(_Part((first, last), effects))
     return _Reading(tuple(parts), whole)
 
 

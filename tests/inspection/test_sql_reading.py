@@ -1,7 +1,7 @@
 """Several statements, dialects, comments that run, places, and what does not parse."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dashboard.inspection.findings import Severity
@@ -130,6 +130,16 @@ def test_a_finding_is_on_the_lines_of_its_statement(statements, place):
     assert place in {(f.name, f.line, f.end_line) for f in inspect_sql(statements)}
 
 
+@pytest.mark.parametrize("before", ["SELECT '$\n';", "SELECT $$\n\n$$;\n", "--\n"])
+def test_nothing_before_a_statement_moves_its_lines(before):
+    statements = f"{before};DROP TABLE x"
+    line = before.count("\n") + 1
+
+    drops = {(f.line, f.end_line) for f in inspect_sql(statements) if f.name == "sql-drop"}
+
+    assert drops == {(line, line)}
+
+
 def test_findings_say_which_block_they_are_in():
     assert [finding.block for finding in inspect_sql("DROP TABLE x", block=2)] == [2]
 
@@ -145,6 +155,7 @@ def test_no_text_breaks_the_inspection(text):
 
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join))
+@example("$\n(")  # the parser's tokens name the wrong line after it
 def test_no_pieces_of_sql_break_the_inspection(statements):
     last = statements.count("\n") + 1
     assert all(1 <= f.line <= f.end_line <= last for f in inspect_sql(statements))
