@@ -43,7 +43,7 @@ def check_worker() -> None:
     Raises:
         CannotStart: With every reason found.
     """
-    reasons = [*_shared(), *obstacles()]
+    reasons = [*_shared(), *obstacles(draws_pages=False)]
     if reasons:
         raise CannotStart("\n".join(["Nothing was started.", *reasons]))
 

@@ -165,9 +165,12 @@ def _collect_static() -> None:
 
 def _static_files() -> str:
     """Name the files to collect, each as it is now, and the list of those that were collected."""
-    manifest = Path(settings.STATIC_ROOT) / "staticfiles.json"
-    found = [manifest] if manifest.exists() else []
+    collected, manifest = Path(settings.STATIC_ROOT), "staticfiles.json"
+    # Without the data folder's own name: it is the same folder wherever it is moved or mounted.
+    found = {manifest: collected / manifest} if (collected / manifest).exists() else {}
     for finder in get_finders():
-        found += (Path(storage.path(name)) for name, storage in finder.list([]))
-    named = "\n".join(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in found)
+        paths = (Path(storage.path(name)) for name, storage in finder.list([]))
+        found |= {str(path): path for path in paths}
+    states = ((name, path.stat()) for name, path in found.items())
+    named = "\n".join(f"{name} {state.st_size} {state.st_mtime_ns}" for name, state in states)
     return hashlib.sha256(f"{django.__version__}\n{named}".encode()).hexdigest()

@@ -74,8 +74,11 @@ class Planting:
                 "run_id": "planted-run",
                 "evidence": {
                     "context": "planted-context",
-                    "safety_concerns": ["planted-concern"],
-                    "analysis_details": {"planted-key": "planted-value"},
+                    "safety_concerns": ["planted-concern", "planted-worry"],
+                    "analysis_details": {
+                        "planted-key": "planted-value",
+                        "deep": [{"planted-inner-key": "planted-inner-value"}],
+                    },
                     "notebook_path": "planted-path.ipynb",
                 },
                 "accepts_edits": True,
@@ -88,6 +91,7 @@ class Planting:
         content = {
             "tool": tool,
             "arguments": {"planted-argument": f"planted-{self.count}", "x": "planted-other"},
+            "call_id": "planted-call-id",
         }
         return self.asked(kind=Kind.TOOL_CALL, capability=tool, content=content, **changes)
 
@@ -119,7 +123,7 @@ class Planting:
         )
 
     def rejects(self):
-        make.decided(self.call(), self.ada, Status.REJECTED, reason="> line 2: planted-quote")
+        make.decided(self.call(), self.ada, Status.REJECTED, reason="> line 2: planted-refusal")
 
     def replaces(self):
         approval = self.asked()
@@ -179,7 +183,9 @@ class Planting:
         )
 
     def sends_a_notebook(self):
-        body = notebooks.notebook(notebooks.code(f"planted_cell_{self.count}()"))
+        cell = notebooks.code(f"planted_cell_{self.count}()  # planted-cell-comment")
+        prose = notebooks.markdown("planted-prose")
+        body = notebooks.notebook(cell, prose)
         sent, _ = services.send_notebook(
             token=self.token, digest=notebooks.digest_of(body), body=body
         )

@@ -215,6 +215,17 @@ def test_pages_that_another_process_serves_are_left_alone(collecting):
     assert len(times) == 1
 
 
+def test_pages_of_a_data_folder_that_moved_are_left_alone(collecting, place, settings):
+    _, times = collecting
+    list(prepare.prepare())
+    moved = place.rename(place.parent / "moved")
+    settings.DATA_DIR, settings.STATIC_ROOT = moved, moved / "static"
+
+    list(prepare.prepare())
+
+    assert len(times) == 1
+
+
 def test_pages_that_changed_are_collected_again(collecting):
     folder, times = collecting
     list(prepare.prepare())

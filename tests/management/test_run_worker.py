@@ -7,7 +7,7 @@ import signal
 import pytest
 from django.core.management import CommandError
 
-from dashboard import sandbox
+from dashboard import pages, sandbox
 from dashboard.management import background, preflight
 from dashboard.management.commands import run_worker
 
@@ -30,10 +30,21 @@ def test_it_works_until_it_is_told_to_stop(command, number, monkeypatch):
 
 def test_without_its_database_it_says_so_and_does_not_start(command, monkeypatch):
     gone = "The database does not answer: connection refused."
-    monkeypatch.setattr(preflight, "obstacles", lambda: [gone])
+    monkeypatch.setattr(preflight, "obstacles", lambda **_: [gone])
 
     with pytest.raises(CommandError, match=f"^Nothing was started.\n{gone}$"):
         command("run_worker")
+
+
+def test_it_starts_while_a_server_collects_the_files_of_pages(command, monkeypatch):
+    async def sweep():
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.sleep(3600)
+
+    monkeypatch.setattr(pages, "missing", lambda: ["The data folder lacks a file."])
+    monkeypatch.setattr(run_worker, "EVERYTHING", [sweep])
+
+    assert command("run_worker") == "The worker runs. Stop it with Ctrl-C.\n"
 
 
 class FailingHub:

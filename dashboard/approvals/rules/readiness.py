@@ -26,10 +26,15 @@ _PRAGMAS = {
 }
 
 
-def obstacles() -> list[str]:
-    """Say in full sentences what stands in the way of approving; empty when nothing does."""
+def obstacles(*, draws_pages: bool = True) -> list[str]:
+    """Say in full sentences what stands in the way of approving; empty when nothing does.
+
+    Args:
+        draws_pages: Whether people are served from here. A worker needs no pages, and a server
+            beside it may be collecting their files anew.
+    """
     try:
-        return list(_obstacles())
+        return [*_obstacles(), *(pages.missing() if draws_pages else ())]
     except DatabaseError as error:
         return [f"The database does not answer: {str(error).strip()}."]
 
@@ -56,7 +61,6 @@ def _obstacles() -> Iterator[str]:
             f"`{settings.OPERATOR_COMMAND} migrate`."
         )
     yield from _audit()
-    yield from pages.missing()
     if connection.vendor == "sqlite":
         yield from _sqlite_options()
         yield from _disk()
