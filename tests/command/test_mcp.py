@@ -1,4 +1,4 @@
-"""``approvals mcp`` where it cannot work; what it does is in tests/frameworks/test_mcp*.py."""
+"""``approvals mcp`` where it cannot work; what it does is in tests/frameworks/mcp."""
 
 import pytest
 

@@ -7,7 +7,7 @@ import pytest
 from tests.docs.reading import AGENTS, ROOT, cells
 
 ADAPTERS = sorted(
-    path.stem for path in (ROOT / "client/approval_client/adapters").glob("[!_]*.py")
+    path.parent.name for path in (ROOT / "client/approval_client/adapters").glob("*/__init__.py")
 )
 FRAMEWORKS = sorted((ROOT / "docs/frameworks").glob("*.md"))
 TESTS = ROOT / "tests" / "frameworks"
@@ -23,13 +23,13 @@ def test_every_adapter_has_a_page_that_the_list_leads_to(name):
 @pytest.mark.parametrize("name", sorted({*ADAPTERS} - WITHOUT_A_FILE))
 def test_every_adapter_has_an_example_that_is_run(name):
     assert (ROOT / "examples" / f"with_{name}.py").exists()
-    (test,) = TESTS.glob(f"test_*{name}_example.py")
-    assert f'check("{name}"' in test.read_text()
+    assert f'check("{name}"' in (TESTS / name / "test_example.py").read_text()
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_every_adapter_has_tests_against_the_real_package(name):
-    assert sorted(TESTS.glob(f"test_*{name}*.py")) != []
+    assert (TESTS / name / "newest.txt").exists()
+    assert sorted((TESTS / name).glob("test_*.py")) != []
 
 
 @pytest.mark.parametrize("page", FRAMEWORKS, ids=lambda page: page.stem)
@@ -40,14 +40,9 @@ def test_every_test_that_a_page_names_is_there(page):
     assert {name for name in cells(page) if name.startswith("test_")} - there == set()
 
 
-def test_every_oldest_release_is_tested_with_the_tests_of_the_newest():
-    lists = {path.stem for path in TESTS.glob("*.txt")}
-
-    assert {name.removesuffix("-oldest") for name in lists} <= lists
-
-
-def test_every_test_file_says_what_it_needs():
+def test_every_folder_of_tests_is_of_an_adapter_and_says_what_it_needs():
     needs = (TESTS / "conftest.py").read_text()
-    files = {path.name for path in TESTS.glob("test_*.py")}
+    folders = {path.parent.name for path in TESTS.glob("*/*.*")} - {"__pycache__"}
 
-    assert {name for name in files if f'"{name}"' not in needs} == set()
+    assert folders == {*ADAPTERS}
+    assert {name for name in folders if f'"{name}": ' not in needs} == set()

@@ -1,11 +1,14 @@
 """Tests against the real agent frameworks, each installed in a virtual environment of its own.
 
     python -m venv /tmp/venv-autogen
-    /tmp/venv-autogen/bin/pip install -e ./client -r tests/frameworks/autogen.txt
-    /tmp/venv-autogen/bin/pytest tests/frameworks
+    /tmp/venv-autogen/bin/pip install -e ./client -r tests/frameworks/autogen/newest.txt
+    /tmp/venv-autogen/bin/pytest tests/frameworks/autogen
 
-and so with every other ``.txt`` here; ``NAME-oldest.txt`` is NAME with the oldest release that is
-supported, for the same tests. ``osprey.txt`` and ``claude_code.txt`` say what they take besides.
+and so with every other folder here; ``oldest.txt`` is the oldest release that is supported, for
+the same tests. The lists of Osprey and Claude Code say what they take besides.
+
+A new framework is a folder here, one of the same name in ``approval_client/adapters``, a page, an
+example, and a line in ``NEEDS``.
 
 A test file whose framework is not installed is skipped, with one line. With ``CI=true`` in the
 environment it fails instead, so that a broken installation does not pass for a success; there,
@@ -28,48 +31,18 @@ from tests.frameworks.live import Person, live_house, missing
 
 pytest.register_assert_rewrite("tests.frameworks.examples", "tests.frameworks.pausing")
 
-AUTOGEN = ("autogen_agentchat", "autogen_ext")
 LANGGRAPH = ("langgraph", "langchain", "langgraph.checkpoint.sqlite")
-OSPREY = ("osprey", "langgraph.checkpoint.sqlite")
-NEEDS = {
-    "test_autogen.py": AUTOGEN,
-    "test_autogen_example.py": AUTOGEN,
-    "test_autogen_gate.py": AUTOGEN,
-    "test_autogen_live.py": AUTOGEN,
-    "test_autogen_types.py": (*AUTOGEN, "mypy"),
-    "test_ag2.py": ("ag2",),
-    "test_ag2_example.py": ("ag2",),
-    "test_ag2_live.py": ("ag2",),
-    "test_ag2_upstream.py": ("ag2",),
-    "test_langgraph.py": LANGGRAPH,
-    "test_langgraph_answers.py": LANGGRAPH,
-    "test_langgraph_live.py": LANGGRAPH,
-    "test_langgraph_example.py": LANGGRAPH,
-    "test_langgraph_langchain.py": LANGGRAPH,
-    "test_langgraph_langchain_example.py": LANGGRAPH,
-    "test_osprey.py": OSPREY,
-    "test_osprey_example.py": OSPREY,
-    "test_osprey_live.py": OSPREY,
-    "test_osprey_plans.py": OSPREY,
-    "test_osprey_upstream.py": OSPREY,
-    "test_claude_code.py": ("mcp",),
-    "test_mcp.py": ("mcp",),
-    "test_mcp_live.py": ("mcp",),
-    "test_mcp_example.py": ("mcp",),
-    "test_agent_framework.py": ("agent_framework",),
-    "test_agent_framework_example.py": ("agent_framework",),
-    "test_agent_framework_gate.py": ("agent_framework",),
-    "test_agent_framework_live.py": ("agent_framework",),
-    "test_agent_framework_upstream.py": ("agent_framework",),
-    "test_agent_framework_workflows.py": ("agent_framework",),
-    "test_openai_agents.py": ("agents",),
-    "test_openai_agents_example.py": ("agents",),
-    "test_openai_agents_live.py": ("agents",),
-    "test_openai_agents_pauses.py": ("agents",),
-    "test_pydantic_ai.py": ("pydantic_ai",),
-    "test_pydantic_ai_example.py": ("pydantic_ai",),
-    "test_pydantic_ai_live.py": ("pydantic_ai",),
-    "test_pydantic_ai_pauses.py": ("pydantic_ai",),
+NEEDS = {  # the folders here, and what has to be installed for the tests in them
+    "ag2": ("ag2",),
+    "agent_framework": ("agent_framework",),
+    "autogen": ("autogen_agentchat", "autogen_ext", "mypy"),
+    "claude_code": ("mcp",),
+    "langchain": LANGGRAPH,
+    "langgraph": LANGGRAPH,
+    "mcp": ("mcp",),
+    "openai_agents": ("agents",),
+    "osprey": ("osprey", "langgraph.checkpoint.sqlite"),
+    "pydantic_ai": ("pydantic_ai",),
 }
 
 
@@ -91,7 +64,7 @@ def pytest_pycollect_makemodule(module_path, parent):
 
 
 def _missing(path):
-    return [name for name in NEEDS.get(path.name, ()) if not _installed(name)]
+    return [name for name in NEEDS.get(path.parent.name, ()) if not _installed(name)]
 
 
 def _installed(name):

@@ -1,0 +1,180 @@
+"""One turn of Microsoft Agent Framework: what is asked in it, and what became of the answers.
+
+The loop, the gate and the rule all ask through the turn that they run in, so that a call that
+one of them had approved is not asked about again by another, and its end is told once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
+
+from approval_client._errors import DigestMismatch, TooLate
+from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._outcomes import Run, report_async
+from approval_client._refusals import for_model, refusal
+from approval_client.adapters import _core
+from approval_client.adapters._pauses import LATE, Asker, every, in_time, not_run, tell
+from approval_client.adapters.agent_framework._sessions import is_hosted
+from approval_client.wire import Kind, digest
+
+T = TypeVar("T")
+Make: TypeAlias = Callable[[], ApprovalRequest]
+_current: ContextVar[Turn | None] = ContextVar("turn", default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """A run of an agent or a workflow, with everything that it asks.
+
+    Attributes:
+        run_id: Groups its questions; the same in every process.
+        answers: By the framework's ids of what was asked; those that are not settled yet.
+        names: Those ids, by the ids that the model's provider has given the calls.
+    """
+
+    asker: Asker
+    run_id: str
+    time_limit_s: int | None = None
+    answers: dict[str, ApprovalResponse] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+
+    @contextmanager
+    def around(self) -> Iterator[None]:
+        """Be the turn of whatever is awaited within."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+    def about(self, call: Any) -> Make:
+        """Return what makes a question of a function call of the framework."""
+        self.names[str(call.call_id)] = str(call.id or call.call_id)
+        return partial(call_request, call, run_id=self.run_id, time_limit_s=self.time_limit_s)
+
+    async def ask(self, name: str, make: Make) -> ApprovalResponse:
+        """Ask, keep the answer and return it. What cannot be sent counts as rejected."""
+        try:
+            request = make()
+        except (TypeError, ValueError) as error:
+            response = refusal(error)
+        else:
+            response = await self.asker.ask(name, request)
+        self.answers[name] = response
+        return response
+
+    async def ask_all(self, makes: Mapping[str, Make]) -> None:
+        """Ask everything at once, and keep the answers.
+
+        Raises:
+            TooLate: An earlier approval could not be used any more when the last answer came.
+        """
+        asked = {name: self.ask(name, makes[name]) for name in makes}
+        try:
+            await every(self.asker.client, asked)
+        except BaseException:
+            self._take(makes)  # what was approved of them was reported
+            raise
+        if len(self.answers) > len(makes):  # and those were asked earlier
+            await self.in_time()
+
+    async def in_time(self) -> None:
+        """Make sure that each approval that was not used yet can still be used.
+
+        Raises:
+            TooLate: One of them cannot. They are all reported as not run.
+        """
+        try:
+            await in_time(self.asker.client, self.answers.values())
+        except TooLate:
+            await tell(self.asker.client, self._take(self.answers), not_run(LATE))
+            raise
+
+    async def going(self, go: Callable[[], Awaitable[T]]) -> T:
+        """Have the run go on, and if that fails, tell so of everything that was approved."""
+        run = Run()
+        try:
+            return await go()
+        except GeneratorExit:  # nothing can be awaited any more
+            raise
+        except BaseException as error:
+            # A task of its own, so that a cancelled run is reported too.
+            report = tell(self.asker.client, self._take(self.answers), run.raised(error))
+            await asyncio.shield(asyncio.create_task(report))
+            raise
+
+    async def settle(self, names: Sequence[str], told: Callable[[str], dict[str, Any]]) -> None:
+        """Forget the answers of those names, and tell how what was approved of them ended."""
+        ends = {name: told(name) for name in names if self.answers[name].approved is True}
+        answers = {name: self.answers.pop(name) for name in names}
+        client = self.asker.client
+        reports = [report_async(client, answers[name], ends[name]) for name in ends]
+        await asyncio.gather(*reports)
+
+    def granted(self, approval: Any) -> ApprovalResponse | None:
+        """Return, once, the approval of this very call that the framework was given."""
+        name, call = str(getattr(approval, "id", "")), getattr(approval, "function_call", None)
+        return self.answers.pop(name) if self.approved(name, call) else None
+
+    def approved(self, name: str, call: Any) -> bool:
+        """Say whether the answer of that name approves this very call.
+
+        Raises:
+            DigestMismatch: It approves something else.
+        """
+        response = self.answers.get(name)
+        if response is None or response.approved is not True:
+            return False
+        if call is None or digest(Kind.TOOL_CALL, _content(call)) != response.digest:
+            raise DigestMismatch(
+                "The framework would now call something else than what was approved. It was "
+                "not called. Ask again."
+            )
+        return True
+
+    def why_not(self, result: Any) -> str:
+        """Return why the call with this result was not approved; nothing if it was."""
+        name = result.id or self.names.get(str(result.call_id), "")
+        response = self.answers.get(name)
+        return "" if response is None or response.approved is True else why(response)
+
+    def _take(self, names: Mapping[str, Any]) -> list[ApprovalResponse]:
+        return [self.answers.pop(name) for name in list(names) if name in self.answers]
+
+
+def current() -> Turn | None:
+    """Return the turn that this runs in, if it runs in one."""
+    return _current.get()
+
+
+def why(response: ApprovalResponse) -> str:
+    """Return what the model is told when a call was not approved."""
+    return (for_model(response) if response.status else response).reason
+
+
+def call_request(call: Any, *, run_id: str, time_limit_s: int | None) -> ApprovalRequest:
+    """Make a question of a function call of the framework.
+
+    Raises:
+        TypeError: Its arguments are not JSON.
+        ValueError: They are JSON that cannot be sent as it is.
+    """
+    where = getattr(call, "server_name", None) if is_hosted(call) else None
+    return _core.fitting(
+        ApprovalRequest.tool_call(
+            **_content(call),
+            evidence=_core.evidence({"server": where}),
+            run_id=_core.line(run_id),
+            time_limit_s=time_limit_s,
+        )
+    )
+
+
+def _content(call: Any) -> dict[str, Any]:
+    return {"tool": str(call.name), "arguments": call.parse_arguments() or {}}

@@ -1,0 +1,76 @@
+"""What a paused workflow of Microsoft Agent Framework asks, and what it takes for an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeAlias
+
+from approval_client._models import ApprovalRequest
+from approval_client._outcomes import Run
+from approval_client.adapters import _core
+from approval_client.adapters._content import whole
+from approval_client.adapters.agent_framework._sessions import REQUEST
+from approval_client.adapters.agent_framework._turns import Make, Turn
+
+Read: TypeAlias = Callable[[Any], ApprovalRequest | None]
+
+
+async def go_on(
+    turn: Turn, events: Sequence[Any], read: Read | None, run: Callable[..., Awaitable[Any]]
+) -> Any:
+    """Ask everything that a workflow waits for, and have it go on with the answers."""
+    makes = {event.request_id: _about(turn, event, read) for event in events}
+    await turn.ask_all(makes)
+    answers = {event.request_id: _answer(turn, event) for event in events}
+    began = Run()
+    result = await turn.going(partial(run, responses=answers))
+    told = began.returned(None)
+    await turn.settle(list(turn.answers), lambda _: told)
+    return result
+
+
+def _about(turn: Turn, event: Any, read: Read | None) -> Make:
+    """Return what makes a question of an event.
+
+    Raises:
+        TypeError: ``read`` makes a question that is not JSON.
+        ValueError: The workflow wants more than an approval or a rejection, or people could not be
+            shown the whole question.
+    """
+    if _is_call(event):
+        return turn.about(event.data.function_call)
+    if event.response_type is not bool:
+        raise ValueError(
+            f"The request {event.request_id!r:.80} wants {event.response_type!r:.80}, but the "
+            "dashboard can only approve or reject. Nobody was asked. Answer it yourself."
+        )
+    request = _question(turn, event, read)  # now: a workflow that is told no does not hear why
+    return lambda: request
+
+
+def _question(turn: Turn, event: Any, read: Read | None) -> ApprovalRequest:
+    request = read(event) if read is not None else None
+    if request is None:  # the event's data is all that is known of it
+        tool = _core.line(f"workflow.{event.source_executor_id}")
+        request = ApprovalRequest.tool_call(tool, {"data": whole(event.data)})
+    return _core.fitting(
+        replace(
+            request,
+            run_id=request.run_id or _core.line(turn.run_id),
+            time_limit_s=request.time_limit_s or turn.time_limit_s,
+            accepts_edits=False,  # the workflow uses its own data, whatever an edit says
+        )
+    )
+
+
+def _answer(turn: Turn, event: Any) -> Any:
+    if not _is_call(event):
+        return turn.answers[event.request_id].approved is True
+    approved = turn.approved(event.request_id, event.data.function_call)
+    return event.data.to_function_approval_response(approved=approved)
+
+
+def _is_call(event: Any) -> bool:
+    return getattr(event.data, "type", None) == REQUEST

@@ -1,0 +1,239 @@
+"""For LangGraph. Checked against langgraph 1.2.22 and langchain 1.4.7.
+
+``resume_pending`` puts every pending interrupt of a thread on the desk and resumes each by its id.
+``ask`` and ``gate`` make interrupts inside a graph; LangChain's human-in-the-loop requests are
+understood too. An approval or a rejection resumes the graph; without either it stays interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from approval_client._async_client import AsyncClient
+from approval_client._errors import AlreadyUsed
+from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._refusals import for_model
+from approval_client._telling import Listener
+from approval_client.adapters import _core
+from approval_client.adapters._content import whole
+from approval_client.adapters._graphs import Desk, Question, checked, resuming
+from approval_client.adapters._pauses import Undecided, Unfinished
+from approval_client.adapters._steps import drive, drive_async
+from approval_client.adapters.langgraph import _hitl
+from approval_client.wire import Status, canonical_json, digest, parse_json
+
+__all__ = [
+    "Question",
+    "Undecided",
+    "Unfinished",
+    "aresume_pending",
+    "ask",
+    "gate",
+    "resume_pending",
+]
+_ASKED = "approval_request"
+_EXACT = "canonical_content"  # JSON text, whose numbers keep the digits that the digest is of
+Read = Callable[[Any, str], Question | ApprovalRequest | None]
+
+
+def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any:
+    """Put all that is pending on the desk, wait, and have the graph go on, until nothing is.
+
+    Killed and called again, it finds its questions and their answers. A question that nobody
+    can answer any more is asked again.
+
+    Args:
+        graph: A compiled graph with a checkpointer.
+        config: Names the thread, as LangGraph takes it.
+        options: ``client`` (an ``AsyncClient``), ``wait_s`` (how long to wait for people, in
+            seconds; 0 to look only), ``time_limit_s`` (how long they have), and ``read``, which
+            makes a ``Question`` or an ``ApprovalRequest`` of an interrupt's value and its node's
+            name, or None to leave it to this module. ``on_pending`` and ``on_decided`` are called
+            with the answer when a person has to decide, and when one did: see
+            ``Client.telling``.
+
+    Returns:
+        What the graph returned last, or its values if nothing was pending.
+
+    Raises:
+        Undecided: Nobody decided within ``wait_s``. The question stays on the desk.
+        Unfinished: A node failed or was killed, or the graph has a breakpoint: nothing is pending,
+            and the graph has not ended.
+        DashboardError: It was neither approved nor rejected. The graph stays interrupted.
+        ValueError: The config names no thread, or a checkpoint of the past.
+    """
+    return drive(graph, config, resuming(_desk(checked(config), **options)))
+
+
+async def aresume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any:
+    """Do what ``resume_pending`` does, with a graph that is awaited."""
+    return await drive_async(graph, config, resuming(_desk(checked(config), **options)))
+
+
+def ask(request: ApprovalRequest) -> ApprovalResponse:
+    """Ask inside a node: interrupts the graph, and returns the answer once it was resumed.
+
+    If the graph is resumed with anything but an answer to this very request, that counts as a
+    rejection. Make the same request each time: LangGraph runs the node again from its start.
+
+    Raises:
+        AlreadyUsed: It was approved, the node failed, and its retry policy runs it again.
+    """
+    given = import_module("langgraph.types").interrupt({_ASKED: request.body()})
+    response = _response(request, given)
+    if response.approved is True and _attempt() > 1:
+        raise AlreadyUsed(
+            "LangGraph runs this node again after it failed, and an approval is used once. "
+            "Nothing was run this time. Remove the retry policy from nodes that ask."
+        )
+    return response
+
+
+def gate(
+    make_request: Callable[[Any], ApprovalRequest],
+    *,
+    then: str,
+    otherwise: str = "__end__",
+    answer: str = "",
+) -> Callable[[Any], Any]:
+    """Return a node that goes to the node ``then`` if approved, and else to ``otherwise``.
+
+    Without ``answer`` a reviewer's changes would have nowhere to go, so none are offered.
+
+    Args:
+        make_request: Makes the question of the graph's state.
+        then: The node after an approval. No other edge may lead there.
+        otherwise: The node after a rejection.
+        answer: Where in the state to keep the answer, with its reason, if anywhere.
+    """
+
+    def approval(state: Any) -> Any:
+        request = make_request(state)
+        response = ask(request if answer else replace(request, accepts_edits=False))
+        goto = then if response.approved is True else otherwise
+        told = {name: value for name, value in _told(response).items() if name != _EXACT}
+        update = {answer: told} if answer else {}
+        return import_module("langgraph.types").Command(goto=goto, update=update)
+
+    return approval
+
+
+def _desk(
+    config: Mapping[str, Any],
+    *,
+    client: AsyncClient | None = None,
+    read: Read | None = None,
+    wait_s: float | None = None,
+    time_limit_s: int | None = None,
+    on_pending: Listener | None = None,
+    on_decided: Listener | None = None,
+) -> Desk:
+    def question(interrupt: Any, node: str, values: Any) -> Question:
+        found = read(interrupt.value, node) if read else None
+        if isinstance(found, ApprovalRequest):
+            return Question(requests=[found], answer=_first)
+        return found or _question(interrupt, node, values)
+
+    return Desk(
+        client=_core.asking(client, "A graph", on_pending, on_decided),
+        config=config,
+        read=question,
+        command=_by_id,
+        wait_s=wait_s,
+        time_limit_s=time_limit_s,
+        check=_no_earlier_answer,
+    )
+
+
+def _no_earlier_answer(state: Any) -> None:
+    """Refuse a graph that would be resumed with what a node was told before it failed.
+
+    Raises:
+        AlreadyUsed: LangGraph keeps such an answer, and puts every later one behind it.
+    """
+    failed = [task.name for task in state.tasks if task.interrupts and task.error]
+    if failed:
+        raise AlreadyUsed(
+            f"{', '.join(failed)!r:.80} failed after it was answered. LangGraph would give it "
+            "the same answer again, whatever people decide now. Nobody was asked and nothing "
+            "was resumed. To ask again, call graph.update_state(config, None, "
+            "as_node='__copy__') and graph.invoke(None, config): that runs all nodes of this "
+            "step from their start."
+        )
+
+
+def _attempt() -> int:
+    """Return how often this node was begun in this run of the graph, as far as that is told."""
+    module = import_module("langgraph.runtime")
+    info = getattr(module.get_runtime(), "execution_info", None)
+    return getattr(info, "node_attempt", 1)
+
+
+def _by_id(values: Mapping[str, Any]) -> Any:
+    if not values or any(value is None for value in values.values()):
+        raise ValueError("A graph cannot be resumed without an answer. Nothing was resumed.")
+    return import_module("langgraph.types").Command(resume=dict(values))
+
+
+def _question(interrupt: Any, node: str, values: Any = None) -> Question:
+    value = interrupt.value
+    ours = isinstance(value, Mapping) and value.keys() == {_ASKED}
+    if ours and isinstance(value[_ASKED], str):
+        # Its text leaves out what is off, and this one is on unless it is said to be off.
+        request = ApprovalRequest(**{"accepts_grants": False, **parse_json(value[_ASKED])})
+        return Question(requests=[request], answer=_first)
+    if found := _hitl.question(value, getattr(interrupt, "response_schema", None), values):
+        return found
+    # Not our own: the value is all that is known of it.
+    tool = _core.line(f"langgraph.{node}")
+    request = ApprovalRequest.tool_call(tool, {"value": whole(value)})
+    return Question(requests=[request], answer=_first)
+
+
+def _first(responses: Sequence[ApprovalResponse]) -> dict[str, Any]:
+    return _told(responses[0])
+
+
+def _told(response: ApprovalResponse) -> dict[str, Any]:
+    """Return an answer as plain values, which any checkpointer can keep."""
+    approved = response.approved is True
+    return {
+        "approved": approved,
+        "status": str(response.status),
+        "reason": for_model(response).reason,
+        "id": response.id,
+        "decided_by": response.decided_by,
+        "digest": response.digest,
+        "content": _core.plain(response.content) if approved else None,
+        _EXACT: canonical_json(response.content) if approved else None,
+        "edited": response.edited,
+    }
+
+
+def _response(request: ApprovalRequest, given: Any) -> ApprovalResponse:
+    told = given if isinstance(given, Mapping) else {}
+    if told.get("approved") is not True:
+        status = Status.REJECTED if told.get("status") == Status.REJECTED else None
+        why = told.get("reason") or "The graph was not resumed with an approval."
+        return ApprovalResponse(approved=False, status=status, reason=str(why))
+    # Before there was the exact text beside it, the content itself was the text.
+    exact = told.get(_EXACT, told.get("content"))
+    content = parse_json(exact) if isinstance(exact, str) else None
+    named, edited = str(told.get("digest")), told.get("edited") is True
+    allowed = named == request.digest or (edited and request.accepts_edits is True)
+    if not allowed or digest(request.kind, content) != named:
+        why = "The approval is about different content. Nothing was approved."
+        return ApprovalResponse(approved=False, reason=why)
+    return ApprovalResponse(
+        approved=True,
+        status=Status.APPROVED,
+        reason=str(told.get("reason", "")),
+        id=str(told.get("id", "")),
+        decided_by=str(told.get("decided_by", "")),
+        digest=named,
+        content=content,
+        edited=edited,
+    )

@@ -1,0 +1,244 @@
+"""LangChain 1.4.7: what its agents' tools ask is on the desk, each call for itself."""
+
+import asyncio
+from typing import get_args
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware, human_in_the_loop
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
+from approval_client import DigestMismatch, Expired, Unreachable
+from approval_client.adapters.langchain import Undecided, aresume_pending, resume_pending
+from tests.frameworks.langgraph.test_adapter import THREAD, asked
+
+CAN = {*get_args(human_in_the_loop.DecisionType), *vars(human_in_the_loop)}
+RESPONDS = pytest.mark.skipif("respond" not in CAN, reason="came after langchain 1.0.0")
+PER_CALL = pytest.param(
+    {"interrupt_mode": "per_call"},
+    marks=pytest.mark.skipif("InterruptMode" not in CAN, reason="came after langchain 1.0.0"),
+)
+MODES = pytest.mark.parametrize("mode", [{}, PER_CALL])
+
+
+def resume(agent, gate, **options):
+    return resume_pending(agent, THREAD, client=gate.client, **options)
+
+
+class Model(GenericFakeChatModel):
+    def bind_tools(self, *_, **__):
+        return self
+
+
+CALLED = []
+
+
+def send_mail(to: str) -> str:
+    """Send a mail."""
+    CALLED.append(to)
+    return f"sent to {to}"
+
+
+def call(number, to):
+    return {"name": "send_mail", "args": {"to": to}, "id": f"c{number}", "type": "tool_call"}
+
+
+def mailer(*receivers, **options):
+    """An agent that wants to send all mails at once."""
+    calls = [call(number, to) for number, to in enumerate(receivers)]
+    return agent_of([AIMessage("", tool_calls=calls)], **options)
+
+
+def retrying(*receivers):
+    """An agent that wants to send one mail after the other, whatever it is told."""
+    return agent_of([AIMessage("", tool_calls=[call(n, to)]) for n, to in enumerate(receivers)])
+
+
+def agent_of(says, allowed=("approve", "edit", "reject"), **mode):
+    CALLED.clear()
+    model = Model(messages=iter([*says, AIMessage("done")]))
+    rules = {"send_mail": {"allowed_decisions": list(allowed)}}
+    asks = HumanInTheLoopMiddleware(interrupt_on=rules, **mode)
+    agent = create_agent(model, [send_mail], middleware=[asks], checkpointer=InMemorySaver())
+    agent.invoke({"messages": [("user", "Send it.")]}, THREAD)
+    return agent
+
+
+def read(state):
+    return [m.content for m in state["messages"] if isinstance(m, ToolMessage)]
+
+
+@MODES
+def test_a_langchain_tool_runs_after_a_yes(gate, mode):
+    gate.approve_next()
+
+    state = resume(mailer("alice", **mode), gate)
+
+    assert (read(state), CALLED) == (["sent to alice"], ["alice"])
+    assert gate.asked() == [{"tool": "send_mail", "arguments": {"to": "alice"}}]
+
+
+@MODES
+def test_a_langchain_tool_does_not_run_after_a_no_and_the_model_reads_why(gate, mode):
+    gate.reject_next("Not to her.")
+
+    (told,) = read(resume(mailer("alice", **mode), gate))
+
+    assert ("Not to her." in told, CALLED) == (True, [])
+
+
+@MODES
+def test_an_edit_reaches_the_langchain_tool(gate, mode):
+    gate.edit_next({"tool": "send_mail", "arguments": {"to": "bob"}})
+
+    resume(mailer("alice", **mode), gate)
+
+    assert CALLED == ["bob"]
+
+
+@pytest.mark.parametrize("number", [0, None, ""])
+def test_no_edit_is_offered_where_langchain_would_apply_it_to_another_call_too(gate, number):
+    gate.edit_next({"tool": "send_mail", "arguments": {"to": "bob"}})
+    gate.reject_next("Not that one.")
+    calls = [call(0, "alice"), call(0, "carol")]
+    calls[1]["id"] = number if number != 0 else calls[0]["id"]
+    agent = agent_of([AIMessage("", tool_calls=calls)])
+
+    with pytest.raises(DigestMismatch):
+        resume(agent, gate)
+
+    assert ["accepts_edits" in one for one in gate.requests()] == [False, False]
+    assert CALLED == []
+
+
+@pytest.mark.parametrize("mode", [PER_CALL])
+def test_a_call_that_was_made_is_not_reported_as_failed_when_another_was(gate, mode):
+    agent = mailer("alice", "bob", **mode)
+    with pytest.raises(Undecided):
+        resume(agent, gate, wait_s=0)
+    gate.decide_about({"tool": "send_mail", "arguments": {"to": "alice"}})
+    gate.edit_next({"tool": "send_mail", "arguments": {"to": ["not", "text"]}})
+
+    with pytest.raises(Exception, match="valid"):
+        resume(agent, gate)
+
+    ends = [end["exit_code"] for end in gate.finished()]
+    made = [content["arguments"]["to"] for content in gate.asked()].index("alice")
+    assert (CALLED, ends[made], ends[1 - made]) == (["alice"], 0, 1)
+
+
+def test_an_edit_cannot_change_which_langchain_tool_runs(gate):
+    gate.edit_next({"tool": "delete_all", "arguments": {"to": "bob"}})
+
+    with pytest.raises(DigestMismatch, match="which reviewers may not do"):
+        resume(mailer("alice"), gate)
+
+    assert CALLED == []
+
+
+def test_a_batch_is_asked_one_by_one_and_answered_in_its_order(gate):
+    graph = mailer("alice", "bob")
+    with pytest.raises(Undecided):
+        resume(graph, gate, wait_s=0)
+    first = gate.asked()[0]["arguments"]["to"]
+    gate.reject_next("Not this one.")
+    gate.approve_next()
+
+    resume(graph, gate)
+
+    assert [{"alice": "bob", "bob": "alice"}[first]] == CALLED
+
+
+def test_a_batch_with_an_open_question_runs_nothing(gate):
+    gate.approve_next()
+
+    with pytest.raises(Undecided):
+        resume(mailer("alice", "bob"), gate, wait_s=0.2)
+
+    assert CALLED == []
+    assert gate.finished()[0]["error"].startswith("It was not run: another question")
+
+
+@MODES
+def test_an_edit_is_not_taken_where_the_tool_allows_none(gate, mode):
+    gate.edit_next({"tool": "send_mail", "arguments": {"to": "bob"}})
+    agent = mailer("alice", allowed=["approve", "reject"], **mode)
+
+    with pytest.raises(DigestMismatch):
+        resume(agent, gate)
+
+    assert CALLED == []
+
+
+@MODES
+def test_a_tool_that_allows_no_yes_does_not_run_after_one(gate, mode):
+    gate.approve_next()
+    agent = mailer("alice", allowed=["reject"], **mode)
+
+    with pytest.raises(ValueError, match="allows no answer that fits this approval"):
+        resume(agent, gate)
+
+    assert CALLED == []
+
+
+@RESPONDS
+def test_where_a_person_answers_for_the_tool_the_reason_is_the_answer(gate):
+    gate.approve_next("It is Tuesday.")
+
+    state = resume(mailer("alice", allowed=["respond"]), gate)
+
+    assert (read(state), CALLED) == (["It is Tuesday."], [])
+
+
+@MODES
+def test_a_dashboard_that_is_down_runs_nothing(gate, mode):
+    agent = mailer("alice", **mode)
+    gate.unplug()
+
+    with pytest.raises(Unreachable):
+        resume(agent, gate)
+
+    assert CALLED == []
+
+
+async def test_nobody_answering_runs_nothing_and_a_late_answer_neither(gate):
+    agent = await asyncio.to_thread(mailer, "alice")
+    waiting = asyncio.create_task(aresume_pending(agent, THREAD, client=gate.client))
+    await asked(gate)
+    gate.run_out()
+    with pytest.raises(Expired):
+        await waiting
+
+    gate.decide(0, "approve")
+    with pytest.raises(Undecided):
+        await aresume_pending(agent, THREAD, client=gate.client, wait_s=0)
+
+    assert (CALLED, gate.statuses(), gate.started()) == ([], ["expired", "pending"], 0)
+
+
+async def test_a_host_that_stops_waiting_runs_nothing_and_finds_the_answer_later(gate):
+    agent = await asyncio.to_thread(mailer, "alice")
+    waiting = asyncio.create_task(aresume_pending(agent, THREAD, client=gate.client))
+    await asked(gate)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    gate.approve_next()
+    assert (CALLED, gate.started()) == ([], 0)
+
+    await aresume_pending(agent, THREAD, client=gate.client)
+
+    assert (CALLED, len(gate.asked())) == (["alice"], 1)
+
+
+def test_the_same_call_after_a_rejection_is_asked_as_the_same_of_the_same_run(gate):
+    gate.reject_next("Not to her.")
+    gate.reject_next("Still not.")
+    agent = retrying("alice", "alice")
+
+    resume(agent, gate)
+
+    first, second = [(one["run_id"], one["content"]) for one in gate.requests()]
+    assert (first, CALLED) == (second, [])

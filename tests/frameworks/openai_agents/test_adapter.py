@@ -1,0 +1,222 @@
+"""The OpenAI Agents SDK 0.24.0: pending calls on the desk, and on with each by its id."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from agents import (
+    Agent,
+    Model,
+    ModelResponse,
+    RunState,
+    ShellTool,
+    Usage,
+    function_tool,
+    set_tracing_disabled,
+)
+from openai.types.responses import (
+    ResponseFunctionShellToolCall,
+    ResponseFunctionToolCall,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
+
+from approval_client.adapters.openai_agents import (
+    Undecided,
+    run_with_approvals,
+    run_with_approvals_sync,
+)
+from tests.frameworks.pausing import Resuming, Stopping
+
+ROOT = Path(__file__).parents[3]
+set_tracing_disabled(disabled=True)
+
+
+class Script(Model):
+    """A model that says what it was told to say, and keeps what it read."""
+
+    def __init__(self, *turns):
+        self.turns, self.read = list(turns), []
+
+    async def get_response(self, *_, **request):
+        self.read.append(request["input"])
+        return ModelResponse(output=self.turns.pop(0), usage=Usage(), response_id=None)
+
+    def stream_response(self, *_, **__):
+        raise NotImplementedError
+
+
+def call(name="c1", tesla=3):
+    return written(json.dumps({"tesla": tesla}), name)
+
+
+def written(arguments, name="c1", tool="set_field"):
+    return ResponseFunctionToolCall(
+        type="function_call", name=tool, arguments=arguments, call_id=name
+    )
+
+
+def says(text):
+    part = ResponseOutputText(type="output_text", text=text, annotations=[])
+    return ResponseOutputMessage(
+        id="m1", type="message", role="assistant", status="completed", content=[part]
+    )
+
+
+class Magnet:
+    """A tool that remembers what it was called with, and the agent that has it."""
+
+    def __init__(self, *turns, **tool):
+        self.calls = []
+        calls = self.calls
+
+        @function_tool(needs_approval=True, **tool)
+        async def set_field(tesla: int) -> str:
+            """Set the field."""
+            calls.append(tesla)
+            if tesla > 8:
+                raise ValueError("Quench!")
+            if tesla == 0:
+                await asyncio.sleep(30)
+            return f"set to {tesla}"
+
+        self.tool = set_field
+        self.model = Script(*turns or ([call()],), [says("done")], [says("again")])
+        self.agent = Agent("operator", model=self.model, tools=[set_field])
+
+    async def told(self, gate, **options):
+        """Run the agent, and return what the model read in place of the tools' results."""
+        result = await asyncio.wait_for(self.run(gate, **options), 60)
+        assert result.interruptions == []
+        return outputs(result)
+
+    @classmethod
+    def later(cls):
+        """Return what another process has, which goes on after the pause."""
+        return cls([says("done")])
+
+    async def paused(self, gate, **options):
+        states = []
+        options = {"run_id": "job-17", "wait_s": 0, **options}
+        with pytest.raises(Undecided):
+            await self.run(gate, save=lambda state: states.append(state.to_string()), **options)
+        return states[-1]
+
+    async def resumed(self, gate, saved):
+        state = await RunState.from_string(self.agent, saved)
+        return outputs(await self.run(gate, state, run_id="job-17"))
+
+    def run(self, gate, message="Set the field.", **options):
+        return run_with_approvals(self.agent, message, client=gate.client, **options)
+
+
+def outputs(result):
+    return [item.output for item in result.new_items if item.type == "tool_call_output_item"]
+
+
+class TestARun(Stopping, Resuming):
+    make, call = Magnet, staticmethod(call)
+
+
+# One call.
+
+
+def test_what_blocks_does_the_same(gate):
+    gate.approve_next()
+
+    result = run_with_approvals_sync(Magnet().agent, "Set it.", client=gate.client)
+
+    assert result.final_output == "done"
+
+
+async def test_what_blocks_is_refused_in_an_event_loop(gate):
+    with pytest.raises(RuntimeError, match=r"Use run_with_approvals\.$"):
+        run_with_approvals_sync(Magnet().agent, "Set it.", client=gate.client)
+
+
+async def test_the_environment_says_where_to_ask(gate):
+    gate.approve_next()
+
+    with gate.environment():
+        result = await run_with_approvals(Magnet().agent, "Set it.")
+
+    assert outputs(result) == ["set to 3"]
+
+
+async def test_what_needs_no_approval_asks_nobody(gate):
+    magnet = Magnet()
+    magnet.tool.needs_approval = False
+
+    assert (await magnet.told(gate), gate.asked()) == (["set to 3"], [])
+
+
+async def test_edits_are_not_offered(gate):
+    gate.approve_next()
+
+    await Magnet().told(gate)
+
+    assert gate.requests()[0].get("accepts_edits", False) is False
+
+
+async def test_the_agent_that_asks_is_named(gate):
+    gate.approve_next()
+
+    await Magnet().told(gate)
+
+    said = gate.evidence()[0]
+    assert (said["agent"], said["tool_origin"]["type"]) == ("operator", "function")
+
+
+# Several calls.
+
+
+# What cannot be shown as it is.
+
+
+@pytest.mark.parametrize("text", ['{"tesla": 1, "tesla": 9}', '{"tesla": ', "[3]", ""])
+async def test_arguments_that_can_be_read_in_two_ways_are_refused_without_a_question(gate, text):
+    magnet = Magnet([written(text)])
+
+    (told,) = await magnet.told(gate)
+
+    assert (magnet.calls, gate.asked()) == ([], [])
+    assert told.startswith("The arguments are not a JSON object")
+
+
+async def test_a_shell_command_is_asked_about_whole(gate):
+    gate.approve_next()
+    command = {"commands": ["ls -l"], "timeout_ms": 10}
+    asks = ResponseFunctionShellToolCall(
+        id="s1", call_id="s1", type="shell_call", status="completed", action=command
+    )
+    agent = Magnet([asks], [says("done")]).agent
+    agent.tools = [ShellTool(executor=lambda _: "a.txt", needs_approval=True)]
+
+    await run_with_approvals(agent, "Look.", client=gate.client)
+
+    action = {**command, "max_output_length": None}
+    assert gate.asked() == [{"tool": "shell", "arguments": {"action": action}}]
+    assert gate.finished() == [{"exit_code": 0, "output_head": "a.txt"}]
+
+
+async def test_two_calls_that_cannot_be_told_apart_are_refused(gate):
+    other = Magnet([call("c1", tesla=9)])
+    magnet = Magnet([call("c1"), written('{"input": "Set it."}', "c2", "ask")])
+    magnet.agent.tools.append(other.agent.as_tool("ask", "Ask another operator."))
+
+    with pytest.raises(ValueError, match="have the same id"):
+        await magnet.told(gate)
+
+    assert (magnet.calls, other.calls, gate.asked()) == ([], [], [])
+
+
+async def test_what_an_agent_behind_a_tool_wants_is_asked_too(gate):
+    gate.approve_next()
+    inner = Magnet()
+    inner.agent.name = "assistant"
+    outer = Magnet([written('{"input": "Set it."}', "c2", "ask")])
+    outer.agent.tools = [inner.agent.as_tool("ask", "Ask the assistant.")]
+
+    assert (await outer.told(gate), inner.calls) == (["done"], [3])
+    assert gate.finished() == [{"output_head": "How it ended is not known here."}]
