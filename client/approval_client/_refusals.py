@@ -18,10 +18,18 @@ _UNCHANGED = (
     "Do not submit the same again unchanged: it would be refused again. Change what was "
     "objected to, or stop and report that it was not approved."
 )
+_AGAIN = "Nobody was asked and nothing was run. Call the tool again with arguments that are right."
 _UNASKED = (
     "This is not a mistake in the code, so changing it does not help. Do not retry: stop and "
     "report that it was not approved."
 )
+
+
+class Unaskable(ValueError):
+    """What a model wrote cannot be asked. The message tells the model what, and what is taken."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why} {_AGAIN}")
 
 
 def for_model(response: ApprovalResponse) -> ApprovalResponse:
@@ -38,6 +46,8 @@ def for_model(response: ApprovalResponse) -> ApprovalResponse:
 
 def refusal(error: Exception) -> ApprovalResponse:
     """Return ``error`` as a rejection: whatever goes wrong is one."""
+    if isinstance(error, Unaskable):
+        return ApprovalResponse(approved=False, reason=str(error))
     if isinstance(error, DashboardError):
         what = str(error)
     elif isinstance(error, TypeError | ValueError):

@@ -17,6 +17,7 @@ from approval_client._errors import not_approved
 from approval_client._models import ApprovalRequest, ApprovalResponse, sendable, within_limit
 from approval_client._outcomes import Run, report_async
 from approval_client._telling import Listener
+from approval_client.adapters import _binding
 from approval_client.wire import Status, canonical_json
 
 T = TypeVar("T")
@@ -38,6 +39,15 @@ def line(text: str) -> str:
 def evidence(found: Mapping[str, Any]) -> dict[str, Any]:
     """Return what there is of ``found``, as far as it can be written as JSON."""
     return sendable({name: jsonable(value) for name, value in found.items() if _says(value)})
+
+
+def differing(written: Any, asked: Mapping[str, Any]) -> Any:
+    """Return what a model wrote, if people are asked about something else."""
+    try:
+        same = canonical_json(_binding.read(written)) == canonical_json(asked)
+    except ValueError:
+        same = False
+    return None if same or written in ("", None) else written
 
 
 def fitting(request: ApprovalRequest) -> ApprovalRequest:

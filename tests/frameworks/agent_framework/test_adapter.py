@@ -502,7 +502,7 @@ async def test_arguments_that_cannot_be_sent_are_a_no_and_nobody_is_asked(gate):
 
     (told,) = await accounts.run(gate)
 
-    assert told.startswith(f"{REJECTED} The code cannot be sent for approval as it is")
+    assert told.startswith(f"{REJECTED} The arguments cannot be read: NaN, Infinity and numbers")
     assert (accounts.deleted, gate.asked()) == ([], [])
 
 

@@ -57,7 +57,10 @@ async def test_edited_arguments_are_what_the_tool_gets(gate):
     gate.edit_next({"tool": "delete_user", "arguments": {"user_id": "2"}})
     accounts = gated(gate)
 
-    assert await told(accounts) == ["deleted 2"]
+    (read,) = await told(accounts)
+
+    assert read.startswith("deleted 2\nA person changed the arguments of this call before")
+    assert '{"user_id":"2"} and not with yours. Do not make your own call again.' in read
     assert accounts.deleted == ["2"]
 
 
@@ -190,7 +193,9 @@ async def test_arguments_that_change_while_it_waits_are_not_used(gate):
 
 
 @pytest.mark.skipif(OLD, reason="This release calls no tool that takes a date.")
-async def test_arguments_that_are_no_json_are_shown_with_their_type_and_not_edited(gate):
+async def test_arguments_that_the_framework_converts_are_shown_as_the_json_they_are_read_from(
+    gate,
+):
     gate.approve_next()
     days = []
 
@@ -202,9 +207,8 @@ async def test_arguments_that_are_no_json_are_shown_with_their_type_and_not_edit
     accounts = gated(gate, [call("book", day="2026-11-22T08:00:00")])
     await accounts.agent.run("Book it.", tools=[tool(book)])
 
-    shown = {"day": {"<datetime>": "datetime.datetime(2026, 11, 22, 8, 0)"}}
-    assert gate.asked()[0]["arguments"] == shown
-    assert gate.requests()[0].get("accepts_edits", False) is False
+    assert gate.asked()[0]["arguments"] == {"day": "2026-11-22T08:00:00"}
+    assert gate.requests()[0]["accepts_edits"] is True
     assert days == [datetime(2026, 11, 22, 8)]  # noqa: DTZ001 - as the model wrote it
 
 
@@ -222,12 +226,23 @@ async def test_an_argument_that_is_masked_is_a_no_and_nobody_is_asked(gate):
     assert (ran, gate.asked()) == ([], [])
 
 
+async def test_an_edit_with_a_name_that_the_tool_does_not_take_runs_nothing_and_is_told(gate):
+    gate.edit_next({"tool": "delete_user", "arguments": {"user_id": "1", "dry_run": True}})
+    accounts = gated(gate)
+
+    (read,) = await told(accounts)
+
+    assert "does not take 'dry_run'" in read
+    assert accounts.deleted == []
+    assert "does not take the changed call" in gate.finished()[0]["error"]
+
+
 async def test_arguments_that_cannot_be_sent_are_a_no_and_nobody_is_asked(gate):
     accounts = gated(gate, [call("delete_user", user_id="a\0b")])
 
     (reason,) = await told(accounts)
 
-    assert reason.startswith("Error: Tool call invocation was rejected. The code cannot be sent")
+    assert "a text holds a NUL character. Nobody was asked and nothing was run." in reason
     assert (accounts.deleted, gate.asked()) == ([], [])
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -78,7 +79,10 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     """
     _prepare(session, message, options)
     asking = _core.asking(client, "Agent Framework", on_pending, on_decided)
-    turn = _turn(["session", session.session_id], session.session_id, asking, wait_s, time_limit_s)
+    turn = replace(
+        _turn(["session", session.session_id], session.session_id, asking, wait_s, time_limit_s),
+        holders=(agent, options),
+    )
     run = partial(_run, turn, agent, session, options)
     with _during(turn, session):
         return await turn.going(partial(_go, turn, run, message, session, save))
@@ -125,6 +129,7 @@ async def resume_workflow(  # noqa: PLR0913 - its options are its parameters
     """
     asking = _core.asking(client, "Agent Framework", on_pending, on_decided)
     turn = _turn(["workflow", run_id], run_id, asking, wait_s, time_limit_s)
+    turn = replace(turn, holders=(workflow,))
     with turn.around():
         while events := list(result.get_request_info_events()):
             result = await workflows.go_on(turn, events, read, partial(workflow.run, **options))
@@ -265,7 +270,7 @@ async def _run(
     """Run the agent once, and tell how everything ended that this settled."""
     calls = sessions.recorded(session)
     run = Run()
-    options = _explaining(agent, options) if turn.answers else options
+    options = _explaining(agent, options)
     response = await turn.going(partial(agent.run, message, session=session, **options))
     ends = sessions.ends(run, response, turn.names)
     left = sessions.recorded(session)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from typing import Any
 
 from approval_client._async_client import AsyncClient
 from approval_client._errors import DigestMismatch
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run
-from approval_client._refusals import refusal
+from approval_client._refusals import Unaskable, refusal
 from approval_client._telling import Listener
-from approval_client.adapters import _core
-from approval_client.adapters._content import whole
+from approval_client.adapters import _binding, _core
 from approval_client.adapters._pauses import not_run, tell
+from approval_client.adapters.agent_framework import _tools as tools
 from approval_client.adapters.agent_framework._turns import current, why
 from approval_client.wire import Kind, digest
 
@@ -59,10 +60,15 @@ class Gate:
             return context.result
 
         await _core.telling(client, response, call, _ended)
+        if response.edited:
+            arguments = response.content["arguments"]
+            context.result = _noted(context, _binding.edited_note(arguments))
 
     def _granted(self, context: Any) -> tuple[AsyncClient, ApprovalResponse] | None:
         turn, approval = current(), context.metadata.get("approval_response")
-        response = turn.granted(approval) if turn and approval is not None else None
+        response = None
+        if turn and approval is not None:
+            response = turn.granted(approval, context.function)
         return (turn.asker.client, response) if turn and response else None
 
     async def _asked(self, context: Any) -> tuple[AsyncClient, ApprovalResponse]:
@@ -72,24 +78,33 @@ class Gate:
         except (TypeError, ValueError) as error:
             return client, refusal(error)
         response = await _core.decided(client.request_approval(request))
-        if response.approved is True:
-            await _unchanged(client, response, request, context)
+        if response.approved is not True:
+            return client, response
+        await _unchanged(client, response, request, context)
         if response.edited:
-            context.arguments = _core.plain(response.content["arguments"])
+            arguments = _core.plain(response.content["arguments"])
+            try:
+                tools.edited(context.function, arguments)
+            except Unaskable as error:
+                await tell(client, [response], not_run("the tool does not take the changed call"))
+                return client, refusal(error)
+            context.arguments = arguments
         return client, response
 
     def _request(self, context: Any) -> ApprovalRequest:
         turn, session = current(), context.session
         run_id = turn.run_id if turn else getattr(session, "session_id", "")
-        content = _content(context)
+        arguments, editable = tools.shown(context.function, context.arguments)
         said = {"tool_description": context.function.description}
         return _core.fitting(
             ApprovalRequest.tool_call(
-                **content,
+                context.function.name,
+                arguments,
                 evidence=_core.evidence(said),
                 run_id=_core.line(run_id),
                 time_limit_s=self._time_limit_s,
-                accepts_edits=_takes_edits(context, content),
+                # What somebody approved elsewhere the framework does not run otherwise.
+                accepts_edits=editable and "approval_response" not in context.metadata,
                 accepts_grants=self._allow_always,
             )
         )
@@ -103,26 +118,23 @@ async def _unchanged(
     Raises:
         DigestMismatch: It is not.
     """
-    if digest(Kind.TOOL_CALL, _content(context)) != request.digest:
+    if _digest(context) != request.digest:
         await tell(client, [response], not_run("its arguments changed while people decided"))
         raise DigestMismatch("Its arguments changed while people decided. Ask again.", response)
 
 
-def _content(context: Any) -> dict[str, Any]:
-    """Return the call as JSON: the framework has made dates and the like of some arguments.
-
-    Raises:
-        ValueError: An argument cannot be shown whole; a secret, for one.
-    """
-    return {"tool": context.function.name, "arguments": whole(dict(context.arguments))}
+def _digest(context: Any) -> str:
+    arguments, _ = tools.shown(context.function, context.arguments)
+    return digest(Kind.TOOL_CALL, {"tool": context.function.name, "arguments": arguments})
 
 
-def _takes_edits(context: Any, content: dict[str, Any]) -> bool:
-    # What somebody approved elsewhere the framework does not run with other arguments, and what
-    # is written with its type is not what the tool takes.
-    return (
-        "approval_response" not in context.metadata and content["arguments"] == context.arguments
-    )
+def _noted(context: Any, note: str) -> list[Any]:
+    """Return what a tool returned as the framework's contents, and a note for the model."""
+    result, as_text = context.result, import_module("agent_framework").Content.from_text
+    if not isinstance(result, list) or not all(hasattr(one, "type") for one in result):
+        result = context.function.parse_result(result)
+    contents = [as_text(result)] if isinstance(result, str) else [*result]
+    return [*contents, as_text(note)]
 
 
 def _ended(run: Run, result: Any) -> dict[str, Any]:

@@ -14,6 +14,8 @@ REJECTED = "Error: Tool call invocation was rejected by user."  # the framework'
 def reasons() -> Any:
     """Return a middleware that adds to each rejection of this turn why it was rejected.
 
+    It also sees the tools that the model may call, those of context providers among them.
+
     The framework's answer has no place for a reason, so this puts it into the result that the
     model reads in place of the tool's, where it stays in the history.
     """
@@ -21,6 +23,8 @@ def reasons() -> Any:
 
     class Reasons(framework.ChatMiddleware):  # type: ignore[misc,name-defined] # not installed where types are checked
         async def process(self, context: Any, call_next: Any) -> None:
+            if turn := current():
+                turn.sees((context.options or {}).get("tools"))
             for message in context.messages:
                 for content in message.contents:
                     if content.type == RESULT and content.result == REJECTED:

@@ -20,8 +20,8 @@ from approval_client._outcomes import Run, report_async
 from approval_client._refusals import for_model, refusal
 from approval_client.adapters import _core
 from approval_client.adapters._pauses import LATE, Asker, every, in_time, not_run, tell
+from approval_client.adapters.agent_framework import _tools as tools
 from approval_client.adapters.agent_framework._sessions import is_hosted
-from approval_client.wire import Kind, digest
 
 T = TypeVar("T")
 Make: TypeAlias = Callable[[], ApprovalRequest]
@@ -36,6 +36,8 @@ class Turn:
         run_id: Groups its questions; the same in every process.
         answers: By the framework's ids of what was asked; those that are not settled yet.
         names: Those ids, by the ids that the model's provider has given the calls.
+        holders: Agents, workflows and options that have the tools.
+        seen: The tools that models of this turn may call, by name.
     """
 
     asker: Asker
@@ -43,6 +45,8 @@ class Turn:
     time_limit_s: int | None = None
     answers: dict[str, ApprovalResponse] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
+    holders: tuple[Any, ...] = ()
+    seen: dict[str, Any] = field(default_factory=dict)
 
     @contextmanager
     def around(self) -> Iterator[None]:
@@ -53,10 +57,14 @@ class Turn:
         finally:
             _current.reset(token)
 
+    def sees(self, found: Any) -> None:
+        """Note the tools that a model may call now."""
+        self.seen.update((tool.name, tool) for tool in tools.tools_of(found))
+
     def about(self, call: Any) -> Make:
         """Return what makes a question of a function call of the framework."""
         self.names[str(call.call_id)] = str(call.id or call.call_id)
-        return partial(call_request, call, run_id=self.run_id, time_limit_s=self.time_limit_s)
+        return partial(self._request, call)
 
     async def ask(self, name: str, make: Make) -> ApprovalResponse:
         """Ask, keep the answer and return it. What cannot be sent counts as rejected."""
@@ -117,13 +125,16 @@ class Turn:
         reports = [report_async(client, answers[name], ends[name]) for name in ends]
         await asyncio.gather(*reports)
 
-    def granted(self, approval: Any) -> ApprovalResponse | None:
+    def granted(self, approval: Any, tool: Any) -> ApprovalResponse | None:
         """Return, once, the approval of this very call that the framework was given."""
         name, call = str(getattr(approval, "id", "")), getattr(approval, "function_call", None)
-        return self.answers.pop(name) if self.approved(name, call) else None
+        return self.answers.pop(name) if self.approved(name, call, tool) else None
 
-    def approved(self, name: str, call: Any) -> bool:
+    def approved(self, name: str, call: Any, tool: Any = None) -> bool:
         """Say whether the answer of that name approves this very call.
+
+        Args:
+            tool: What is about to be called; None before that.
 
         Raises:
             DigestMismatch: It approves something else.
@@ -131,7 +142,8 @@ class Turn:
         response = self.answers.get(name)
         if response is None or response.approved is not True:
             return False
-        if call is None or digest(Kind.TOOL_CALL, _content(call)) != response.digest:
+        tool = self._tool(call) if tool is None and call is not None else tool
+        if call is None or not _is_approved(tool, call, response.digest):
             raise DigestMismatch(
                 "The framework would now call something else than what was approved. It was "
                 "not called. Ask again."
@@ -143,6 +155,34 @@ class Turn:
         name = result.id or self.names.get(str(result.call_id), "")
         response = self.answers.get(name)
         return "" if response is None or response.approved is True else why(response)
+
+    def _request(self, call: Any) -> ApprovalRequest:
+        """Make a question of a function call of the framework.
+
+        Raises:
+            ValueError: It cannot be sent, or would be called with something else.
+        """
+        hosted = is_hosted(call)
+        arguments = tools.asked(self._tool(call), call.arguments)
+        found = {
+            "server": getattr(call, "server_name", None) if hosted else None,
+            "written_by_the_model": _core.differing(call.arguments, arguments),
+        }
+        return _core.fitting(
+            ApprovalRequest.tool_call(
+                str(call.name),
+                arguments,
+                evidence=_core.evidence(found),
+                run_id=_core.line(self.run_id),
+                time_limit_s=self.time_limit_s,
+            )
+        )
+
+    def _tool(self, call: Any) -> Any:
+        name = str(call.name)
+        if is_hosted(call):
+            return None
+        return self.seen.get(name) or tools.tool_called(name, *self.holders)
 
     def _take(self, names: Mapping[str, Any]) -> list[ApprovalResponse]:
         return [self.answers.pop(name) for name in list(names) if name in self.answers]
@@ -158,23 +198,8 @@ def why(response: ApprovalResponse) -> str:
     return (for_model(response) if response.status else response).reason
 
 
-def call_request(call: Any, *, run_id: str, time_limit_s: int | None) -> ApprovalRequest:
-    """Make a question of a function call of the framework.
-
-    Raises:
-        TypeError: Its arguments are not JSON.
-        ValueError: They are JSON that cannot be sent as it is.
-    """
-    where = getattr(call, "server_name", None) if is_hosted(call) else None
-    return _core.fitting(
-        ApprovalRequest.tool_call(
-            **_content(call),
-            evidence=_core.evidence({"server": where}),
-            run_id=_core.line(run_id),
-            time_limit_s=time_limit_s,
-        )
-    )
-
-
-def _content(call: Any) -> dict[str, Any]:
-    return {"tool": str(call.name), "arguments": call.parse_arguments() or {}}
+def _is_approved(tool: Any, call: Any, wanted: str) -> bool:
+    try:
+        return tools.is_approved(tool, call, wanted)
+    except ValueError:  # such as a tool that takes other names by now
+        return False

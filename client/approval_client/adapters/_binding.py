@@ -1,0 +1,332 @@
+"""What a tool will be called with: what the model wrote, read as the framework reads it.
+
+People are shown this and approve its digest. What the framework would drop, round or read in
+another way is not asked: the model is told which argument, why, and what is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from copy import deepcopy
+from dataclasses import fields, is_dataclass
+from decimal import Decimal, InvalidOperation
+from enum import Enum
+from importlib import import_module
+from typing import Any, TypeAlias
+
+from approval_client._refusals import Unaskable
+from approval_client.wire import MAX_DEPTH, JsonError, canonical_json, parse_json
+
+Values: TypeAlias = dict[str, Any]
+_CAUSES = {
+    "duplicate_key": "they name one key twice",
+    "lone_surrogate": "a text holds half of a surrogate pair",
+    "not_finite": "NaN, Infinity and numbers beyond the range of a double are not JSON",
+    "nul_character": "a text holds a NUL character",
+    "number_too_long": "a number has too many digits",
+    "too_deep": f"they are nested deeper than {MAX_DEPTH} levels",
+}
+_MOST_NAMES = 40
+_SAYS_NOTHING = {"metadata", "serialization", "ref", "config", "default", "expected"}
+_STANDARD = {"builtins", "collections", "datetime", "decimal", "ipaddress", "pathlib", "uuid"}
+_OWN = {"pydantic", "pydantic_core", "pydantic_extra_types"}
+
+
+def read(arguments: Any) -> Values:
+    """Return the arguments that a model wrote; none if it wrote nothing.
+
+    Args:
+        arguments: JSON text, or what the provider's library has made of it.
+
+    Raises:
+        Unaskable: They are no JSON object, or two readers could read them differently.
+    """
+    if arguments is None or arguments == "":
+        return {}
+    try:
+        found = parse_json(arguments if isinstance(arguments, str) else canonical_json(arguments))
+    except JsonError as error:
+        cause = _CAUSES.get(error.code, "they are cut off, or written in another way than JSON")
+        raise Unaskable(f"The arguments cannot be read: {cause}.") from None
+    except (TypeError, RecursionError) as error:
+        raise Unaskable(f"The arguments are not JSON: {_short(error)}.") from None
+    if not isinstance(found, dict):
+        raise Unaskable(f"The arguments are {_kind(found)}, and a JSON object is taken.")
+    return found
+
+
+def bound(
+    model: Any, given: Values, *, unset: Callable[[str, Any], Any] | None = None
+) -> Values | None:
+    """Return what a tool with this Pydantic model is called with, as JSON, with all defaults.
+
+    It is under the names that the model's schema has, so that binding it again gives the same.
+
+    Args:
+        model: The class by which the framework validates the arguments.
+        given: What the model wrote.
+        unset: Says what an argument becomes that was not given, by its name and the model's own
+            default; that default if None.
+
+    Returns:
+        None if that takes code of the tool's author, which must not run before it is approved.
+
+    Raises:
+        Unaskable: A name is not taken, a value is not, or something of it would be lost.
+    """
+    check_names(given, taken(model), open_=model.model_config.get("extra") == "allow")
+    if not _is_data_only(model):
+        return None
+    values = _values(model, given, unset)
+    shown = as_json(values)
+    if lost := next(_lost(given, shown, "arguments"), ""):
+        raise Unaskable(lost)
+    again = _values(model, deepcopy(shown), unset)
+    if as_json(again) != shown or again != values:
+        raise Unaskable("The arguments cannot be shown whole to whoever approves them.")
+    return shown
+
+
+def called_with(model: Any, values: Mapping[str, Any]) -> Values:
+    """Return what a tool was found to be called with, as the JSON that its model takes.
+
+    Args:
+        values: By the names of the model's fields, as the framework has made them.
+
+    Raises:
+        Unaskable: A value cannot be shown.
+    """
+    known = model.model_fields
+    return as_json({_name(n, known[n]) if n in known else n: v for n, v in values.items()})
+
+
+def taken(model: Any) -> list[str]:
+    """Return the names under which a Pydantic model takes its fields."""
+    return [_name(name, field) for name, field in model.model_fields.items()]
+
+
+def check_names(given: Mapping[str, Any], names: Sequence[str], *, open_: bool = False) -> None:
+    """Refuse arguments that the tool does not take, which the framework would drop.
+
+    Raises:
+        Unaskable: There is one.
+    """
+    unknown = [] if open_ else [name for name in given if name not in names]
+    if unknown:
+        takes = ", ".join(map(repr, names[:_MOST_NAMES])) or "no arguments"
+        named = ", ".join(f"{name!r:.80}" for name in unknown[:5])
+        raise Unaskable(f"The tool does not take {named}. It takes {takes}.")
+
+
+def check_schema(given: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    """Refuse arguments that a JSON schema forbids by name; others are handed on as they are.
+
+    Raises:
+        Unaskable: There is one.
+    """
+    if schema.get("additionalProperties") is False:
+        check_names(given, list(schema.get("properties") or ()))
+
+
+def edited_note(arguments: Any) -> str:
+    """Return what a model is told beside the result of a call that a person changed."""
+    return (
+        "A person changed the arguments of this call before approving it. It was run with "
+        f"{canonical_json(arguments)} and not with yours. Do not make your own call again."
+    )
+
+
+def _values(model: Any, given: Values, unset: Callable[[str, Any], Any] | None) -> Values:
+    errors = import_module("pydantic").ValidationError
+    try:
+        made = model.model_validate(deepcopy(_plain(given)))
+    except errors as error:
+        raise Unaskable(_invalid(error)) from None
+    values = dict(object.__getattribute__(made, "__dict__"))
+    if unset is not None:
+        values |= {
+            name: unset(name, values[name]) for name in values if name not in made.model_fields_set
+        }
+    named = {_name(name, field): values[name] for name, field in model.model_fields.items()}
+    return {**named, **(made.model_extra or {})}
+
+
+def _plain(given: Any) -> Any:
+    """Return JSON without the numbers' own digits, as the framework reads it."""
+    match given:
+        case dict():
+            return {name: _plain(item) for name, item in given.items()}
+        case list():
+            return [_plain(item) for item in given]
+        case bool() | None:
+            return given
+        case int():
+            return int(given)
+        case float():
+            return float(given)
+    return given
+
+
+def as_json(values: Mapping[str, Any]) -> Values:
+    """Return values that a tool is called with as the JSON that they are read from.
+
+    Raises:
+        Unaskable: One of them cannot be shown.
+    """
+    try:
+        shown = {name: _json(value) for name, value in values.items()}
+        canonical_json(shown)
+    except Exception as error:  # noqa: BLE001 - an object of the author's may raise anything
+        cause = _CAUSES.get(getattr(error, "code", ""), _short(error))
+        raise Unaskable(
+            f"The arguments cannot be shown to whoever approves them: {cause}."
+        ) from None
+    return shown
+
+
+def _json(value: Any) -> Any:  # noqa: PLR0911 - one for each kind of value
+    if isinstance(value, Enum):
+        return _json(value.value)
+    if value is None or type(value) in {str, bool, int, float}:
+        return value
+    if isinstance(value, Mapping):
+        named = {_key(name): _json(item) for name, item in value.items()}
+        if len(named) != len(value):
+            raise ValueError("two of its names are written alike")
+        return named
+    if isinstance(value, AbstractSet):
+        return sorted(map(_json, value), key=canonical_json)
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
+        return [_json(item) for item in value]
+    if hasattr(type(value), "model_fields"):
+        made = object.__getattribute__(value, "__dict__")
+        known = type(value).model_fields
+        named = {_name(name, known[name]): _json(made[name]) for name in known}
+        return {**named, **{k: _json(v) for k, v in (value.model_extra or {}).items()}}
+    if is_dataclass(value):
+        return {field.name: _json(getattr(value, field.name)) for field in fields(value)}
+    return _leaf(value)
+
+
+def _leaf(value: Any) -> Any:
+    """Return a date, a path and the like as JSON, if that is all of it."""
+    written = import_module("pydantic_core").to_jsonable_python(value)
+    if import_module("pydantic").TypeAdapter(type(value)).validate_python(written) != value:
+        raise ValueError(f"a {type(value).__name__} does not say all that it holds")
+    return written
+
+
+def _key(name: Any) -> str:
+    key = _json(name)
+    return key if isinstance(key, str) else canonical_json(key)
+
+
+def _name(name: str, field: Any) -> str:
+    alias = field.validation_alias or field.alias
+    return alias if isinstance(alias, str) else name
+
+
+def _lost(written: Any, read_: Any, where: str) -> Iterator[str]:
+    """Say what of a value that a model wrote is not in what the framework made of it."""
+    match written, read_:
+        case dict(), dict():
+            for name in written.keys() - read_.keys():
+                yield f"{where}.{name:.80} would be dropped: it is not a name that is taken there."
+            for name in written.keys() & read_.keys():
+                yield from _lost(written[name], read_[name], f"{where}.{name:.80}")
+        case list(), list() if len(written) == len(read_):
+            for at, (one, other) in enumerate(zip(written, read_, strict=True)):
+                yield from _lost(one, other, f"{where}[{at}]")
+        case list(), list():  # a set holds each of them once
+            if any(item not in read_ for item in written):
+                yield f"{where} would lose items."
+        case None | dict() | list(), _ if read_ != written:
+            yield f"{where} would become {_kind(read_)}, and {_kind(written)} was written."
+        case _, int() | float() if not _is_same(written, read_):
+            yield f"{where} would become {read_!r:.40}, which is not what was written."
+
+
+def _is_same(written: Any, read_: float) -> bool:
+    """Say whether a number, or a text that is one, was read without losing anything."""
+    if isinstance(read_, bool) or isinstance(written, bool):
+        return isinstance(written, str) or written == read_
+    try:
+        exact = Decimal(getattr(written, "text", None) or str(written).strip())
+    except InvalidOperation:  # a word or a date that the framework reads as a number
+        return True
+    if isinstance(read_, int) or exact == exact.to_integral_value():
+        return exact == Decimal(repr(read_))
+    return math.isclose(exact, read_, rel_tol=1e-15)  # what every double is, and never 0
+
+
+def _is_data_only(model: Any) -> bool:
+    """Say whether validating runs nothing that the tool's author has written."""
+    plain = import_module("pydantic_core").SchemaValidator
+    usual = import_module("pydantic").BaseModel.model_validate
+    if type(model.__pydantic_validator__) is not plain:  # a plugin's
+        return False
+    if model.model_validate.__func__ is not usual.__func__:
+        return False
+    return not any(_runs_code(part) for part in _parts(model.__pydantic_core_schema__))
+
+
+def _parts(schema: Any) -> Iterator[Mapping[str, Any]]:
+    left = [schema]
+    while left:
+        part = left.pop()
+        if isinstance(part, Mapping):
+            if isinstance(part.get("type"), str):
+                yield part
+            left += [item for name, item in part.items() if name not in _SAYS_NOTHING]
+        elif isinstance(part, list | tuple):
+            left += part
+
+
+def _runs_code(part: Mapping[str, Any]) -> bool:
+    kind = part["type"]
+    if kind.startswith("function-") or kind == "call":
+        function = part["function"]
+        function = function["function"] if isinstance(function, Mapping) else function
+        return _module(function) not in _OWN
+    if kind in {"is-instance", "is-subclass"}:
+        return _module(part["cls"]) not in _OWN | _STANDARD
+    if kind == "enum":  # which may make members of what is none
+        return _module(part["cls"]._missing_) != "enum"
+    if factory := part.get("default_factory"):
+        return factory not in {list, dict, set}
+    makes = part.get("custom_init") or part.get("post_init")
+    return bool(makes) or kind in {"custom-error", "callable", "generator"}
+
+
+def _module(of: Any) -> str:
+    return str(getattr(of, "__module__", "")).partition(".")[0]
+
+
+def _invalid(error: Any) -> str:
+    """Return what a Pydantic error says, by place and without the values."""
+    said = error.errors(include_url=False, include_context=False, include_input=False)
+    places = (
+        f"{'.'.join(map(str, ('arguments', *one['loc'])))}: {one['msg']}" for one in said[:5]
+    )
+    return f"The arguments are not what the tool takes. {'; '.join(places)}."
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a text"
+        case list():
+            return "a list"
+    return "an object"
+
+
+def _short(error: BaseException) -> str:
+    return f"{error!s:.200}".rstrip(".") or type(error).__name__

@@ -1,0 +1,132 @@
+"""What the tools of Microsoft Agent Framework are called with, by its own rules."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from approval_client._refusals import Unaskable
+from approval_client.adapters import _binding
+from approval_client.adapters._content import whole
+from approval_client.wire import Kind, digest
+
+Values = dict[str, Any]
+
+
+def tool_called(name: str, *holders: Any) -> Any:
+    """Return the tool of that name of agents, workflows and options; None if it is not in sight.
+
+    What a context provider adds for one turn is not, and neither is what the provider runs.
+    """
+    named = (tool for holder in holders for tool in tools_of(holder) if tool.name == name)
+    found = {id(tool): tool for tool in named}
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def asked(tool: Any, written: Any) -> Values:
+    """Return the arguments that people are shown for what a model wrote.
+
+    Args:
+        tool: The framework's tool; None if it is out of sight, and then its defaults are too.
+
+    Raises:
+        Unaskable: The tool would not be called with what was written.
+    """
+    given = _binding.read(written)
+    return given if tool is None else _bound(tool, given) or {**_defaults(tool, given), **given}
+
+
+def shown(tool: Any, arguments: Any) -> tuple[Values, bool]:
+    """Return what a tool is about to be called with, and whether a person may change it.
+
+    Args:
+        arguments: What the framework has made of them; what the model wrote if they are wrong.
+
+    Raises:
+        ValueError: An argument cannot be shown whole; a secret, for one.
+    """
+    if not isinstance(arguments, Mapping):
+        raise Unaskable("The arguments are no object.")
+    model = tool.input_model
+    if model is not None:
+        given = _binding.called_with(model, arguments)
+        if (found := _bound(tool, given)) is not None:
+            return found, True
+    written = whole({**_defaults(tool, arguments), **arguments})
+    return written, written == {**_defaults(tool, arguments), **arguments}
+
+
+def edited(tool: Any, arguments: Values) -> None:
+    """Make sure that a tool would be called with just what a person made of its arguments.
+
+    Raises:
+        Unaskable: It would not.
+    """
+    if asked(tool, arguments) != arguments:
+        raise Unaskable(
+            "A person changed the arguments to some that the tool would not be called with."
+        )
+
+
+def is_approved(tool: Any, call: Any, wanted: str) -> bool:
+    """Say whether this call of a tool is the one with that digest.
+
+    It was asked without the tool's defaults, if the tool was out of sight then.
+    """
+    given = _binding.read(call.arguments)
+    found = asked(tool, call.arguments)
+    named = {name: found.get(name) for name in given}
+    return _digest(call, found) == wanted or (named == given and _digest(call, given) == wanted)
+
+
+def _digest(call: Any, arguments: Values) -> str:
+    return digest(Kind.TOOL_CALL, {"tool": str(call.name), "arguments": arguments})
+
+
+def _bound(tool: Any, given: Values) -> Values | None:
+    """Return all arguments, or None if only the tool itself knows what it makes of them."""
+    if tool.input_model is None:
+        _binding.check_schema(given, tool.parameters())
+        return None
+    defaults = _parameters(tool)
+    return _binding.bound(tool.input_model, given, unset=defaults.get)
+
+
+def _defaults(tool: Any, given: Mapping[str, Any]) -> Values:
+    """Return what the function has for what was not given, as far as it is JSON."""
+    missing = {name: one for name, one in _parameters(tool).items() if name not in given}
+    return _binding.as_json(missing)
+
+
+def _parameters(tool: Any) -> Values:
+    """Return the defaults of the function's parameters, which the framework leaves to it."""
+    function = getattr(tool.func, "func", tool.func)
+    if function is None:
+        return {}
+    injected = getattr(tool, "_context_parameter_name", None)
+    found = inspect.signature(function).parameters.values()
+    return {
+        one.name: one.default
+        for one in found
+        if one.default is not inspect.Parameter.empty and one.name != injected
+    }
+
+
+def tools_of(holder: Any) -> Iterator[Any]:
+    """Yield the tools that an agent, a workflow, a server or a list of them has."""
+    if isinstance(holder, Mapping):
+        for name in ("tools", "options"):
+            yield from tools_of(holder.get(name))
+    elif isinstance(holder, list | tuple):
+        for one in holder:
+            yield from tools_of(one)
+    elif hasattr(holder, "input_model"):
+        yield holder
+    elif holder is not None and not isinstance(holder, str | bytes):
+        inner = ("default_options", "mcp_tools", "functions", "agent", "workflow")
+        for name in inner:
+            yield from tools_of(getattr(holder, name, None))
+        executors = getattr(holder, "executors", None)
+        if isinstance(executors, Mapping):
+            yield from tools_of(list(executors.values()))

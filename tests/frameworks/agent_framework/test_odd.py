@@ -1,0 +1,165 @@
+"""Microsoft Agent Framework: what is shown is what is called, whatever a model writes."""
+
+import asyncio
+from contextlib import suppress
+from enum import Enum
+
+import pytest
+from agent_framework import (
+    Agent,
+    Content,
+    ContextProvider,
+    MiddlewareFailure,
+    WorkflowBuilder,
+    tool,
+)
+from pydantic import BaseModel
+
+from approval_client.adapters.agent_framework import gate as dashboard_gate
+from approval_client.adapters.agent_framework import (
+    reasons,
+    resume_workflow,
+    run_with_approvals,
+)
+from tests.frameworks.agent_framework.kit import Model
+from tests.frameworks.odd import CASES, Case
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Place(BaseModel):
+    host: str
+    port: int = 1
+
+
+class Tools:
+    """The tools of the cases; ``called`` has what they got."""
+
+    def __init__(self, mode):
+        self.called = []
+        named = (self.purge, self.count, self.weigh, self.move, self.paint, self.stop)
+        self.all = [tool(one, approval_mode=mode) for one in named]
+
+    def purge(self, pattern: str = "*") -> str:
+        return self._got(pattern=pattern)
+
+    def count(self, n: int) -> str:
+        return self._got(n=n)
+
+    def weigh(self, x: float) -> str:
+        return self._got(x=x)
+
+    def move(self, where: Place) -> str:
+        where = Place.model_validate(where)  # the framework hands over a dict
+        return self._got(where=where.model_dump())
+
+    def paint(self, colour: Colour) -> str:
+        return self._got(colour=Colour(colour).value)
+
+    def stop(self) -> str:
+        return self._got()
+
+    def _got(self, **arguments):
+        self.called.append(arguments)
+        return "done"
+
+
+async def by_run(gate, tools, model):
+    agent = Agent(model, "Do.", tools=tools.all)
+    session = agent.create_session()
+    await run_with_approvals(agent, "Do it.", session=session, client=gate.client)
+
+
+async def by_gate(gate, tools, model):
+    middleware = [dashboard_gate(client=gate.client)]
+    await Agent(model, "Do.", tools=tools.all, middleware=middleware).run("Do it.")
+
+
+async def by_both(gate, tools, model):
+    middleware = [dashboard_gate(client=gate.client)]
+    agent = Agent(model, "Do.", tools=tools.all, middleware=middleware)
+    session = agent.create_session()
+    await run_with_approvals(agent, "Do it.", session=session, client=gate.client)
+
+
+async def by_workflow(gate, tools, model):
+    agent = Agent(model, "Do.", tools=tools.all, middleware=[reasons()])
+    workflow = WorkflowBuilder(start_executor=agent).build()
+    await resume_workflow(workflow, await workflow.run("Do it."), client=gate.client)
+
+
+ENUM = next(case for case in CASES if case.name == "an enum")
+TRIED = [(way, case) for way in (by_run, by_both, by_workflow) for case in CASES]
+TRIED.remove((by_both, ENUM))
+
+
+@pytest.mark.parametrize(("way", "case"), TRIED, ids=lambda one: getattr(one, "name", ""))
+async def test_what_is_shown_is_called_or_the_model_is_told(gate, way, case):
+    gate.approve_next()
+    tools, model = Tools("always_require"), asking(case)
+
+    await asyncio.wait_for(way(gate, tools, model), 20)
+
+    if case.told:
+        assert (gate.asked(), tools.called) == ([], [])
+        assert case.told in model.told()[0]
+        assert "Nobody was asked and nothing was run. Call the tool again" in model.told()[0]
+    else:
+        assert gate.asked() == [{"tool": case.tool, "arguments": case.asked}]
+        assert tools.called == [case.asked]
+
+
+async def test_where_a_gate_stands_behind_an_approval_the_framework_calls_no_tool_with_an_enum(
+    gate,
+):
+    gate.approve_next()
+    tools = Tools("always_require")
+
+    with suppress(MiddlewareFailure):
+        await by_both(gate, tools, asking(ENUM))
+
+    assert tools.called in ([], [ENUM.asked])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+async def test_behind_a_gate_what_the_framework_has_read_is_shown_and_called(gate, case):
+    gate.approve_next()
+    tools = Tools("never_require")
+
+    with suppress(ValueError):  # an integer that Python itself does not read
+        await asyncio.wait_for(by_gate(gate, tools, asking(case)), 20)
+
+    assert [one["arguments"] for one in gate.asked()] == tools.called
+    assert case.told or tools.called == [case.asked]
+
+
+async def test_what_the_model_wrote_stands_beside_what_the_tool_is_called_with(gate):
+    gate.approve_next()
+
+    await by_run(gate, Tools("always_require"), asking(Case("", '{"n": "5"}', tool="count")))
+
+    assert gate.asked()[0]["arguments"] == {"n": 5}
+    assert gate.evidence()[0]["written_by_the_model"] == '{"n": "5"}'
+
+
+async def test_a_tool_of_a_context_provider_is_bound_too(gate):
+    class More(ContextProvider):
+        async def before_run(self, *, context, **_):
+            context.extend_tools("more", tools.all)
+
+    gate.approve_next()
+    tools, model = Tools("always_require"), asking(Case("", '{"dry_run": true}'))
+    agent = Agent(model, "Do.", context_providers=[More("more")])
+    session = agent.create_session()
+
+    await run_with_approvals(agent, "Do it.", session=session, client=gate.client)
+
+    assert (gate.asked(), tools.called) == ([], [])
+    assert "does not take 'dry_run'" in model.told()[0]
+
+
+def asking(case):
+    call = Content.from_function_call(call_id="c1", name=case.tool, arguments=case.written)
+    return Model([call])
