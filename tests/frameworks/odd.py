@@ -6,7 +6,63 @@ that the model reads.
 """
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
+
+from pydantic import BaseModel
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Place(BaseModel):
+    host: str
+    port: int = 1
+
+
+class Tools:
+    """The tools of the cases; ``called`` has what they got.
+
+    Args:
+        wrap: Makes a tool of the framework of a function.
+    """
+
+    def __init__(self, wrap):
+        self.called = []
+        self.all = list(map(wrap, self._functions()))
+
+    def _functions(self):
+        def purge(pattern: str = "*") -> str:
+            """Delete files."""
+            return self._got(pattern=pattern)
+
+        def count(n: int) -> str:
+            """Count."""
+            return self._got(n=n)
+
+        def weigh(x: float) -> str:
+            """Weigh."""
+            return self._got(x=x)
+
+        def move(where: Place) -> str:
+            """Move."""
+            # Some frameworks hand over a dict.
+            return self._got(where=Place.model_validate(where).model_dump())
+
+        def paint(colour: Colour) -> str:
+            """Paint."""
+            return self._got(colour=Colour(colour).value)
+
+        def stop() -> str:
+            """Stop."""
+            return self._got()
+
+        return purge, count, weigh, move, paint, stop
+
+    def _got(self, **arguments):
+        self.called.append(arguments)
+        return "done"
 
 
 @dataclass(frozen=True)

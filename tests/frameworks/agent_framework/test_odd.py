@@ -2,7 +2,7 @@
 
 import asyncio
 from contextlib import suppress
-from enum import Enum
+from functools import partial
 
 import pytest
 from agent_framework import (
@@ -13,7 +13,6 @@ from agent_framework import (
     WorkflowBuilder,
     tool,
 )
-from pydantic import BaseModel
 
 from approval_client.adapters.agent_framework import gate as dashboard_gate
 from approval_client.adapters.agent_framework import (
@@ -22,48 +21,11 @@ from approval_client.adapters.agent_framework import (
     run_with_approvals,
 )
 from tests.frameworks.agent_framework.kit import Model
-from tests.frameworks.odd import CASES, Case
+from tests.frameworks.odd import CASES, Case, Tools
 
 
-class Colour(Enum):
-    RED = "red"
-
-
-class Place(BaseModel):
-    host: str
-    port: int = 1
-
-
-class Tools:
-    """The tools of the cases; ``called`` has what they got."""
-
-    def __init__(self, mode):
-        self.called = []
-        named = (self.purge, self.count, self.weigh, self.move, self.paint, self.stop)
-        self.all = [tool(one, approval_mode=mode) for one in named]
-
-    def purge(self, pattern: str = "*") -> str:
-        return self._got(pattern=pattern)
-
-    def count(self, n: int) -> str:
-        return self._got(n=n)
-
-    def weigh(self, x: float) -> str:
-        return self._got(x=x)
-
-    def move(self, where: Place) -> str:
-        where = Place.model_validate(where)  # the framework hands over a dict
-        return self._got(where=where.model_dump())
-
-    def paint(self, colour: Colour) -> str:
-        return self._got(colour=Colour(colour).value)
-
-    def stop(self) -> str:
-        return self._got()
-
-    def _got(self, **arguments):
-        self.called.append(arguments)
-        return "done"
+def tools_of(mode):
+    return Tools(partial(tool, approval_mode=mode))
 
 
 async def by_run(gate, tools, model):
@@ -98,7 +60,7 @@ TRIED.remove((by_both, ENUM))
 @pytest.mark.parametrize(("way", "case"), TRIED, ids=lambda one: getattr(one, "name", ""))
 async def test_what_is_shown_is_called_or_the_model_is_told(gate, way, case):
     gate.approve_next()
-    tools, model = Tools("always_require"), asking(case)
+    tools, model = tools_of("always_require"), asking(case)
 
     await asyncio.wait_for(way(gate, tools, model), 20)
 
@@ -115,7 +77,7 @@ async def test_where_a_gate_stands_behind_an_approval_the_framework_calls_no_too
     gate,
 ):
     gate.approve_next()
-    tools = Tools("always_require")
+    tools = tools_of("always_require")
 
     with suppress(MiddlewareFailure):
         await by_both(gate, tools, asking(ENUM))
@@ -126,7 +88,7 @@ async def test_where_a_gate_stands_behind_an_approval_the_framework_calls_no_too
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 async def test_behind_a_gate_what_the_framework_has_read_is_shown_and_called(gate, case):
     gate.approve_next()
-    tools = Tools("never_require")
+    tools = tools_of("never_require")
 
     with suppress(ValueError):  # an integer that Python itself does not read
         await asyncio.wait_for(by_gate(gate, tools, asking(case)), 20)
@@ -138,7 +100,7 @@ async def test_behind_a_gate_what_the_framework_has_read_is_shown_and_called(gat
 async def test_what_the_model_wrote_stands_beside_what_the_tool_is_called_with(gate):
     gate.approve_next()
 
-    await by_run(gate, Tools("always_require"), asking(Case("", '{"n": "5"}', tool="count")))
+    await by_run(gate, tools_of("always_require"), asking(Case("", '{"n": "5"}', tool="count")))
 
     assert gate.asked()[0]["arguments"] == {"n": 5}
     assert gate.evidence()[0]["written_by_the_model"] == '{"n": "5"}'
@@ -150,7 +112,7 @@ async def test_a_tool_of_a_context_provider_is_bound_too(gate):
             context.extend_tools("more", tools.all)
 
     gate.approve_next()
-    tools, model = Tools("always_require"), asking(Case("", '{"dry_run": true}'))
+    tools, model = tools_of("always_require"), asking(Case("", '{"dry_run": true}'))
     agent = Agent(model, "Do.", context_providers=[More("more")])
     session = agent.create_session()
 

@@ -148,7 +148,7 @@ def test_a_graph_that_fails_after_a_yes_is_reported_with_its_error(gate):
 def test_an_approval_that_was_used_before_a_crash_is_asked_again(gate):
     gate.approve_next()
     graph = paused(gated())
-    desk = adapter._desk(THREAD, client=gate.client)
+    desk = adapter._desk(None, THREAD, client=gate.client)
     asyncio.run(desk.ask(desk.questions(graph.get_state(THREAD))))  # and then it was killed
 
     gate.approve_next()
@@ -161,7 +161,7 @@ def test_an_approval_that_was_used_before_a_crash_is_asked_again(gate):
 def test_a_rejection_found_after_a_crash_is_not_asked_again(gate):
     gate.reject_next("No.")
     graph = paused(gated())
-    desk = adapter._desk(THREAD, client=gate.client)
+    desk = adapter._desk(None, THREAD, client=gate.client)
     asyncio.run(desk.ask(desk.questions(graph.get_state(THREAD))))
 
     state = resume(graph, gate)

@@ -8,6 +8,7 @@ the turn.
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Awaitable, Callable
@@ -18,12 +19,15 @@ from typing import Any
 from approval_client._async_client import AsyncClient
 from approval_client._errors import DigestMismatch, Expired
 from approval_client._models import ApprovalRequest, ApprovalResponse
-from approval_client._outcomes import Run
-from approval_client._refusals import for_model
+from approval_client._outcomes import Run, report_async
+from approval_client._refusals import Unaskable, for_model
 from approval_client._telling import Listener
-from approval_client.adapters import _core
+from approval_client.adapters import _binding, _core
+from approval_client.adapters._pauses import not_run
+from approval_client.adapters.ag2 import _tools as tools
 from approval_client.wire import Kind, canonical_json, digest
 
+logger = logging.getLogger("approval_client")
 DENIED = "User denied the tool call request"
 SHORTEST_S = 5  # the dashboard gives people no less
 Call = Callable[[Any, Any], Awaitable[Any]]
@@ -62,25 +66,38 @@ class ApprovalRequired:
 
     async def __call__(self, call_next: Call, event: Any, context: Any) -> Any:
         """Call the tool if it is approved, with the arguments that were approved."""
-        client, response = await self.ask(event, context, accepts_edits=True)
+        tool = tools.tool_called(event.name, context, call_next)
+        try:
+            client, response = await self.ask(event, context, tool, accepts_edits=True)
+        except Unaskable as error:
+            return _denied(event, f"{self._denied}: {error}")
         if response.approved is not True:
             return _denied(event, f"{self._denied}: {for_model(response).reason}")
+        try:
+            approved = _approved(event, tool, response)
+        except Unaskable as error:
+            await report_async(
+                client, response, not_run("the tool does not take the changed call")
+            )
+            return _denied(event, f"{self._denied}: {error}")
 
         async def call() -> Any:
-            return await call_next(_approved(event, response), context)
+            return await call_next(approved, context)
 
-        return await _core.telling(client, response, call, _ended)
+        result = await _core.telling(client, response, call, _ended)
+        return _noted(result, response) if response.edited else result
 
     async def ask(
-        self, event: Any, context: Any, *, accepts_edits: bool
+        self, event: Any, context: Any, tool: Any, *, accepts_edits: bool
     ) -> tuple[AsyncClient, ApprovalResponse]:
-        """Return the answer about the call ``event``, and the client that asked.
+        """Return the answer about the call ``event`` of ``tool``, and the client that asked.
 
         Raises:
+            Unaskable: The tool would not be called with what the model wrote. Nobody was asked.
             HumanInputTimeoutError: Nobody answered.
             HumanInputFailedError: The dashboard could not be asked, or its answer cannot be used.
         """
-        request = self._request(event, context, accepts_edits)
+        request = self._request(event, context, tool, accepts_edits)
         began_at = time.monotonic()
         try:
             client = _core.asking(self._client, "AG2", *self._listeners)
@@ -91,15 +108,27 @@ class ApprovalRequired:
         except Exception as error:
             raise import_module("ag2.exceptions").HumanInputFailedError(error) from error
 
-    def _request(self, event: Any, context: Any, accepts_edits: bool) -> ApprovalRequest:  # noqa: FBT001
+    def _request(
+        self,
+        event: Any,
+        context: Any,
+        tool: Any,
+        accepts_edits: bool,  # noqa: FBT001
+    ) -> ApprovalRequest:
+        written = tools.written(event)
+        arguments = tools.asked(tool, written)
+        found = {
+            "tool_source": getattr(event, "source", None),
+            "written_by_the_model": _core.differing(written, arguments),
+        }
         limit_s = None if self._timeout is None else math.ceil(self._timeout)
         said = _worded(self._message or "", event.name, event.arguments)
         return _core.fitting(
             ApprovalRequest.tool_call(
                 event.name,
-                event.serialized_arguments,  # what the tool gets; its text may be another
+                arguments,
                 objective=said[: _core.MAX_TEXT],
-                evidence=_core.evidence({"tool_source": getattr(event, "source", None)}),
+                evidence=_core.evidence(found),
                 run_id=_core.line(str(context.stream.id)),
                 time_limit_s=limit_s,
                 max_wait_s=limit_s,
@@ -172,7 +201,8 @@ def hitl_hook(
 ) -> Callable[..., Awaitable[str]]:
     """Return a hook for an agent whose tools have AG2's own ``approval_required``.
 
-    It can carry no reason to the model and no edit, and no end is reported. A question that is
+    It can carry no reason to the model and no edit, and no end is reported. A call that cannot be
+    asked is denied, and a warning of the logger ``approval_client`` says why. A question that is
     no approval has no answer here, so it ends the turn.
     """
     asking = ApprovalRequired(
@@ -185,7 +215,12 @@ def hitl_hook(
 
     async def answer(request: Any, context: Any) -> str:
         call = await _asked_about(request, context)
-        _, response = await asking.ask(call, context, accepts_edits=False)
+        tool = tools.tool_called(call.name, context)
+        try:
+            _, response = await asking.ask(call, context, tool, accepts_edits=False)
+        except Unaskable as error:  # for which AG2's own middleware has no place
+            logger.warning("A call of %s was denied: %s", _core.line(call.name), error)
+            return "n"
         return "y" if response.approved is True else "n"
 
     # AG2 reads them to know what to pass.
@@ -208,20 +243,42 @@ async def _asked_about(request: Any, context: Any) -> Any:
     return calls[-1]
 
 
-def _approved(event: Any, response: ApprovalResponse) -> Any:
-    """Return the call that was approved: the same, or a copy with a reviewer's arguments."""
-    arguments = _core.plain(response.content["arguments"]) if response.edited else None
-    if arguments is None:
-        content = {"tool": event.name, "arguments": event.serialized_arguments}
+def _approved(event: Any, tool: Any, response: ApprovalResponse) -> Any:
+    """Return the call that was approved: the same, or a copy with a reviewer's arguments.
+
+    Raises:
+        HumanInputFailedError: The answer is about another call.
+        Unaskable: The tool would not be called with just what the reviewer wrote.
+    """
+    if response.content["tool"] != event.name:
+        raise _failed(event, response)
+    if not response.edited:
+        content = {"tool": event.name, "arguments": _now(tool, event)}
         if digest(Kind.TOOL_CALL, content) != response.digest:
             raise _failed(event, response)
         return event
-    if response.content["tool"] != event.name:
-        raise _failed(event, response)
+    arguments = _core.plain(response.content["arguments"])
+    if tools.asked(tool, arguments) != arguments:
+        raise Unaskable("A person changed the arguments to some that are not taken as they are.")
     call = copy(event)
     call.arguments = canonical_json(arguments)
     call.serialized_arguments = arguments
     return call
+
+
+def _now(tool: Any, event: Any) -> Any:
+    try:
+        return tools.asked(tool, tools.written(event))
+    except Unaskable:
+        return None  # which no approval is about
+
+
+def _noted(result: Any, response: ApprovalResponse) -> Any:
+    """Add to the result of a call what a model is told when a person changed it."""
+    if parts := getattr(getattr(result, "result", None), "parts", None):
+        note = _binding.edited_note(response.content["arguments"])
+        parts.append(import_module("ag2.events").TextInput(note))
+    return result
 
 
 def _failed(event: Any, response: ApprovalResponse) -> Exception:

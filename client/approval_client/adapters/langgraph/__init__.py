@@ -23,6 +23,7 @@ from approval_client.adapters._graphs import Desk, Question, checked, resuming
 from approval_client.adapters._pauses import Undecided, Unfinished
 from approval_client.adapters._steps import drive, drive_async
 from approval_client.adapters.langgraph import _hitl
+from approval_client.adapters.langgraph._tools import Find, finding
 from approval_client.wire import Status, canonical_json, digest, parse_json
 
 __all__ = [
@@ -65,12 +66,12 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
         DashboardError: It was neither approved nor rejected. The graph stays interrupted.
         ValueError: The config names no thread, or a checkpoint of the past.
     """
-    return drive(graph, config, resuming(_desk(checked(config), **options)))
+    return drive(graph, config, resuming(_desk(graph, checked(config), **options)))
 
 
 async def aresume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any:
     """Do what ``resume_pending`` does, with a graph that is awaited."""
-    return await drive_async(graph, config, resuming(_desk(checked(config), **options)))
+    return await drive_async(graph, config, resuming(_desk(graph, checked(config), **options)))
 
 
 def ask(request: ApprovalRequest) -> ApprovalResponse:
@@ -122,6 +123,7 @@ def gate(
 
 
 def _desk(
+    graph: Any,
     config: Mapping[str, Any],
     *,
     client: AsyncClient | None = None,
@@ -131,11 +133,13 @@ def _desk(
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
 ) -> Desk:
+    find = finding(graph)
+
     def question(interrupt: Any, node: str, values: Any) -> Question:
         found = read(interrupt.value, node) if read else None
         if isinstance(found, ApprovalRequest):
             return Question(requests=[found], answer=_first)
-        return found or _question(interrupt, node, values)
+        return found or _question(interrupt, node, values, find)
 
     return Desk(
         client=_core.asking(client, "A graph", on_pending, on_decided),
@@ -178,14 +182,16 @@ def _by_id(values: Mapping[str, Any]) -> Any:
     return import_module("langgraph.types").Command(resume=dict(values))
 
 
-def _question(interrupt: Any, node: str, values: Any = None) -> Question:
+def _question(
+    interrupt: Any, node: str, values: Any = None, find: Find = lambda _: None
+) -> Question:
     value = interrupt.value
     ours = isinstance(value, Mapping) and value.keys() == {_ASKED}
     if ours and isinstance(value[_ASKED], str):
         # Its text leaves out what is off, and this one is on unless it is said to be off.
         request = ApprovalRequest(**{"accepts_grants": False, **parse_json(value[_ASKED])})
         return Question(requests=[request], answer=_first)
-    if found := _hitl.question(value, getattr(interrupt, "response_schema", None), values):
+    if found := _hitl.question(value, getattr(interrupt, "response_schema", None), values, find):
         return found
     # Not our own: the value is all that is known of it.
     tool = _core.line(f"langgraph.{node}")

@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 from approval_client._models import ApprovalRequest, ApprovalResponse
-from approval_client._refusals import for_model
+from approval_client._refusals import Unaskable, for_model, refusal
 from approval_client.adapters import _core
-from approval_client.adapters._graphs import Question
+from approval_client.adapters._graphs import Question, Responses
+from approval_client.adapters.langgraph._tools import Find, asked
 
 # With anything else beside these it is no such request, and all of it is what is asked.
 _OF_A_CALL = {"name", "args", "description"}
 _OF_ONE = _OF_A_CALL | {"type", "tool_call_id"}
 _OF_A_BATCH = {"action_requests", "review_configs"}
+_NOT_AS_THEY_ARE = "A person changed the arguments to some that are not taken as they are."
 _ALL = frozenset({"approve", "edit", "reject"})
 
 
-def question(value: Any, schema: Any = None, values: Any = None) -> Question | None:
+def question(
+    value: Any, schema: Any = None, values: Any = None, find: Find = lambda _: None
+) -> Question | None:
     """Return what such a request asks, one request for each call, or None if it is not one.
 
-    ``schema`` is the interrupt's own for its answer, if there is one, and ``values`` are those of
-    the graph's state.
+    A call that its tool would not be made with is not asked, and is rejected with the cause.
+
+    Args:
+        schema: The interrupt's own for its answer, if there is one.
+        values: Those of the graph's state.
+        find: Returns the tool of a name.
     """
     if not isinstance(value, Mapping):
         return None
     if value.get("type") == "tool_approval" and value.keys() <= _OF_ONE:
-        allowed = [_kinds(schema)]
-        return Question(
-            requests=[_request(value, allowed[0])],
-            answer=lambda r: _decisions(allowed, [value], r)[0],
-        )
+        call = _Call(value, _kinds(schema), find(str(value["name"])))
+        return _asking([call], lambda decisions: decisions[0])
     calls = value.get("action_requests")
     if not isinstance(calls, Sequence) or not calls or not value.keys() <= _OF_A_BATCH:
         return None
@@ -42,9 +47,73 @@ def question(value: Any, schema: Any = None, values: Any = None) -> Question | N
         for rule in value.get("review_configs", ())
     }
     left_out = () if _apart(calls, values) else ("edit",)
-    allowed = [rules.get(call["name"], _ALL).difference(left_out) for call in calls]
-    requests = [_request(call, may) for call, may in zip(calls, allowed, strict=True)]
-    return Question(requests=requests, answer=partial(_batch, allowed, calls))
+    made = [
+        _Call(call, rules.get(call["name"], _ALL).difference(left_out), find(str(call["name"])))
+        for call in calls
+    ]
+    return _asking(made, lambda decisions: {"decisions": decisions})
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call of a model, the decisions that its tool allows, and the tool if it is in sight."""
+
+    call: Mapping[str, Any]
+    may: frozenset[str]
+    tool: Any = None
+
+    def request(self) -> ApprovalRequest:
+        """Make a question of it.
+
+        Raises:
+            Unaskable: Its tool would not be called with what the model wrote.
+        """
+        arguments = asked(self.tool, self.call["args"])
+        written = _core.differing(self.call["args"], arguments)
+        return ApprovalRequest.tool_call(
+            self.call["name"],
+            arguments,
+            objective=str(self.call.get("description") or "")[: _core.MAX_TEXT],
+            evidence=_core.evidence({"written_by_the_model": written}),
+            accepts_edits="edit" in self.may,
+        )
+
+    def taken(self, response: ApprovalResponse) -> ApprovalResponse:
+        """Return an answer, or a rejection if a person's arguments would not be what is called."""
+        if response.approved is not True or not response.edited:
+            return response
+        arguments = _core.plain(response.content["arguments"])
+        try:
+            same = asked(self.tool, arguments) == arguments
+        except Unaskable as error:
+            return refusal(error)
+        return response if same else refusal(Unaskable(_NOT_AS_THEY_ARE))
+
+
+def _asking(calls: Sequence[_Call], whole: Callable[[list[Any]], Any]) -> Question:
+    """Ask about the calls that can be asked; ``whole`` makes an answer of all decisions."""
+    requests: list[ApprovalRequest] = []
+    refused: list[ApprovalResponse | None] = []
+    for call in calls:
+        try:
+            requests.append(call.request())
+            refused.append(None)
+        except (TypeError, ValueError) as error:
+            refused.append(refusal(error))
+    left = [call for call, why in zip(calls, refused, strict=True) if why is None]
+
+    def settle(responses: Responses) -> Responses:
+        return [call.taken(one) for call, one in zip(left, responses, strict=True)]
+
+    def answer(responses: Responses) -> Any:
+        given = iter(responses)
+        both = [
+            (one, next(given) if why is None else why)
+            for one, why in zip(calls, refused, strict=True)
+        ]
+        return whole([_decision(one.may, one.call, response) for one, response in both])
+
+    return Question(requests=requests, answer=answer, settle=settle)
 
 
 def _apart(calls: Sequence[Mapping[str, Any]], values: Any) -> bool:
@@ -69,32 +138,6 @@ def _kinds(schema: Any) -> frozenset[str]:
         return frozenset({found["properties"]["type"]["const"]})
     except (LookupError, TypeError):
         return frozenset({"approve", "reject"})  # which LangChain checks again
-
-
-def _request(call: Mapping[str, Any], may: frozenset[str]) -> ApprovalRequest:
-    return ApprovalRequest.tool_call(
-        call["name"],
-        call["args"],
-        objective=str(call.get("description") or "")[: _core.MAX_TEXT],
-        accepts_edits="edit" in may,
-    )
-
-
-def _batch(
-    allowed: Sequence[frozenset[str]],
-    calls: Sequence[Mapping[str, Any]],
-    responses: Sequence[ApprovalResponse],
-) -> dict[str, Any]:
-    return {"decisions": _decisions(allowed, calls, responses)}
-
-
-def _decisions(
-    allowed: Sequence[frozenset[str]],
-    calls: Sequence[Mapping[str, Any]],
-    responses: Sequence[ApprovalResponse],
-) -> list[dict[str, Any]]:
-    three = zip(allowed, calls, responses, strict=True)
-    return [_decision(may, call, response) for may, call, response in three]
 
 
 def _decision(
@@ -126,7 +169,8 @@ def _no(
 ) -> dict[str, Any]:
     for kind in ("reject", "respond"):
         if kind in may:
-            return {"type": kind, "message": for_model(response).reason}
+            said = for_model(response) if response.status else response
+            return {"type": kind, "message": said.reason}
     raise ValueError(
         f"{call['name']!r:.80} does not allow a rejection. Nothing was resumed. Add it to "
         "allowed_decisions."

@@ -9,32 +9,33 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from copy import copy
 from importlib import import_module
 from typing import Any
 
 from approval_client._async_client import AsyncClient
+from approval_client._errors import DigestMismatch
 from approval_client._models import ApprovalRequest
 from approval_client._outcomes import Run
-from approval_client._refusals import for_model
+from approval_client._refusals import for_model, refusal
 from approval_client._telling import Listener
 from approval_client.adapters import _core
 from approval_client.adapters._content import whole
 from approval_client.adapters._ends import UNSEEN, Ends
 from approval_client.adapters._pauses import (
-    UNREADABLE,
     Asker,
     Undecided,
-    arguments_of,
     every,
     kept,
     not_run,
     saved,
 )
 from approval_client.adapters._steps import no_loop
+from approval_client.adapters.openai_agents import _tools as tools
+from approval_client.wire import Kind, digest
 
 __all__ = ["Undecided", "run_with_approvals", "run_with_approvals_sync"]
+_WITH_ARGUMENTS = {"function_call", "mcp_approval_request"}
 _NAMES_A_CALL = {"id", "call_id", "type", "status"}  # and says nothing about what it does
 
 
@@ -140,41 +141,61 @@ async def _decide(state: Any, asker: Asker, ends: Ends, time_limit_s: int | None
             "Two pending calls of one agent have the same id, so an answer to one would be an "
             "answer to both. Nobody was asked and nothing was run."
         )
-    requests = {name: _request(item, asker.run_id, time_limit_s) for name, item in calls.items()}
-    asked = {name: asker.ask(name, one) for name, one in requests.items() if one is not None}
+    requests, refused = {}, {}
+    for name, item in calls.items():
+        try:
+            requests[name] = _request(item, asker.run_id, time_limit_s)
+        except (TypeError, ValueError) as error:
+            refused[name] = refusal(error)
+    asked = {name: asker.ask(name, one) for name, one in requests.items()}
     answers = await every(asker.client, asked)
     ends.expect(answers)
     for name, item in calls.items():
-        answer = answers.get(name)
-        if answer is None:  # and not "if not answer": a rejection is false too
-            state.reject(item, rejection_message=UNREADABLE)
-        elif answer.approved is True:
+        answer = refused.get(name)
+        if answer is None:  # and not "or": a rejection is false too
+            answer = answers[name]
+        if answer.approved is True:
             state.approve(item)
         else:
-            state.reject(item, rejection_message=for_model(answer).reason)
+            said = for_model(answer) if answer.status else answer
+            state.reject(item, rejection_message=said.reason)
 
 
-def _request(item: Any, run_id: str, time_limit_s: int | None) -> ApprovalRequest | None:
-    """Return the question about a call, or None if people could not read what it says."""
-    call, arguments = _dumped(item.raw_item), None
-    if call.get("type") in {"function_call", "mcp_approval_request"}:
-        arguments = arguments_of(call.get("arguments"))
+def _request(item: Any, run_id: str, time_limit_s: int | None) -> ApprovalRequest:
+    """Return the question about a call.
+
+    Raises:
+        ValueError: It cannot be shown, or would be made with something else.
+    """
+    call, said = _dumped(item.raw_item), None
+    if call.get("type") in _WITH_ARGUMENTS:
+        said = call.get("arguments")
+        arguments = tools.asked(_tool(item, call), said)
     else:  # a shell, a patch, a tool with text as its input
-        with suppress(ValueError):  # such as what is nested too deeply to be shown
-            said = {k: v for k, v in call.items() if k not in _NAMES_A_CALL and v is not None}
-            arguments = whole(said)
-    if arguments is None:
-        return None
+        arguments = whole(
+            {k: v for k, v in call.items() if k not in _NAMES_A_CALL and v is not None}
+        )
     server = f"{call['server_label']}." if call.get("server_label") else ""
+    found = {
+        "agent": item.agent.name,
+        "tool_origin": item.tool_origin,
+        "written_by_the_model": _core.differing(said, arguments),
+    }
     return _core.fitting(
         ApprovalRequest.tool_call(
             f"{server}{item.qualified_name or item.name}",
             arguments,
-            evidence=_core.evidence({"agent": item.agent.name, "tool_origin": item.tool_origin}),
+            evidence=_core.evidence(found),
             run_id=_core.line(run_id),
             time_limit_s=time_limit_s,
         )
     )
+
+
+def _tool(item: Any, call: Mapping[str, Any]) -> Any:
+    if call["type"] != "function_call":  # the provider makes the call
+        return None
+    return tools.tool_called(item.agent, item.qualified_name or item.name)
 
 
 def _dumped(item: Any) -> dict[str, Any]:
@@ -196,6 +217,7 @@ def _watching(hooks: Any, ends: Ends) -> Any:
 
     async def on_tool_start(context: Any, agent: Any, tool: Any) -> None:
         await given.on_tool_start(context, agent, tool)
+        _check(ends, context, agent, tool)
         ends.began(_named(agent, getattr(context, "tool_call_id", None)))
 
     async def on_tool_end(context: Any, agent: Any, tool: Any, result: Any) -> None:
@@ -207,6 +229,26 @@ def _watching(hooks: Any, ends: Ends) -> Any:
         setattr(seeing, name, getattr(given, name))
     seeing.on_tool_start, seeing.on_tool_end = on_tool_start, on_tool_end
     return seeing
+
+
+def _check(ends: Ends, context: Any, agent: Any, tool: Any) -> None:
+    """Make sure that a tool is about to be called with what was approved.
+
+    Raises:
+        DigestMismatch: It is not. It ends the run.
+    """
+    response = ends.open.get(_named(agent, getattr(context, "tool_call_id", None)))
+    written = getattr(context, "tool_arguments", None)
+    if response is None or written is None:
+        return
+    found = tools.tool_called(agent, tool.name)
+    content = {**response.content, "arguments": tools.asked(found, written)}
+    if digest(Kind.TOOL_CALL, content) != response.digest:
+        raise DigestMismatch(
+            f"{tool.name!r:.80} would now be called with something else than what was approved. "
+            "It was not called. Ask again.",
+            response,
+        )
 
 
 def _told(run: Run, tool: Any, result: Any) -> dict[str, Any]:

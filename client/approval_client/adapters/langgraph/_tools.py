@@ -1,0 +1,67 @@
+"""What the tools of LangChain's agents are called with, by its own rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from approval_client.adapters import _binding
+
+Values: TypeAlias = dict[str, Any]
+Find: TypeAlias = Callable[[str], Any]
+_INSIDE = ("bound", "steps", "first", "middle", "last", "subgraphs")
+
+
+def finding(graph: Any) -> Find:
+    """Return what finds a tool of a graph and its subgraphs by name.
+
+    It returns None for a tool that is not in sight, or if there are two of one name.
+    """
+
+    def find(name: str) -> Any:
+        found = {id(tool): tool for tool in _named(graph, name)}
+        return next(iter(found.values())) if len(found) == 1 else None
+
+    return find
+
+
+def asked(tool: Any, written: Any) -> Values:
+    """Return the arguments that people are shown for what a model wrote.
+
+    Args:
+        tool: LangChain's tool; None if it is out of sight, and then its defaults are too.
+
+    Raises:
+        Unaskable: The tool would not be called with what was written.
+    """
+    given = _binding.read(written)
+    if tool is None:
+        return given
+    schema = tool.tool_call_schema  # without what LangChain injects
+    if isinstance(schema, Mapping):
+        _binding.check_schema(given, schema)
+        return given
+    if not hasattr(schema, "model_fields"):  # of Pydantic 1
+        _binding.check_names(given, list(tool.args))
+        return given
+    whole = tool.args_schema
+    if hasattr(whole, "model_fields") and whole.model_fields.keys() == schema.model_fields.keys():
+        schema = whole  # with the configuration that the author gave it
+    bound = _binding.bound(schema, given)
+    return given if bound is None else bound
+
+
+def _named(graph: Any, name: str) -> Iterator[Any]:
+    left, seen = [graph], set()
+    while left:
+        one = left.pop()
+        if id(one) in seen or isinstance(one, str | bytes):
+            continue
+        seen.add(id(one))
+        tools = getattr(one, "tools_by_name", None)
+        if isinstance(tools, Mapping) and name in tools:
+            yield tools[name]
+        nodes = getattr(one, "nodes", None)
+        left += list(nodes.values()) if isinstance(nodes, Mapping) else []
+        left += [inner for inner in (getattr(one, part, None) for part in _INSIDE) if inner]
+        left += one if isinstance(one, Sequence) else []

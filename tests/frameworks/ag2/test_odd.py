@@ -1,0 +1,131 @@
+"""AG2: what is shown is what is called, whatever a model writes."""
+
+import asyncio
+from typing import Annotated
+
+import pytest
+from ag2 import Agent, Context, Depends, tool
+from ag2.events import ToolCallEvent, ToolResultEvent
+from ag2.middleware import approval_required as upstream
+from ag2.testing import TestConfig
+
+from approval_client.adapters.ag2 import approval_required, hitl_hook
+from approval_client.adapters.ag2 import gate as dashboard_gate
+from tests.frameworks.odd import CASES, Case, Tools
+
+
+def by_tool(gate):
+    asks = approval_required(client=gate.client)
+    return Tools(lambda one: tool(one, middleware=[asks])), {}
+
+
+def by_gate(gate):
+    return Tools(tool), {"middleware": [dashboard_gate(client=gate.client)]}
+
+
+def by_hook(gate):
+    tools = Tools(lambda one: tool(one, middleware=[upstream()]))
+    return tools, {"hitl_hook": hitl_hook(client=gate.client)}
+
+
+async def run(case, tools, options):
+    """Have a model make the call of a case; returns what it read."""
+    asks = ToolCallEvent(case.tool, arguments=case.written)
+    model = TestConfig(asks, "done", "again", raise_tool_errors=False)
+    agent = Agent("runner", "Do it.", config=model, tools=tools, **options)
+    reply = await asyncio.wait_for(agent.ask("Go."), 20)
+    events = await reply.context.stream.history.get_events()
+    results = [event for event in events if isinstance(event, ToolResultEvent)]
+    return [part.content for event in results for part in event.result.parts]
+
+
+@pytest.mark.parametrize("way", [by_tool, by_gate, by_hook], ids=lambda way: way.__name__)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+async def test_what_is_shown_is_called_or_the_model_is_told(gate, way, case):
+    gate.approve_next()
+    tools, options = way(gate)
+
+    (told,) = await run(case, tools.all, options)
+
+    if case.told:
+        assert (gate.asked(), tools.called) == ([], [])
+        assert way is by_hook or case.told in told
+        assert way is by_hook or "Nobody was asked and nothing was run. Call the tool" in told
+    else:
+        assert gate.asked() == [{"tool": case.tool, "arguments": case.asked}]
+        assert tools.called == [case.asked]
+
+
+async def test_what_a_hook_cannot_tell_the_model_is_logged(gate, caplog):
+    tools, options = by_hook(gate)
+
+    await run(Case("", '{"dry_run": true}'), tools.all, options)
+
+    assert "A call of purge was denied: The tool does not take 'dry_run'." in caplog.text
+
+
+async def test_what_the_model_wrote_stands_beside_what_the_tool_is_called_with(gate):
+    gate.approve_next()
+    tools, options = by_tool(gate)
+
+    await run(Case("", '{"n": "5"}', tool="count"), tools.all, options)
+
+    assert gate.asked()[0]["arguments"] == {"n": 5}
+    assert gate.evidence()[0]["written_by_the_model"] == '{"n": "5"}'
+
+
+def injected(called):
+    @tool
+    def pay(amount: int, context: Context, user: Annotated[str, Depends(lambda: "ada")]) -> str:
+        """Pay."""
+        called.append((amount, user))
+        return "paid"
+
+    return pay
+
+
+async def test_what_agtwo_injects_is_not_shown(gate):
+    gate.approve_next()
+    called = []
+    asks = {"middleware": [dashboard_gate(client=gate.client)]}
+
+    await run(Case("", '{"amount": 1}', tool="pay"), [injected(called)], asks)
+
+    assert gate.asked() == [{"tool": "pay", "arguments": {"amount": 1}}]
+    assert called == [(1, "ada")]
+
+
+@pytest.mark.parametrize("name", ["user", "context", "__ctx__"])
+async def test_a_model_cannot_write_what_agtwo_injects(gate, name):
+    called = []
+    asks = {"middleware": [dashboard_gate(client=gate.client)]}
+    written = '{"amount": 1, "' + name + '": "eve"}'
+
+    (told,) = await run(Case("", written, tool="pay"), [injected(called)], asks)
+
+    assert f"does not take {name!r}. It takes 'amount'." in told
+    assert (gate.asked(), called) == ([], [])
+
+
+async def test_a_model_is_told_that_a_person_changed_its_arguments(gate):
+    gate.edit_next({"tool": "count", "arguments": {"n": 9}})
+    tools, options = by_tool(gate)
+
+    told = await run(Case("", '{"n": 5}', tool="count"), tools.all, options)
+
+    assert told[0] == "done"
+    assert (
+        'It was run with {"n":9} and not with yours. Do not make your own call again.' in told[1]
+    )
+    assert tools.called == [{"n": 9}]
+
+
+async def test_an_edit_with_a_name_that_the_tool_does_not_take_runs_nothing_and_is_told(gate):
+    gate.edit_next({"tool": "count", "arguments": {"n": 5, "dry_run": True}})
+    tools, options = by_tool(gate)
+
+    (told,) = await run(Case("", '{"n": 5}', tool="count"), tools.all, options)
+
+    assert "does not take 'dry_run'" in told
+    assert tools.called == []
+    assert "does not take the changed call" in gate.finished()[0]["error"]

@@ -1,0 +1,144 @@
+"""LangChain: what is shown is what is called, whatever a model writes."""
+
+import json
+from typing import Annotated
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain.tools import InjectedState, InjectedToolCallId, tool
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+
+from tests.frameworks.langchain.test_adapter import MODES, Model, read, resume
+from tests.frameworks.langgraph.test_adapter import THREAD
+from tests.frameworks.odd import CASES, Case, Tools
+
+
+def _read(case):
+    try:
+        return json.loads(case.written or "{}")
+    except ValueError:
+        return None
+
+
+# LangChain itself reads the text, and makes no call of what is no JSON object. Of a name that
+# stands there twice it keeps one.
+# LangGraph's checkpoint holds no integer of more than 64 bits, and "?" for half a pair.
+OTHERS = {"a name twice", "64 bits", "half a pair"}
+READ = [one for one in CASES if isinstance(_read(one), dict) and one.name not in OTHERS]
+
+
+def agent_of(case, tools, **mode):
+    """An agent whose model has made the call of a case, and that waits for the answer."""
+    names = [getattr(one, "name", None) or one.__name__ for one in tools]
+    asks = HumanInTheLoopMiddleware(interrupt_on=dict.fromkeys(names, True), **mode)
+    call = {"name": case.tool, "args": _read(case), "id": "c1", "type": "tool_call"}
+    model = Model(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("done")]))
+    agent = create_agent(model, tools, middleware=[asks], checkpointer=InMemorySaver())
+    agent.invoke({"messages": [("user", "Go.")]}, THREAD)
+    return agent
+
+
+@MODES
+@pytest.mark.parametrize("case", READ, ids=lambda case: case.name)
+def test_what_is_shown_is_called_or_the_model_is_told(gate, case, mode):
+    gate.approve_next()
+    tools = Tools(tool)
+
+    (told,) = read(resume(agent_of(case, tools.all, **mode), gate))
+
+    if case.told:
+        assert (gate.asked(), tools.called) == ([], [])
+        assert case.told in told
+        assert "Nobody was asked and nothing was run. Call the tool again" in told
+    else:
+        assert gate.asked() == [{"tool": case.tool, "arguments": case.asked}]
+        assert tools.called == [case.asked]
+
+
+def test_of_a_batch_the_call_that_cannot_be_asked_is_told_and_the_others_are_asked(gate):
+    gate.approve_next()
+    tools = Tools(tool)
+    agent = agent_of(Case("", '{"n": 1}', tool="count"), tools.all)
+    calls = [
+        {"name": "count", "args": {"m": 1}, "id": "c1", "type": "tool_call"},
+        {"name": "count", "args": {"n": 2}, "id": "c2", "type": "tool_call"},
+    ]
+    agent = batch_of(calls, tools.all)
+
+    told = read(resume(agent, gate))
+
+    assert tools.called == [{"n": 2}]
+    assert any("does not take 'm'" in one for one in told)
+    assert "done" in told
+
+
+def batch_of(calls, tools):
+    model = Model(messages=iter([AIMessage("", tool_calls=calls), AIMessage("done")]))
+    asks = HumanInTheLoopMiddleware(interrupt_on={"count": True})
+    agent = create_agent(model, tools, middleware=[asks], checkpointer=InMemorySaver())
+    agent.invoke({"messages": [("user", "Go.")]}, THREAD)
+    return agent
+
+
+def test_what_the_model_wrote_stands_beside_what_the_tool_is_called_with(gate):
+    gate.approve_next()
+
+    resume(agent_of(Case("", '{"n": "5"}', tool="count"), Tools(tool).all), gate)
+
+    assert gate.asked()[0]["arguments"] == {"n": 5}
+    assert gate.evidence()[0]["written_by_the_model"] == {"n": "5"}
+
+
+def paying(called):
+    @tool
+    def pay(
+        amount: int,
+        state: Annotated[dict, InjectedState],
+        call: Annotated[str, InjectedToolCallId],
+    ) -> str:
+        """Pay."""
+        called.append((amount, call, len(state["messages"])))
+        return "paid"
+
+    return pay
+
+
+def test_what_langchain_injects_is_not_shown(gate):
+    gate.approve_next()
+    called = []
+
+    resume(agent_of(Case("", '{"amount": 1}', tool="pay"), [paying(called)]), gate)
+
+    assert gate.asked() == [{"tool": "pay", "arguments": {"amount": 1}}]
+    assert called == [(1, "c1", 2)]
+
+
+@pytest.mark.parametrize("name", ["state", "call"])
+def test_a_model_cannot_write_what_langchain_injects(gate, name):
+    called = []
+    case = Case("", '{"amount": 1, "' + name + '": "eve"}', tool="pay")
+
+    (told,) = read(resume(agent_of(case, [paying(called)]), gate))
+
+    assert f"does not take {name!r}. It takes 'amount'." in told
+    assert (gate.asked(), called) == ([], [])
+
+
+def test_a_tool_of_an_agent_within_a_graph_is_bound_too(gate):
+    gate.approve_next()
+    tools = Tools(tool)
+    call = {"name": "purge", "args": {"dry_run": True}, "id": "c1", "type": "tool_call"}
+    model = Model(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("done")]))
+    asks = HumanInTheLoopMiddleware(interrupt_on={"purge": True})
+    inner = create_agent(model, tools.all, middleware=[asks])
+    graph = StateGraph(MessagesState).add_node("agent", inner).add_edge(START, "agent")
+    graph = graph.compile(checkpointer=InMemorySaver())
+    graph.invoke({"messages": [("user", "Go.")]}, THREAD)
+
+    (told,) = read(resume(graph, gate))
+
+    assert "does not take 'dry_run'" in told
+    assert (gate.asked(), tools.called) == ([], [])
