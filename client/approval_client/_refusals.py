@@ -18,6 +18,7 @@ _UNCHANGED = (
     "Do not submit the same again unchanged: it would be refused again. Change what was "
     "objected to, or stop and report that it was not approved."
 )
+NOT_AS_THEY_ARE = "A person changed the arguments to some that are not taken as they are."
 _AGAIN = "Nobody was asked and nothing was run. Call the tool again with arguments that are right."
 _UNASKED = (
     "This is not a mistake in the code, so changing it does not help. Do not retry: stop and "

@@ -265,6 +265,15 @@ def _write_pair(key: Any, value: Any) -> str:
 def _write_number(value: float) -> str:
     if isinstance(value, _ExactInt | _ExactFloat):
         return value.text
+    if isinstance(value, int):  # which may be too large to be asked whether it is finite
+        return _write_int(value)
     if not math.isfinite(value):
         raise JsonError("not_finite", f"{value} is not JSON.")
-    return int.__repr__(value) if isinstance(value, int) else float.__repr__(value)
+    return float.__repr__(value)
+
+
+def _write_int(value: int) -> str:
+    try:
+        return int.__repr__(value)
+    except ValueError:  # Python writes no integers of more than 4,300 digits
+        raise JsonError("number_too_long", "A number has too many digits.") from None

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any, Self
+from difflib import get_close_matches
+from typing import Annotated, Any, LiteralString, Self
 from uuid import UUID
 
 from ninja import Schema
-from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from approval_client.wire import Kind, OutcomeState, Source, Status, StepAnswer
 from dashboard.approvals.models import FINAL
@@ -56,6 +65,34 @@ EXAMPLE = {
 }
 
 
+def _within_content(kind: Kind, error: ValidationError) -> ValidationError:
+    """Return an error of a content as one of the whole, so that it names the place in that."""
+    details = [
+        InitErrorDetails(
+            type=PydanticCustomError(
+                "content", _said(kind, one).replace("{", "{{"), {"pattern": _pattern(one)}
+            ),
+            loc=("content", *one["loc"]),
+            input=None,
+        )
+        for one in error.errors(include_url=False, include_input=False)
+    ]
+    return ValidationError.from_exception_data(error.title, details)
+
+
+def _said(kind: Kind, error: ErrorDetails) -> LiteralString:
+    if error["type"] != "extra_forbidden" or len(error["loc"]) != 1:
+        return error["msg"]
+    fields = list(CONTENTS[kind].model_fields)
+    close = get_close_matches(str(error["loc"][0]), fields, n=1)
+    meant = f" Did you mean {close[0]!r}?" if close else ""
+    return f"This is not a field of a {kind}, which has {', '.join(map(repr, fields))}.{meant}"
+
+
+def _pattern(error: ErrorDetails) -> Any:
+    return error.get("ctx", {}).get("pattern")
+
+
 def _one_shape_a_kind(schema: dict[str, Any]) -> None:
     """Document that the kind fixes the shape of the content."""
     whole = {key: schema.pop(key) for key in ("type", "properties", "required")}
@@ -97,7 +134,10 @@ class SubmitIn(Strict):
 
     @model_validator(mode="after")
     def _content_is_of_its_kind(self) -> Self:
-        check(self.kind, self.content)
+        try:
+            check(self.kind, self.content)
+        except ValidationError as error:
+            raise _within_content(self.kind, error) from None
         return self
 
     def submission(self) -> Submission:

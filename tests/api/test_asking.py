@@ -302,3 +302,35 @@ def test_who_reads_what_was_decided_is_told_that_it_was_taken_back(api, token, a
 
     [one] = api.get("/decisions").json()["decisions"]
     assert (one["id"], one["status"]) == (str(approval.pk), "cancelled")
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "place", "said"),
+    [
+        ("tool_call", {"tool": "x", "arguments": ["a"]}, "body.content.arguments", "dictionary"),
+        ("tool_call", {"tool": "", "arguments": {}}, "body.content.tool", "at least 1 character"),
+        ("tool_call", {"tool": "a\nb", "arguments": {}}, "body.content.tool", "one line of text"),
+        ("code", {"code": "1", "lang": "py"}, "body.content.lang", "Did you mean 'language'?"),
+        ("code", {"code": "1", "{x}": "py"}, "body.content.{x}", "which has 'code', 'language'."),
+        ("plan", {"steps": ["read"]}, "body.content.steps.0", "dictionary"),
+        ("memory", {"operation": "write"}, "body.content.user_id", "Field required"),
+    ],
+)
+def test_a_refusal_names_the_place_where_the_author_wrote_it(api, kind, content, place, said):
+    response = api.submit(kind=kind, capability="x", content=content)
+
+    assert problem(response) == (422, "invalid")
+    assert response.json()["detail"].startswith(f"{place}: ")
+    assert said in response.json()["detail"]
+
+
+def test_an_integer_of_400_digits_is_asked_and_shown(api, client, alice):
+    content = {"tool": "pay", "arguments": {"n": 10**400}}
+
+    response = api.submit(kind="tool_call", capability="pay", content=content)
+
+    assert response.status_code == 201
+    client.force_login(alice)
+    page = client.get(f"/approvals/{response.json()['id']}", headers={"host": "127.0.0.1:8000"})
+    assert page.status_code == 200
+    assert "1" + "0" * 400 in page.content.decode()

@@ -297,3 +297,12 @@ def test_a_truthy_answer_is_not_a_yes():
 
     with pytest.raises(NotApproved):
         requires_approval(client=client)(lambda: None)()
+
+
+def test_an_integer_of_400_digits_is_asked_and_run(approving):
+    given = []
+
+    requires_approval(lambda n: given.append(n) or n)(10**400)
+
+    assert given == [10**400]
+    assert approving.approvals[0].content["arguments"] == {"n": 10**400}

@@ -69,6 +69,18 @@ def test_thirty_two_levels_are_read():
     assert parse_json("[" * 32 + "]" * 32) == eval("[" * 32 + "]" * 32)  # noqa: S307
 
 
+@pytest.mark.parametrize("value", [10**309, -(10**400), [10**4000]])
+def test_an_integer_beyond_the_range_of_a_double_is_written_with_its_digits(value):
+    assert parse_json(canonical_json(value)) == value
+
+
+def test_an_integer_that_python_itself_does_not_write_is_refused():
+    with pytest.raises(JsonError) as refusal:
+        canonical_json([10**5000])
+
+    assert refusal.value.code == "number_too_long"
+
+
 @pytest.mark.parametrize("value", [{1: 2}, {"a": object()}, b"bytes", {"a"}])
 def test_what_is_not_json_cannot_be_written(value):
     with pytest.raises(TypeError):

@@ -79,11 +79,23 @@ def bound(
     check_names(given, taken(model), open_=model.model_config.get("extra") == "allow")
     if not _is_data_only(model):
         return None
-    values = _values(model, given, unset)
+    return settled(given, lambda found: _values(model, found, unset))
+
+
+def settled(given: Values, call: Callable[[Values], Values]) -> Values:
+    """Return, as JSON, what ``call`` makes of arguments: the same if it is given that again.
+
+    Args:
+        call: Reads arguments as the framework does; returns what the tool is called with.
+
+    Raises:
+        Unaskable: Something of them would be lost, or cannot be shown.
+    """
+    values = call(deepcopy(_plain(given)))
     shown = as_json(values)
     if lost := next(_lost(given, shown, "arguments"), ""):
         raise Unaskable(lost)
-    again = _values(model, deepcopy(shown), unset)
+    again = call(deepcopy(shown))
     if as_json(again) != shown or again != values:
         raise Unaskable("The arguments cannot be shown whole to whoever approves them.")
     return shown
@@ -141,7 +153,7 @@ def edited_note(arguments: Any) -> str:
 def _values(model: Any, given: Values, unset: Callable[[str, Any], Any] | None) -> Values:
     errors = import_module("pydantic").ValidationError
     try:
-        made = model.model_validate(deepcopy(_plain(given)))
+        made = model.model_validate(given)
     except errors as error:
         raise Unaskable(_invalid(error)) from None
     values = dict(object.__getattribute__(made, "__dict__"))

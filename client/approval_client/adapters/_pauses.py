@@ -17,14 +17,10 @@ from approval_client._errors import DashboardError, TooLate
 from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
 from approval_client._outcomes import Run, report_async
 from approval_client.adapters import _core
-from approval_client.wire import JsonError, Status, canonical_json, parse_json
+from approval_client.wire import Status, canonical_json
 
 MOST_ATTEMPTS = 100
 LATE = "it was too late"
-UNREADABLE = (
-    "The arguments are not a JSON object in which every name is unique. Nobody was asked and "
-    "nothing was run. Call the tool again with valid arguments."
-)
 
 
 class Undecided(DashboardError):
@@ -158,15 +154,6 @@ async def tell(
     """Report how everything that was approved ended."""
     approved = [one for one in answers if one.approved is True]
     await asyncio.gather(*(report_async(client, one, dict(told)) for one in approved))
-
-
-def arguments_of(call: Any) -> Mapping[str, Any] | None:
-    """Return the arguments of a call, or None if two readers could read them differently."""
-    try:
-        found = parse_json(call) if isinstance(call, str) else call
-    except JsonError:
-        return None
-    return found if isinstance(found, Mapping) else None
 
 
 def not_run(why: str) -> dict[str, Any]:

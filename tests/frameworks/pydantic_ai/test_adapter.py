@@ -85,6 +85,30 @@ async def test_a_tool_is_called_with_what_a_reviewer_made_of_its_arguments(gate)
     assert (await magnet.told(gate), magnet.calls) == (["set to 2"], [2])
 
 
+async def test_a_model_is_told_that_a_person_changed_its_arguments(gate):
+    gate.edit_next(field(2))
+    magnet = Magnet()
+
+    result = await magnet.run(gate)
+
+    parts = [part for message in result.all_messages() for part in message.parts]
+    said = [part.content for part in parts if part.part_kind == "user-prompt"]
+    assert 'It was run with {"tesla":2} and not with yours. Do not make your own call' in str(
+        said[-1]
+    )
+
+
+async def test_an_edit_with_a_name_that_the_tool_does_not_take_runs_nothing_and_is_told(gate):
+    gate.edit_next({"tool": "set_field", "arguments": {"tesla": 2, "dry_run": True}})
+    magnet = Magnet()
+
+    (told,) = await magnet.told(gate)
+
+    assert "does not take 'dry_run'" in told
+    assert magnet.calls == []
+    assert errors(gate) == ["It was not run: the tool does not take the changed call."]
+
+
 async def test_an_edit_cannot_change_which_tool_is_called(gate):
     gate.edit_next({"tool": "delete_all", "arguments": {"tesla": 3}})
     magnet = Magnet()
@@ -197,7 +221,7 @@ async def test_arguments_that_can_be_read_in_two_ways_are_refused_without_a_ques
     (told,) = await magnet.told(gate)
 
     assert (magnet.calls, gate.asked()) == ([], [])
-    assert told.startswith("The arguments are not a JSON object")
+    assert told.startswith("The arguments cannot be read: they name one key twice.")
 
 
 async def test_calls_that_the_host_makes_are_refused(gate):

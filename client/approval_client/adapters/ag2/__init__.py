@@ -20,7 +20,7 @@ from approval_client._async_client import AsyncClient
 from approval_client._errors import DigestMismatch, Expired
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run, report_async
-from approval_client._refusals import Unaskable, for_model
+from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable, for_model
 from approval_client._telling import Listener
 from approval_client.adapters import _binding, _core
 from approval_client.adapters._pauses import not_run
@@ -259,7 +259,7 @@ def _approved(event: Any, tool: Any, response: ApprovalResponse) -> Any:
         return event
     arguments = _core.plain(response.content["arguments"])
     if tools.asked(tool, arguments) != arguments:
-        raise Unaskable("A person changed the arguments to some that are not taken as they are.")
+        raise Unaskable(NOT_AS_THEY_ARE)
     call = copy(event)
     call.arguments = canonical_json(arguments)
     call.serialized_arguments = arguments

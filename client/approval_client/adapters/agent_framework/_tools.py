@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from approval_client._refusals import Unaskable
+from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable
 from approval_client.adapters import _binding
 from approval_client.adapters._content import whole
 from approval_client.wire import Kind, digest
@@ -64,9 +64,7 @@ def edited(tool: Any, arguments: Values) -> None:
         Unaskable: It would not.
     """
     if asked(tool, arguments) != arguments:
-        raise Unaskable(
-            "A person changed the arguments to some that the tool would not be called with."
-        )
+        raise Unaskable(NOT_AS_THEY_ARE)
 
 
 def is_approved(tool: Any, call: Any, wanted: str) -> bool:

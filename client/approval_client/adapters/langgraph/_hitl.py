@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from approval_client._models import ApprovalRequest, ApprovalResponse
-from approval_client._refusals import Unaskable, for_model, refusal
+from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable, for_model, refusal
 from approval_client.adapters import _core
 from approval_client.adapters._graphs import Question, Responses
 from approval_client.adapters.langgraph._tools import Find, asked
@@ -16,7 +16,6 @@ from approval_client.adapters.langgraph._tools import Find, asked
 _OF_A_CALL = {"name", "args", "description"}
 _OF_ONE = _OF_A_CALL | {"type", "tool_call_id"}
 _OF_A_BATCH = {"action_requests", "review_configs"}
-_NOT_AS_THEY_ARE = "A person changed the arguments to some that are not taken as they are."
 _ALL = frozenset({"approve", "edit", "reject"})
 
 
@@ -87,7 +86,7 @@ class _Call:
             same = asked(self.tool, arguments) == arguments
         except Unaskable as error:
             return refusal(error)
-        return response if same else refusal(Unaskable(_NOT_AS_THEY_ARE))
+        return response if same else refusal(Unaskable(NOT_AS_THEY_ARE))
 
 
 def _asking(calls: Sequence[_Call], whole: Callable[[list[Any]], Any]) -> Question:

@@ -8,28 +8,30 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 from approval_client._async_client import AsyncClient
+from approval_client._errors import DigestMismatch
 from approval_client._models import ApprovalRequest, ApprovalResponse
-from approval_client._refusals import for_model
+from approval_client._outcomes import report_async
+from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable, for_model, refusal
 from approval_client._telling import Listener
-from approval_client.adapters import _core
+from approval_client.adapters import _binding, _core
 from approval_client.adapters._ends import Ends
 from approval_client.adapters._pauses import (
-    UNREADABLE,
     Asker,
     Undecided,
-    arguments_of,
     every,
     not_run,
     saved,
 )
 from approval_client.adapters._steps import no_loop
+from approval_client.adapters.pydantic_ai import _tools as tools
+from approval_client.wire import Kind, digest
 
 __all__ = ["Undecided", "run_with_approvals", "run_with_approvals_sync"]
 _FIRST_ONLY = ("conversation", "conversation_id", "run_id")  # the messages hold them by then
@@ -78,7 +80,7 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     while isinstance(pause, _Pause):
         await saved(save, pause.dump())
         asker = pause.asker(ends.client, wait_s, keep=bool(save or paused))
-        options |= await _answered(pause, asker, ends, time_limit_s)
+        options |= await _answered(agent, pause, asker, ends, time_limit_s)
         pause = await _going_on(agent, options, ends)
     return pause
 
@@ -113,11 +115,13 @@ class _Pause:
     Attributes:
         approvals: The ids of those calls.
         metadata: What a tool said when it asked for approval, by its call's id.
+        unaskable: What the model is told of calls that cannot be asked, by their ids.
     """
 
     messages: list[dict[str, Any]]
     approvals: list[str]
     metadata: dict[str, Any]
+    unaskable: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def load(cls, text: str | bytes) -> _Pause:
@@ -180,35 +184,67 @@ def _stopped(result: Any, options: dict[str, Any]) -> Any:
         messages=json.loads(result.all_messages_json()),
         approvals=[call.tool_call_id for call in output.approvals],
         metadata={name: _core.jsonable(said) for name, said in output.metadata.items()},
+        unaskable=dict(_unaskable(output.approvals)),
     )
 
 
+def _unaskable(calls: Sequence[Any]) -> Iterator[tuple[str, str]]:
+    # Now, because in JSON a NaN becomes null.
+    for call in calls:
+        try:
+            _binding.read(call.args)
+        except Unaskable as error:
+            yield call.tool_call_id, str(error)
+
+
 async def _answered(
-    pause: _Pause, asker: Asker, ends: Ends, time_limit_s: int | None
+    agent: Any, pause: _Pause, asker: Asker, ends: Ends, time_limit_s: int | None
 ) -> dict[str, Any]:
     """Ask about every call that waits. Return what the agent runs on with."""
-    requests = {name: _request(pause, name, time_limit_s) for name in pause.calls}
-    asked = {name: asker.ask(name, one) for name, one in requests.items() if one is not None}
+    requests: dict[str, ApprovalRequest] = {}
+    refused = {
+        name: ApprovalResponse(approved=False, reason=why) for name, why in pause.unaskable.items()
+    }
+    found = {
+        name: tools.tool_called(agent, call["tool_name"]) for name, call in pause.calls.items()
+    }
+    for name in found.keys() - refused.keys():
+        try:
+            requests[name] = _request(pause, name, found[name], time_limit_s)
+        except (TypeError, ValueError) as error:
+            refused[name] = refusal(error)
+    asked = {name: asker.ask(name, one) for name, one in requests.items()}
     answers = await every(asker.client, asked)
     ends.expect(answers)
+    for name, answer in answers.items():
+        if (why := _not_taken(found[name], answer)) is not None:
+            await ends.ended(name, not_run("the tool does not take the changed call"))
+            refused[name] = why
     module = import_module("pydantic_ai")
-    approvals = {name: _approval(answers.get(name)) for name in requests}
+    given = {**answers, **refused}
+    approvals = {name: _approval(given[name]) for name in pause.calls}
     messages = module.ModelMessagesTypeAdapter.validate_python(pause.messages)
     results = module.DeferredToolResults(approvals=approvals)
     return {"message_history": messages, "deferred_tool_results": results}
 
 
-def _request(pause: _Pause, name: str, time_limit_s: int | None) -> ApprovalRequest | None:
-    """Return the question about a call, or None if people could not read what it says."""
+def _request(pause: _Pause, name: str, tool: Any, time_limit_s: int | None) -> ApprovalRequest:
+    """Return the question about a call.
+
+    Raises:
+        ValueError: It cannot be shown, or would be made with something else.
+    """
     call = pause.calls[name]
-    arguments = arguments_of(call["args"] or {})
-    if arguments is None:
-        return None
+    arguments = tools.asked(tool, call["args"])
+    found = {
+        "metadata": pause.metadata.get(name),
+        "written_by_the_model": _core.differing(call["args"], arguments),
+    }
     return _core.fitting(
         ApprovalRequest.tool_call(
             call["tool_name"],
             arguments,
-            evidence=_core.evidence({"metadata": pause.metadata.get(name)}),
+            evidence=_core.evidence(found),
             run_id=_core.line(pause.names[0]),
             time_limit_s=time_limit_s,
             accepts_edits=True,
@@ -216,12 +252,23 @@ def _request(pause: _Pause, name: str, time_limit_s: int | None) -> ApprovalRequ
     )
 
 
-def _approval(answer: ApprovalResponse | None) -> Any:
+def _not_taken(tool: Any, answer: ApprovalResponse) -> ApprovalResponse | None:
+    """Return a rejection if a person's arguments would not be what the tool is called with."""
+    if not answer.edited:
+        return None
+    arguments = _core.plain(answer.content["arguments"])
+    try:
+        same = tools.asked(tool, arguments) == arguments
+    except Unaskable as error:
+        return refusal(error)
+    return None if same else refusal(Unaskable(NOT_AS_THEY_ARE))
+
+
+def _approval(answer: ApprovalResponse) -> Any:
     module = import_module("pydantic_ai")
-    if answer is None:
-        return module.ToolDenied(UNREADABLE)
     if answer.approved is not True:
-        return module.ToolDenied(for_model(answer).reason)
+        said = for_model(answer) if answer.status else answer
+        return module.ToolDenied(said.reason)
     edited = _core.plain(answer.content["arguments"]) if answer.edited else None
     return module.ToolApproved(override_args=edited)
 
@@ -246,11 +293,11 @@ def _deferring(
     wanted = options.get("output_type") or agent.output_type
     wanted = list(wanted) if isinstance(wanted, Sequence) else [wanted]
     more = {} if deferred in wanted else {"output_type": [*wanted, deferred]}
-    capabilities = [_watch(ends), *(options.get("capabilities") or ())]
+    capabilities = [_watch(agent, ends), *(options.get("capabilities") or ())]
     return {**options, **more, "capabilities": capabilities}, ends
 
 
-def _watch(ends: Ends) -> Any:
+def _watch(agent: Any, ends: Ends) -> Any:
     base: Any = import_module("pydantic_ai.capabilities").AbstractCapability
 
     class Watch(base):  # type: ignore[misc] # Pydantic AI is not installed where types are checked
@@ -262,6 +309,36 @@ def _watch(ends: Ends) -> Any:
             approved = ends.open.pop(call.tool_call_id, None) if ctx.tool_call_approved else None
             if approved is None:
                 return await handler(args)
-            return await _core.telling(ends.client, approved, lambda: handler(args))
+            if not approved.edited:
+                await _still_approved(agent, ends, call, approved)
+            result = await _core.telling(ends.client, approved, lambda: handler(args))
+            return _noted(result, approved) if approved.edited else result
 
     return Watch()
+
+
+def _noted(result: Any, answer: ApprovalResponse) -> Any:
+    """Add to what a tool returned what a model is told when a person changed the call."""
+    kind: Any = import_module("pydantic_ai").ToolReturn
+    returned = result if isinstance(result, kind) else kind(return_value=result)
+    said = returned.content or ()
+    said = [said] if isinstance(said, str) else [*said]
+    note = _binding.edited_note(answer.content["arguments"])
+    return replace(returned, content=[*said, note])
+
+
+async def _still_approved(agent: Any, ends: Ends, call: Any, approved: ApprovalResponse) -> None:
+    """Make sure that a tool is about to be called with what was approved.
+
+    Raises:
+        DigestMismatch: It is not. It ends the run.
+    """
+    arguments = tools.asked(tools.tool_called(agent, call.tool_name), call.args)
+    content = {"tool": call.tool_name, "arguments": arguments}
+    if digest(Kind.TOOL_CALL, content) != approved.digest:
+        await report_async(ends.client, approved, not_run("it had other arguments by then"))
+        raise DigestMismatch(
+            f"{call.tool_name!r:.80} would now be called with something else than what was "
+            "approved. It was not called. Ask again.",
+            approved,
+        )

@@ -1,0 +1,66 @@
+"""What the tools of Pydantic AI are called with, by its own rules."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from approval_client.adapters import _binding
+
+Values = dict[str, Any]
+
+
+def tool_called(agent: Any, name: str) -> Any:
+    """Return the function tool of that name; None if it is not in sight, or under another name."""
+    found = {id(tool): tool for tool in _named(agent, name)}
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def asked(tool: Any, written: Any) -> Values:
+    """Return the arguments that people are shown for what a model wrote.
+
+    Pydantic AI validates before it asks, and so does this.
+
+    Args:
+        tool: The tool; None if it is out of sight, and then its defaults are too.
+
+    Raises:
+        Unaskable: The tool would not be called with what was written.
+    """
+    given = _binding.read(written)
+    schema = getattr(tool, "function_schema", None)
+    if schema is None:
+        return given
+    _binding.check_schema(given, schema.json_schema)
+    refusal = import_module("pydantic").ValidationError
+
+    def call(found: Values) -> Values:
+        values = dict(schema.validator.validate_python(found))
+        if schema.single_arg_name is not None:  # whose fields are the arguments
+            return dict(_binding.as_json(values)[schema.single_arg_name])
+        return {**_defaults(schema), **values}
+
+    try:
+        return _binding.settled(given, call)
+    except refusal:  # of a validator that wants to know more; Pydantic AI says what is wrong
+        return given
+
+
+def _defaults(schema: Any) -> Values:
+    parameters = list(inspect.signature(schema.function).parameters.values())
+    own = parameters[1:] if schema.takes_ctx else parameters
+    return {one.name: one.default for one in own if one.default is not inspect.Parameter.empty}
+
+
+def _named(agent: Any, name: str) -> Iterator[Any]:
+    left = list(agent.toolsets)
+    while left:
+        one = left.pop()
+        tools = getattr(one, "tools", None)
+        if isinstance(tools, Mapping) and name in tools:
+            yield tools[name]
+        left += getattr(one, "toolsets", ())
+        wrapped = getattr(one, "wrapped", None)
+        left += [] if wrapped is None else [wrapped]

@@ -1,0 +1,106 @@
+"""Pydantic AI: what is shown is what is called, whatever a model writes."""
+
+import asyncio
+
+import pytest
+from pydantic_ai import Agent, Tool
+from pydantic_ai.messages import ModelResponse, RetryPromptPart, TextPart, ToolCallPart
+from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.toolsets import FunctionToolset
+
+from approval_client.adapters.pydantic_ai import run_with_approvals
+from tests.frameworks.odd import CASES, Case, Tools
+from tests.frameworks.pydantic_ai.test_adapter import returned
+
+
+def gated(function):
+    return Tool(function, requires_approval=True)
+
+
+async def run(gate, agent):
+    """Have a model make the call of a case; returns what it read."""
+    work = run_with_approvals(agent, "Go.", client=gate.client)
+    result = await asyncio.wait_for(work, 20)
+    parts = [part for message in result.all_messages() for part in message.parts]
+    retries = [part.model_response() for part in parts if isinstance(part, RetryPromptPart)]
+    return [*returned(result), *retries]
+
+
+def agent_of(case, **agent):
+    turns = [[ToolCallPart(case.tool, case.written, "c1")]]
+
+    def answer(*_):
+        return ModelResponse(parts=turns.pop(0) if turns else [TextPart("done")])
+
+    return Agent(FunctionModel(answer), **agent)
+
+
+# Of a tool that takes one model, the fields of that are the arguments.
+OTHERS = {"a model", "an extra name inside"}
+
+
+@pytest.mark.parametrize("toolset", [False, True], ids=["tools", "toolset"])
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.name not in OTHERS], ids=lambda case: case.name
+)
+async def test_what_is_shown_is_called_or_the_model_is_told(gate, case, toolset):
+    gate.approve_next()
+    tools = Tools(gated)
+    has = {"toolsets": [FunctionToolset(tools.all)]} if toolset else {"tools": tools.all}
+
+    told = await run(gate, agent_of(case, **has))
+
+    if case.told:
+        assert (gate.asked(), tools.called) == ([], [])
+        assert len(told) == 1  # in its own words, where Pydantic AI refuses it before
+    else:
+        assert gate.asked() == [{"tool": case.tool, "arguments": case.asked}]
+        assert tools.called == [case.asked]
+
+
+async def test_a_tool_that_takes_one_model_is_shown_with_all_its_fields(gate):
+    gate.approve_next()
+    tools = Tools(gated)
+
+    await run(gate, agent_of(Case("", '{"host": "a"}', tool="move"), tools=tools.all))
+
+    assert gate.asked() == [{"tool": "move", "arguments": {"host": "a", "port": 1}}]
+    assert tools.called == [{"where": {"host": "a", "port": 1}}]
+
+
+async def test_a_name_that_such_a_model_would_drop_is_not_asked(gate):
+    gate.approve_next()
+    tools = Tools(gated)
+    case = Case("", '{"host": "a", "Port": 2}', tool="move")
+
+    (told,) = await run(gate, agent_of(case, tools=tools.all))
+
+    assert "Port" in told
+    assert (gate.asked(), tools.called) == ([], [])
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+async def test_a_number_that_is_not_finite_is_not_asked_where_it_comes_as_a_value(gate, number):
+    gate.approve_next()
+    called = []
+
+    def limit(n: float | None = None) -> str:
+        """Limit."""
+        called.append(n)
+        return "done"
+
+    agent = agent_of(Case("", {"n": number}, tool="limit"), tools=[gated(limit)])
+
+    (told,) = await run(gate, agent)
+
+    assert "NaN, Infinity and numbers beyond the range of a double are not JSON" in told
+    assert (gate.asked(), called) == ([], [])
+
+
+async def test_what_the_model_wrote_stands_beside_what_the_tool_is_called_with(gate):
+    gate.approve_next()
+
+    await run(gate, agent_of(Case("", '{"n": "5"}', tool="count"), tools=Tools(gated).all))
+
+    assert gate.asked()[0]["arguments"] == {"n": 5}
+    assert gate.evidence()[0]["written_by_the_model"] == '{"n": "5"}'
