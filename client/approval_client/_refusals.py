@@ -8,18 +8,29 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from approval_client._errors import DashboardError, NotApproved
+from approval_client._errors import DashboardError, NotApproved, RequestRefused
 from approval_client._models import ApprovalResponse
 from approval_client.wire import Source, Status
 
 logger = logging.getLogger("approval_client")
 
-_UNCHANGED = (
-    "Do not submit the same again unchanged: it would be refused again. Change what was "
-    "objected to, or stop and report that it was not approved."
+_STOP = "Change what was objected to, or stop and report that it was not approved."
+_ASKED_AGAIN = f"Do not ask for the same again unchanged: a person would be asked again. {_STOP}"
+_REFUSED_AGAIN = (
+    f"Do not ask for the same again unchanged: the rule would refuse it again. {_STOP}"
 )
+_UNASKED = (
+    "Nothing that you write in another way helps. Do not retry: stop and report that it was not "
+    "approved."
+)
+_UNDONE = "Nobody was asked and nothing was run."
+# What an agent may mend by writing its request in another way.
+_OF_THE_REQUEST = {
+    *("duplicate_key", "invalid", "lone_surrogate", "not_finite", "not_json", "nul_character"),
+    *("number_too_long", "too_deep", "too_large"),
+}
 NOT_AS_THEY_ARE = "A person changed the arguments to some that are not taken as they are."
-_AGAIN = "Nobody was asked and nothing was run. Call the tool again with arguments that are right."
+_AGAIN = f"{_UNDONE} Call the tool again with arguments that are right."
 _UNASKED = (
     "This is not a mistake in the code, so changing it does not help. Do not retry: stop and "
     "report that it was not approved."
@@ -34,12 +45,15 @@ class Unaskable(ValueError):
 
 
 def for_model(response: ApprovalResponse) -> ApprovalResponse:
-    """Add to a refusal what the model should make of it, after the reviewer's own words."""
-    if response.approved is True:
+    """Add to a refusal what the model should make of it, after the reviewer's own words.
+
+    One without a status was never asked, and says all of that already.
+    """
+    if response.approved is True or response.status is None:
         return response
     if response.status is Status.REJECTED:
         told = f"{response.reason}\n\nThis was rejected by {_who(response)}. Nothing was run."
-        advice = _UNCHANGED
+        advice = _REFUSED_AGAIN if response.source == Source.POLICY else _ASKED_AGAIN
     else:
         told, advice = f"{response.reason} Nothing was run.", _UNASKED
     return replace(response, reason=f"{told} {advice}")
@@ -47,23 +61,34 @@ def for_model(response: ApprovalResponse) -> ApprovalResponse:
 
 def refusal(error: Exception) -> ApprovalResponse:
     """Return ``error`` as a rejection: whatever goes wrong is one."""
-    if isinstance(error, Unaskable):
-        return ApprovalResponse(approved=False, reason=str(error))
     if isinstance(error, DashboardError):
-        what = str(error)
+        told = _mendable(error) if is_of_the_request(error) else f"{error} {_UNASKED}"
+    elif isinstance(error, Unaskable):
+        told = str(error)
     elif isinstance(error, TypeError | ValueError):
-        what = f"The code cannot be sent for approval as it is: {error} Nothing was approved."
+        what = "This cannot be sent for approval as it is"
+        told = f"{what}: {error} {_UNDONE} Change what is named, and ask again."
     else:
         name = type(error).__name__
         logger.error("Asking for approval failed with %s. Nothing was approved.", name)
-        what = f"Asking for approval failed ({name}). Nothing was approved."
+        told = f"Asking for approval failed ({name}). Nothing was approved. {_UNASKED}"
     answer = error.response if isinstance(error, NotApproved) else None
     return ApprovalResponse(
         approved=False,
-        reason=f"{what} {_UNASKED}",
+        reason=told,
         status=answer.status if answer else None,
         id=answer.id if answer else "",
     )
+
+
+def is_of_the_request(error: BaseException) -> bool:
+    """Say whether the dashboard refused what was written, so that writing otherwise helps."""
+    return isinstance(error, RequestRefused) and error.code in _OF_THE_REQUEST
+
+
+def _mendable(error: DashboardError) -> str:
+    said = getattr(error, "detail", "")
+    return f"{said or error} {_UNDONE} {'Mend that, and ask again.' if said else ''}".rstrip()
 
 
 def _who(response: ApprovalResponse) -> str:

@@ -144,7 +144,7 @@ def test_the_reviewers_words_come_first_and_unchanged():
 def test_a_rejection_tells_the_model_not_to_retry_unchanged_code():
     reason = deny(FakeDashboard.rejecting("No.")).reason
 
-    assert "Do not submit the same again unchanged" in reason
+    assert "Do not ask for the same again unchanged" in reason
 
 
 def test_silence_says_that_nobody_decided_and_blames_nobody():

@@ -123,3 +123,10 @@ CASES = [
     Case("arguments to a tool without", '{"x": 1}', told="It takes no arguments", tool="stop"),
     Case("nothing to a tool without", "", {}, tool="stop"),
 ]
+
+LARGE = '{"pattern": "' + "x" * 1_200_000 + '"}'
+
+
+def is_told_to_write_less(told):
+    """Whether a model reads what is too large, how much may be sent, and that it may ask again."""
+    return "the limit is 1,048,576" in told and "Ask for less" in told and "retry" not in told

@@ -13,9 +13,10 @@ from typing import Any
 
 from approval_client._answers import Answer
 from approval_client._async_client import AsyncClient
-from approval_client._errors import DashboardError, TooLate
+from approval_client._errors import DashboardError, RequestRefused, TooLate
 from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
 from approval_client._outcomes import Run, report_async
+from approval_client._refusals import is_of_the_request, refusal
 from approval_client.adapters import _core
 from approval_client.wire import Status, canonical_json
 
@@ -53,11 +54,19 @@ class Asker:
         return self.names[0] if self.names else uuid.uuid4().hex
 
     async def ask(self, name: str, request: ApprovalRequest) -> ApprovalResponse:
-        """Return an approval or a rejection.
+        """Return an approval or a rejection; that, too, of what the dashboard cannot be asked.
 
         Raises:
             DashboardError: There is no answer, or one that must not be used.
         """
+        try:
+            return await self._ask(name, request)
+        except RequestRefused as error:
+            if not is_of_the_request(error):
+                raise
+            return refusal(error)
+
+    async def _ask(self, name: str, request: ApprovalRequest) -> ApprovalResponse:
         if not self.names:
             return await _core.decided(self.client.request_approval(request))
         stem = _hashed([*self.names, name, request.body()])

@@ -11,7 +11,7 @@ from ag2.testing import TestConfig
 
 from approval_client.adapters.ag2 import approval_required, hitl_hook
 from approval_client.adapters.ag2 import gate as dashboard_gate
-from tests.frameworks.odd import CASES, Case, Tools
+from tests.frameworks.odd import CASES, LARGE, Case, Tools, is_told_to_write_less
 
 
 def by_tool(gate):
@@ -129,3 +129,13 @@ async def test_an_edit_with_a_name_that_the_tool_does_not_take_runs_nothing_and_
     assert "does not take 'dry_run'" in told
     assert tools.called == []
     assert "does not take the changed call" in gate.finished()[0]["error"]
+
+
+@pytest.mark.parametrize("way", [by_tool, by_gate], ids=lambda way: way.__name__)
+async def test_a_call_that_is_too_large_is_told(gate, way):
+    tools, options = way(gate)
+
+    (told,) = await run(Case("", LARGE), tools.all, options)
+
+    assert tools.called == []
+    assert is_told_to_write_less(told)

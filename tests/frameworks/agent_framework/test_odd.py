@@ -21,7 +21,7 @@ from approval_client.adapters.agent_framework import (
     run_with_approvals,
 )
 from tests.frameworks.agent_framework.kit import Model
-from tests.frameworks.odd import CASES, Case, Tools
+from tests.frameworks.odd import CASES, LARGE, Case, Tools, is_told_to_write_less
 
 
 def tools_of(mode):
@@ -125,3 +125,14 @@ async def test_a_tool_of_a_context_provider_is_bound_too(gate):
 def asking(case):
     call = Content.from_function_call(call_id="c1", name=case.tool, arguments=case.written)
     return Model([call])
+
+
+@pytest.mark.parametrize("way", [by_run, by_workflow, by_gate], ids=lambda way: way.__name__)
+async def test_a_call_that_is_too_large_is_told(gate, way):
+    tools = tools_of("never_require" if way is by_gate else "always_require")
+    model = asking(Case("", LARGE))
+
+    await asyncio.wait_for(way(gate, tools, model), 20)
+
+    assert tools.called == []
+    assert is_told_to_write_less(model.told()[0])

@@ -163,7 +163,7 @@ async def test_rejected_code_never_runs_and_the_reviewers_words_are_in_the_resul
     told = await said(agent(gate.client.approval_func), "```sh\ntouch ran\n```")
 
     assert told.startswith(DENIED + 'Use "rm -i"\n  instead.\n')
-    assert "Do not submit the same again unchanged" in told
+    assert "Do not ask for the same again unchanged" in told
     assert not (tmp_path / "ran").exists()
 
 

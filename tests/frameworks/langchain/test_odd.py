@@ -13,7 +13,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from tests.frameworks.langchain.test_adapter import MODES, Model, read, resume
 from tests.frameworks.langgraph.test_adapter import THREAD
-from tests.frameworks.odd import CASES, Case, Tools
+from tests.frameworks.odd import CASES, LARGE, Case, Tools, is_told_to_write_less
 
 
 def _read(case):
@@ -61,12 +61,11 @@ def test_what_is_shown_is_called_or_the_model_is_told(gate, case, mode):
 def test_of_a_batch_the_call_that_cannot_be_asked_is_told_and_the_others_are_asked(gate):
     gate.approve_next()
     tools = Tools(tool)
-    agent = agent_of(Case("", '{"n": 1}', tool="count"), tools.all)
     calls = [
         {"name": "count", "args": {"m": 1}, "id": "c1", "type": "tool_call"},
         {"name": "count", "args": {"n": 2}, "id": "c2", "type": "tool_call"},
     ]
-    agent = batch_of(calls, tools.all)
+    agent = batch_of(calls, tools.all, "count")
 
     told = read(resume(agent, gate))
 
@@ -75,9 +74,9 @@ def test_of_a_batch_the_call_that_cannot_be_asked_is_told_and_the_others_are_ask
     assert "done" in told
 
 
-def batch_of(calls, tools):
+def batch_of(calls, tools, *names):
     model = Model(messages=iter([AIMessage("", tool_calls=calls), AIMessage("done")]))
-    asks = HumanInTheLoopMiddleware(interrupt_on={"count": True})
+    asks = HumanInTheLoopMiddleware(interrupt_on=dict.fromkeys(names, True))
     agent = create_agent(model, tools, middleware=[asks], checkpointer=InMemorySaver())
     agent.invoke({"messages": [("user", "Go.")]}, THREAD)
     return agent
@@ -142,3 +141,18 @@ def test_a_tool_of_an_agent_within_a_graph_is_bound_too(gate):
 
     assert "does not take 'dry_run'" in told
     assert (gate.asked(), tools.called) == ([], [])
+
+
+def test_a_call_that_is_too_large_is_told_and_the_others_are_asked(gate):
+    gate.approve_next()
+    tools = Tools(tool)
+    calls = [
+        {"name": "purge", "args": json.loads(LARGE), "id": "c1"},
+        {"name": "count", "args": {"n": 2}, "id": "c2"},
+    ]
+    calls = [{**call, "type": "tool_call"} for call in calls]
+
+    told = read(resume(batch_of(calls, tools.all, "count", "purge"), gate))
+
+    assert tools.called == [{"n": 2}]
+    assert [is_told_to_write_less(one) for one in told].count(True) == 1

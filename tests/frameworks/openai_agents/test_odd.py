@@ -7,7 +7,7 @@ import pytest
 from agents import Agent, FunctionTool, RunHooks, UserError, function_tool
 
 from approval_client.adapters.openai_agents import run_with_approvals
-from tests.frameworks.odd import CASES, Case, Tools
+from tests.frameworks.odd import CASES, LARGE, Case, Tools, is_told_to_write_less
 from tests.frameworks.openai_agents.test_adapter import Script, outputs, says, written
 
 
@@ -114,3 +114,15 @@ async def test_arguments_that_change_after_the_approval_stop_the_call(gate):
     assert gate.finished() == [
         {"exit_code": 1, "error": "It was not run: the run had ended with UserError."}
     ]
+
+
+async def test_a_call_that_is_too_large_is_told_and_the_others_are_asked(gate):
+    gate.approve_next()
+    tools = Tools(partial(function_tool, needs_approval=True))
+    both = [written(LARGE, "c1", "purge"), written('{"n": 2}', "c2", "count")]
+    agent = Agent("operator", model=Script(both, [says("done")]), tools=tools.all)
+
+    result = await run_with_approvals(agent, "Go.", client=gate.client)
+
+    assert tools.called == [{"n": 2}]
+    assert is_told_to_write_less(outputs(result)[0])

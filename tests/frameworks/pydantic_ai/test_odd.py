@@ -9,7 +9,7 @@ from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.toolsets import FunctionToolset
 
 from approval_client.adapters.pydantic_ai import run_with_approvals
-from tests.frameworks.odd import CASES, Case, Tools
+from tests.frameworks.odd import CASES, LARGE, Case, Tools, is_told_to_write_less
 from tests.frameworks.pydantic_ai.test_adapter import returned
 
 
@@ -104,3 +104,17 @@ async def test_what_the_model_wrote_stands_beside_what_the_tool_is_called_with(g
 
     assert gate.asked()[0]["arguments"] == {"n": 5}
     assert gate.evidence()[0]["written_by_the_model"] == '{"n": "5"}'
+
+
+async def test_a_call_that_is_too_large_is_told_and_the_others_are_asked(gate):
+    gate.approve_next()
+    tools = Tools(gated)
+    turns = [[ToolCallPart("purge", LARGE, "c1"), ToolCallPart("count", '{"n": 2}', "c2")]]
+
+    def answer(*_):
+        return ModelResponse(parts=turns.pop(0) if turns else [TextPart("done")])
+
+    told = await run(gate, Agent(FunctionModel(answer), tools=tools.all))
+
+    assert tools.called == [{"n": 2}]
+    assert [is_told_to_write_less(one) for one in told].count(True) == 1

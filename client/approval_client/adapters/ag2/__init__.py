@@ -20,7 +20,13 @@ from approval_client._async_client import AsyncClient
 from approval_client._errors import DigestMismatch, Expired
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run, report_async
-from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable, for_model
+from approval_client._refusals import (
+    NOT_AS_THEY_ARE,
+    Unaskable,
+    for_model,
+    is_of_the_request,
+    refusal,
+)
 from approval_client._telling import Listener
 from approval_client.adapters import _binding, _core
 from approval_client.adapters._pauses import not_run
@@ -106,6 +112,8 @@ class ApprovalRequired:
             waited_s = self._timeout or round(time.monotonic() - began_at, 1)
             raise import_module("ag2.exceptions").HumanInputTimeoutError(waited_s) from error
         except Exception as error:
+            if is_of_the_request(error):
+                return client, refusal(error)
             raise import_module("ag2.exceptions").HumanInputFailedError(error) from error
 
     def _request(

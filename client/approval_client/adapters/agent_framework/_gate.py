@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import Any
 
 from approval_client._async_client import AsyncClient
-from approval_client._errors import DigestMismatch
+from approval_client._errors import DigestMismatch, RequestRefused
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run
-from approval_client._refusals import Unaskable, refusal
+from approval_client._refusals import Unaskable, is_of_the_request, refusal
 from approval_client._telling import Listener
 from approval_client.adapters import _binding, _core
 from approval_client.adapters._pauses import not_run, tell
@@ -77,7 +77,12 @@ class Gate:
             request = self._request(context)
         except (TypeError, ValueError) as error:
             return client, refusal(error)
-        response = await _core.decided(client.request_approval(request))
+        try:
+            response = await _core.decided(client.request_approval(request))
+        except RequestRefused as error:
+            if not is_of_the_request(error):
+                raise
+            return client, refusal(error)
         if response.approved is not True:
             return client, response
         await _unchanged(client, response, request, context)

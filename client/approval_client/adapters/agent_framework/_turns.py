@@ -195,7 +195,7 @@ def current() -> Turn | None:
 
 def why(response: ApprovalResponse) -> str:
     """Return what the model is told when a call was not approved."""
-    return (for_model(response) if response.status else response).reason
+    return for_model(response).reason
 
 
 def _is_approved(tool: Any, call: Any, wanted: str) -> bool:

@@ -208,7 +208,7 @@ def _told(response: ApprovalResponse) -> dict[str, Any]:
     approved = response.approved is True
     return {
         "approved": approved,
-        "status": str(response.status),
+        "status": str(response.status or ""),
         "reason": for_model(response).reason,
         "id": response.id,
         "decided_by": response.decided_by,

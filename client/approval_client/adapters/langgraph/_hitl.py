@@ -168,8 +168,7 @@ def _no(
 ) -> dict[str, Any]:
     for kind in ("reject", "respond"):
         if kind in may:
-            said = for_model(response) if response.status else response
-            return {"type": kind, "message": said.reason}
+            return {"type": kind, "message": for_model(response).reason}
     raise ValueError(
         f"{call['name']!r:.80} does not allow a rejection. Nothing was resumed. Add it to "
         "allowed_decisions."

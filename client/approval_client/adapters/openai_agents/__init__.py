@@ -157,8 +157,7 @@ async def _decide(state: Any, asker: Asker, ends: Ends, time_limit_s: int | None
         if answer.approved is True:
             state.approve(item)
         else:
-            said = for_model(answer) if answer.status else answer
-            state.reject(item, rejection_message=said.reason)
+            state.reject(item, rejection_message=for_model(answer).reason)
 
 
 def _request(item: Any, run_id: str, time_limit_s: int | None) -> ApprovalRequest:

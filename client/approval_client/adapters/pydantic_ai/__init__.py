@@ -267,8 +267,7 @@ def _not_taken(tool: Any, answer: ApprovalResponse) -> ApprovalResponse | None:
 def _approval(answer: ApprovalResponse) -> Any:
     module = import_module("pydantic_ai")
     if answer.approved is not True:
-        said = for_model(answer) if answer.status else answer
-        return module.ToolDenied(said.reason)
+        return module.ToolDenied(for_model(answer).reason)
     edited = _core.plain(answer.content["arguments"]) if answer.edited else None
     return module.ToolApproved(override_args=edited)
 
