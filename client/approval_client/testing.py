@@ -30,6 +30,12 @@ from typing import Any, TypeAlias
 
 import httpx2
 
+from approval_client._accepted import (
+    cancel_problem,
+    is_key,
+    report_problem,
+    submission_problem,
+)
 from approval_client._async_client import AsyncClient
 from approval_client._calls import APPROVALS
 from approval_client._defaults import defaults
@@ -42,7 +48,6 @@ from approval_client.wire import (
     PROTOCOL_HEADER,
     UNSUPPORTED_PROTOCOL,
     JsonError,
-    Kind,
     OutcomeState,
     Source,
     Status,
@@ -56,24 +61,7 @@ from approval_client.wire import (
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 VALID_S = 600
-TIME_LIMITS_S = (5, 2_592_000)
 _places = itertools.count(1)
-_REQUIRED = {"kind", "capability", "content"}
-_OPTIONAL = {
-    "objective",
-    "evidence",
-    "run_id",
-    "time_limit_s",
-    "max_wait_s",
-    "accepts_edits",
-    "accepts_grants",
-}
-_CONTENT = {
-    Kind.CODE: ({"code"}, {"language"}),
-    Kind.TOOL_CALL: ({"tool", "arguments"}, set[str]()),
-    Kind.PLAN: ({"steps"}, set[str]()),
-    Kind.MEMORY: ({"operation", "user_id", "content"}, {"existing"}),
-}
 
 
 class Refused(Exception):
@@ -153,7 +141,7 @@ class FakeApproval:
     @property
     def expires_at(self) -> datetime:
         """When reviewers may no longer decide."""
-        return self.submitted_at + timedelta(seconds=self.body.get("time_limit_s", 1800))
+        return self.submitted_at + timedelta(seconds=self.body.get("time_limit_s") or 1800)
 
     def close(self, verdict: Verdict, source: Source, at: datetime) -> None:
         """Close it, once."""
@@ -228,8 +216,6 @@ class FakeApproval:
             raise Refused(409, "already_finished", "The end was reported already.")
         if not self.started:
             raise Refused(409, "not_started", "It was never started.")
-        if len(fields.get("output_head", "")) > 4000:  # noqa: PLR2004 - the contract's number
-            raise Refused(422, "invalid", "output_head has more than 4000 characters.")
         self.finished_key, self.finished, self.finished_at = key, fields, now
 
     def _must_be_approved(self, named: str) -> None:
@@ -278,30 +264,16 @@ def read_body(raw: bytes) -> dict[str, Any]:
     return value
 
 
-def check_submission(body: dict[str, Any]) -> None:
+def check(problem: tuple[str, str] | None) -> None:
     """Refuse what the dashboard refuses."""
-    _expect_keys(body, _REQUIRED, _OPTIONAL)
-    if body["kind"] not in set(Kind):
-        raise Refused(422, "invalid", f"{body['kind']!r} is not a kind.")
-    required, optional = _CONTENT[Kind(body["kind"])]
-    _expect_keys(body["content"], required, optional)
-    if body["content"].get("code") == "" or body["content"].get("steps") == []:
-        raise Refused(422, "invalid", "There is nothing to approve.")
-    low, high = TIME_LIMITS_S
-    for name in ("time_limit_s", "max_wait_s"):
-        if not low <= body.get(name, low) <= high:
-            raise Refused(422, "invalid", f"{name} must be {low} to {high}.")
+    if problem is not None:
+        where, why = problem
+        raise Refused(422, "invalid", f"body.{where}: {why}. Nothing was done.")
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Say whether two submissions are the same whole."""
     return canonical_json(one) == canonical_json(other)
-
-
-def _expect_keys(value: Any, required: set[str], optional: set[str]) -> None:
-    found = set(value) if isinstance(value, dict) else set()
-    if required - found or found - required - optional:
-        raise Refused(422, "invalid", f"Expected {sorted(required)}, got {sorted(found)}.")
 
 
 # --- what is sent back -------------------------------------------------------------------------
@@ -310,8 +282,8 @@ def _expect_keys(value: Any, required: set[str], optional: set[str]) -> None:
 def key_of(request: httpx2.Request) -> str:
     """Return the idempotency key of a call."""
     key = request.headers.get("Idempotency-Key", "")
-    if not key:
-        raise Refused(422, "invalid", "Send an Idempotency-Key.")
+    if not is_key(key):
+        raise Refused(422, "invalid", "Send an Idempotency-Key of 1 to 200 visible characters.")
     return str(key)
 
 
@@ -612,7 +584,7 @@ class FakeDashboard:
             if not same(known.body, body):
                 raise Refused(409, "idempotency_conflict", "The key names another request.")
             return self._answer(known, heard=False)
-        check_submission(body)
+        check(submission_problem(body))
         verdict = self._script.popleft() if self._script else self._otherwise
         approval = FakeApproval(str(uuid.uuid4()), body, self._now(), verdict)
         self.approvals.append(approval)
@@ -632,6 +604,7 @@ class FakeDashboard:
         return self._answer(approval)
 
     def _cancel(self, approval: FakeApproval, body: dict[str, Any]) -> httpx2.Response:
+        check(cancel_problem(body))
         if approval.status is Status.CANCELLED:
             return self._answer(approval)
         reason = body.get("reason", "")
@@ -641,13 +614,12 @@ class FakeDashboard:
 
     def _outcome(self, approval: FakeApproval, request: httpx2.Request) -> httpx2.Response:
         body, key = read_body(request.content), key_of(request)
-        state, named = body.pop("state", None), body.pop("digest", "")
+        check(report_problem(body))
+        state, named = body.pop("state"), body.pop("digest")
         if state == OutcomeState.STARTED:
             approval.start(key, named, self._now(), on_hold=self.on_hold)
-        elif state == OutcomeState.FINISHED:
-            approval.finish(key, named, body, self._now())
         else:
-            raise Refused(422, "invalid", f"{state!r} is not a state.")
+            approval.finish(key, named, body, self._now())
         return self._answer(approval)
 
     def _answer(

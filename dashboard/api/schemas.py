@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from difflib import get_close_matches
 from typing import Annotated, Any, LiteralString, Self
@@ -65,32 +65,27 @@ EXAMPLE = {
 }
 
 
-def _within_content(kind: Kind, error: ValidationError) -> ValidationError:
-    """Return an error of a content as one of the whole, so that it names the place in that."""
-    details = [
-        InitErrorDetails(
-            type=PydanticCustomError(
-                "content", _said(kind, one).replace("{", "{{"), {"pattern": _pattern(one)}
-            ),
-            loc=("content", *one["loc"]),
-            input=None,
-        )
-        for one in error.errors(include_url=False, include_input=False)
-    ]
-    return ValidationError.from_exception_data(error.title, details)
+def _details(kind: Kind, error: ValidationError) -> Iterator[InitErrorDetails]:
+    """Yield the errors of a content as errors of the whole, so that they name the place in it."""
+    for one in error.errors(include_url=False, include_input=False):
+        pattern = one.get("ctx", {}).get("pattern")
+        yield _detail(_said(kind, one), one["loc"], pattern=pattern)
 
 
-def _said(kind: Kind, error: ErrorDetails) -> LiteralString:
+def _detail(said: str, loc: tuple[int | str, ...], **context: Any) -> InitErrorDetails:
+    template: LiteralString = said.replace("{", "{{")
+    return InitErrorDetails(
+        type=PydanticCustomError("content", template, context), loc=("content", *loc), input=None
+    )
+
+
+def _said(kind: Kind, error: ErrorDetails) -> str:
     if error["type"] != "extra_forbidden" or len(error["loc"]) != 1:
         return error["msg"]
     fields = list(CONTENTS[kind].model_fields)
     close = get_close_matches(str(error["loc"][0]), fields, n=1)
     meant = f" Did you mean {close[0]!r}?" if close else ""
     return f"This is not a field of a {kind}, which has {', '.join(map(repr, fields))}.{meant}"
-
-
-def _pattern(error: ErrorDetails) -> Any:
-    return error.get("ctx", {}).get("pattern")
 
 
 def _one_shape_a_kind(schema: dict[str, Any]) -> None:
@@ -137,7 +132,12 @@ class SubmitIn(Strict):
         try:
             check(self.kind, self.content)
         except ValidationError as error:
-            raise _within_content(self.kind, error) from None
+            raise ValidationError.from_exception_data(
+                error.title, list(_details(self.kind, error))
+            ) from None
+        except ValueError as error:  # of the tool's name
+            detail = _detail(str(error), ("tool",))
+            raise ValidationError.from_exception_data(type(self).__name__, [detail]) from None
         return self
 
     def submission(self) -> Submission:

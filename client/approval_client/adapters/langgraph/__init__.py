@@ -22,7 +22,7 @@ from approval_client.adapters._content import whole
 from approval_client.adapters._graphs import Desk, Question, checked, resuming
 from approval_client.adapters._pauses import Undecided, Unfinished
 from approval_client.adapters._steps import drive, drive_async
-from approval_client.adapters.langgraph import _hitl
+from approval_client.adapters.langgraph import _hitl, _inbox
 from approval_client.adapters.langgraph._tools import Find, finding
 from approval_client.wire import Status, canonical_json, digest, parse_json
 
@@ -192,6 +192,8 @@ def _question(
         request = ApprovalRequest(**{"accepts_grants": False, **parse_json(value[_ASKED])})
         return Question(requests=[request], answer=_first)
     if found := _hitl.question(value, getattr(interrupt, "response_schema", None), values, find):
+        return found
+    if found := _inbox.question(value, find):
         return found
     # Not our own: the value is all that is known of it.
     tool = _core.line(f"langgraph.{node}")

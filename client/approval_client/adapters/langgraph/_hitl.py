@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable, for_model, refusal
@@ -16,6 +16,7 @@ from approval_client.adapters.langgraph._tools import Find, asked
 _OF_A_CALL = {"name", "args", "description"}
 _OF_ONE = _OF_A_CALL | {"type", "tool_call_id"}
 _OF_A_BATCH = {"action_requests", "review_configs"}
+Decide: TypeAlias = Callable[[frozenset[str], Mapping[str, Any], ApprovalResponse], Any]
 _ALL = frozenset({"approve", "edit", "reject"})
 
 
@@ -34,8 +35,8 @@ def question(
     if not isinstance(value, Mapping):
         return None
     if value.get("type") == "tool_approval" and value.keys() <= _OF_ONE:
-        call = _Call(value, _kinds(schema), find(str(value["name"])))
-        return _asking([call], lambda decisions: decisions[0])
+        call = Call(value, _kinds(schema), find(str(value["name"])))
+        return asking([call], lambda decisions: decisions[0])
     calls = value.get("action_requests")
     if not isinstance(calls, Sequence) or not calls or not value.keys() <= _OF_A_BATCH:
         return None
@@ -47,14 +48,14 @@ def question(
     }
     left_out = () if _apart(calls, values) else ("edit",)
     made = [
-        _Call(call, rules.get(call["name"], _ALL).difference(left_out), find(str(call["name"])))
+        Call(call, rules.get(call["name"], _ALL).difference(left_out), find(str(call["name"])))
         for call in calls
     ]
-    return _asking(made, lambda decisions: {"decisions": decisions})
+    return asking(made, lambda decisions: {"decisions": decisions})
 
 
 @dataclass(frozen=True)
-class _Call:
+class Call:
     """A call of a model, the decisions that its tool allows, and the tool if it is in sight."""
 
     call: Mapping[str, Any]
@@ -89,8 +90,11 @@ class _Call:
         return response if same else refusal(Unaskable(NOT_AS_THEY_ARE))
 
 
-def _asking(calls: Sequence[_Call], whole: Callable[[list[Any]], Any]) -> Question:
+def asking(
+    calls: Sequence[Call], whole: Callable[[list[Any]], Any], decide: Decide | None = None
+) -> Question:
     """Ask about the calls that can be asked; ``whole`` makes an answer of all decisions."""
+    say = decide or _decision
     requests: list[ApprovalRequest] = []
     refused: list[ApprovalResponse | None] = []
     for call in calls:
@@ -110,7 +114,7 @@ def _asking(calls: Sequence[_Call], whole: Callable[[list[Any]], Any]) -> Questi
             (one, next(given) if why is None else why)
             for one, why in zip(calls, refused, strict=True)
         ]
-        return whole([_decision(one.may, one.call, response) for one, response in both])
+        return whole([say(one.may, one.call, response) for one, response in both])
 
     return Question(requests=requests, answer=answer, settle=settle)
 
