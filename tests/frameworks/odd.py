@@ -47,8 +47,8 @@ class Tools:
 
         def move(where: Place) -> str:
             """Move."""
-            # Some frameworks hand over a dict.
-            return self._got(where=Place.model_validate(where).model_dump())
+            handed = where if isinstance(where, dict) else where.model_dump()
+            return self._got(where=handed)
 
         def paint(colour: Colour) -> str:
             """Paint."""

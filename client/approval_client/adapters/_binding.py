@@ -57,9 +57,7 @@ def read(arguments: Any) -> Values:
     return found
 
 
-def bound(
-    model: Any, given: Values, *, unset: Callable[[str, Any], Any] | None = None
-) -> Values | None:
+def bound(model: Any, given: Values) -> Values | None:
     """Return what a tool with this Pydantic model is called with, as JSON, with all defaults.
 
     It is under the names that the model's schema has, so that binding it again gives the same.
@@ -67,8 +65,6 @@ def bound(
     Args:
         model: The class by which the framework validates the arguments.
         given: What the model wrote.
-        unset: Says what an argument becomes that was not given, by its name and the model's own
-            default; that default if None.
 
     Returns:
         None if that takes code of the tool's author, which must not run before it is approved.
@@ -77,41 +73,37 @@ def bound(
         Unaskable: A name is not taken, a value is not, or something of it would be lost.
     """
     check_names(given, taken(model), open_=model.model_config.get("extra") == "allow")
-    if not _is_data_only(model):
+    if not is_data_only(model):
         return None
-    return settled(given, lambda found: _values(model, found, unset))
+    return settled(given, lambda found: _fields_of(validated(model, found)))
 
 
-def settled(given: Values, call: Callable[[Values], Values]) -> Values:
+def settled(
+    given: Values,
+    call: Callable[[Values], Values],
+    *,
+    again: Callable[[Values], Values] | None = None,
+    as_written: Callable[[Values], Values] | None = None,
+) -> Values:
     """Return, as JSON, what ``call`` makes of arguments: the same if it is given that again.
 
     Args:
         call: Reads arguments as the framework does; returns what the tool is called with.
+        again: Reads what is returned, where that has other names than arguments have.
+        as_written: Returns what ``call`` does, under the names that arguments have.
 
     Raises:
         Unaskable: Something of them would be lost, or cannot be shown.
     """
     values = call(deepcopy(_plain(given)))
     shown = as_json(values)
-    if lost := next(_lost(given, shown, "arguments"), ""):
+    kept = as_json(as_written(deepcopy(_plain(given)))) if as_written else shown
+    if lost := next(_lost(given, kept, "arguments"), ""):
         raise Unaskable(lost)
-    again = call(deepcopy(shown))
-    if as_json(again) != shown or again != values:
+    repeated = (again or call)(deepcopy(shown))
+    if as_json(repeated) != shown or repeated != values:
         raise Unaskable("The arguments cannot be shown whole to whoever approves them.")
     return shown
-
-
-def called_with(model: Any, values: Mapping[str, Any]) -> Values:
-    """Return what a tool was found to be called with, as the JSON that its model takes.
-
-    Args:
-        values: By the names of the model's fields, as the framework has made them.
-
-    Raises:
-        Unaskable: A value cannot be shown.
-    """
-    known = model.model_fields
-    return as_json({_name(n, known[n]) if n in known else n: v for n, v in values.items()})
 
 
 def taken(model: Any) -> list[str]:
@@ -150,18 +142,26 @@ def edited_note(arguments: Any) -> str:
     )
 
 
-def _values(model: Any, given: Values, unset: Callable[[str, Any], Any] | None) -> Values:
-    errors = import_module("pydantic").ValidationError
+def validated(model: Any, given: Values, **options: Any) -> Any:
+    """Return an instance of a Pydantic model.
+
+    Raises:
+        Unaskable: A value is not what the model takes.
+    """
     try:
-        made = model.model_validate(given)
-    except errors as error:
+        return model.model_validate(given, **options)
+    except TypeError:
+        if not options:  # which Pydantic knows since 2.11; before, a field has one name
+            raise
+        return validated(model, given)
+    except import_module("pydantic").ValidationError as error:
         raise Unaskable(_invalid(error)) from None
-    values = dict(object.__getattribute__(made, "__dict__"))
-    if unset is not None:
-        values |= {
-            name: unset(name, values[name]) for name in values if name not in made.model_fields_set
-        }
-    named = {_name(name, field): values[name] for name, field in model.model_fields.items()}
+
+
+def _fields_of(made: Any) -> Values:
+    values = object.__getattribute__(made, "__dict__")
+    fields_ = type(made).model_fields
+    named = {_name(name, field): values[name] for name, field in fields_.items()}
     return {**named, **(made.model_extra or {})}
 
 
@@ -273,7 +273,7 @@ def _is_same(written: Any, read_: float) -> bool:
     return math.isclose(exact, read_, rel_tol=1e-15)  # what every double is, and never 0
 
 
-def _is_data_only(model: Any) -> bool:
+def is_data_only(model: Any) -> bool:
     """Say whether validating runs nothing that the tool's author has written."""
     plain = import_module("pydantic_core").SchemaValidator
     usual = import_module("pydantic").BaseModel.model_validate

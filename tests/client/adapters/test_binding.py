@@ -20,7 +20,7 @@ from pydantic import (
     create_model,
 )
 
-from approval_client.adapters._binding import Unaskable, bound, check_schema, read
+from approval_client.adapters._binding import Unaskable, bound, check_schema, read, settled
 
 
 def tool(**fields):
@@ -220,10 +220,15 @@ def test_a_model_that_takes_a_name_in_two_ways_is_bound_to_its_own_name_or_refus
         bound(model, {"number": 1})
 
 
-def test_what_is_not_given_is_what_the_function_has_for_it():
-    assert bound(PURGE, {}, unset=lambda name, _: {"pattern": "*.log"}[name]) == {
-        "pattern": "*.log"
-    }
+def test_what_a_framework_reads_under_other_names_is_asked_under_those_it_calls_with():
+    found = settled(
+        {"from": "x"},
+        lambda given: {"origin": given["from"]},
+        again=dict,
+        as_written=dict,
+    )
+
+    assert found == {"origin": "x"}
 
 
 def test_a_schema_that_takes_other_names_is_given_them():

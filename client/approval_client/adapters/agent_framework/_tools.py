@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable
@@ -12,6 +13,10 @@ from approval_client.adapters._content import whole
 from approval_client.wire import Kind, digest
 
 Values = dict[str, Any]
+_BY_NAME: Values = {
+    "by_name": True,
+    "by_alias": True,
+}  # of a field, or what it is called in arguments
 
 
 def tool_called(name: str, *holders: Any) -> Any:
@@ -48,10 +53,9 @@ def shown(tool: Any, arguments: Any) -> tuple[Values, bool]:
     """
     if not isinstance(arguments, Mapping):
         raise Unaskable("The arguments are no object.")
-    model = tool.input_model
-    if model is not None:
-        given = _binding.called_with(model, arguments)
-        if (found := _bound(tool, given)) is not None:
+    if tool.input_model is not None:
+        given = _binding.as_json(arguments)
+        if (found := _bound(tool, given, **_BY_NAME)) is not None:
             return found, True
     written = whole({**_defaults(tool, arguments), **arguments})
     return written, written == {**_defaults(tool, arguments), **arguments}
@@ -82,19 +86,42 @@ def _digest(call: Any, arguments: Values) -> str:
     return digest(Kind.TOOL_CALL, {"tool": str(call.name), "arguments": arguments})
 
 
-def _bound(tool: Any, given: Values) -> Values | None:
-    """Return all arguments, or None if only the tool itself knows what it makes of them."""
-    if tool.input_model is None:
+def _bound(tool: Any, given: Values, **options: Any) -> Values | None:
+    """Return all arguments, or None if only the tool itself knows what it makes of them.
+
+    They have the names of the function's parameters, as the framework dumps models: without what
+    was not written, and by the names of their fields.
+    """
+    model = tool.input_model
+    if model is None:
         _binding.check_schema(given, tool.parameters())
         return None
-    defaults = _parameters(tool)
-    return _binding.bound(tool.input_model, given, unset=defaults.get)
+    names = [*_binding.taken(model), *(model.model_fields if options else ())]
+    open_ = model.model_config.get("extra") == "allow"
+    _binding.check_names(given, names, open_=open_)
+    if not _binding.is_data_only(model):
+        return None
+
+    def call(found: Values, *, by_alias: bool = False, **reading: Any) -> Values:
+        made = _binding.validated(model, found, **reading)
+        values: Values = made.model_dump(exclude_unset=True, by_alias=by_alias)
+        return {**_missing(tool, made.model_fields_set), **values}
+
+    return _binding.settled(
+        given,
+        partial(call, **options),
+        again=partial(call, **_BY_NAME),
+        as_written=None if options else partial(call, by_alias=True),
+    )
 
 
 def _defaults(tool: Any, given: Mapping[str, Any]) -> Values:
-    """Return what the function has for what was not given, as far as it is JSON."""
-    missing = {name: one for name, one in _parameters(tool).items() if name not in given}
-    return _binding.as_json(missing)
+    """Return what the function has for what was not given, as JSON."""
+    return _binding.as_json(_missing(tool, given))
+
+
+def _missing(tool: Any, given: Collection[str]) -> Values:
+    return {name: one for name, one in _parameters(tool).items() if name not in given}
 
 
 def _parameters(tool: Any) -> Values:
