@@ -215,6 +215,28 @@ async def test_what_cannot_be_asked_is_an_error_and_asks_nobody(host, gate, wron
     assert told["reason"].endswith("Correct the arguments and call it again.")
 
 
+async def test_a_host_that_sends_nested_arguments_as_text_is_told_to_send_the_object(host, gate):
+    wrong = DEPLOY | {"content": '{"code": "deploy()"}'}
+
+    told, _ = await host.call("request_approval", **wrong)
+
+    assert (
+        "content must be of type object. It was a text: pass the value itself." in told["reason"]
+    )
+    assert "Do not retry" not in told["reason"]
+    assert gate.asked() == []
+
+
+async def test_a_field_that_the_dashboard_does_not_take_is_named_and_what_was_meant(host, gate):
+    wrong = DEPLOY | {"content": {"code": "deploy()", "lang": "python"}}
+
+    told, _ = await host.call("request_approval", **wrong)
+
+    assert "body.content.lang" in told["reason"]
+    assert "Mend that, and ask again." in told["reason"]
+    assert gate.asked() == []
+
+
 async def test_a_tool_that_is_not_there_is_an_error(host):
     told, is_error = await host.call("approve_everything")
 

@@ -354,7 +354,8 @@ def _check_arguments(name: str, arguments: Mapping[str, Any]) -> None:
         kind, value = known[argument]["type"], arguments[argument]
         strange = isinstance(value, bool) and kind != "boolean"  # which Python calls an int
         if strange or not isinstance(value, _TYPES[kind]):
-            raise Wrong(f"{argument} must be of type {kind}.")
+            instead = " It was a text: pass the value itself." if isinstance(value, str) else ""
+            raise Wrong(f"{argument} must be of type {kind}.{instead}")
 
 
 def _refusal(error: Exception) -> ApprovalResponse:
