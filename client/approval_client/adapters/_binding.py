@@ -16,7 +16,7 @@ from enum import Enum
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from approval_client._refusals import Unaskable
+from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable
 from approval_client.wire import MAX_DEPTH, JsonError, canonical_json, parse_json
 
 Values: TypeAlias = dict[str, Any]
@@ -29,8 +29,10 @@ _CAUSES = {
     "too_deep": f"they are nested deeper than {MAX_DEPTH} levels",
 }
 _MOST_NAMES = 40
-_SAYS_NOTHING = {"metadata", "serialization", "ref", "config", "default", "expected"}
-_STANDARD = {"builtins", "collections", "datetime", "decimal", "ipaddress", "pathlib", "uuid"}
+_SAYS_NOTHING = {"metadata", "ref", "config", "default", "expected"}
+_STANDARD = {
+    *("builtins", "collections", "datetime", "decimal", "ipaddress", "pathlib", "typing", "uuid")
+}
 _OWN = {"pydantic", "pydantic_core", "pydantic_extra_types"}
 
 
@@ -78,32 +80,58 @@ def bound(model: Any, given: Values) -> Values | None:
     return settled(given, lambda found: _fields_of(validated(model, found)))
 
 
+class Unsettled(Unaskable):
+    """The framework makes something else of the same arguments each time."""
+
+
 def settled(
     given: Values,
     call: Callable[[Values], Values],
     *,
-    again: Callable[[Values], Values] | None = None,
     as_written: Callable[[Values], Values] | None = None,
 ) -> Values:
-    """Return, as JSON, what ``call`` makes of arguments: the same if it is given that again.
+    """Return, as JSON, what ``call`` makes of arguments.
 
     Args:
         call: Reads arguments as the framework does; returns what the tool is called with.
-        again: Reads what is returned, where that has other names than arguments have.
         as_written: Returns what ``call`` does, under the names that arguments have.
 
     Raises:
         Unaskable: Something of them would be lost, or cannot be shown.
     """
-    values = call(deepcopy(_plain(given)))
-    shown = as_json(values)
-    kept = as_json(as_written(deepcopy(_plain(given)))) if as_written else shown
+    shown, kept, again = (
+        as_json(read_(deepcopy(_plain(given)))) for read_ in (call, as_written or call, call)
+    )
     if lost := next(_lost(given, kept, "arguments"), ""):
         raise Unaskable(lost)
-    repeated = (again or call)(deepcopy(shown))
-    if as_json(repeated) != shown or repeated != values:
-        raise Unaskable("The arguments cannot be shown whole to whoever approves them.")
+    if again != shown:
+        raise Unsettled("The tool would be called with something else each time that it is asked.")
     return shown
+
+
+def edited(ask: Callable[[Any], Values], written: Any, changed: Values) -> Values:
+    """Return what a tool has to be given so that it is called with what a person made of a call.
+
+    Defaults that the person left as they were are not in it: a tool need not take them.
+
+    Args:
+        ask: Returns what the tool is called with, of what a model wrote.
+        written: What the model wrote.
+        changed: The arguments as the person wants them, all of them.
+
+    Raises:
+        Unaskable: The tool would not be called with just these.
+    """
+    given, shown = read(written), ask(written)
+    same = {name for name in shown if canonical_json(shown[name]) == _text_of(changed, name)}
+    left = {name: changed[name] for name in changed if name in given or name not in same}
+    if canonical_json(ask(left)) != canonical_json(changed):
+        raise Unaskable(NOT_AS_THEY_ARE)
+    return left
+
+
+def _text_of(values: Values, name: str) -> str | None:
+    return canonical_json(values[name]) if name in values else None
 
 
 def taken(model: Any) -> list[str]:
@@ -200,7 +228,7 @@ def as_json(values: Mapping[str, Any]) -> Values:
 
 def _json(value: Any) -> Any:  # noqa: PLR0911 - one for each kind of value
     if isinstance(value, Enum):
-        return _json(value.value)
+        return _json(value._value_)
     if value is None or type(value) in {str, bool, int, float}:
         return value
     if isinstance(value, Mapping):
@@ -215,10 +243,13 @@ def _json(value: Any) -> Any:  # noqa: PLR0911 - one for each kind of value
     if hasattr(type(value), "model_fields"):
         made = object.__getattribute__(value, "__dict__")
         known = type(value).model_fields
+        if getattr(type(value), "__pydantic_root_model__", False):
+            return _json(made["root"])
         named = {_name(name, known[name]): _json(made[name]) for name in known}
         return {**named, **{k: _json(v) for k, v in (value.model_extra or {}).items()}}
     if is_dataclass(value):
-        return {field.name: _json(getattr(value, field.name)) for field in fields(value)}
+        members = {one.name: object.__getattribute__(value, one.name) for one in fields(value)}
+        return {name: _json(member) for name, member in members.items()}
     return _leaf(value)
 
 
@@ -256,60 +287,88 @@ def _lost(written: Any, read_: Any, where: str) -> Iterator[str]:
                 yield f"{where} would lose items."
         case None | dict() | list(), _ if read_ != written:
             yield f"{where} would become {_kind(read_)}, and {_kind(written)} was written."
-        case _, int() | float() if not _is_same(written, read_):
+        case _, int() | float() | str() if _is_another(written, read_):
             yield f"{where} would become {read_!r:.40}, which is not what was written."
 
 
-def _is_same(written: Any, read_: float) -> bool:
-    """Say whether a number, or a text that is one, was read without losing anything."""
+def _is_another(written: Any, read_: Any) -> bool:
+    """Say whether a number, or a text that is one, was read as another number."""
     if isinstance(read_, bool) or isinstance(written, bool):
-        return isinstance(written, str) or written == read_
+        return not isinstance(written, str) and written != read_
+    if isinstance(written, str) and isinstance(read_, str):
+        return False  # which the framework may have made shorter; people see what it made
     try:
         exact = Decimal(getattr(written, "text", None) or str(written).strip())
+        found = Decimal(read_ if isinstance(read_, str) else repr(read_))
     except InvalidOperation:  # a word or a date that the framework reads as a number
-        return True
-    if isinstance(read_, int) or exact == exact.to_integral_value():
-        return exact == Decimal(repr(read_))
-    return math.isclose(exact, read_, rel_tol=1e-15)  # what every double is, and never 0
+        return False
+    if isinstance(read_, int | str) or exact == exact.to_integral_value():
+        return exact != found
+    return not math.isclose(exact, read_, rel_tol=1e-15)  # as every double, and never 0
 
 
-def is_data_only(model: Any) -> bool:
-    """Say whether validating runs nothing that the tool's author has written."""
+def is_data_only(model: Any, *, dumps: bool = False) -> bool:
+    """Say whether validating runs nothing that the tool's author has written.
+
+    Args:
+        dumps: The framework also dumps what it has validated.
+    """
     plain = import_module("pydantic_core").SchemaValidator
     usual = import_module("pydantic").BaseModel.model_validate
     if type(model.__pydantic_validator__) is not plain:  # a plugin's
         return False
     if model.model_validate.__func__ is not usual.__func__:
         return False
-    return not any(_runs_code(part) for part in _parts(model.__pydantic_core_schema__))
+    parts = _parts(model.__pydantic_core_schema__, dumps=dumps)
+    return not any(_runs_code(part) for part in parts)
 
 
-def _parts(schema: Any) -> Iterator[Mapping[str, Any]]:
+def _parts(schema: Any, *, dumps: bool) -> Iterator[Mapping[str, Any]]:
+    skipped = _SAYS_NOTHING if dumps else {*_SAYS_NOTHING, "serialization", "computed_fields"}
     left = [schema]
     while left:
         part = left.pop()
         if isinstance(part, Mapping):
             if isinstance(part.get("type"), str):
                 yield part
-            left += [item for name, item in part.items() if name not in _SAYS_NOTHING]
+            left += [item for name, item in part.items() if name not in skipped]
         elif isinstance(part, list | tuple):
             left += part
 
 
-def _runs_code(part: Mapping[str, Any]) -> bool:
+def _runs_code(part: Mapping[str, Any]) -> bool:  # noqa: PLR0911 - one for each kind of code
     kind = part["type"]
     if kind.startswith("function-") or kind == "call":
         function = part["function"]
-        function = function["function"] if isinstance(function, Mapping) else function
-        return _module(function) not in _OWN
+        return not _is_harmless(
+            function["function"] if isinstance(function, Mapping) else function
+        )
     if kind in {"is-instance", "is-subclass"}:
         return _module(part["cls"]) not in _OWN | _STANDARD
     if kind == "enum":  # which may make members of what is none
         return _module(part["cls"]._missing_) != "enum"
+    if kind == "tagged-union":
+        return callable(part["discriminator"])
     if factory := part.get("default_factory"):
         return factory not in {list, dict, set}
+    if kind == "model" and part.get("post_init"):
+        return _has_post_init(part["cls"])
     makes = part.get("custom_init") or part.get("post_init")
-    return bool(makes) or kind in {"custom-error", "callable", "generator"}
+    return bool(makes) or kind in {"custom-error", "callable", "computed-field", "generator"}
+
+
+def _has_post_init(model: Any) -> bool:
+    # Pydantic's own sets the private attributes.
+    made = any(one.default_factory for one in model.__private_attributes__.values())
+    return made or _module(model.model_post_init) not in _OWN
+
+
+def _is_harmless(function: Any) -> bool:
+    """Say whether a function is Pydantic's own, calls nothing of others and imports nothing."""
+    if _module(function) not in _OWN or "import" in getattr(function, "__name__", ""):
+        return False
+    cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    return all(_module(one) in {"", *_OWN, *_STANDARD} for one in cells)
 
 
 def _module(of: Any) -> str:

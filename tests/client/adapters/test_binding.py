@@ -5,22 +5,36 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
+from annotated_types import Predicate
 from pydantic import (
     AfterValidator,
     AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
+    ImportString,
+    PrivateAttr,
+    RootModel,
     SecretStr,
+    Tag,
     create_model,
 )
 
-from approval_client.adapters._binding import Unaskable, bound, check_schema, read, settled
+from approval_client.adapters._binding import (
+    Unaskable,
+    bound,
+    check_schema,
+    edited,
+    read,
+    settled,
+)
 
 
 def tool(**fields):
@@ -43,6 +57,21 @@ class Aliased(BaseModel):
 class Point:
     x: int
     y: int = 0
+
+
+class Lax(BaseModel):
+    tag: str = None
+
+
+@dataclass(eq=False)
+class Uncomparable:
+    x: int
+
+
+class Keeping(BaseModel):
+    x: int
+    y: int = 2
+    _kept: int = PrivateAttr(default=0)
 
 
 PURGE = tool(pattern=(str, "*"))
@@ -103,6 +132,15 @@ BOUND = [
     (tool(o=(Options, ...)), {"o": {}}, {"o": {"deep": False}}),
     (tool(o=(Point, ...)), {"o": {"x": 1}}, {"o": {"x": 1, "y": 0}}),
     (Aliased, {"from": "here"}, {"from": "here"}),
+    # Defaults are the author's, and need not be what a model may write.
+    (tool(s=(str, None)), {}, {"s": None}),
+    (tool(n=(Annotated[int, Field(ge=1)], 0)), {}, {"n": 0}),
+    (tool(p=(Path, ".")), {}, {"p": "."}),
+    (tool(o=(Lax, ...)), {"o": {}}, {"o": {"tag": None}}),
+    (tool(r=(RootModel[list[int]], ...)), {"r": [1]}, {"r": [1]}),
+    (tool(p=(Uncomparable, ...)), {"p": {"x": 1}}, {"p": {"x": 1}}),
+    (tool(p=(Keeping, ...)), {"p": {"x": 1}}, {"p": {"x": 1, "y": 2}}),
+    (tool(d=(Decimal, ...)), {"d": 0.1}, {"d": "0.1"}),
     (tool(m=(dict[str, Any], ...)), {"m": {"x": [1, None]}}, {"m": {"x": [1, None]}}),
     (
         create_model("open", __config__=ConfigDict(extra="allow"), a=(int, 1)),
@@ -154,11 +192,26 @@ class Overridden(BaseModel):
         raise AssertionError("not to be run")
 
 
+def fails(_):
+    raise AssertionError("not to be run")
+
+
+class Left(BaseModel):
+    n: int
+
+
+class Right(BaseModel):
+    m: int
+
+
 RUNS_CODE = [
     Missing,
     Made,
     Overridden,
     Annotated[int, BeforeValidator(eval)],
+    ImportString,
+    Annotated[str, Predicate(fails)],
+    Annotated[Annotated[Left, Tag("l")] | Annotated[Right, Tag("r")], Discriminator(fails)],
     Annotated[int, AfterValidator(lambda n: n // 2)],
     Annotated[int, BeforeValidator(lambda n: 5 if n is None else n)],
 ]
@@ -194,6 +247,11 @@ def test_what_would_be_lost_is_not_asked(model, given, why):
     assert why in str(caught.value)
 
 
+def test_digits_that_a_decimal_would_lose_are_not_asked():
+    with pytest.raises(Unaskable, match=r"arguments\.d would become '9007199254740994\.0'"):
+        bound(tool(d=(Decimal, ...)), read('{"d": 9007199254740993.25}'))
+
+
 @pytest.mark.parametrize("kind", RUNS_CODE)
 def test_code_of_the_author_is_not_run_before_it_is_approved(kind):
     assert bound(tool(n=(kind, ...)), {"n": "8"}) is None
@@ -221,12 +279,7 @@ def test_a_model_that_takes_a_name_in_two_ways_is_bound_to_its_own_name_or_refus
 
 
 def test_what_a_framework_reads_under_other_names_is_asked_under_those_it_calls_with():
-    found = settled(
-        {"from": "x"},
-        lambda given: {"origin": given["from"]},
-        again=dict,
-        as_written=dict,
-    )
+    found = settled({"from": "x"}, lambda given: {"origin": given["from"]}, as_written=dict)
 
     assert found == {"origin": "x"}
 
@@ -245,3 +298,18 @@ def test_what_is_not_asked_is_not_written_into_the_sentence():
         bound(tool(n=(int, ...)), {"n": "my-password"})
 
     assert "my-password" not in str(caught.value)
+
+
+LAX = tool(n=(int, ...), s=(str, None))
+
+
+def test_an_edit_leaves_out_the_defaults_that_nobody_changed():
+    ask = partial(bound, LAX)
+
+    assert edited(ask, {"n": 1}, {"n": 2, "s": None}) == {"n": 2}
+
+
+@pytest.mark.parametrize("changed", [{"n": 2}, {"n": "2", "s": None}, {"n": 1, "s": None, "x": 1}])
+def test_an_edit_that_would_be_called_otherwise_is_refused(changed):
+    with pytest.raises(Unaskable):
+        edited(partial(bound, LAX), {"n": 1}, changed)

@@ -8,8 +8,10 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain.tools import InjectedState, InjectedToolCallId, tool
 from langchain_core.messages import AIMessage
+from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
+from pydantic import BaseModel
 
 from tests.frameworks.langchain.test_adapter import MODES, Model, read, resume
 from tests.frameworks.langgraph.test_adapter import THREAD
@@ -156,3 +158,39 @@ def test_a_call_that_is_too_large_is_told_and_the_others_are_asked(gate):
 
     assert tools.called == [{"n": 2}]
     assert [is_told_to_write_less(one) for one in told].count(True) == 1
+
+
+class Known(BaseModel):
+    a: int
+
+
+def test_a_default_that_the_authors_schema_leaves_out_is_shown(gate):
+    gate.approve_next()
+    called = []
+
+    def act(a: int, mode: str = "hard") -> str:
+        """Act."""
+        called.append((a, mode))
+        return "done"
+
+    made = StructuredTool.from_function(act, args_schema=Known)
+
+    resume(agent_of(Case("", '{"a": 1}', tool="act"), [made]), gate)
+
+    assert gate.asked()[0]["arguments"] == {"a": 1, "mode": "hard"}
+    assert called == [(1, "hard")]
+
+
+def test_an_edit_leaves_a_default_that_nobody_changed_to_the_tool(gate):
+    gate.edit_next({"tool": "act", "arguments": {"a": 2, "tag": None}})
+    called = []
+
+    @tool
+    def act(a: int, tag: str = None) -> str:  # noqa: RUF013 - as people write it
+        """Act."""
+        called.append((a, tag))
+        return "done"
+
+    resume(agent_of(Case("", '{"a": 1}', tool="act"), [act]), gate)
+
+    assert called == [(2, None)]

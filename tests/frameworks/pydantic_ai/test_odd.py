@@ -1,8 +1,10 @@
 """Pydantic AI: what is shown is what is called, whatever a model writes."""
 
 import asyncio
+from datetime import UTC, date, datetime
 
 import pytest
+from pydantic import BaseModel, ConfigDict
 from pydantic_ai import Agent, Tool
 from pydantic_ai.messages import ModelResponse, RetryPromptPart, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
@@ -118,3 +120,52 @@ async def test_a_call_that_is_too_large_is_told_and_the_others_are_asked(gate):
 
     assert tools.called == [{"n": 2}]
     assert [is_told_to_write_less(one) for one in told].count(True) == 1
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(strict=True)
+    day: date
+    n: int = 1
+
+
+async def test_a_name_that_a_strict_model_would_drop_is_not_asked(gate):
+    gate.approve_next()
+    called = []
+
+    def plan(when: Strict, z: int) -> str:
+        called.append(when)
+        return "done"
+
+    written = '{"when": {"day": "2026-01-31", "dry_run": true}, "z": 1}'
+
+    (told,) = await run(gate, agent_of(Case("", written, tool="plan"), tools=[gated(plan)]))
+
+    assert "arguments.when.dry_run would be dropped" in told
+    assert (gate.asked(), called) == ([], [])
+
+
+async def test_of_a_union_the_type_that_the_tool_gets_is_shown(gate):
+    gate.approve_next()
+    called = []
+
+    def wait(until: datetime | str) -> str:
+        called.append(until)
+        return "done"
+
+    asks = Case("", '{"until": "1767225600"}', tool="wait")
+
+    await run(gate, agent_of(asks, tools=[gated(wait)]))
+
+    assert called == [datetime(2026, 1, 1, tzinfo=UTC)]
+    assert gate.asked()[0]["arguments"] == {"until": "2026-01-01T00:00:00Z"}
+
+
+async def test_a_default_that_a_model_may_not_write_is_shown(gate):
+    gate.approve_next()
+
+    def mark(n: int, tag: str = None, mode: str = "hard") -> str:  # noqa: RUF013 - as people do
+        return "done"
+
+    await run(gate, agent_of(Case("", '{"n": "5"}', tool="mark"), tools=[gated(mark)]))
+
+    assert gate.asked()[0]["arguments"] == {"n": 5, "tag": None, "mode": "hard"}

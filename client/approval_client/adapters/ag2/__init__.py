@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable
 from copy import copy
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -21,7 +22,6 @@ from approval_client._errors import DigestMismatch, Expired
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run, report_async
 from approval_client._refusals import (
-    NOT_AS_THEY_ARE,
     Unaskable,
     for_model,
     is_of_the_request,
@@ -266,8 +266,7 @@ def _approved(event: Any, tool: Any, response: ApprovalResponse) -> Any:
             raise _failed(event, response)
         return event
     arguments = _core.plain(response.content["arguments"])
-    if tools.asked(tool, arguments) != arguments:
-        raise Unaskable(NOT_AS_THEY_ARE)
+    arguments = _binding.edited(partial(tools.asked, tool), tools.written(event), arguments)
     call = copy(event)
     call.arguments = canonical_json(arguments)
     call.serialized_arguments = arguments

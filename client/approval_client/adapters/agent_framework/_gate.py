@@ -89,11 +89,10 @@ class Gate:
         if response.edited:
             arguments = _core.plain(response.content["arguments"])
             try:
-                tools.edited(context.function, arguments)
+                context.arguments = tools.edited(context.function, context.arguments, arguments)
             except Unaskable as error:
                 await tell(client, [response], not_run("the tool does not take the changed call"))
                 return client, refusal(error)
-            context.arguments = arguments
         return client, response
 
     def _request(self, context: Any) -> ApprovalRequest:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable
+from approval_client._refusals import Unaskable
 from approval_client.adapters import _binding
 from approval_client.adapters._content import whole
 from approval_client.wire import Kind, digest
@@ -61,14 +61,15 @@ def shown(tool: Any, arguments: Any) -> tuple[Values, bool]:
     return written, written == {**_defaults(tool, arguments), **arguments}
 
 
-def edited(tool: Any, arguments: Values) -> None:
-    """Make sure that a tool would be called with just what a person made of its arguments.
+def edited(tool: Any, arguments: Any, changed: Values) -> Values:
+    """Return what a tool has to be given so that it is called with what a person wants.
 
     Raises:
-        Unaskable: It would not.
+        Unaskable: It would not be called with just that.
     """
-    if asked(tool, arguments) != arguments:
-        raise Unaskable(NOT_AS_THEY_ARE)
+    return _binding.edited(
+        lambda found: shown(tool, found)[0], _binding.as_json(arguments), changed
+    )
 
 
 def is_approved(tool: Any, call: Any, wanted: str) -> bool:
@@ -99,7 +100,7 @@ def _bound(tool: Any, given: Values, **options: Any) -> Values | None:
     names = [*_binding.taken(model), *(model.model_fields if options else ())]
     open_ = model.model_config.get("extra") == "allow"
     _binding.check_names(given, names, open_=open_)
-    if not _binding.is_data_only(model):
+    if not _binding.is_data_only(model, dumps=True):
         return None
 
     def call(found: Values, *, by_alias: bool = False, **reading: Any) -> Values:
@@ -107,12 +108,14 @@ def _bound(tool: Any, given: Values, **options: Any) -> Values | None:
         values: Values = made.model_dump(exclude_unset=True, by_alias=by_alias)
         return {**_missing(tool, made.model_fields_set), **values}
 
-    return _binding.settled(
+    found = _binding.settled(
         given,
         partial(call, **options),
-        again=partial(call, **_BY_NAME),
         as_written=None if options else partial(call, by_alias=True),
     )
+    if not hasattr(tool, "_prepare_arguments"):  # until 1.22, it reads what it has dumped again
+        _binding.settled(found, call)
+    return found
 
 
 def _defaults(tool: Any, given: Mapping[str, Any]) -> Values:

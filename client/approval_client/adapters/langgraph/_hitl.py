@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from approval_client._models import ApprovalRequest, ApprovalResponse
-from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable, for_model, refusal
-from approval_client.adapters import _core
+from approval_client._refusals import Unaskable, for_model, refusal
+from approval_client.adapters import _binding, _core
 from approval_client.adapters._graphs import Question, Responses
 from approval_client.adapters.langgraph._tools import Find, asked
 
@@ -82,12 +83,12 @@ class Call:
         """Return an answer, or a rejection if a person's arguments would not be what is called."""
         if response.approved is not True or not response.edited:
             return response
-        arguments = _core.plain(response.content["arguments"])
+        changed = _core.plain(response.content["arguments"])
         try:
-            same = asked(self.tool, arguments) == arguments
+            left = _binding.edited(partial(asked, self.tool), self.call["args"], changed)
         except Unaskable as error:
             return refusal(error)
-        return response if same else refusal(Unaskable(NOT_AS_THEY_ARE))
+        return replace(response, content={**response.content, "arguments": left})
 
 
 def asking(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -44,11 +45,27 @@ def asked(tool: Any, written: Any) -> Values:
     if not hasattr(schema, "model_fields"):  # of Pydantic 1
         _binding.check_names(given, list(tool.args))
         return given
+    if _is_variadic(tool):  # of which LangChain makes fields that it does not pass on
+        return given
     whole = tool.args_schema
     if hasattr(whole, "model_fields") and whole.model_fields.keys() == schema.model_fields.keys():
         schema = whole  # with the configuration that the author gave it
     bound = _binding.bound(schema, given)
-    return given if bound is None else bound
+    found = given if bound is None else bound
+    return {**_binding.as_json(_hidden(tool, whole)), **found}
+
+
+def _hidden(tool: Any, schema: Any) -> Values:
+    """Return the defaults of the function for what the author's schema leaves out.
+
+    None is not shown: it is what LangChain's own parameters have, in whose place it passes others.
+    """
+    known = set(getattr(schema, "model_fields", ()))
+    return {
+        name: one.default
+        for name, one in _parameters(tool).items()
+        if name not in known and one.default not in (inspect.Parameter.empty, None)
+    }
 
 
 def _named(graph: Any, name: str) -> Iterator[Any]:
@@ -65,3 +82,13 @@ def _named(graph: Any, name: str) -> Iterator[Any]:
         left += list(nodes.values()) if isinstance(nodes, Mapping) else []
         left += [inner for inner in (getattr(one, part, None) for part in _INSIDE) if inner]
         left += one if isinstance(one, Sequence) else []
+
+
+def _is_variadic(tool: Any) -> bool:
+    various = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    return any(one.kind in various for one in _parameters(tool).values())
+
+
+def _parameters(tool: Any) -> Mapping[str, inspect.Parameter]:
+    function = getattr(tool, "func", None) or getattr(tool, "coroutine", None)
+    return {} if function is None else inspect.signature(function).parameters

@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from typing import Any
 
@@ -18,7 +18,7 @@ from approval_client._async_client import AsyncClient
 from approval_client._errors import DigestMismatch
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import report_async
-from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable, for_model, refusal
+from approval_client._refusals import Unaskable, for_model, refusal
 from approval_client._telling import Listener
 from approval_client.adapters import _binding, _core
 from approval_client.adapters._ends import Ends
@@ -216,12 +216,12 @@ async def _answered(
     asked = {name: asker.ask(name, one) for name, one in requests.items()}
     answers = await every(asker.client, asked)
     ends.expect(answers)
-    for name, answer in answers.items():
-        if (why := _not_taken(found[name], answer)) is not None:
-            await ends.ended(name, not_run("the tool does not take the changed call"))
-            refused[name] = why
-    module = import_module("pydantic_ai")
     given = {**answers, **refused}
+    for name, answer in answers.items():
+        given[name] = _taken(found[name], pause.calls[name]["args"], answer)
+        if answer.approved is True and given[name].approved is not True:
+            await ends.ended(name, not_run("the tool does not take the changed call"))
+    module = import_module("pydantic_ai")
     approvals = {name: _approval(given[name]) for name in pause.calls}
     messages = module.ModelMessagesTypeAdapter.validate_python(pause.messages)
     results = module.DeferredToolResults(approvals=approvals)
@@ -252,16 +252,16 @@ def _request(pause: _Pause, name: str, tool: Any, time_limit_s: int | None) -> A
     )
 
 
-def _not_taken(tool: Any, answer: ApprovalResponse) -> ApprovalResponse | None:
-    """Return a rejection if a person's arguments would not be what the tool is called with."""
+def _taken(tool: Any, written: Any, answer: ApprovalResponse) -> ApprovalResponse:
+    """Return an answer, or a rejection if a person's arguments would not be what is called."""
     if not answer.edited:
-        return None
-    arguments = _core.plain(answer.content["arguments"])
+        return answer
+    changed = _core.plain(answer.content["arguments"])
     try:
-        same = tools.asked(tool, arguments) == arguments
+        left = _binding.edited(partial(tools.asked, tool), written, changed)
     except Unaskable as error:
         return refusal(error)
-    return None if same else refusal(Unaskable(NOT_AS_THEY_ARE))
+    return replace(answer, content={**answer.content, "arguments": left})
 
 
 def _approval(answer: ApprovalResponse) -> Any:

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from approval_client.adapters import _binding
+from approval_client.wire import canonical_json
 
 Values = dict[str, Any]
 
@@ -33,18 +34,26 @@ def asked(tool: Any, written: Any) -> Values:
     schema = getattr(tool, "function_schema", None)
     if schema is None:
         return given
+    one = schema.single_arg_name  # whose fields are the arguments, or whose name is the only one
+    if one is not None and [*given] == [one] and one not in schema.json_schema["properties"]:
+        given = given[one]
     _binding.check_schema(given, schema.json_schema)
-    refusal = import_module("pydantic").ValidationError
+    wrong = import_module("pydantic").ValidationError
 
     def call(found: Values) -> Values:
-        values = dict(schema.validator.validate_python(found))
-        if schema.single_arg_name is not None:  # whose fields are the arguments
-            return dict(_binding.as_json(values)[schema.single_arg_name])
+        if isinstance(written, str):  # of text Pydantic makes another choice among types
+            values = dict(schema.validator.validate_json(canonical_json(found)))
+        else:
+            values = dict(schema.validator.validate_python(found))
+        if one is not None:
+            return dict(_binding.as_json(values)[one])
         return {**_defaults(schema), **values}
 
     try:
         return _binding.settled(given, call)
-    except refusal:  # of a validator that wants to know more; Pydantic AI says what is wrong
+    # A validator wants to know more, and Pydantic AI says what is wrong; or the tool's author has
+    # something made anew for each call, which nobody can be shown.
+    except (wrong, _binding.Unsettled):
         return given
 
 
