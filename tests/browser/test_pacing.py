@@ -111,7 +111,7 @@ class Slow:
         await self.held.put(route)
 
     async def answer(self, after_ms):
-        route = await self.held.get()
+        route = await asyncio.wait_for(self.held.get(), 30)
         await self.page.clock.run_for(after_ms)
         async with self.page.expect_event("requestfinished", lambda r: r == route.request):
             await route.continue_()
@@ -124,6 +124,7 @@ async def test_an_open_page_leaves_a_slow_server_alone(house, visit, path_of, sh
     slow = Slow(page)
     await page.clock.install()
     await page.clock.pause_at(await page.evaluate("Date.now() + 1000"))
+    await page.clock.run_for(60_000)  # what it asked while it was opened may have taken long
     await page.route("**/queue*" if shown == "list" else "**/state*", slow.hold)
     heard = "(detail) => document.dispatchEvent(new CustomEvent('live:changed', { detail }))"
 
