@@ -7,8 +7,9 @@ another way is not asked: the model is told which argument, why, and what is tak
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import fields, is_dataclass
 from decimal import Decimal, InvalidOperation
@@ -104,7 +105,7 @@ def settled(
     )
     if lost := next(_lost(given, kept, "arguments"), ""):
         raise Unaskable(lost)
-    if again != shown:
+    if canonical_json(again) != canonical_json(shown):  # to Python, true is 1
         raise Unsettled("The tool would be called with something else each time that it is asked.")
     return shown
 
@@ -132,6 +133,25 @@ def edited(ask: Callable[[Any], Values], written: Any, changed: Values) -> Value
 
 def _text_of(values: Values, name: str) -> str | None:
     return canonical_json(values[name]) if name in values else None
+
+
+def without(model: Any, names: Collection[str]) -> Any:
+    """Return a Pydantic model that takes no fields of these names."""
+    fields_ = {name: one for name, one in model.model_fields.items() if name not in names}
+    if len(fields_) == len(model.model_fields):
+        return model
+    named = {name: (one.annotation, one) for name, one in fields_.items()}
+    make = import_module("pydantic").create_model
+    return make(model.__name__, __config__=model.model_config, **named)
+
+
+def hidden(defaults: Mapping[str, Any]) -> Values:
+    """Return the defaults that can be shown of those that no model may write; no clients."""
+    found: Values = {}
+    for name, value in defaults.items():
+        with suppress(Unaskable):
+            found |= as_json({name: value})
+    return found
 
 
 def taken(model: Any) -> list[str]:

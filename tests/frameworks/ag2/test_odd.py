@@ -139,3 +139,21 @@ async def test_a_call_that_is_too_large_is_told(gate, way):
 
     assert tools.called == []
     assert is_told_to_write_less(told)
+
+
+async def test_a_model_cannot_write_what_agtwo_injects_into_a_tool_with_kwargs(gate):
+    called = []
+
+    @tool
+    def pay(amount: int, user: Annotated[str, Depends(lambda: "ada")], **more: str) -> str:
+        """Pay."""
+        called.append((amount, user))
+        return "paid"
+
+    asks = {"middleware": [dashboard_gate(client=gate.client)]}
+    case = Case("", '{"amount": 1, "user": "eve"}', tool="pay")
+
+    (told,) = await run(case, [pay], asks)
+
+    assert "does not take 'user'" in told
+    assert (gate.asked(), called) == ([], [])

@@ -14,6 +14,7 @@ from agent_framework import (
     WorkflowBuilder,
     tool,
 )
+from pydantic import BaseModel
 
 from approval_client.adapters.agent_framework import gate as dashboard_gate
 from approval_client.adapters.agent_framework import (
@@ -143,3 +144,25 @@ async def test_a_call_that_is_too_large_is_told(gate, way):
 
     assert tools.called == []
     assert is_told_to_write_less(model.told()[0])
+
+
+class Known(BaseModel):
+    a: int
+
+
+async def test_a_client_that_the_author_gave_as_a_default_is_not_shown(gate):
+    gate.approve_next()
+    called = []
+
+    def act(a: int, mode: str = "hard", client: object = object()) -> str:
+        called.append((a, mode))
+        return "done"
+
+    made = tool(act, schema=Known, approval_mode="always_require")
+    agent = Agent(asking(Case("", '{"a": 1}', tool="act")), "Do.", tools=[made])
+    session = agent.create_session()
+
+    await run_with_approvals(agent, "Do it.", session=session, client=gate.client)
+
+    assert gate.asked()[0]["arguments"] == {"a": 1, "mode": "hard"}
+    assert called == [(1, "hard")]

@@ -194,3 +194,48 @@ def test_an_edit_leaves_a_default_that_nobody_changed_to_the_tool(gate):
     resume(agent_of(Case("", '{"a": 1}', tool="act"), [act]), gate)
 
     assert called == [(2, None)]
+
+
+def various(called):
+    @tool
+    def act(a: int, *, mode: str = "soft", **kwargs: str) -> str:
+        """Act."""
+        called.append((a, mode, kwargs))
+        return "done"
+
+    return act
+
+
+def test_a_name_that_langchain_would_drop_before_kwargs_is_not_asked(gate):
+    gate.approve_next()
+    called = []
+    case = Case("", '{"a": 1, "dry_run": true}', tool="act")
+
+    (told,) = read(resume(agent_of(case, [various(called)]), gate))
+
+    assert "does not take 'dry_run'" in told
+    assert (gate.asked(), called) == ([], [])
+
+
+def test_a_tool_with_kwargs_is_asked_with_its_defaults(gate):
+    gate.approve_next()
+    called = []
+
+    resume(agent_of(Case("", '{"a": 1}', tool="act"), [various(called)]), gate)
+
+    assert gate.asked()[0]["arguments"] == {"a": 1, "mode": "soft"}
+    assert called == [(1, "soft", {})]
+
+
+def test_a_client_that_the_author_gave_as_a_default_is_not_shown(gate):
+    gate.approve_next()
+
+    def act(a: int, client: object = object()) -> str:
+        """Act."""
+        return "done"
+
+    made = StructuredTool.from_function(act, args_schema=Known)
+
+    (told,) = read(resume(agent_of(Case("", '{"a": 1}', tool="act"), [made]), gate))
+
+    assert (told, gate.asked()[0]["arguments"]) == ("done", {"a": 1})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
-from importlib import import_module
 from types import FunctionType
 from typing import Any
 
+from approval_client._refusals import Unaskable
 from approval_client.adapters import _binding
 
 Values = dict[str, Any]
@@ -43,8 +43,12 @@ def asked(tool: Any, written: Any) -> Values:
     """
     given = _binding.read(written)
     model = None if tool is None else _model(tool.model)
-    bound = None if model is None else _binding.bound(model, given)
-    return given if bound is None else bound
+    if model is not None:
+        bound = _binding.bound(model, given)
+        return given if bound is None else bound
+    if tool is not None and (own := _injected(tool.model) & given.keys()):
+        raise Unaskable(f"The tool does not take {', '.join(map(repr, sorted(own)))}.")
+    return given
 
 
 def written(event: Any) -> Any:
@@ -64,14 +68,11 @@ def _model(call: Any) -> Any:
     """Return the model by which AG2 reads what a model may write; None if there is none."""
     if call.serializer is None or call.args_name or call.kwargs_name:
         return None
-    whole = call.serializer.model
-    injected = {*call.dependencies, *call.custom_fields}
-    fields = {name: one for name, one in whole.model_fields.items() if name not in injected}
-    if len(fields) == len(whole.model_fields):
-        return whole
-    named = {name: (one.annotation, one) for name, one in fields.items()}
-    make = import_module("pydantic").create_model
-    return make(whole.__name__, __config__=whole.model_config, **named)
+    return _binding.without(call.serializer.model, _injected(call))
+
+
+def _injected(call: Any) -> set[str]:
+    return {*call.dependencies, *call.custom_fields}
 
 
 def _is_function_tool(tool: Any) -> bool:

@@ -10,20 +10,15 @@ from typing import Any
 from approval_client._refusals import Unaskable
 from approval_client.adapters import _binding
 from approval_client.adapters._content import whole
-from approval_client.wire import Kind, digest
+from approval_client.wire import Kind, canonical_json, digest
 
 Values = dict[str, Any]
-_BY_NAME: Values = {
-    "by_name": True,
-    "by_alias": True,
-}  # of a field, or what it is called in arguments
+# Of a field, or what it is called in arguments.
+_BY_NAME: Values = {"by_name": True, "by_alias": True}
 
 
 def tool_called(name: str, *holders: Any) -> Any:
-    """Return the tool of that name of agents, workflows and options; None if it is not in sight.
-
-    What a context provider adds for one turn is not, and neither is what the provider runs.
-    """
+    """Return the tool of that name of agents, workflows, options; None if it is not in sight."""
     named = (tool for holder in holders for tool in tools_of(holder) if tool.name == name)
     found = {id(tool): tool for tool in named}
     return next(iter(found.values())) if len(found) == 1 else None
@@ -80,7 +75,9 @@ def is_approved(tool: Any, call: Any, wanted: str) -> bool:
     given = _binding.read(call.arguments)
     found = asked(tool, call.arguments)
     named = {name: found.get(name) for name in given}
-    return _digest(call, found) == wanted or (named == given and _digest(call, given) == wanted)
+    if _digest(call, found) == wanted:
+        return True
+    return canonical_json(named) == canonical_json(given) and _digest(call, given) == wanted
 
 
 def _digest(call: Any, arguments: Values) -> str:
@@ -124,7 +121,11 @@ def _defaults(tool: Any, given: Mapping[str, Any]) -> Values:
 
 
 def _missing(tool: Any, given: Collection[str]) -> Values:
-    return {name: one for name, one in _parameters(tool).items() if name not in given}
+    """Return the function's defaults for what is not given, as far as people can be shown them."""
+    left = {name: one for name, one in _parameters(tool).items() if name not in given}
+    known = () if tool.input_model is None else tool.input_model.model_fields
+    others = {name: one for name, one in left.items() if name not in known}
+    return {name: left[name] for name in left if name in known} | _binding.hidden(others)
 
 
 def _parameters(tool: Any) -> Values:

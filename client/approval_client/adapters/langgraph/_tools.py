@@ -45,14 +45,14 @@ def asked(tool: Any, written: Any) -> Values:
     if not hasattr(schema, "model_fields"):  # of Pydantic 1
         _binding.check_names(given, list(tool.args))
         return given
-    if _is_variadic(tool):  # of which LangChain makes fields that it does not pass on
-        return given
     whole = tool.args_schema
     if hasattr(whole, "model_fields") and whole.model_fields.keys() == schema.model_fields.keys():
         schema = whole  # with the configuration that the author gave it
+    if _binding.is_data_only(schema):
+        schema = _binding.without(schema, _various(tool))
     bound = _binding.bound(schema, given)
     found = given if bound is None else bound
-    return {**_binding.as_json(_hidden(tool, whole)), **found}
+    return {**_hidden(tool, whole), **found}
 
 
 def _hidden(tool: Any, schema: Any) -> Values:
@@ -61,11 +61,9 @@ def _hidden(tool: Any, schema: Any) -> Values:
     None is not shown: it is what LangChain's own parameters have, in whose place it passes others.
     """
     known = set(getattr(schema, "model_fields", ()))
-    return {
-        name: one.default
-        for name, one in _parameters(tool).items()
-        if name not in known and one.default not in (inspect.Parameter.empty, None)
-    }
+    left = {name: one for name, one in _parameters(tool).items() if name not in known}
+    given = {n: one.default for n, one in left.items() if one.default is not one.empty}
+    return _binding.hidden({n: value for n, value in given.items() if value is not None})
 
 
 def _named(graph: Any, name: str) -> Iterator[Any]:
@@ -84,9 +82,11 @@ def _named(graph: Any, name: str) -> Iterator[Any]:
         left += one if isinstance(one, Sequence) else []
 
 
-def _is_variadic(tool: Any) -> bool:
-    various = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-    return any(one.kind in various for one in _parameters(tool).values())
+def _various(tool: Any) -> set[str]:
+    """Return the fields that LangChain has for ``*args`` and ``**kwargs``, and does not pass."""
+    kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    found = {name for name, one in _parameters(tool).items() if one.kind in kinds}
+    return found & {"args", "kwargs"}
 
 
 def _parameters(tool: Any) -> Mapping[str, inspect.Parameter]:
