@@ -20,7 +20,7 @@ from dashboard.web.drawing.prettyjson import pretty_json
 from dashboard.web.drawing.redaction import KnownSecrets, clipped
 
 _LABELS = {
-    "written_by_the_model": "Arguments as the model wrote them, before they were read",
+    "written_by_the_model": "Arguments as the model wrote them",
     "safety_concerns": "Safety concerns",
     "analysis_details": "Analysis",
     "execution_mode": "Execution mode",

@@ -1,7 +1,6 @@
 """AG2 1.2.1 and a real dashboard: what a person decides in the page is what happens."""
 
 import asyncio
-import os
 
 import pytest
 from ag2 import tool
@@ -10,21 +9,6 @@ from ag2.events import ToolCallEvent
 from approval_client import AsyncClient
 from approval_client.adapters.ag2 import DENIED, approval_required
 from tests.frameworks.ag2.test_adapter import SET, Magnet
-from tests.frameworks.live import Person, live_house, missing
-
-
-@pytest.fixture(scope="module")
-def house():
-    if why := missing():
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"Not run: {why}")
-    with live_house() as house:
-        yield house
-
-
-@pytest.fixture
-def person(house):
-    with Person(house) as person:
-        yield person
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 
 import pytest
 from agent_framework import AgentSession
@@ -11,21 +10,6 @@ from approval_client import AsyncClient
 from approval_client.adapters.agent_framework import Undecided
 from approval_client.adapters.agent_framework import gate as dashboard_gate
 from tests.frameworks.agent_framework.kit import Accounts, Model, deletions
-from tests.frameworks.live import Person, live_house, missing
-
-
-@pytest.fixture(scope="module")
-def house():
-    if why := missing():
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"Not run: {why}")
-    with live_house() as house:
-        yield house
-
-
-@pytest.fixture
-def person(house):
-    with Person(house) as person:
-        yield person
 
 
 class Desk:

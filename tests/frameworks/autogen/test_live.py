@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 
 import pytest
 from autogen_agentchat.agents import CodeExecutorAgent
@@ -11,28 +10,8 @@ from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor
 from approval_client import AsyncClient, approval_func
 from approval_client.adapters.autogen import gate
 from tests.frameworks.autogen.kit import DENIED, magentic_one, replying
-from tests.frameworks.live import Person, live_house, missing
 
 TOUCH = "```sh\ntouch ran\n```"
-
-
-@pytest.fixture(scope="module")
-def house():
-    if why := missing():
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"Not run: {why}")
-    with live_house() as house:
-        yield house
-
-
-@pytest.fixture
-def person(house):
-    with Person(house) as person:
-        yield person
-
-
-@pytest.fixture
-def client(house):
-    return AsyncClient(house.url, house.tokens[0])
 
 
 @pytest.fixture

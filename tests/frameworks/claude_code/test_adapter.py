@@ -18,7 +18,7 @@ import pytest
 
 from approval_client.testing import FakeDashboard, approve, reject
 from tests.client.conftest import _served
-from tests.frameworks.live import Person, live_house
+from tests.frameworks.live import live_house
 from tests.frameworks.live import missing as no_server
 from tests.frameworks.messages_api import Model, served
 
@@ -124,12 +124,6 @@ def house():
 @pytest.fixture
 def live(house, tmp_path):
     return Session(tmp_path, {"DASHBOARD_URL": house.url, "DASHBOARD_TOKEN": house.tokens[0]})
-
-
-@pytest.fixture
-def person(house):
-    with Person(house) as person:
-        yield person
 
 
 def soon(condition):

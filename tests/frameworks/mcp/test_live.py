@@ -10,7 +10,6 @@ import sys
 import pytest
 from mcp import StdioServerParameters
 
-from tests.frameworks.live import Person, live_house, missing
 from tests.frameworks.mcp.test_adapter import BASH, DEPLOY, Host
 
 COMMAND = [sys.executable, "-m", "approval_client.command", "mcp"]
@@ -19,20 +18,6 @@ HELLO = {
     "capabilities": {},
     "clientInfo": {"name": "test", "version": "1"},
 }
-
-
-@pytest.fixture(scope="module")
-def house():
-    if why := missing():
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"Not run: {why}")
-    with live_house() as house:
-        yield house
-
-
-@pytest.fixture
-def person(house):
-    with Person(house) as person:
-        yield person
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def test_labels_are_ours_even_for_what_we_do_not_know():
 def test_what_a_model_wrote_comes_first_under_a_label_of_ours():
     first, _ = evidence_fields({"context": [], "written_by_the_model": '{"n": "5"}'})
 
-    assert first.label == "Arguments as the model wrote them, before they were read"
+    assert first.label == "Arguments as the model wrote them"
 
 
 def test_only_what_the_framework_sent_is_collapsed():
