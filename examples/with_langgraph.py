@@ -8,23 +8,22 @@ DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks.
 from typing import TypedDict
 
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import START, StateGraph
 
-from approval_client import ApprovalRequest
-from approval_client.adapters.langgraph import gate, resume_pending
+from approval_client import ApprovalRequest, ApprovalResponse
+from approval_client.adapters.langgraph import gated, resume_pending
 
 
 class State(TypedDict, total=False):
     """What the nodes hand on."""
 
     code: str
-    answer: dict
     printed: str
 
 
 def write_code(state: State) -> State:
     """Stand in for a model that writes code."""
-    return {"code": state["code"], "printed": "nothing ran"}
+    return {"code": state["code"]}
 
 
 def ask(state: State) -> ApprovalRequest:
@@ -32,24 +31,26 @@ def ask(state: State) -> ApprovalRequest:
     return ApprovalRequest.code(state["code"], "python", objective="Move the beam.")
 
 
-def run(state: State) -> State:
-    """Run what was approved; ``gate`` is the only way here."""
-    return {"printed": f"ran {state['code']}"}
+def run(_: State, response: ApprovalResponse) -> State:
+    """Run what was approved, once."""
+    return {"printed": f"approved; ran {response.content['code']}"}
+
+
+def tell(_: State, response: ApprovalResponse) -> State:
+    """Take the place of ``run`` after a rejection."""
+    said = response.reason.splitlines()[0]
+    return {"printed": f"rejected; nothing ran\n  The graph was told: {said}"}
 
 
 graph = StateGraph(State)
 graph.add_node("write_code", write_code)
-graph.add_node("gate", gate(ask, then="run", answer="answer"), destinations=("run", END))
-graph.add_node("run", run)
+graph.add_node("run", gated(run, ask, otherwise=tell))
 graph.add_edge(START, "write_code")
-graph.add_edge("write_code", "gate")
+graph.add_edge("write_code", "run")
 compiled = graph.compile(checkpointer=InMemorySaver())  # one in a database survives a restart
 
 for code in ("caput('SR:C01:HC1', 0.05)", "caput('SR:ALL', 0)"):
     thread = {"configurable": {"thread_id": code}}
-    compiled.invoke({"code": code}, thread)  # stops at the gate
+    compiled.invoke({"code": code}, thread)  # stops where it asks
     print(f"Asked: {code}")
-    state = resume_pending(compiled, thread)  # waits for a person
-    print(f"  {state['answer']['status']}; {state['printed']}")
-    if reason := state["answer"]["reason"]:
-        print(f"  The graph was told: {reason.splitlines()[0]}")
+    print(f"  {resume_pending(compiled, thread)['printed']}")  # waits for a person

@@ -116,6 +116,17 @@ class AsyncClient(Driver):
         talk = self._conversation(pending.request, pending.idempotency_key, heard)
         return await self._converse(talk, talk.resume(pending.id), withdraw=withdraw)
 
+    async def decided(
+        self, pending: Pending, *, withdraw: bool = True, heard: flows.Heard | None = None
+    ) -> ApprovalResponse:
+        """Wait, and use no approval: ``approved`` stays False until ``start``."""
+        talk = self._conversation(pending.request, pending.idempotency_key, heard)
+        return await self._converse(talk, talk.decided(pending.id), withdraw=withdraw)
+
+    async def start(self, response: ApprovalResponse) -> ApprovalResponse:
+        """Use an approval right before what was approved is run, like ``Client.start``."""
+        return await self._converse(None, flows.start(response, self._timing))
+
     async def get(
         self, approval_id: str, *, request: ApprovalRequest | Asked | None = None
     ) -> Answer:

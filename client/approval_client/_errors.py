@@ -141,5 +141,8 @@ def not_approved(response: ApprovalResponse) -> NotApproved:
     reason = response.reason or "No reason was given."
     if getattr(response, "taken_back", False) is True:
         return TakenBack(f"Not approved: {reason} Nothing was run.", response)
+    if response.status is Status.APPROVED:
+        told = "It was approved, and the approval was not started. Nothing was run."
+        return NotApproved(told, response)
     message = f"Not approved ({response.status or 'no status'}): {reason} Nothing was run."
     return _BY_STATUS.get(response.status, NotApproved)(message, response)

@@ -144,12 +144,12 @@ def unanswered(answer: Answer) -> ApprovalResponse:
     )
 
 
-def opened(
+def unused(
     request: ApprovalRequest | Asked, answer: Answer, decision: Decision
 ) -> ApprovalResponse:
-    """Return the approval. Only for a decision that was verified and started."""
+    """Return the response for an approval that was verified. Only ``start`` makes it approved."""
     return ApprovalResponse(
-        approved=True,
+        approved=False,
         content=decision.content if decision.edited else request.content,
         edited=decision.edited,
         **told(answer, decision),
@@ -294,7 +294,7 @@ class Conversation:
 
     def ask(self) -> Flow[ApprovalResponse]:
         """Submit, wait for a decision and, if it approves, start."""
-        return (yield from self._follow((yield from self._submit())))
+        return (yield from self._use((yield from self._follow((yield from self._submit())))))
 
     def submit(self) -> Flow[Pending]:
         """Submit and wait for nothing."""
@@ -307,7 +307,11 @@ class Conversation:
         )
 
     def resume(self, approval_id: str) -> Flow[ApprovalResponse]:
-        """Wait for a decision about what was submitted earlier.
+        """Wait for a decision about what was submitted earlier and, if it approves, start."""
+        return (yield from self._use((yield from self.decided(approval_id))))
+
+    def decided(self, approval_id: str) -> Flow[ApprovalResponse]:
+        """Wait for a decision about what was submitted earlier, and use no approval.
 
         The id proves that a dashboard answered, perhaps in another process: it is waited for
         through restarts, as if this one had reached it.
@@ -389,7 +393,7 @@ class Conversation:
         if self._listeners is not None:
             yield self._listeners.decided(answer)
         if answer.status is Status.APPROVED and answer.decision is not None:
-            return (yield from self._start(answer, answer.decision))
+            return self._approval(answer, answer.decision)
         return closed(answer)
 
     def _pause(self, asked_at: float, hold_s: float) -> Flow[None]:
@@ -400,36 +404,27 @@ class Conversation:
         left_s = (answer.expires_at - answer.now).total_seconds()
         self._deadline = min(self._timing.clock() + left_s + GRACE_S, self._give_up_at)
 
-    def _start(self, answer: Answer, decision: Decision) -> Flow[ApprovalResponse]:
-        """Use the approval. It counts only after the dashboard has recorded that it was used."""
+    def _approval(self, answer: Answer, decision: Decision) -> ApprovalResponse:
         verify(self._request, decision)
         left_s = DEFAULT_VALID_S
         if decision.valid_until is not None:
             left_s = (decision.valid_until - answer.now).total_seconds()
         self._deadline = min(self._timing.clock() + left_s, self._give_up_at)
-        call = outcome(answer.id, OutcomeState.STARTED, decision.digest, {})
-        try:
-            started = yield from self._insist(call, _doubt_start)
-        except RequestRefused as error:
-            raise not_started(error) from error
-        self._verify_question(started)
-        if started.decision is None or started.decision.digest != decision.digest:
-            raise mismatch(started.digest, decision.digest)
-        verify(self._request, started.decision)
-        return opened(self._request, started, started.decision)
+        return unused(self._request, answer, decision)
 
-    def _insist(self, call: Call, doubt: Callable[[Answer], str] = lambda _: "") -> Flow[Answer]:
-        def doubts(answer: Answer) -> str:
-            if self._id and answer.id != self._id:
-                return "it is about another request"
-            return doubt(answer)
+    def _use(self, response: ApprovalResponse) -> Flow[ApprovalResponse]:
+        return start(response, self._timing, until=self._deadline)
+
+    def _insist(self, call: Call) -> Flow[Answer]:
+        def doubt(answer: Answer) -> str:
+            return "it is about another request" if self._id not in {"", answer.id} else ""
 
         return insist(
             call,
             until=self._deadline,
             timing=self._timing,
             first_until=self._first_until,
-            doubt=doubts,
+            doubt=doubt,
         )
 
     def _verify_question(self, answer: Answer) -> None:
@@ -437,10 +432,36 @@ class Conversation:
             raise mismatch(answer.digest, self._request.digest)
 
 
-def _doubt_start(answer: Answer) -> str:
-    if answer.status is not Status.APPROVED or answer.started_at is None:
-        return "it does not say that the start was recorded"
-    return ""
+def start(
+    response: ApprovalResponse, timing: Timing, *, until: float | None = None
+) -> Flow[ApprovalResponse]:
+    """Use an approval. It counts only after the dashboard has recorded that it was used."""
+    if response.status is not Status.APPROVED:
+        return response
+
+    def doubt(answer: Answer) -> str:
+        if answer.id != response.id:
+            return "it is about another request"
+        if answer.status is not Status.APPROVED or answer.started_at is None:
+            return "it does not say that the start was recorded"
+        return ""
+
+    call = outcome(response.id, OutcomeState.STARTED, response.digest, {})
+    until = timing.clock() + DEFAULT_VALID_S if until is None else until
+    try:
+        started = yield from insist(call, until=until, timing=timing, doubt=doubt)
+    except RequestRefused as error:
+        raise not_started(error) from error
+    decision = started.decision
+    if decision is None or (decision.digest, decision.edited) != (
+        response.digest,
+        response.edited,
+    ):
+        raise DigestMismatch(
+            "The dashboard started something else than what it had approved. Nothing was run. "
+            "Ask again."
+        )
+    return replace(response, approved=True, **told(started, decision))
 
 
 def get(approval_id: str, request: ApprovalRequest | Asked | None, timing: Timing) -> Flow[Answer]:

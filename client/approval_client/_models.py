@@ -241,7 +241,9 @@ class ApprovalResponse:
     In a condition it stands for ``approved``, so ``if response:`` is enough.
 
     Attributes:
-        approved: True only if this agent may run it, once, now. Always a bool.
+        approved: True only if this agent may run it, once, now. Always a bool. It is False beside
+            the status ``approved`` as long as the approval was not started: see
+            ``Client.decided``.
         reason: Why, in the reviewer's own words where a reviewer decided.
         status: ``approved``, ``rejected``, ``expired`` or ``cancelled``; None if there is no
             answer at all.

@@ -31,10 +31,6 @@ _OF_THE_REQUEST = {
 }
 NOT_AS_THEY_ARE = "A person changed the arguments to some that are not taken as they are."
 _AGAIN = f"{_UNDONE} Call the tool again with arguments that are right."
-_UNASKED = (
-    "This is not a mistake in the code, so changing it does not help. Do not retry: stop and "
-    "report that it was not approved."
-)
 
 
 class Unaskable(ValueError):

@@ -150,8 +150,36 @@ class Client(Driver):
         talk = self._conversation(pending.request, pending.idempotency_key, heard)
         return self._converse(talk, talk.resume(pending.id), withdraw=withdraw)
 
+    def decided(
+        self, pending: Pending, *, withdraw: bool = True, heard: flows.Heard | None = None
+    ) -> ApprovalResponse:
+        """Wait like ``wait``, but use no approval: its ``approved`` stays False until ``start``.
+
+        For something that runs later than it was decided. A hold, the end of the approval's
+        validity and its being taken back stop it in between.
+        """
+        talk = self._conversation(pending.request, pending.idempotency_key, heard)
+        return self._converse(talk, talk.decided(pending.id), withdraw=withdraw)
+
+    def start(self, response: ApprovalResponse) -> ApprovalResponse:
+        """Use an approval that ``decided`` returned, right before what was approved is run.
+
+        What is no approval is returned as it is.
+
+        Returns:
+            The response with ``approved`` True: it may be acted upon once, now.
+
+        Raises:
+            AlreadyUsed: It was used before.
+            OnHold: Everything is on hold.
+            TakenBack: A person took it back.
+            TooLate: The time to use it is over.
+            DashboardError: The dashboard could not record that it is used.
+        """
+        return self._converse(None, flows.start(response, self._timing))
+
     def get(self, approval_id: str, *, request: ApprovalRequest | Asked | None = None) -> Answer:
-        """Ask where a request stands, whoever asked it. This uses no approval: only ``wait`` does.
+        """Ask where a request stands, whoever asked it. This uses no approval.
 
         Args:
             approval_id: The request, perhaps of another process.

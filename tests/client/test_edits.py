@@ -68,7 +68,7 @@ def test_a_change_that_comes_only_with_the_start_opens_nothing(stage, say_for, a
     say = say_for(request)
     other = say.started(decision={"content": {"code": "y"}})
 
-    with pytest.raises(DigestMismatch, match="Nothing was approved"):
+    with pytest.raises(DigestMismatch, match="Nothing was run"):
         stage(say.approved(), other).ask(request)
 
 

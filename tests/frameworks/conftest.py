@@ -123,6 +123,18 @@ class Gate:
         """Let so much time pass that nobody can decide any more."""
         self._fake.advance(100_000)
 
+    def hold(self):
+        """Have an admin put everything on hold."""
+        self._fake.on_hold = True
+
+    def go_on(self):
+        """End the hold."""
+        self._fake.on_hold = False
+
+    def take_back(self, reason):
+        """Have a person take back the newest approval that was not started."""
+        self._fake.take_back(reason)
+
     def unplug(self):
         """From now on the dashboard refuses connections."""
         self._fake.reachable = False

@@ -51,6 +51,16 @@ def shown(name):
     return block
 
 
+def defined(name, function):
+    """Return a function that a code block of the page of that name defines."""
+    page = (ROOT / "docs" / "frameworks" / f"{name}.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (block,) = (one for one in blocks if f"def {function}(" in one)
+    found = {}
+    exec(block, found)  # noqa: S102 - our own words
+    return found[function]
+
+
 def _environment(house):
     return {
         "PATH": os.environ["PATH"],

@@ -10,7 +10,7 @@ from typing import Any
 from approval_client._async_client import AsyncClient
 from approval_client._models import ApprovalResponse
 from approval_client._outcomes import Run, report_async
-from approval_client.adapters._pauses import not_run
+from approval_client.adapters._pauses import give_up, is_approval
 
 UNSEEN = "How it ended is not known here."
 
@@ -24,30 +24,41 @@ class Ends:
     runs: dict[str, Run] = field(default_factory=dict)
 
     def expect(self, answers: Mapping[str, ApprovalResponse]) -> None:
-        """From now on look for the ends of what was approved."""
-        self.open.update({name: one for name, one in answers.items() if one.approved is True})
+        """From now on look for the beginnings and ends of what was approved."""
+        self.open.update({name: one for name, one in answers.items() if is_approval(one)})
 
-    def began(self, name: str) -> None:
-        """Note that a call began."""
-        if name in self.open:
-            self.runs[name] = Run()
+    async def start(self, name: str) -> ApprovalResponse | None:
+        """Use the approval of a call that is about to be made, if it has one.
+
+        Raises:
+            DashboardError: It cannot be used, so the call must not be made.
+        """
+        if name not in self.open:
+            return None
+        started = self.open[name] = await self.client.start(self.open[name])
+        self.runs[name] = Run()
+        return started
 
     def run(self, name: str) -> Run:
         """Return the run of a call: since it began, or since now if that was not seen."""
         return self.runs.get(name) or Run()
 
     async def ended(self, name: str, told: dict[str, Any]) -> None:
-        """Report the end of a call that was approved, once."""
+        """Report the end of a call that was started, once."""
         response = self.open.pop(name, None)
-        if response is not None:
+        if response is not None and response.approved is True:
             await report_async(self.client, response, told)
 
+    async def give_up(self, name: str, why: str) -> None:
+        """Tell why a call that was approved will not be made."""
+        response = self.open.pop(name)
+        await give_up(self.client, [response], why)
+
     async def failed(self, error: BaseException) -> None:
-        """Report that all other calls ended with ``error``, or never began."""
+        """Report that all other calls that were started ended with ``error``."""
         if isinstance(error, GeneratorExit):  # nothing can be awaited any more
             return
-        gone = not_run(f"the run had ended with {type(error).__name__}")
-        told = {n: self.runs[n].raised(error) if n in self.runs else gone for n in self.open}
+        told = {name: self.run(name).raised(error) for name in self.open}
         tellings = asyncio.gather(*(self.ended(name, one) for name, one in told.items()))
         # A task of its own, so that a cancelled run is told too.
         await asyncio.shield(tellings)

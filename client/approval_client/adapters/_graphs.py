@@ -15,15 +15,27 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from approval_client._async_client import AsyncClient
-from approval_client._errors import DashboardError, DigestMismatch, TooLate
+from approval_client._errors import DashboardError, DigestMismatch
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run
 from approval_client.adapters import _core
-from approval_client.adapters._pauses import LATE, Asker, Unfinished, every, in_time, not_run, tell
+from approval_client.adapters._pauses import (
+    Asker,
+    Unfinished,
+    every,
+    give_up,
+    in_time,
+    is_approval,
+    not_run,
+    start,
+    tell,
+)
 from approval_client.adapters._steps import Flow, Go, Look, Wait
 
 Responses: TypeAlias = Sequence[ApprovalResponse]
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+_UNTOLD = "its answer could not be passed on"
+_MOVED = "the graph was resumed by somebody else"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,12 +49,14 @@ class Question:
             approval that it does not take becomes a rejection. Raises if what would run is not
             what was asked.
         after: Called at the end, whatever became of the graph.
+        starts: Its node uses the approval itself, right before it runs, and tells the end.
     """
 
     requests: Sequence[ApprovalRequest]
     answer: Callable[[Responses], Any]
     settle: Callable[[Responses], Responses] = lambda responses: responses
     after: Callable[[], None] = lambda: None
+    starts: bool = False
 
 
 Answers: TypeAlias = Mapping[str, Responses]
@@ -108,9 +122,31 @@ class Desk:
         kept = {name: answers[name] for name in answers if name not in late}
         return kept, [*errors, *late.values()]
 
+    async def start(self, questions: Questions, answers: Answers) -> Answers:
+        """Use the approvals of the questions whose nodes do not do that themselves.
+
+        Raises:
+            DashboardError: One cannot be used. Those that were are reported as not run.
+        """
+        here = {
+            f"{name} {n}": one
+            for name, responses in answers.items()
+            for n, one in enumerate(responses)
+            if not questions[name].starts
+        }
+        started = await start(self.client, here)
+        return {
+            name: [started.get(f"{name} {n}", one) for n, one in enumerate(responses)]
+            for name, responses in answers.items()
+        }
+
     async def tell(self, answers: Answers, told: Mapping[str, Any]) -> None:
-        """Report how everything that was approved ended."""
+        """Report how everything that was started ended."""
         await tell(self.client, chain.from_iterable(answers.values()), told)
+
+    async def give_up(self, answers: Answers, why: str) -> None:
+        """Use up approvals that nothing will run any more, and tell why."""
+        await give_up(self.client, chain.from_iterable(answers.values()), why)
 
     def _question(self, interrupt: Any, node: str, values: Any) -> Question:
         question = self.read(interrupt, node, values)
@@ -128,14 +164,12 @@ class Desk:
         return replace(question, requests=requests)
 
     async def _late(self, answers: Answers) -> dict[str, DashboardError]:
-        """Report as not run what waited too long for other answers, and return why it is late."""
+        """Return why what waited too long for other answers cannot be used any more."""
         late: dict[str, DashboardError] = {}
         for name, responses in answers.items():
             try:
                 await in_time(self.client, responses)
             except DashboardError as error:
-                why = LATE if isinstance(error, TooLate) else "it may have been too late"
-                await tell(self.client, responses, not_run(why))
                 late[name] = error
         return late
 
@@ -163,7 +197,7 @@ def resuming(desk: Desk) -> Flow:
         kept = {name: answers[name] for name in answers if _same(questions, fresh, name)}
         moved = {name: answers[name] for name in answers if name not in kept}
         if moved:
-            yield Wait(desk.tell(moved, not_run("the graph was resumed by somebody else")))
+            yield Wait(desk.give_up(moved, _MOVED))
         if kept:
             result = yield from _going(desk, fresh, kept, afresh=desk.holds(looked))
         if errors:
@@ -192,7 +226,7 @@ def _seen(desk: Desk, looked: Any, answers: Answers) -> Flow:
     try:
         return desk.questions(looked)
     except Exception:
-        yield Wait(desk.tell(answers, not_run("the graph was resumed by somebody else")))
+        yield Wait(desk.give_up(answers, _MOVED))
         raise
 
 
@@ -219,15 +253,14 @@ def _going(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) 
 
 
 def _told(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) -> Flow:
+    settled, told = yield from _started(desk, questions, answers)
     try:
-        told = {name: questions[name].settle(answers[name]) for name in answers}
         command = desk.command({name: questions[name].answer(told[name]) for name in told})
     except Exception:
-        yield Wait(desk.tell(answers, not_run("its answer could not be passed on")))
+        yield Wait(desk.tell(told, not_run(_UNTOLD)))
         raise
-    dropped = {name: _dropped(answers[name], told[name]) for name in told}
-    if any(dropped.values()):
-        yield Wait(desk.tell(dropped, not_run("the graph does not take this answer")))
+    dropped = {name: _dropped(answers[name], settled[name]) for name in settled}
+    yield Wait(desk.give_up(dropped, "the graph does not take this answer"))
     run = Run()
     try:
         result = yield Go(command, afresh=afresh)
@@ -243,6 +276,16 @@ def _told(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) -
     return result
 
 
+def _started(desk: Desk, questions: Questions, answers: Answers) -> Flow:
+    """Return what the graph takes of the answers, and the same with its approvals started."""
+    try:
+        settled = {name: questions[name].settle(answers[name]) for name in answers}
+    except Exception:
+        yield Wait(desk.give_up(answers, _UNTOLD))
+        raise
+    return settled, (yield Wait(desk.start(questions, settled)))
+
+
 def _went_on(told: Answers) -> Flow:
     """Return the interrupts whose nodes came to their end, although another one failed."""
     try:
@@ -256,10 +299,10 @@ def _went_on(told: Answers) -> Flow:
     return told.keys() - pending if told.keys() & pending else set()
 
 
-def _dropped(answers: Responses, told: Responses) -> Responses:
+def _dropped(answers: Responses, settled: Responses) -> Responses:
     """Return each approval that became a rejection because the graph does not take it."""
-    both = zip(answers, told, strict=True)
-    return [answer for answer, one in both if answer.approved is True and one.approved is not True]
+    both = zip(answers, settled, strict=True)
+    return [answer for answer, one in both if is_approval(answer) and not is_approval(one)]
 
 
 def _same(asked: Questions, fresh: Questions, name: str) -> bool:

@@ -7,21 +7,20 @@ import hashlib
 import inspect
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from approval_client._answers import Answer
 from approval_client._async_client import AsyncClient
-from approval_client._errors import DashboardError, RequestRefused, TooLate
+from approval_client._errors import DashboardError, RequestRefused, TooLate, not_approved
 from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
 from approval_client._outcomes import Run, report_async
 from approval_client._refusals import is_of_the_request, refusal
-from approval_client.adapters import _core
 from approval_client.wire import Status, canonical_json
 
 MOST_ATTEMPTS = 100
-LATE = "it was too late"
 
 
 class Undecided(DashboardError):
@@ -40,7 +39,7 @@ class Asker:
         names: Those of the run, the same in every process. Empty if no other process can go on
             with it: then a question is withdrawn when nobody waits for it any more.
         wait_s: How long to wait for people, in seconds; as long as they have if None.
-        used: The keys of the answers that this process has used.
+        used: The keys of the answers that were given out here.
     """
 
     client: AsyncClient
@@ -54,7 +53,9 @@ class Asker:
         return self.names[0] if self.names else uuid.uuid4().hex
 
     async def ask(self, name: str, request: ApprovalRequest) -> ApprovalResponse:
-        """Return an approval or a rejection; that, too, of what the dashboard cannot be asked.
+        """Return an approval that is not used yet, or a rejection.
+
+        What the dashboard cannot be asked is one too.
 
         Raises:
             DashboardError: There is no answer, or one that must not be used.
@@ -68,17 +69,18 @@ class Asker:
 
     async def _ask(self, name: str, request: ApprovalRequest) -> ApprovalResponse:
         if not self.names:
-            return await _core.decided(self.client.request_approval(request))
+            pending = await self.client.submit(request)
+            return _decided(await self.client.decided(pending))
         stem = _hashed([*self.names, name, request.body()])
         for attempt in range(MOST_ATTEMPTS):
             key = f"{stem}-{attempt}"
             pending = await self.client.submit(request, idempotency_key=key)
             answer = await self.client.get(pending.id)
             if key not in self.used and not _over(answer):
-                response = await _core.decided(self._wait(pending, answer))
+                response = _decided(await self._wait(pending, answer))
                 self.used.add(key)
                 return response
-            again = f"Asked again: {pending.id} was asked before and can no longer be used."
+            again = f"Asked again: {pending.id} {_why_over(answer)}"
             request = replace(request, evidence={**request.evidence, "asked_again": again})
         raise Undecided("This was asked too often. Nothing was approved. Start a new run.")
 
@@ -89,7 +91,7 @@ class Asker:
             raise _undecided(pending)
         try:
             async with asyncio.timeout(limit_s):
-                return await self.client.wait(pending, withdraw=False)
+                return await self.client.decided(pending, withdraw=False)
         except TimeoutError:
             raise _undecided(pending) from None
 
@@ -114,30 +116,39 @@ def kept(run_id: str, *, save: object, wait_s: object) -> list[str]:
     return [run_id] if run_id else []
 
 
+def check_watched(passed: str, *, is_watched: bool) -> None:
+    """Refuse to ask for a run of the host's own that would not use its approvals.
+
+    Args:
+        passed: What has to be passed to the run.
+
+    Raises:
+        ValueError: It was never made.
+    """
+    if not is_watched:
+        raise ValueError(
+            f"Pass {passed} to every run, also before you ask about what is pending: it uses each "
+            "approval right before its call. Nobody was asked and nothing was approved."
+        )
+
+
 async def every(
     client: AsyncClient, asked: Mapping[str, Awaitable[ApprovalResponse]]
 ) -> dict[str, ApprovalResponse]:
-    """Wait for all the answers; each is an approval or a rejection.
-
-    If one is missing, what was approved is reported as not run.
+    """Wait for all the answers; each is a rejection, or an approval that is not used yet.
 
     Raises:
         TooLate: An earlier approval could not be used any more when the last answer came.
         DashboardError: One of them is missing.
     """
-    tasks = {name: asyncio.ensure_future(one) for name, one in asked.items()}
-    try:
-        await asyncio.gather(*tasks.values(), return_exceptions=True)
-        answers = {name: task.result() for name, task in tasks.items()}
-        if len(answers) > 1:
-            await in_time(client, answers.values())
-    except GeneratorExit:  # nothing can be awaited any more
-        raise
-    except BaseException as error:
-        given = [task.result() for task in tasks.values() if _answered(task)]
-        why = LATE if isinstance(error, TooLate) else "another question of its batch is open"
-        await asyncio.shield(asyncio.create_task(tell(client, given, not_run(why))))
-        raise
+    found = await asyncio.gather(*asked.values(), return_exceptions=True)
+    answers: dict[str, ApprovalResponse] = {}
+    for name, one in zip(asked, found, strict=True):
+        if isinstance(one, BaseException):
+            raise one
+        answers[name] = one
+    if len(answers) > 1:
+        await in_time(client, answers.values())
     return answers
 
 
@@ -148,8 +159,7 @@ async def in_time(client: AsyncClient, answers: Iterable[ApprovalResponse]) -> N
         TooLate: One of them cannot.
         DashboardError: That cannot be known.
     """
-    approved = [one for one in answers if one.approved is True]
-    seen = await asyncio.gather(*(client.get(one.id) for one in approved))
+    seen = await asyncio.gather(*(client.get(one.id) for one in answers if is_approval(one)))
     if not all(map(_in_time, seen)):
         raise TooLate(
             "When the last answer came, an earlier approval could no longer be used. What "
@@ -157,12 +167,62 @@ async def in_time(client: AsyncClient, answers: Iterable[ApprovalResponse]) -> N
         )
 
 
+def is_approval(response: ApprovalResponse) -> bool:
+    """Say whether something was approved, whether or not the approval was started."""
+    return response.status is Status.APPROVED
+
+
+async def started(client: AsyncClient, response: ApprovalResponse) -> ApprovalResponse:
+    """Use an approval, if that was not done.
+
+    Raises:
+        DashboardError: It cannot be used, so nothing may run.
+    """
+    return response if response.approved is True else await client.start(response)
+
+
+async def start(
+    client: AsyncClient, answers: Mapping[str, ApprovalResponse]
+) -> dict[str, ApprovalResponse]:
+    """Use all approvals at once, where a framework has no place to use each right before its run.
+
+    Raises:
+        DashboardError: One cannot be used. The others are reported as not run.
+    """
+    tasks = [asyncio.ensure_future(started(client, one)) for one in answers.values()]
+    try:
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return {name: task.result() for name, task in zip(answers, tasks, strict=True)}
+    except GeneratorExit:  # nothing can be awaited any more
+        raise
+    except BaseException:
+        begun = [task.result() for task in tasks if _succeeded(task)]
+        why = not_run("another call of its batch could not be started")
+        await asyncio.shield(asyncio.create_task(tell(client, begun, why)))
+        raise
+
+
+async def give_up(client: AsyncClient, answers: Iterable[ApprovalResponse], why: str) -> None:
+    """Tell why nothing will run any more what was approved, and use the approvals up."""
+    for one in filter(is_approval, answers):
+        with suppress(DashboardError):
+            await tell(client, [await started(client, one)], not_run(why))
+
+
 async def tell(
     client: AsyncClient, answers: Iterable[ApprovalResponse], told: Mapping[str, Any]
 ) -> None:
-    """Report how everything that was approved ended."""
-    approved = [one for one in answers if one.approved is True]
-    await asyncio.gather(*(report_async(client, one, dict(told)) for one in approved))
+    """Report how everything that was started ended."""
+    begun = [one for one in answers if one.approved is True]
+    await asyncio.gather(*(report_async(client, one, dict(told)) for one in begun))
+
+
+def ours(error: BaseException) -> DashboardError | None:
+    """Return the error of ours that a framework has put into one of its own, if there is one."""
+    found = None if isinstance(error, DashboardError) else error.__cause__
+    while found is not None and not isinstance(found, DashboardError):
+        found = found.__cause__
+    return found
 
 
 def not_run(why: str) -> dict[str, Any]:
@@ -174,8 +234,14 @@ def _hashed(names: Sequence[str]) -> str:
     return hashlib.sha256(canonical_json([*names]).encode()).hexdigest()
 
 
-def _answered(task: asyncio.Future[ApprovalResponse]) -> bool:
+def _succeeded(task: asyncio.Future[ApprovalResponse]) -> bool:
     return task.done() and not task.cancelled() and task.exception() is None
+
+
+def _decided(response: ApprovalResponse) -> ApprovalResponse:
+    if response.status not in {Status.APPROVED, Status.REJECTED}:
+        raise not_approved(response)
+    return response
 
 
 def _over(answer: Answer) -> bool:
@@ -185,6 +251,14 @@ def _over(answer: Answer) -> bool:
     if answer.status is not Status.APPROVED or answer.decision is None:
         return False
     return answer.started_at is not None or not _in_time(answer)
+
+
+def _why_over(answer: Answer) -> str:
+    if answer.started_at is None:
+        return "was asked before, and its answer can no longer be used."
+    if answer.finished_at is None:
+        return "was approved and used, and how that ended was not told. It may have run already."
+    return "was approved and used already."
 
 
 def _in_time(answer: Answer) -> bool:

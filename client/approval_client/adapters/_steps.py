@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _COPY = "__copy__"  # the name under which LangGraph copies a checkpoint without what is pending
 
@@ -66,6 +70,58 @@ async def drive_async(graph: Any, config: Any, flow: Flow) -> Any:
             value, send = await _do_async(graph, config, step), flow.send
         except BaseException as error:  # noqa: BLE001 - the flow raises it again
             value, send = error, flow.throw
+
+
+class Approvals:
+    """The approvals of a graph that the host runs itself: streamed, for example.
+
+    Enter it with ``async with`` around the whole run. How everything ended that was approved is
+    told with the next call of ``ask_pending``, or when an exception leaves this.
+    """
+
+    def __init__(self, graph: Any, config: Any, flow: Flow) -> None:
+        self._graph = graph
+        self._config = config
+        self._flow = flow
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None
+    ) -> None:
+        if error is not None:
+            await self._on(self._flow.throw, error)
+        self._flow.close()
+
+    async def ask_pending(self) -> Any:
+        """Ask about everything that is pending in the graph, and wait for the answers.
+
+        Returns:
+            The command to go on with, for ``astream`` or ``ainvoke``; None if the graph has ended.
+
+        Raises:
+            Undecided: Nobody decided within ``wait_s``. The questions stay on the desk.
+            Unfinished: Nothing is pending, and the graph has not ended.
+            DashboardError: It was neither approved nor rejected. The graph stays interrupted.
+        """
+        return await self._on(self._flow.send, None)
+
+    async def _on(self, send: Callable[[Any], Any], value: Any) -> Any:
+        """Go through the flow up to where the graph goes on."""
+        while True:
+            try:
+                step = send(value)
+            except StopIteration:
+                return None
+            if isinstance(step, Go):
+                if step.afresh:
+                    await self._graph.aupdate_state(self._config, None, as_node=_COPY)
+                return step.command
+            try:
+                value, send = await _do_async(self._graph, self._config, step), self._flow.send
+            except BaseException as error:  # noqa: BLE001 - the flow raises it again
+                value, send = error, self._flow.throw
 
 
 def _do(graph: Any, config: Any, step: Look | Go | Wait) -> Any:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from approval_client import ApprovalRequest, DigestMismatch, TooLate, Unreachable
+from approval_client import ApprovalRequest, DigestMismatch, Pending, TooLate, Unreachable
 from approval_client.adapters._graphs import Desk, Question, checked, resuming
 from approval_client.adapters._pauses import Undecided
 from approval_client.adapters._steps import drive_async
@@ -82,8 +82,8 @@ async def test_a_yes_that_nobody_used_in_time_is_asked_again():
     fake, graph = FakeDashboard(approve(), approve()), Graph()
     with pytest.raises(Undecided):
         await resume(graph, fake, wait_s=0)
-    client = fake.async_client()
-    await client._converse(None, _heard(fake.approvals[0].id))
+    first = Pending(request=ApprovalRequest.code("x", "python"), id=fake.approvals[0].id)
+    await fake.async_client().decided(first)
     fake.advance(601)
 
     await resume(graph, fake)
@@ -92,13 +92,6 @@ async def test_a_yes_that_nobody_used_in_time_is_asked_again():
         ("approved", 0),
         ("approved", 1),
     ]
-
-
-def _heard(approval_id):
-    """Wait as an agent does, and start nothing."""
-    from approval_client._calls import Call  # noqa: PLC0415 - for this one test
-
-    yield Call(method="GET", path=f"/api/v1/approvals/{approval_id}/wait?hold=1")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +118,7 @@ async def test_a_yes_that_waited_too_long_for_another_answer_resumes_nothing():
     while len(fake.approvals) < 2:
         await asyncio.sleep(0.001)
     fake.approvals[0].verdict = approve()
-    while not fake.approvals[0].started:
+    while fake.approvals[0].status == "pending":
         await asyncio.sleep(0.001)
     fake.advance(700)
     fake.approvals[1].verdict = approve()
@@ -134,3 +127,4 @@ async def test_a_yes_that_waited_too_long_for_another_answer_resumes_nothing():
         await waiting
 
     assert graph.commands == [{fake.approvals[1].content["code"]: True}]
+    assert [one.started for one in fake.approvals] == [0, 1]

@@ -199,6 +199,22 @@ async def test_two_calls_are_asked_at_once_and_each_gets_its_own_answer(gate):
     assert magnet.calls == [{3: 4, 4: 3}[first]]
 
 
+async def test_a_hold_between_two_calls_of_a_batch_stops_the_second(gate):
+    magnet = Magnet([SET, ToolCallEvent("set_field", arguments='{"tesla": 2}')], gate=gated(gate))
+    turn = asyncio.create_task(magnet.told())
+    await asked(gate, 2)
+    gate.decide(0, "approve")
+    while not magnet.calls:
+        await asyncio.sleep(0.001)
+
+    gate.hold()
+    gate.decide(1, "approve")
+
+    with pytest.raises(HumanInputFailedError):
+        await turn
+    assert (len(magnet.calls), gate.started()) == (1, 1)
+
+
 async def test_a_cancelled_turn_takes_its_question_back(gate):
     turn = asyncio.create_task(Magnet(gate=gated(gate)).told())
     await asked(gate)

@@ -10,9 +10,11 @@ from agent_framework import (
     BaseChatClient,
     ChatMiddlewareLayer,
     ChatResponse,
+    ChatResponseUpdate,
     Content,
     FunctionInvocationLayer,
     Message,
+    ResponseStream,
     tool,
 )
 
@@ -31,13 +33,20 @@ class Model(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
         self.read = []
 
     def _inner_get_response(self, *, messages, stream, **_):
-        assert not stream
+        def next_turn():
+            self.read.append([(m.role, [_shown(c) for c in m.contents]) for m in messages])
+            return _said(self.turns.pop(0) if self.turns else "done")
 
         async def respond():
-            self.read.append([(m.role, [_shown(c) for c in m.contents]) for m in messages])
-            turn = self.turns.pop(0) if self.turns else "done"
-            return ChatResponse(messages=[Message("assistant", _said(turn))])
+            return ChatResponse(messages=[Message("assistant", next_turn())])
 
+        async def updates():
+            for said in next_turn():
+                content = Content.from_text(said) if isinstance(said, str) else said
+                yield ChatResponseUpdate(role="assistant", contents=[content])
+
+        if stream:
+            return ResponseStream(updates(), finalizer=ChatResponse.from_updates)
         return respond()
 
     def told(self):
@@ -53,18 +62,28 @@ def call(name, **arguments):
 
 
 class Accounts:
-    """An agent that deletes accounts, and which it has deleted."""
+    """An agent that deletes accounts, and which it has deleted.
 
-    def __init__(self, *turns, mode="always_require", model=None, **agent):
+    Args:
+        meanwhile: Called while it deletes one.
+    """
+
+    def __init__(self, *turns, mode="always_require", model=None, meanwhile=lambda: None, **agent):
         self.deleted = []
+        self.meanwhile = meanwhile
         self.model = model or Model(*turns or ([call("delete_user", user_id="1")],))
         tools = [tool(self.delete_user, approval_mode=mode), tool(self.find_user)]
         self.agent = Agent(self.model, "Delete.", name="deleter", tools=tools, **agent)
         self.session = self.agent.create_session(session_id="s1")
 
+    def one_by_one(self):
+        """Have the framework make one call after the other."""
+        self.model.function_invocation_configuration["allow_concurrent_invocation"] = False
+
     def delete_user(self, user_id: str) -> str:
         """Delete a user."""
         self.deleted.append(user_id)
+        self.meanwhile()
         if user_id == "root":
             raise ValueError("Not that one!")
         return f"deleted {user_id}"

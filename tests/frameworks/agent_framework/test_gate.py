@@ -358,7 +358,7 @@ async def test_the_end_of_what_the_rule_approved_is_reported_by_the_loop(gate):
     assert gate.finished() == [{"exit_code": 0, "output_head": "deleted 1"}]
 
 
-async def test_what_the_rule_approved_is_reported_when_the_rest_of_its_batch_is_not_answered(gate):
+async def test_what_the_rule_approved_stays_unused_when_the_rest_is_not_answered(gate):
     gate.approve_next()
     accounts = ruled(gate, deletions("1", "2"))
     running = asyncio.create_task(accounts.run(gate))
@@ -367,8 +367,7 @@ async def test_what_the_rule_approved_is_reported_when_the_rest_of_its_batch_is_
 
     with pytest.raises(Expired):
         await running
-    assert accounts.deleted == []
-    assert [end["exit_code"] for end in gate.finished()[:1]] == [1]
+    assert (accounts.deleted, gate.started()) == ([], 0)
 
 
 async def test_what_the_rule_approved_too_early_for_the_rest_of_its_batch_runs_nothing(gate):
@@ -381,8 +380,7 @@ async def test_what_the_rule_approved_too_early_for_the_rest_of_its_batch_runs_n
 
     with pytest.raises(TooLate):
         await running
-    assert accounts.deleted == []
-    assert [end["error"] for end in gate.finished()] == ["It was not run: it was too late."] * 2
+    assert (accounts.deleted, gate.started()) == ([], 0)
 
 
 def only_one(rule):
@@ -394,7 +392,7 @@ def only_one(rule):
     return ToolApprovalMiddleware(auto_approval_rules=[some])
 
 
-async def test_what_a_rule_for_some_approved_is_reported_when_the_loop_gets_no_answer(gate):
+async def test_what_a_rule_for_some_approved_stays_unused_when_the_loop_gets_no_answer(gate):
     gate.approve_next()
     accounts = Accounts(deletions("1", "2"), middleware=[only_one(approval_rule())])
     running = asyncio.create_task(accounts.run(gate))
@@ -403,7 +401,7 @@ async def test_what_a_rule_for_some_approved_is_reported_when_the_loop_gets_no_a
 
     with pytest.raises(Expired):
         await running
-    assert (accounts.deleted, gate.finished()[0]["exit_code"]) == ([], 1)
+    assert (accounts.deleted, gate.started()) == ([], 0)
 
 
 async def test_the_rules_dashboard_that_is_down_ends_the_run(gate):

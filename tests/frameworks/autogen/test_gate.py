@@ -107,6 +107,47 @@ async def test_a_late_yes_runs_nothing(closed, gate, tmp_path):
     assert (gate.started(), (tmp_path / "ran").exists()) == (0, False)
 
 
+async def test_a_cancellation_token_takes_the_question_back_and_runs_nothing(
+    closed, gate, tmp_path
+):
+    token = CancellationToken()
+    running = asyncio.create_task(closed.run(task=TOUCH, cancellation_token=token))
+    await asked(gate)
+
+    token.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(running, 20)
+    assert (gate.statuses(), (tmp_path / "ran").exists()) == (["cancelled"], False)
+
+
+async def test_a_teams_cancellation_token_takes_the_question_back_and_runs_nothing(
+    closed, gate, tmp_path
+):
+    token = CancellationToken()
+    team = RoundRobinGroupChat([closed], max_turns=2)
+    running = asyncio.create_task(team.run(task=TOUCH, cancellation_token=token))
+    await asked(gate)
+
+    token.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(running, 20)
+    async with asyncio.timeout(10):
+        while gate.statuses() != ["cancelled"]:
+            await asyncio.sleep(0.001)
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_a_token_that_was_cancelled_before_asks_nobody(closed, gate, tmp_path):
+    token = CancellationToken()
+    token.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await closed.run(task=TOUCH, cancellation_token=token)
+    assert (gate.statuses(), (tmp_path / "ran").exists()) == ([], False)
+
+
 async def test_a_dashboard_that_is_down_is_a_rejection_that_says_so(closed, gate, tmp_path):
     gate.unplug()
 

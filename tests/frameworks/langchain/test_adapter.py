@@ -171,8 +171,7 @@ def test_a_batch_with_an_open_question_runs_nothing(gate):
     with pytest.raises(Undecided):
         resume(mailer("alice", "bob"), gate, wait_s=0.2)
 
-    assert CALLED == []
-    assert gate.finished()[0]["error"].startswith("It was not run: another question")
+    assert (CALLED, gate.started()) == ([], 0)
 
 
 @MODES

@@ -149,13 +149,30 @@ def test_an_approval_that_was_used_before_a_crash_is_asked_again(gate):
     gate.approve_next()
     graph = paused(gated())
     desk = adapter._desk(None, THREAD, client=gate.client)
-    asyncio.run(desk.ask(desk.questions(graph.get_state(THREAD))))  # and then it was killed
+    questions = desk.questions(graph.get_state(THREAD))
+
+    async def killed():
+        answers, _ = await desk.ask(questions)
+        await desk.start(questions, answers)
+
+    asyncio.run(killed())
 
     gate.approve_next()
     resume(graph, gate)
 
     assert (gate.started(), len(gate.asked())) == (2, 2)
     assert gate.evidence()[1]["asked_again"].startswith("Asked again: ")
+
+
+def test_an_approval_that_was_not_used_before_a_crash_is_used(gate):
+    gate.approve_next()
+    graph = paused(gated())
+    desk = adapter._desk(None, THREAD, client=gate.client)
+    asyncio.run(desk.ask(desk.questions(graph.get_state(THREAD))))  # and then it was killed
+
+    resume(graph, gate)
+
+    assert (gate.started(), len(gate.asked())) == (1, 1)
 
 
 def test_a_rejection_found_after_a_crash_is_not_asked_again(gate):

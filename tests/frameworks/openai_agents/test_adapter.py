@@ -9,13 +9,17 @@ from agents import (
     Agent,
     Model,
     ModelResponse,
+    RunConfig,
     RunState,
     ShellTool,
+    ToolExecutionConfig,
     Usage,
     function_tool,
     set_tracing_disabled,
 )
 from openai.types.responses import (
+    Response,
+    ResponseCompletedEvent,
     ResponseFunctionShellToolCall,
     ResponseFunctionToolCall,
     ResponseOutputMessage,
@@ -31,6 +35,7 @@ from tests.frameworks.pausing import Resuming, Stopping
 
 ROOT = Path(__file__).parents[3]
 set_tracing_disabled(disabled=True)
+ONE_BY_ONE = RunConfig(tool_execution=ToolExecutionConfig(max_function_tool_concurrency=1))
 
 
 class Script(Model):
@@ -39,12 +44,25 @@ class Script(Model):
     def __init__(self, *turns):
         self.turns, self.read = list(turns), []
 
-    async def get_response(self, *_, **request):
-        self.read.append(request["input"])
+    async def get_response(self, *said, **request):
+        self.read.append(said[1] if said else request["input"])
         return ModelResponse(output=self.turns.pop(0), usage=Usage(), response_id=None)
 
-    def stream_response(self, *_, **__):
-        raise NotImplementedError
+    async def stream_response(self, *said, **request):
+        said = await self.get_response(*said, **request)
+        response = Response(
+            id="r1",
+            created_at=0,
+            model="script",
+            object="response",
+            output=said.output,
+            parallel_tool_calls=True,
+            tool_choice="auto",
+            tools=[],
+        )
+        yield ResponseCompletedEvent(
+            type="response.completed", response=response, sequence_number=0
+        )
 
 
 def call(name="c1", tesla=3):
@@ -67,14 +85,17 @@ def says(text):
 class Magnet:
     """A tool that remembers what it was called with, and the agent that has it."""
 
-    def __init__(self, *turns, **tool):
+    def __init__(self, *turns, meanwhile=None, **tool):
         self.calls = []
         calls = self.calls
+        self.one_by_one = meanwhile is not None
 
         @function_tool(needs_approval=True, **tool)
         async def set_field(tesla: int) -> str:
             """Set the field."""
             calls.append(tesla)
+            if meanwhile:
+                meanwhile()
             if tesla > 8:
                 raise ValueError("Quench!")
             if tesla == 0:
@@ -108,6 +129,8 @@ class Magnet:
         return outputs(await self.run(gate, state, run_id="job-17"))
 
     def run(self, gate, message="Set the field.", **options):
+        if self.one_by_one:
+            options["run_config"] = ONE_BY_ONE
         return run_with_approvals(self.agent, message, client=gate.client, **options)
 
 

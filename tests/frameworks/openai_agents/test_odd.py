@@ -4,8 +4,9 @@ import asyncio
 from functools import partial
 
 import pytest
-from agents import Agent, FunctionTool, RunHooks, UserError, function_tool
+from agents import Agent, FunctionTool, RunHooks, function_tool
 
+from approval_client import DigestMismatch
 from approval_client.adapters.openai_agents import run_with_approvals
 from tests.frameworks.odd import CASES, LARGE, Case, Tools, is_told_to_write_less
 from tests.frameworks.openai_agents.test_adapter import Script, outputs, says, written
@@ -108,11 +109,11 @@ async def test_arguments_that_change_after_the_approval_stop_the_call(gate):
         async def on_tool_start(self, context, *_):
             context.tool_arguments = '{"n": 3}'
 
-    with pytest.raises(UserError, match="called with something else than what was approved"):
+    with pytest.raises(DigestMismatch, match="called with something else than what was approved"):
         await run_with_approvals(agent, "Go.", client=gate.client, hooks=Changing())
     assert tools.called == []
     assert gate.finished() == [
-        {"exit_code": 1, "error": "It was not run: the run had ended with UserError."}
+        {"exit_code": 1, "error": "It was not run: it had other arguments by then."}
     ]
 
 

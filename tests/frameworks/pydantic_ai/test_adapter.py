@@ -6,7 +6,7 @@ import pytest
 from pydantic_ai import Agent, ApprovalRequired, CallDeferred, RunContext
 from pydantic_ai.exceptions import UnexpectedModelBehavior, UsageLimitExceeded
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
-from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 from pydantic_ai.usage import UsageLimits
 
 from approval_client import DigestMismatch
@@ -25,14 +25,16 @@ def call(name="c1", tesla=3, tool="set_field"):
 class Magnet:
     """A tool that remembers what it was called with, and the agent that has it."""
 
-    def __init__(self, *turns, **agent):
+    def __init__(self, *turns, meanwhile=None, **agent):
         self.calls, self.turns = [], list(turns or ([call()],))
         calls = self.calls
-        self.agent = Agent(FunctionModel(self.answer), **agent)
+        self.agent = Agent(FunctionModel(self.answer, stream_function=self.stream), **agent)
 
-        @self.agent.tool_plain(requires_approval=True)
+        @self.agent.tool_plain(requires_approval=True, sequential=meanwhile is not None)
         async def set_field(tesla: int) -> str:
             calls.append(tesla)
+            if meanwhile:
+                meanwhile()
             if tesla > 8:
                 raise ValueError("Quench!")
             if tesla == 0:
@@ -41,6 +43,15 @@ class Magnet:
 
     def answer(self, *_):
         return ModelResponse(parts=self.turns.pop(0) if self.turns else [TextPart("done")])
+
+    async def stream(self, *_):
+        for at, part in enumerate(self.answer().parts):
+            if isinstance(part, TextPart):
+                yield part.content
+            else:
+                arguments = part.args_as_json_str()
+                call = DeltaToolCall(part.tool_name, arguments, tool_call_id=part.tool_call_id)
+                yield {at: call}
 
     async def told(self, gate, **options):
         """Run the agent, and return what the model read in place of the tools' results."""

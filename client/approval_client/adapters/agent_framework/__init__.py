@@ -2,33 +2,31 @@
 
 ``run_with_approvals`` runs an agent whose tools have ``approval_mode="always_require"`` until no
 request of it is left, and ``resume_workflow`` does so for a workflow. ``gate`` stands before every
-tool, and ``approval_rule`` answers inside a run. After an approval or a rejection they go on.
+tool, and ``approval_rule`` answers inside a run. ``Approvals`` is for an agent that the host runs
+itself, streamed for example. After an approval or a rejection they go on.
 Without either, nothing goes on and an error says why.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any
 
 from approval_client._async_client import AsyncClient
-from approval_client._errors import DigestMismatch
-from approval_client._outcomes import Run
 from approval_client._telling import Listener
 from approval_client.adapters import _core
-from approval_client.adapters._pauses import Asker, Undecided, not_run
-from approval_client.adapters.agent_framework import _sessions as sessions
+from approval_client.adapters._pauses import Undecided, is_approval, started
 from approval_client.adapters.agent_framework import _workflows as workflows
+from approval_client.adapters.agent_framework._approvals import Approvals, Save, turn_of
 from approval_client.adapters.agent_framework._gate import Gate
 from approval_client.adapters.agent_framework._reasons import reasons
-from approval_client.adapters.agent_framework._turns import Turn, current
+from approval_client.adapters.agent_framework._turns import current
 
 __all__ = [
+    "Approvals",
     "Undecided",
     "approval_rule",
     "gate",
@@ -36,7 +34,6 @@ __all__ = [
     "resume_workflow",
     "run_with_approvals",
 ]
-Save: TypeAlias = Callable[[Any], Any]
 
 
 async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
@@ -66,7 +63,7 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
         time_limit_s: How long they have, in seconds; what the dashboard gives if None.
         on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
         on_decided: Called with the answer when it was decided, with who did and when.
-        options: More for ``agent.run``, which cannot stream here.
+        options: More for ``agent.run``, which cannot stream here. ``Approvals`` can.
 
     Returns:
         The last response, None if there was nothing to do. One that wants other input of the
@@ -77,15 +74,32 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
         DashboardError: It was neither approved nor rejected. It stays pending in the session.
         ValueError: A message, and something is pending. Nothing was sent.
     """
-    _prepare(session, message, options)
-    asking = _core.asking(client, "Agent Framework", on_pending, on_decided)
-    turn = replace(
-        _turn(["session", session.session_id], session.session_id, asking, wait_s, time_limit_s),
-        holders=(agent, options),
+    if session is None or options.get("stream"):
+        raise ValueError("Pass a session, and leave stream out. Nothing was sent.")
+    approvals = Approvals(
+        agent,
+        session,
+        client=client,
+        save=save,
+        wait_s=wait_s,
+        time_limit_s=time_limit_s,
+        on_pending=on_pending,
+        on_decided=on_decided,
     )
-    run = partial(_run, turn, agent, session, options)
-    with _during(turn, session):
-        return await turn.going(partial(_go, turn, run, message, session, save))
+    if message is not None and approvals.has_pending:
+        raise ValueError(
+            "Something is pending in the session. The message was not sent and nothing was "
+            "approved. Pass None first, to go on with what is pending."
+        )
+    response = None
+    async with approvals:
+        approvals.options(**options)  # before a question, of which an answer may be kept
+        message = await approvals.ask_pending() if message is None else message
+        while message is not None:
+            given = approvals.options(**options)
+            response = await agent.run(message, session=session, **given)
+            message = await approvals.ask_pending(response)
+    return response
 
 
 async def resume_workflow(  # noqa: PLR0913 - its options are its parameters
@@ -128,7 +142,7 @@ async def resume_workflow(  # noqa: PLR0913 - its options are its parameters
         ValueError: A request wants something else than a bool. Nobody was asked.
     """
     asking = _core.asking(client, "Agent Framework", on_pending, on_decided)
-    turn = _turn(["workflow", run_id], run_id, asking, wait_s, time_limit_s)
+    turn = turn_of(["workflow", run_id], run_id, asking, wait_s, time_limit_s)
     turn = replace(turn, holders=(workflow,))
     with turn.around():
         while events := list(result.get_request_info_events()):
@@ -207,112 +221,16 @@ def approval_rule(
         turn = current()
         if turn is None:
             asking = _core.asking(client, "Agent Framework", on_pending, on_decided)
-            turn = _turn([], run_id, asking, None, time_limit_s)
-        response = await turn.ask(str(call.id or call.call_id), turn.about(call))
+            turn = turn_of([], run_id, asking, None, time_limit_s)
+        name = str(call.id or call.call_id)
+        response = await turn.ask(name, turn.about(call))
         if len(turn.answers) > 1:  # and people may have taken long over this one
             await turn.in_time()
+        if turn.starts_late:  # what cannot be started later, whoever runs the agent starts first
+            return is_approval(response) and turn.allows_middleware(call)
+        if is_approval(response):
+            response = await started(turn.asker.client, response)
+            turn.answers[name] = response
         return response.approved is True
 
     return rule
-
-
-def _turn(
-    names: list[str],
-    run_id: str,
-    asking: AsyncClient,
-    wait_s: float | None,
-    time_limit_s: int | None,
-) -> Turn:
-    asker = Asker(client=asking, names=names, wait_s=wait_s)
-    return Turn(asker=asker, run_id=run_id, time_limit_s=time_limit_s)
-
-
-def _prepare(session: Any, message: Any, options: Mapping[str, Any]) -> None:
-    if session is None or options.get("stream"):
-        raise ValueError("Pass a session, and leave stream out. Nothing was sent.")
-    sessions.take_back(session)
-    if message is not None and sessions.pending(session):
-        raise ValueError(
-            "Something is pending in the session. The message was not sent and nothing was "
-            "approved. Pass None first, to go on with what is pending."
-        )
-
-
-@contextmanager
-def _during(turn: Turn, session: Any) -> Iterator[None]:
-    try:
-        with turn.around():
-            yield
-    finally:
-        sessions.take_back(session)  # what was reported as not run must not run later
-
-
-async def _go(
-    turn: Turn,
-    run: Callable[[Any], Awaitable[Any]],
-    message: Any,
-    session: Any,
-    save: Save | None,
-) -> Any:
-    """Run, ask and answer until nothing is pending."""
-    response = None if message is None else await run(message)
-    while sessions.pending(session) and not sessions.other_input(response):
-        if save is not None and inspect.isawaitable(saved := save(session)):
-            await saved
-        response = await run(await _answered(turn, session))
-    await turn.settle(list(turn.answers), lambda _: _no_result(Run(), None))
-    return response
-
-
-async def _run(
-    turn: Turn, agent: Any, session: Any, options: Mapping[str, Any], message: Any
-) -> Any:
-    """Run the agent once, and tell how everything ended that this settled."""
-    calls = sessions.recorded(session)
-    run = Run()
-    options = _explaining(agent, options)
-    response = await turn.going(partial(agent.run, message, session=session, **options))
-    ends = sessions.ends(run, response, turn.names)
-    left = sessions.recorded(session)
-    await turn.settle(
-        [name for name in turn.answers if name not in left],
-        lambda name: ends.get(name) or _no_result(run, _call(calls, name)),
-    )
-    return response
-
-
-async def _answered(turn: Turn, session: Any) -> Any:
-    """Ask what is pending, and return the message that answers what is shown of it."""
-    asked = sessions.pending(session)
-    new = [name for name in asked if name not in turn.answers]
-    await turn.ask_all({name: turn.about(asked[name].function_call) for name in new})
-    now = sessions.recorded(session)
-    try:
-        approved = {name: turn.approved(name, _call(now, name)) for name in turn.answers}
-    except DigestMismatch:
-        why = not_run("the session has another question now")
-        await turn.settle(list(turn.answers), lambda _: why)
-        raise
-    shown = sessions.shown(session)
-    said = [now[name].to_function_approval_response(approved=approved[name]) for name in shown]
-    return import_module("agent_framework").Message("user", said)
-
-
-def _explaining(agent: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    if "middleware" not in inspect.signature(agent.run).parameters:
-        return options  # of another kind: its model reads that it was rejected, and not why
-    given = options.get("middleware") or []
-    own = given if isinstance(given, list | tuple) else [given]
-    return {**options, "middleware": [*own, reasons()]}
-
-
-def _call(requests: Mapping[str, Any], name: str) -> Any:
-    return requests[name].function_call if name in requests else None
-
-
-def _no_result(run: Run, call: Any) -> dict[str, Any]:
-    if call is not None and sessions.is_hosted(call):
-        return run.told(output_head="Handed on to the model's provider, which runs it.")
-    return run.told(
-        exit_code=1, error="The framework returned no result for it. It may not have run."
-    )

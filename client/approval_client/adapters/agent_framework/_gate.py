@@ -46,7 +46,7 @@ class Gate:
     async def __call__(self, context: Any, call_next: Callable[[], Awaitable[None]]) -> None:
         """Have the tool called, with the arguments that were approved, or say why not."""
         try:
-            client, response = self._granted(context) or await self._asked(context)
+            client, response = await self._granted(context) or await self._asked(context)
         except Exception as error:
             raise self._failure(
                 f"{context.function.name!r:.80} was not called: {error}"
@@ -64,11 +64,11 @@ class Gate:
             arguments = response.content["arguments"]
             context.result = _noted(context, _binding.edited_note(arguments))
 
-    def _granted(self, context: Any) -> tuple[AsyncClient, ApprovalResponse] | None:
+    async def _granted(self, context: Any) -> tuple[AsyncClient, ApprovalResponse] | None:
         turn, approval = current(), context.metadata.get("approval_response")
         response = None
         if turn and approval is not None:
-            response = turn.granted(approval, context.function)
+            response = await turn.granted(approval, context.function)
         return (turn.asker.client, response) if turn and response else None
 
     async def _asked(self, context: Any) -> tuple[AsyncClient, ApprovalResponse]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Iterator, Mapping
+from datetime import date, timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from approval_client._refusals import Unaskable
 from approval_client.adapters import _binding
@@ -15,6 +18,8 @@ from approval_client.wire import Kind, canonical_json, digest
 Values = dict[str, Any]
 # Of a field, or what it is called in arguments.
 _BY_NAME: Values = {"by_name": True, "by_alias": True}
+_COMPARED = (bool, int, float, str, bytes, type(None))
+_COMPARED_EXACTLY = (date, timedelta, Decimal, UUID)
 
 
 def tool_called(name: str, *holders: Any) -> Any:
@@ -78,6 +83,34 @@ def is_approved(tool: Any, call: Any, wanted: str) -> bool:
     if _digest(call, found) == wanted:
         return True
     return canonical_json(named) == canonical_json(given) and _digest(call, given) == wanted
+
+
+def allows_middleware(tool: Any, call: Any) -> bool:
+    """Say whether the framework makes this call behind an approval if a middleware is before it.
+
+    Since 1.22 it ends the run instead where it cannot tell whether an argument was changed there:
+    an enum, for one. What is not known to be compared counts as such.
+    """
+    if tool is None or not hasattr(tool, "_prepare_arguments"):
+        return tool is not None
+    model = tool.input_model
+    if model is None:
+        return True
+    if not _binding.is_data_only(model, dumps=True):
+        return False
+    try:
+        made = _binding.validated(model, _binding.read(call.arguments))
+    except Unaskable:
+        return False
+    return _is_compared(made.model_dump(exclude_unset=True))
+
+
+def _is_compared(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(_is_compared(one) for both in value.items() for one in both)
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(map(_is_compared, value))
+    return isinstance(value, _COMPARED) or type(value) in _COMPARED_EXACTLY
 
 
 def _digest(call: Any, arguments: Values) -> str:

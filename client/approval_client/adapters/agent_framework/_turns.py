@@ -7,7 +7,7 @@ one of them had approved is not asked about again by another, and its end is tol
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -19,7 +19,17 @@ from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run, report_async
 from approval_client._refusals import for_model, refusal
 from approval_client.adapters import _core
-from approval_client.adapters._pauses import LATE, Asker, every, in_time, not_run, tell
+from approval_client.adapters._pauses import (
+    Asker,
+    every,
+    give_up,
+    in_time,
+    is_approval,
+    ours,
+    start,
+    started,
+    tell,
+)
 from approval_client.adapters.agent_framework import _tools as tools
 from approval_client.adapters.agent_framework._sessions import is_hosted
 
@@ -28,12 +38,13 @@ Make: TypeAlias = Callable[[], ApprovalRequest]
 _current: ContextVar[Turn | None] = ContextVar("turn", default=None)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Turn:
     """A run of an agent or a workflow, with everything that it asks.
 
     Attributes:
         run_id: Groups its questions; the same in every process.
+        starts_late: Its run now starts each call right before it is made; else all before that.
         answers: By the framework's ids of what was asked; those that are not settled yet.
         names: Those ids, by the ids that the model's provider has given the calls.
         holders: Agents, workflows and options that have the tools.
@@ -43,6 +54,7 @@ class Turn:
     asker: Asker
     run_id: str
     time_limit_s: int | None = None
+    starts_late: bool = False
     answers: dict[str, ApprovalResponse] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     holders: tuple[Any, ...] = ()
@@ -87,7 +99,7 @@ class Turn:
         try:
             await every(self.asker.client, asked)
         except BaseException:
-            self._take(makes)  # what was approved of them was reported
+            self._take(makes)  # nothing was started
             raise
         if len(self.answers) > len(makes):  # and those were asked earlier
             await self.in_time()
@@ -96,26 +108,55 @@ class Turn:
         """Make sure that each approval that was not used yet can still be used.
 
         Raises:
-            TooLate: One of them cannot. They are all reported as not run.
+            TooLate: One of them cannot.
         """
         try:
             await in_time(self.asker.client, self.answers.values())
         except TooLate:
-            await tell(self.asker.client, self._take(self.answers), not_run(LATE))
+            self.answers.clear()
             raise
 
+    async def start(self, names: Iterable[str]) -> None:
+        """Use the approvals of those names.
+
+        Raises:
+            DashboardError: One cannot be used. The others are reported as not run.
+        """
+        answers = {name: self.answers[name] for name in names if name in self.answers}
+        self.answers.update(await start(self.asker.client, answers))
+
+    async def start_call(self, approval: Any, tool: Any) -> None:
+        """Use the approval of a call that is about to be made, if this asked about it.
+
+        Raises:
+            DashboardError: It cannot be used, or is about another call.
+        """
+        name = str(getattr(approval, "id", ""))
+        if self.approved(name, getattr(approval, "function_call", None), tool):
+            await self.start([name])
+
     async def going(self, go: Callable[[], Awaitable[T]]) -> T:
-        """Have the run go on, and if that fails, tell so of everything that was approved."""
+        """Have the run go on, and if that fails, tell so of everything that was started."""
         run = Run()
         try:
             return await go()
-        except GeneratorExit:  # nothing can be awaited any more
-            raise
         except BaseException as error:
-            # A task of its own, so that a cancelled run is reported too.
-            report = tell(self.asker.client, self._take(self.answers), run.raised(error))
-            await asyncio.shield(asyncio.create_task(report))
+            await self.failed(run, error)
             raise
+
+    async def failed(self, run: Run, error: BaseException) -> None:
+        """Tell of everything that was started that its run ended with ``error``.
+
+        Raises:
+            DashboardError: What it ended with is an error of ours within one of the framework.
+        """
+        if isinstance(error, GeneratorExit):  # nothing can be awaited any more
+            return
+        # A task of its own, so that a cancelled run is reported too.
+        report = tell(self.asker.client, self._take(self.answers), run.raised(error))
+        await asyncio.shield(asyncio.create_task(report))
+        if within := ours(error):
+            raise within from None
 
     async def settle(self, names: Sequence[str], told: Callable[[str], dict[str, Any]]) -> None:
         """Forget the answers of those names, and tell how what was approved of them ended."""
@@ -123,12 +164,19 @@ class Turn:
         answers = {name: self.answers.pop(name) for name in names}
         client = self.asker.client
         reports = [report_async(client, answers[name], ends[name]) for name in ends]
-        await asyncio.gather(*reports)
+        left = [answers[name] for name in names if name not in ends]
+        await asyncio.gather(*reports, give_up(client, left, "the framework did not call it"))
 
-    def granted(self, approval: Any, tool: Any) -> ApprovalResponse | None:
-        """Return, once, the approval of this very call that the framework was given."""
+    async def granted(self, approval: Any, tool: Any) -> ApprovalResponse | None:
+        """Return, once and started, the approval of this very call that the framework was given.
+
+        Raises:
+            DashboardError: It cannot be used, or is about another call.
+        """
         name, call = str(getattr(approval, "id", "")), getattr(approval, "function_call", None)
-        return self.answers.pop(name) if self.approved(name, call, tool) else None
+        if not self.approved(name, call, tool):
+            return None
+        return await started(self.asker.client, self.answers.pop(name))
 
     def approved(self, name: str, call: Any, tool: Any = None) -> bool:
         """Say whether the answer of that name approves this very call.
@@ -140,7 +188,7 @@ class Turn:
             DigestMismatch: It approves something else.
         """
         response = self.answers.get(name)
-        if response is None or response.approved is not True:
+        if response is None or not is_approval(response):
             return False
         tool = self._tool(call) if tool is None and call is not None else tool
         if call is None or not _is_approved(tool, call, response.digest):
@@ -150,11 +198,15 @@ class Turn:
             )
         return True
 
+    def allows_middleware(self, call: Any) -> bool:
+        """Say whether a middleware may stand before this call, which is or will be approved."""
+        return is_hosted(call) or tools.allows_middleware(self._tool(call), call)
+
     def why_not(self, result: Any) -> str:
         """Return why the call with this result was not approved; nothing if it was."""
         name = result.id or self.names.get(str(result.call_id), "")
         response = self.answers.get(name)
-        return "" if response is None or response.approved is True else why(response)
+        return "" if response is None or is_approval(response) else why(response)
 
     def _request(self, call: Any) -> ApprovalRequest:
         """Make a question of a function call of the framework.

@@ -11,6 +11,7 @@ from approval_client._models import ApprovalRequest
 from approval_client._outcomes import Run
 from approval_client.adapters import _core
 from approval_client.adapters._content import whole
+from approval_client.adapters._pauses import is_approval
 from approval_client.adapters.agent_framework._sessions import REQUEST
 from approval_client.adapters.agent_framework._turns import Make, Turn
 
@@ -24,6 +25,7 @@ async def go_on(
     makes = {event.request_id: _about(turn, event, read) for event in events}
     await turn.ask_all(makes)
     answers = {event.request_id: _answer(turn, event) for event in events}
+    await turn.start(answers)  # a workflow has no place to do so before each call
     began = Run()
     result = await turn.going(partial(run, responses=answers))
     told = began.returned(None)
@@ -67,7 +69,7 @@ def _question(turn: Turn, event: Any, read: Read | None) -> ApprovalRequest:
 
 def _answer(turn: Turn, event: Any) -> Any:
     if not _is_call(event):
-        return turn.answers[event.request_id].approved is True
+        return is_approval(turn.answers[event.request_id])
     approved = turn.approved(event.request_id, event.data.function_call)
     return event.data.to_function_approval_response(approved=approved)
 

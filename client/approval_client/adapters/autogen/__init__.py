@@ -8,6 +8,7 @@ a rejection whatever goes wrong: an exception would end the whole team.
 
 from __future__ import annotations
 
+import asyncio
 import warnings
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextvars import ContextVar
@@ -96,6 +97,14 @@ _DEFAULTS: Options = {
 }
 
 
+class Heard(NamedTuple):
+    """What an agent was told, and what cancels its turn."""
+
+    gate: Gate
+    messages: Messages
+    cancellation_token: Any
+
+
 class Approved(NamedTuple):
     """An approval that was started and is not used yet."""
 
@@ -106,7 +115,7 @@ class Approved(NamedTuple):
 
 # AutoGen asks and runs in one task. Each task has its own, so parallel runs do not mix.
 _approved: ContextVar[Approved | None] = ContextVar("approved", default=None)
-_heard: ContextVar[tuple[Gate, Messages] | None] = ContextVar("heard", default=None)
+_heard: ContextVar[Heard | None] = ContextVar("heard", default=None)
 
 
 class Gate:
@@ -136,7 +145,10 @@ class Gate:
             asked = self._request(request)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is a rejection
             return refusal(error)
-        response: ApprovalResponse = await client.approval_func(asked)
+        asking = asyncio.ensure_future(client.approval_func(asked))
+        if (heard := _heard.get()) is not None and heard.gate is self:
+            heard.cancellation_token.link_future(asking)  # which takes the question back
+        response: ApprovalResponse = await asking
         if response.approved is True:
             _approved.set(Approved(self, client, response))
         return response
@@ -167,9 +179,9 @@ class Gate:
 
     def _messages(self) -> list[dict[str, str]]:
         heard = _heard.get()
-        if heard is None or heard[0] is not self:
+        if heard is None or heard.gate is not self:
             return []
-        return [_said(message) for message in heard[1][-MOST_HEARD:]]
+        return [_said(message) for message in heard.messages[-MOST_HEARD:]]
 
 
 class Listener:
@@ -181,7 +193,7 @@ class Listener:
 
     def __call__(self, messages: Messages, cancellation_token: Any) -> Any:
         """Return the agent's own stream."""
-        _heard.set((self._gate, list(messages)))
+        _heard.set(Heard(self._gate, list(messages), cancellation_token))
         return self._stream(messages, cancellation_token)
 
 

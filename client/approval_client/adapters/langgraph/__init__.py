@@ -1,8 +1,9 @@
 """For LangGraph. Checked against langgraph 1.2.22 and langchain 1.4.7.
 
 ``resume_pending`` puts every pending interrupt of a thread on the desk and resumes each by its id.
-``ask`` and ``gate`` make interrupts inside a graph; LangChain's human-in-the-loop requests are
-understood too. An approval or a rejection resumes the graph; without either it stays interrupted.
+``gated``, ``ask`` and ``gate`` make interrupts inside a graph; LangChain's human-in-the-loop
+requests are understood too. An approval or a rejection resumes the graph; without either it stays
+interrupted.
 """
 
 from __future__ import annotations
@@ -15,28 +16,27 @@ from typing import Any
 from approval_client._async_client import AsyncClient
 from approval_client._errors import AlreadyUsed
 from approval_client._models import ApprovalRequest, ApprovalResponse
-from approval_client._refusals import for_model
 from approval_client._telling import Listener
 from approval_client.adapters import _core
 from approval_client.adapters._content import whole
 from approval_client.adapters._graphs import Desk, Question, checked, resuming
 from approval_client.adapters._pauses import Undecided, Unfinished
-from approval_client.adapters._steps import drive, drive_async
-from approval_client.adapters.langgraph import _hitl, _inbox
+from approval_client.adapters._steps import Approvals, drive, drive_async
+from approval_client.adapters.langgraph import _hitl, _inbox, _kept
+from approval_client.adapters.langgraph._gated import gated
 from approval_client.adapters.langgraph._tools import Find, finding
-from approval_client.wire import Status, canonical_json, digest, parse_json
 
 __all__ = [
     "Question",
     "Undecided",
     "Unfinished",
+    "approvals",
     "aresume_pending",
     "ask",
     "gate",
+    "gated",
     "resume_pending",
 ]
-_ASKED = "approval_request"
-_EXACT = "canonical_content"  # JSON text, whose numbers keep the digits that the digest is of
 Read = Callable[[Any, str], Question | ApprovalRequest | None]
 
 
@@ -74,6 +74,20 @@ async def aresume_pending(graph: Any, config: Mapping[str, Any], **options: Any)
     return await drive_async(graph, config, resuming(_desk(graph, checked(config), **options)))
 
 
+def approvals(graph: Any, config: Mapping[str, Any], **options: Any) -> Approvals:
+    """Return the approvals of a graph that you run yourself: streamed, for example.
+
+    Args:
+        graph: A compiled graph with a checkpointer, which is awaited.
+        config: Names the thread, as LangGraph takes it.
+        options: Those of ``resume_pending``.
+
+    Raises:
+        ValueError: The config names no thread, or a checkpoint of the past.
+    """
+    return Approvals(graph, config, resuming(_desk(graph, checked(config), **options)))
+
+
 def ask(request: ApprovalRequest) -> ApprovalResponse:
     """Ask inside a node: interrupts the graph, and returns the answer once it was resumed.
 
@@ -83,8 +97,7 @@ def ask(request: ApprovalRequest) -> ApprovalResponse:
     Raises:
         AlreadyUsed: It was approved, the node failed, and its retry policy runs it again.
     """
-    given = import_module("langgraph.types").interrupt({_ASKED: request.body()})
-    response = _response(request, given)
+    response = _kept.read(request, _kept.interrupted(request))
     if response.approved is True and _attempt() > 1:
         raise AlreadyUsed(
             "LangGraph runs this node again after it failed, and an approval is used once. "
@@ -115,7 +128,7 @@ def gate(
         request = make_request(state)
         response = ask(request if answer else replace(request, accepts_edits=False))
         goto = then if response.approved is True else otherwise
-        told = {name: value for name, value in _told(response).items() if name != _EXACT}
+        told = {name: value for name, value in _kept.told(response).items() if name != _kept.EXACT}
         update = {answer: told} if answer else {}
         return import_module("langgraph.types").Command(goto=goto, update=update)
 
@@ -186,11 +199,8 @@ def _question(
     interrupt: Any, node: str, values: Any = None, find: Find = lambda _: None
 ) -> Question:
     value = interrupt.value
-    ours = isinstance(value, Mapping) and value.keys() == {_ASKED}
-    if ours and isinstance(value[_ASKED], str):
-        # Its text leaves out what is off, and this one is on unless it is said to be off.
-        request = ApprovalRequest(**{"accepts_grants": False, **parse_json(value[_ASKED])})
-        return Question(requests=[request], answer=_first)
+    if own := _kept.asked(value):
+        return Question(requests=[own[0]], answer=_first, starts=own[1])
     if found := _hitl.question(value, getattr(interrupt, "response_schema", None), values, find):
         return found
     if found := _inbox.question(value, find):
@@ -202,46 +212,4 @@ def _question(
 
 
 def _first(responses: Sequence[ApprovalResponse]) -> dict[str, Any]:
-    return _told(responses[0])
-
-
-def _told(response: ApprovalResponse) -> dict[str, Any]:
-    """Return an answer as plain values, which any checkpointer can keep."""
-    approved = response.approved is True
-    return {
-        "approved": approved,
-        "status": str(response.status or ""),
-        "reason": for_model(response).reason,
-        "id": response.id,
-        "decided_by": response.decided_by,
-        "digest": response.digest,
-        "content": _core.plain(response.content) if approved else None,
-        _EXACT: canonical_json(response.content) if approved else None,
-        "edited": response.edited,
-    }
-
-
-def _response(request: ApprovalRequest, given: Any) -> ApprovalResponse:
-    told = given if isinstance(given, Mapping) else {}
-    if told.get("approved") is not True:
-        status = Status.REJECTED if told.get("status") == Status.REJECTED else None
-        why = told.get("reason") or "The graph was not resumed with an approval."
-        return ApprovalResponse(approved=False, status=status, reason=str(why))
-    # Before there was the exact text beside it, the content itself was the text.
-    exact = told.get(_EXACT, told.get("content"))
-    content = parse_json(exact) if isinstance(exact, str) else None
-    named, edited = str(told.get("digest")), told.get("edited") is True
-    allowed = named == request.digest or (edited and request.accepts_edits is True)
-    if not allowed or digest(request.kind, content) != named:
-        why = "The approval is about different content. Nothing was approved."
-        return ApprovalResponse(approved=False, reason=why)
-    return ApprovalResponse(
-        approved=True,
-        status=Status.APPROVED,
-        reason=str(told.get("reason", "")),
-        id=str(told.get("id", "")),
-        decided_by=str(told.get("decided_by", "")),
-        digest=named,
-        content=content,
-        edited=edited,
-    )
+    return _kept.told(responses[0])

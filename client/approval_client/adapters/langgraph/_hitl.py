@@ -11,6 +11,7 @@ from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._refusals import Unaskable, for_model, refusal
 from approval_client.adapters import _binding, _core
 from approval_client.adapters._graphs import Question, Responses
+from approval_client.adapters._pauses import is_approval
 from approval_client.adapters.langgraph._tools import Find, asked
 
 # With anything else beside these it is no such request, and all of it is what is asked.
@@ -81,7 +82,7 @@ class Call:
 
     def taken(self, response: ApprovalResponse) -> ApprovalResponse:
         """Return an answer, or a rejection if a person's arguments would not be what is called."""
-        if response.approved is not True or not response.edited:
+        if not is_approval(response) or not response.edited:
             return response
         changed = _core.plain(response.content["arguments"])
         try:

@@ -17,7 +17,7 @@ from approval_client._models import ApprovalResponse
 from approval_client._telling import Listener
 from approval_client.adapters import _core
 from approval_client.adapters._graphs import Desk, Question, Responses, checked, resuming
-from approval_client.adapters._pauses import Undecided, Unfinished
+from approval_client.adapters._pauses import Undecided, Unfinished, is_approval
 from approval_client.adapters._steps import drive, drive_async
 from approval_client.adapters.osprey import _plan_files
 from approval_client.adapters.osprey._interrupts import (
@@ -139,7 +139,7 @@ def _settled(
     payload: Mapping[str, Any], steps: Sequence[Any], response: ApprovalResponse
 ) -> ApprovalResponse:
     _plan_files.check(payload, steps)
-    if response.approved is not True or not response.edited:
+    if not is_approval(response) or not response.edited:
         return response
     allowed = response.content["steps"]
     if why := _not_carried(steps, allowed):

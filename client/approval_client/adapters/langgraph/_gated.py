@@ -1,0 +1,108 @@
+"""One node that asks, uses the approval, runs and tells how it ended."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from approval_client._async_client import AsyncClient
+from approval_client._defaults import default_async_client, default_client
+from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._outcomes import Run, report
+from approval_client._sync_client import Client
+from approval_client.adapters._core import telling
+from approval_client.adapters.langgraph import _kept
+
+Node = Callable[[Any, ApprovalResponse], Any]
+
+
+def gated(
+    node: Node,
+    make_request: Callable[[Any], ApprovalRequest],
+    *,
+    otherwise: Node | None = None,
+    client: Client | AsyncClient | None = None,
+) -> Callable[[Any], Any]:
+    """Return a node that asks first, and runs ``node`` at most once for each approval.
+
+    The approval is used right before ``node`` runs. A hold, the end of its validity and its being
+    taken back stop it until then. If LangGraph runs the node again with the same approval, under a
+    retry policy, after a failure or a crash, it raises ``AlreadyUsed``, and ``node`` is not run.
+
+    Args:
+        node: Called with the state and the response; runs ``response.content`` and returns what a
+            node returns. A plain or a coroutine function, which must not interrupt the graph.
+        make_request: Makes the question of the graph's state; the same each time.
+        otherwise: Called with the state and the response after a rejection; without it the state
+            stays as it is. The graph goes on along its edges either way.
+        client: Who uses the approval: an ``AsyncClient`` for a coroutine function, else a
+            ``Client``. One configured by the environment if None.
+
+    Raises:
+        TypeError: The client does not fit the function.
+
+    The node raises:
+        AlreadyUsed: The approval was used before. Whether that run came to its end is not known.
+        OnHold, TooLate, TakenBack: The approval cannot be used any more.
+    """
+    awaits = inspect.iscoroutinefunction(node)
+    needed = AsyncClient if awaits else Client
+    if client is not None and not isinstance(client, needed):
+        raise TypeError(
+            f"{getattr(node, '__name__', 'The node')} needs a client of type {needed.__name__}. "
+            "Nothing was gated."
+        )
+    gate = _Gated(node, make_request, otherwise, client)
+
+    def run(state: Any) -> Any:
+        return gate.run(state)
+
+    async def arun(state: Any) -> Any:
+        return await gate.arun(state)
+
+    found: Any = arun if awaits else run
+    found.__name__ = getattr(node, "__name__", "gated")  # what LangGraph calls it
+    return found  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class _Gated:
+    node: Node
+    make_request: Callable[[Any], ApprovalRequest]
+    otherwise: Node | None
+    client: Any
+
+    def run(self, state: Any) -> Any:
+        """Ask, and run the node if it is approved."""
+        client: Client = self.client or default_client()
+        response = client.start(self._answer(state))
+        if response.approved is not True:
+            return self.otherwise(state, response) if self.otherwise else None
+        run = Run()
+        try:
+            result = self.node(state, response)
+        except BaseException as error:
+            report(client, response, run.raised(error))
+            raise
+        report(client, response, run.returned(None))
+        return result
+
+    async def arun(self, state: Any) -> Any:
+        """Do the same with a node that is awaited."""
+        client: AsyncClient = self.client or default_async_client()
+        response = await client.start(self._answer(state))
+        if response.approved is True:
+            return await telling(client, response, lambda: self.node(state, response), _ended)
+        told = self.otherwise(state, response) if self.otherwise else None
+        return await told if inspect.isawaitable(told) else told
+
+    def _answer(self, state: Any) -> ApprovalResponse:
+        request = self.make_request(state)
+        given = _kept.interrupted(request, **{_kept.STARTS: True})
+        return _kept.read(request, given, started=False)
+
+
+def _ended(run: Run, _: Any) -> dict[str, Any]:
+    return run.returned(None)

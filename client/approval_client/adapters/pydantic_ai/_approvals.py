@@ -1,0 +1,341 @@
+"""The approvals of one run of Pydantic AI: asked, used, and how each call ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
+from importlib import import_module
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from approval_client._async_client import AsyncClient
+from approval_client._errors import DigestMismatch
+from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._refusals import Unaskable, for_model, refusal
+from approval_client._telling import Listener
+from approval_client.adapters import _binding, _core
+from approval_client.adapters._ends import Ends
+from approval_client.adapters._pauses import (
+    Asker,
+    check_watched,
+    every,
+    give_up,
+    is_approval,
+    saved,
+)
+from approval_client.adapters.pydantic_ai import _tools as tools
+from approval_client.wire import Kind, digest
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+class Approvals:
+    """The approvals of a run that the host runs itself: streamed, for example.
+
+    Enter it with ``async with`` around the whole run. How everything ended that was approved is
+    told at the latest when that is left, also by an exception.
+
+    Args:
+        agent: The agent whose tools need approval.
+        client: Who asks; configured by the environment if None.
+        save: Called, and awaited, with each pause as JSON before anybody is asked. Without it a
+            question is withdrawn when nobody waits for it any more; with it the question stays.
+        wait_s: How long to wait for people, in seconds; 0 looks only, None as long as they have.
+        time_limit_s: How long people have, in seconds; the dashboard's own limit if None.
+        on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
+        on_decided: Called with the answer when it was decided, with who did and when.
+    """
+
+    def __init__(
+        self,
+        agent: Any,
+        *,
+        client: AsyncClient | None = None,
+        save: Callable[[str], Any] | None = None,
+        wait_s: float | None = None,
+        time_limit_s: int | None = None,
+        on_pending: Listener | None = None,
+        on_decided: Listener | None = None,
+    ) -> None:
+        self._agent = agent
+        self._ends = Ends(_core.asking(client, "Pydantic AI", on_pending, on_decided))
+        self._save = save
+        self._wait_s = wait_s
+        self._time_limit_s = time_limit_s
+        self._is_watching = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None
+    ) -> None:
+        if error is not None:
+            await self._ends.failed(error)
+
+    def options(self, **given: Any) -> dict[str, Any]:
+        """Return the options for each run of the agent: those given, and what pauses it.
+
+        They use an approval right before its call is made, so ``ask_pending`` wants them taken.
+        """
+        self._is_watching = True
+        capabilities = [_watch(self._agent, self._ends), *(given.get("capabilities") or ())]
+        return {**given, **_deferring(self._agent, given), "capabilities": capabilities}
+
+    async def ask_pending(self, pause: Any) -> dict[str, Any] | None:
+        """Ask about all calls at which the run has stopped, and wait for the answers.
+
+        Args:
+            pause: What the agent's run returned, streamed to its end; or what was saved.
+
+        Returns:
+            Options to run on with, in place of a prompt; None if nothing is pending.
+
+        Raises:
+            Undecided: Nobody decided within ``wait_s``. The questions stay on the desk.
+            DashboardError: One call was neither approved nor rejected. Nothing may go on.
+            ValueError: Two calls have one id, or some are for the host, or ``wait_s`` leaves
+                questions and nothing is saved, or ``options`` was not called.
+        """
+        check_watched("**approvals.options()", is_watched=self._is_watching)
+        was_saved = isinstance(pause, str | bytes)
+        check_findable(self._wait_s, self._save or was_saved)
+        for name in list(self._ends.open):  # a reviewer's arguments that the tool refuses, for one
+            await self._ends.give_up(name, "Pydantic AI answered in its place")
+        found = _Pause.load(pause) if was_saved else _stopped(pause)
+        if found is None:
+            return None
+        await saved(self._save, found.dump())
+        names = found.names if was_saved or self._save else []
+        asker = Asker(client=self._ends.client, names=names, wait_s=self._wait_s)
+        more = await _answered(self._agent, found, asker, self._ends, self._time_limit_s)
+        # Limits are of the whole, however often it pauses.
+        return more if was_saved else {**more, "usage": pause.usage}
+
+
+def check_findable(wait_s: float | None, is_saved: object) -> None:
+    """Refuse to leave questions that nobody would find again.
+
+    Raises:
+        ValueError: Nothing is saved.
+    """
+    if wait_s is not None and not is_saved:
+        raise ValueError(
+            "wait_s leaves questions for a later call, which finds them by what was saved. Nobody "
+            "was asked and nothing was run. Pass save."
+        )
+
+
+@dataclass(frozen=True)
+class _Pause:
+    """A run that ended because calls are to be approved, as plain JSON.
+
+    Attributes:
+        approvals: The ids of those calls.
+        metadata: What a tool said when it asked for approval, by its call's id.
+        unaskable: What the model is told of calls that cannot be asked, by their ids.
+    """
+
+    messages: list[dict[str, Any]]
+    approvals: list[str]
+    metadata: dict[str, Any]
+    unaskable: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, text: str | bytes) -> _Pause:
+        """Read what was saved."""
+        return cls(**json.loads(text))
+
+    def dump(self) -> str:
+        """Return what to save."""
+        return json.dumps({one.name: getattr(self, one.name) for one in fields(self)})
+
+    @cached_property
+    def _last(self) -> dict[str, Any]:
+        return next(one for one in reversed(self.messages) if one["kind"] == "response")
+
+    @property
+    def names(self) -> list[str]:
+        """Name the conversation, and the one run in it that wants these calls."""
+        return [str(self._last["conversation_id"]), str(self._last["run_id"])]
+
+    @property
+    def calls(self) -> dict[str, dict[str, Any]]:
+        """Return the calls that wait, by their ids, as they will be made.
+
+        Raises:
+            ValueError: An id names several calls, or none.
+        """
+        parts = [part for part in self._last["parts"] if part["part_kind"] == "tool-call"]
+        found = {part["tool_call_id"]: part for part in parts}
+        if len(found) != len(parts) or len({*self.approvals}) != len(self.approvals):
+            raise ValueError(
+                "Two calls have the same id, so an answer to one would be an answer to both. "
+                "Nobody was asked and nothing was run."
+            )
+        return {name: found[name] for name in self.approvals}
+
+
+def _stopped(result: Any) -> _Pause | None:
+    """Return the pause that a run ended with, if there is something to be asked.
+
+    Raises:
+        ValueError: The host has to make calls itself.
+    """
+    output = result.output
+    if not isinstance(output, import_module("pydantic_ai").DeferredToolRequests):
+        return None
+    if output.calls:
+        raise ValueError(
+            "Some calls are to be made outside of the agent, which only the host can do. Nobody "
+            "was asked. Give such tools to an agent of its own."
+        )
+    return _Pause(
+        messages=json.loads(result.all_messages_json()),
+        approvals=[call.tool_call_id for call in output.approvals],
+        metadata={name: _core.jsonable(said) for name, said in output.metadata.items()},
+        unaskable=dict(_unaskable(output.approvals)),
+    )
+
+
+def _unaskable(calls: Sequence[Any]) -> Iterator[tuple[str, str]]:
+    # Now, because in JSON a NaN becomes null.
+    for call in calls:
+        try:
+            _binding.read(call.args)
+        except Unaskable as error:
+            yield call.tool_call_id, str(error)
+
+
+async def _answered(
+    agent: Any, pause: _Pause, asker: Asker, ends: Ends, time_limit_s: int | None
+) -> dict[str, Any]:
+    """Ask about every call that waits. Return what the agent runs on with."""
+    requests: dict[str, ApprovalRequest] = {}
+    refused = {
+        name: ApprovalResponse(approved=False, reason=why) for name, why in pause.unaskable.items()
+    }
+    found = {
+        name: tools.tool_called(agent, call["tool_name"]) for name, call in pause.calls.items()
+    }
+    for name in found.keys() - refused.keys():
+        try:
+            requests[name] = _request(pause, name, found[name], time_limit_s)
+        except (TypeError, ValueError) as error:
+            refused[name] = refusal(error)
+    asked = {name: asker.ask(name, one) for name, one in requests.items()}
+    answers = await every(asker.client, asked)
+    ends.expect(answers)
+    given = {**answers, **refused}
+    for name, answer in answers.items():
+        given[name] = _taken(found[name], pause.calls[name]["args"], answer)
+        if is_approval(answer) and not is_approval(given[name]):
+            await ends.give_up(name, "the tool does not take the changed call")
+    module = import_module("pydantic_ai")
+    approvals = {name: _approval(given[name]) for name in pause.calls}
+    messages = module.ModelMessagesTypeAdapter.validate_python(pause.messages)
+    results = module.DeferredToolResults(approvals=approvals)
+    return {"message_history": messages, "deferred_tool_results": results}
+
+
+def _request(pause: _Pause, name: str, tool: Any, time_limit_s: int | None) -> ApprovalRequest:
+    """Return the question about a call.
+
+    Raises:
+        ValueError: It cannot be shown, or would be made with something else.
+    """
+    call = pause.calls[name]
+    arguments = tools.asked(tool, call["args"])
+    found = {
+        "metadata": pause.metadata.get(name),
+        "written_by_the_model": _core.differing(call["args"], arguments),
+    }
+    return _core.fitting(
+        ApprovalRequest.tool_call(
+            call["tool_name"],
+            arguments,
+            evidence=_core.evidence(found),
+            run_id=_core.line(pause.names[0]),
+            time_limit_s=time_limit_s,
+            accepts_edits=True,
+        )
+    )
+
+
+def _taken(tool: Any, written: Any, answer: ApprovalResponse) -> ApprovalResponse:
+    """Return an answer, or a rejection if a person's arguments would not be what is called."""
+    if not answer.edited:
+        return answer
+    changed = _core.plain(answer.content["arguments"])
+    try:
+        left = _binding.edited(partial(tools.asked, tool), written, changed)
+    except Unaskable as error:
+        return refusal(error)
+    return replace(answer, content={**answer.content, "arguments": left})
+
+
+def _approval(answer: ApprovalResponse) -> Any:
+    module = import_module("pydantic_ai")
+    if not is_approval(answer):
+        return module.ToolDenied(for_model(answer).reason)
+    edited = _core.plain(answer.content["arguments"]) if answer.edited else None
+    return module.ToolApproved(override_args=edited)
+
+
+def _deferring(agent: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the output types with which a run pauses, if it does not by itself."""
+    deferred = import_module("pydantic_ai").DeferredToolRequests
+    wanted = options.get("output_type") or agent.output_type
+    wanted = list(wanted) if isinstance(wanted, Sequence) else [wanted]
+    return {} if deferred in wanted else {"output_type": [*wanted, deferred]}
+
+
+def _watch(agent: Any, ends: Ends) -> Any:
+    base: Any = import_module("pydantic_ai.capabilities").AbstractCapability
+
+    class Watch(base):  # type: ignore[misc] # Pydantic AI is not installed where types are checked
+        """Tells how the calls end that were approved."""
+
+        async def wrap_tool_execute(
+            self, ctx: Any, *, call: Any, args: Any, handler: Callable[[Any], Any], **_: Any
+        ) -> Any:
+            answer = ends.open.pop(call.tool_call_id, None) if ctx.tool_call_approved else None
+            if answer is None:
+                return await handler(args)
+            if not answer.edited:
+                await _still_approved(agent, ends, call, answer)
+            approved = await ends.client.start(answer)
+            result = await _core.telling(ends.client, approved, lambda: handler(args))
+            return _noted(result, approved) if approved.edited else result
+
+    return Watch()
+
+
+def _noted(result: Any, answer: ApprovalResponse) -> Any:
+    """Add to what a tool returned what a model is told when a person changed the call."""
+    kind: Any = import_module("pydantic_ai").ToolReturn
+    returned = result if isinstance(result, kind) else kind(return_value=result)
+    said = returned.content or ()
+    said = [said] if isinstance(said, str) else [*said]
+    note = _binding.edited_note(answer.content["arguments"])
+    return replace(returned, content=[*said, note])
+
+
+async def _still_approved(agent: Any, ends: Ends, call: Any, approved: ApprovalResponse) -> None:
+    """Make sure that a tool is about to be called with what was approved.
+
+    Raises:
+        DigestMismatch: It is not. It ends the run.
+    """
+    arguments = tools.asked(tools.tool_called(agent, call.tool_name), call.args)
+    content = {"tool": call.tool_name, "arguments": arguments}
+    if digest(Kind.TOOL_CALL, content) != approved.digest:
+        await give_up(ends.client, [approved], "it had other arguments by then")
+        raise DigestMismatch(
+            f"{call.tool_name!r:.80} would now be called with something else than what was "
+            "approved. It was not called. Ask again.",
+            approved,
+        )
