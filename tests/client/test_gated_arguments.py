@@ -1,0 +1,191 @@
+"""``requires_approval``: what people are shown is what the function gets, or nobody is asked."""
+
+import collections
+import datetime as dt
+import decimal
+import enum
+import json
+from typing import NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from approval_client import NotApproved, requires_approval
+from approval_client.testing import FakeDashboard, approve
+from approval_client.wire import MAX_DEPTH, canonical_json
+
+
+class Level(enum.IntEnum):
+    HIGH = 3
+
+
+class Mode(enum.StrEnum):
+    DRY = "dry"
+
+
+class Plain(enum.Enum):
+    A = 1
+
+
+class Name(str):
+    """Text that prints as something else."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        return "harmless"
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+def nested(levels):
+    return json.loads("[" * levels + "]" * levels)
+
+
+RIGHT_TO_LEFT = "\u202etxt"
+ASKED = {
+    "empty text": ("", ""),
+    "no value": (None, None),
+    "a list": ([1, "a", None], [1, "a", None]),
+    "a tuple": ((1, 2), [1, 2]),
+    "a tuple with names": (Point(1, 2), [1, 2]),
+    "a text of a class of its own": (Name("rm -rf /"), "rm -rf /"),
+    "a text that is JSON": ('{"a": 1}', '{"a": 1}'),
+    "a member of integers": (Level.HIGH, 3),
+    "a member of texts": (Mode.DRY, "dry"),
+    "true": (True, True),
+    "an integer of 64 bits": (2**64 + 1, 2**64 + 1),
+    "a double": (0.1, 0.1),
+    "minus zero": (-0.0, -0.0),
+    "a dictionary that counts": (collections.Counter("aab"), {"a": 2, "b": 1}),
+    "text from right to left": (RIGHT_TO_LEFT, RIGHT_TO_LEFT),
+    "as deep as may be": (nested(MAX_DEPTH - 3), nested(MAX_DEPTH - 3)),
+}
+REFUSED = {
+    "NaN": (float("nan"), "nan is not JSON"),
+    "Infinity": ([float("inf")], "inf is not JSON"),
+    "NUL": ("a\0", "NUL character"),
+    "half a pair": ("\ud800", "half of a surrogate pair"),
+    "too deep": (nested(MAX_DEPTH), f"deeper than {MAX_DEPTH} levels"),
+    "too many digits": (10**5000, "too many digits"),
+    "bytes": (b"x", "bytes is not JSON"),
+    "a set": ({1}, "set is not JSON"),
+    "a date": (dt.date(2026, 1, 31), "date is not JSON"),
+    "a decimal": (decimal.Decimal("1.5"), "Decimal is not JSON"),
+    "a member": (Plain.A, "Plain is not JSON"),
+    "an object": (object(), "object is not JSON"),
+    "a key that is a number": ({1: "x"}, "A key must be a string"),
+    "a key that is none": ({None: "x"}, "A key must be a string"),
+    "an iterator": (iter([1]), "iterator is not JSON"),
+}
+
+
+@pytest.fixture
+def approving():
+    with FakeDashboard.approving().installed() as fake:
+        yield fake
+
+
+@pytest.mark.parametrize(("value", "shown"), ASKED.values(), ids=ASKED)
+def test_what_can_be_shown_is_asked_and_handed_on_itself(approving, value, shown):
+    got = []
+
+    @requires_approval
+    def act(x):
+        got.append(x)
+
+    act(value)
+
+    assert got[0] is value
+    assert canonical_json(approving.approvals[0].content["arguments"]) == canonical_json(
+        {"x": shown}
+    )
+
+
+@pytest.mark.parametrize(("value", "why"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_shown_is_not_asked_and_the_cause_is_said(approving, value, why):
+    got = []
+
+    @requires_approval
+    def act(x):
+        got.append(x)
+
+    with pytest.raises(TypeError, match=why) as caught:
+        act(value)
+
+    assert "Nothing was run." in str(caught.value)
+    assert (got, approving.calls) == ([], [])
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.binary(max_size=2)
+    | st.sampled_from([*Level, *Mode, *Plain]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text(max_size=3) | st.integers(), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+def keeping(got):
+    """Return a function with parameters of every kind, which keeps what it gets."""
+
+    def act(a=1, /, b="*", *rest, c=None, **more):
+        got.append({"a": a, "b": b, "rest": rest, "c": c, "more": more})
+
+    return act
+
+
+@settings(deadline=None, max_examples=200, derandomize=True, suppress_health_check=[*HealthCheck])
+@given(
+    st.lists(JSON, max_size=4),
+    st.dictionaries(st.sampled_from(["b", "c", "d", "path"]), JSON, max_size=2),
+)
+def test_whatever_is_called_was_shown(args, kwargs):
+    fake, got = FakeDashboard.approving(), []
+    gated = requires_approval(client=fake.client(), tool="act")(keeping(got))
+
+    try:
+        gated(*args, **kwargs)
+    except TypeError:  # it takes no such arguments, or they are not JSON
+        assert (got, fake.calls) == ([], [])
+    else:
+        assert [canonical_json(one) for one in got] == [
+            canonical_json(one.content["arguments"]) for one in fake.approvals
+        ]
+
+
+@settings(deadline=None, max_examples=100, derandomize=True, suppress_health_check=[*HealthCheck])
+@given(
+    st.dictionaries(
+        st.sampled_from(["a", "b", "rest", "c", "more", "x"]),
+        st.none()
+        | st.integers()
+        | st.text(max_size=2)
+        | st.lists(st.integers(), max_size=2)
+        | st.dictionaries(st.sampled_from(["b", "d"]), st.integers(), max_size=2),
+        min_size=4,
+    )
+)
+def test_whatever_a_person_made_of_it_is_called_or_nothing_is(arguments):
+    fake, got = FakeDashboard.manual(), []
+    fake.decide_next(approve(content={"tool": "act", "arguments": arguments}))
+    gated = requires_approval(client=fake.client(), tool="act", accepts_edits=True)
+
+    try:
+        gated(keeping(got))()
+    except NotApproved:
+        assert got == []
+    else:
+        assert [canonical_json(one) for one in got] == [canonical_json(arguments)]
