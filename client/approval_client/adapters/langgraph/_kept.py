@@ -33,8 +33,13 @@ def asked(value: Any) -> tuple[ApprovalRequest, bool] | None:
 
 
 def told(response: ApprovalResponse) -> dict[str, Any]:
-    """Return an answer as plain values, which any checkpointer can keep."""
+    """Return an answer as plain values, which any checkpointer can keep.
+
+    Content with an integer of more than 64 bits is its JSON text: a checkpointer can keep no such
+    integer.
+    """
     has_content = is_approval(response)
+    exact = canonical_json(response.content) if has_content else None
     return {
         "approved": response.approved is True,
         "status": str(response.status or ""),
@@ -42,10 +47,21 @@ def told(response: ApprovalResponse) -> dict[str, Any]:
         "id": response.id,
         "decided_by": response.decided_by,
         "digest": response.digest,
-        "content": _core.plain(response.content) if has_content else None,
-        EXACT: canonical_json(response.content) if has_content else None,
+        "content": _keepable(response.content, exact) if has_content else None,
+        EXACT: exact,
         "edited": response.edited,
     }
+
+
+def _keepable(content: Any, exact: str | None) -> Any:
+    values = _core.plain(content)
+    return values if _fits(values) else exact
+
+
+def _fits(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return all(map(_fits, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, int) or -(2**63) <= value < 2**64
 
 
 def read(request: ApprovalRequest, given: Any, *, started: bool = True) -> ApprovalResponse:
