@@ -17,16 +17,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
+from typing import Any, cast
 
 from approval_client._answers import DIGEST, ID, Fields, Malformed, strictly
 from approval_client._errors import DashboardError, NotConfigured
 from approval_client.wire import WEBHOOK_SECRET_PREFIX, Status, webhook_signature
 
-__all__ = ["Event", "NotGenuine", "Seen", "verify"]
+__all__ = ["Event", "NotGenuine", "OtherEvent", "Seen", "verify"]
 
 TOLERANCE_S = 300
 _SECONDS = re.compile(r"[0-9]{1,12}", re.ASCII)
 _MOST_SIGNATURES = 10
+_KIND = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+", re.ASCII)  # as the specification wants it
+_DECIDED = {f"approval.{status}" for status in Status if status is not Status.PENDING}
 _SHORTEST_KEY = 24  # bytes, as the specification wants it
 
 
@@ -51,9 +54,24 @@ class Event:
     digest: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class OtherEvent:
+    """A message with a valid signature that says something else, or what this release ignores.
+
+    Attributes:
+        message_id: The same at every attempt to deliver this message.
+        type: What it is, such as ``"approval.submitted"``.
+        data: What it says, as JSON.
+    """
+
+    message_id: str
+    type: str
+    data: Mapping[str, Any]
+
+
 def verify(
     headers: Mapping[str, str], body: bytes, secret: str, tolerance_s: float = TOLERANCE_S
-) -> Event:
+) -> Event | OtherEvent:
     """Verify that the dashboard sent a webhook, just now, and return what it says.
 
     Somebody who recorded a message can send it again within ``tolerance_s``. So keep the
@@ -65,8 +83,12 @@ def verify(
         secret: What the dashboard showed when the webhook was set up, ``whsec_…``.
         tolerance_s: How far the clocks may be apart, and how long a message may be on its way.
 
+    Returns:
+        An ``Event`` if something was decided, else an ``OtherEvent``. An agent's webhook is sent
+        nothing but the former.
+
     Raises:
-        NotGenuine: The signature or the time is wrong or missing, or the event is not known.
+        NotGenuine: The signature or the time is wrong or missing, or it makes no sense.
         NotConfigured: The secret is not valid.
         TypeError: The body is not bytes.
     """
@@ -87,7 +109,7 @@ def verify(
     try:
         return strictly(bytes(body), lambda fields: _event(fields, message_id))
     except Malformed as error:
-        raise _not_genuine(f"It is not a known event: {error}.") from None
+        raise _not_genuine(f"It is not an event: {error}.") from None
 
 
 class Seen:
@@ -111,7 +133,7 @@ class Seen:
         self._at: OrderedDict[str, float] = OrderedDict()
         self._lock = Lock()
 
-    def first(self, event: Event) -> bool:
+    def first(self, event: Event | OtherEvent) -> bool:
         """Say whether this message comes for the first time, and remember it."""
         with self._lock:
             now = self._clock()
@@ -124,7 +146,7 @@ class Seen:
                 self._at.popitem(last=False)
             return True
 
-    def forget(self, event: Event) -> None:
+    def forget(self, event: Event | OtherEvent) -> None:
         """Forget a message that could not be dealt with: it counts as new when it comes again."""
         with self._lock:
             self._at.pop(event.message_id, None)
@@ -143,10 +165,13 @@ def _key(secret: str) -> bytes:
     return key
 
 
-def _event(fields: Fields, message_id: str) -> Event:
-    data = fields.object("data")
+def _event(fields: Fields, message_id: str) -> Event | OtherEvent:
+    data, kind = fields.object("data"), fields.matching("type", _KIND)
+    if kind not in _DECIDED:
+        told = cast("dict[str, Any]", fields.any("data"))
+        return OtherEvent(message_id=message_id, type=kind, data=told)
     status = data.status("status")
-    if status is Status.PENDING or fields.text("type") != f"approval.{status}":
+    if kind != f"approval.{status}":
         raise Malformed("its type and its status do not match")
     return Event(
         message_id=message_id,

@@ -52,6 +52,24 @@ def test_what_the_dashboard_sent_is_an_event():
     assert event.digest == "0" * 64
 
 
+@pytest.mark.parametrize("kind", ["approval.submitted", "approval.pending", "hold.placed"])
+def test_what_this_release_does_not_know_is_returned_as_what_it_is(kind):
+    event = verify(*signed({"type": kind, "data": {"id": "a1", "left_s": 60}}), SECRET)
+
+    assert (event.message_id, event.type, event.data) == (
+        "msg_1",
+        kind,
+        {"id": "a1", "left_s": 60},
+    )
+    assert not hasattr(event, "status")
+
+
+def test_what_is_not_known_is_seen_once_too():
+    event, seen = verify(*signed({"type": "hold.placed", "data": {}}), SECRET), Seen()
+
+    assert [seen.first(event), seen.first(event)] == [True, False]
+
+
 def test_one_good_signature_among_others_is_enough():
     headers, body = signed()
     headers["WEBHOOK-SIGNATURE"] = f"v1,AAAA v2,x {headers['WEBHOOK-SIGNATURE']}"
@@ -123,10 +141,13 @@ def test_how_old_is_for_the_host_to_say():
         b"\xff",
         b'{"type": 1, "type": 2}',
         EVENT | {"type": "approval.rejected"},
-        EVENT | {"type": "something.else"},
+        EVENT | {"type": "something"},
+        EVENT | {"type": "Some thing.else"},
+        {"type": "approval.submitted"},
+        {"type": "approval.submitted", "data": []},
         {"type": "approval.approved"},
-        data(status="pending") | {"type": "approval.pending"},
-        data(status="yes") | {"type": "approval.yes"},
+        data(status="pending") | {"type": "approval.approved"},
+        data(status="yes") | {"type": "approval.approved"},
         data(id="../other"),
         data(digest="short"),
         data(decided_at="2026-11-21T12:00:00"),
@@ -134,7 +155,7 @@ def test_how_old_is_for_the_host_to_say():
     ],
 )
 def test_a_good_signature_makes_no_sense_of_nonsense(body):
-    with pytest.raises(NotGenuine, match="not a known event"):
+    with pytest.raises(NotGenuine, match="It is not an event"):
         verify(*signed(body), SECRET)
 
 
