@@ -12,22 +12,58 @@ from dashboard.accounts.models import Agent
 from dashboard.approvals.models import ApprovalRequest
 
 
-class Webhook(models.Model):
-    """Where an agent's host is told that something was decided. Admins say so, never agents.
+class Signing(models.Model):
+    """Whoever gets signed messages.
 
     Of the secret we keep the salt that it is made of, which is worth nothing without
     ``SECRET_KEY``, and a fingerprint to see whether that key is still the same.
     """
 
-    agent = models.OneToOneField(Agent, models.PROTECT, related_name="webhook")
-    url = models.CharField(max_length=500)
-    is_active = models.BooleanField(default=True)
     salt = models.CharField(max_length=64)
     fingerprint = models.CharField(max_length=16)
     # These sign too, until then.
     earlier_salt = models.CharField(max_length=64, blank=True)
     earlier_fingerprint = models.CharField(max_length=16, blank=True)
     earlier_until = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+
+class State(models.TextChoices):
+    """Where a message stands."""
+
+    WAITING = "waiting"
+    DELIVERED = "delivered"
+    GIVEN_UP = "given_up"
+    DROPPED = "dropped"
+
+
+class Attempted(models.Model):
+    """One message for one receiver. Its id is the message's, the same at every attempt.
+
+    ``attempts`` counts what was begun. Whoever raises it has the row until ``due_at``, so a
+    process that was killed over it costs a minute and no message.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    made_at = models.DateTimeField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField()
+    tried_at = models.DateTimeField(null=True)
+    said = models.CharField(max_length=300, blank=True)  # what came of the last attempt
+
+    class Meta:
+        abstract = True
+
+
+class Webhook(Signing):
+    """Where an agent's host is told that something was decided. Admins say so, never agents."""
+
+    agent = models.OneToOneField(Agent, models.PROTECT, related_name="webhook")
+    url = models.CharField(max_length=500)
+    is_active = models.BooleanField(default=True)
     after = models.BigIntegerField()  # closings and recalls up to this one have their deliveries
     changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     changed_at = models.DateTimeField()
@@ -36,32 +72,12 @@ class Webhook(models.Model):
         return f"webhook of {self.agent}"
 
 
-class State(models.TextChoices):
-    """Where a delivery stands."""
+class Delivery(Attempted):
+    """One message for an agent's host."""
 
-    WAITING = "waiting"
-    DELIVERED = "delivered"
-    GIVEN_UP = "given_up"
-    DROPPED = "dropped"
-
-
-class Delivery(models.Model):
-    """One message for one host. Its id is the message's, the same at every attempt.
-
-    ``attempts`` counts what was begun. Whoever raises it has the row until ``due_at``, so a
-    process that was killed over it costs a minute and no message.
-    """
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     webhook = models.ForeignKey(Webhook, models.PROTECT, related_name="deliveries")
     approval = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="deliveries")
-    made_at = models.DateTimeField()
-    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    due_at = models.DateTimeField()
-    tried_at = models.DateTimeField(null=True)
     taken_back = models.BooleanField(db_default=Value(value=False), default=False)  # else: decided
-    said = models.CharField(max_length=300, blank=True)  # what came of the last attempt
 
     class Meta:
         ordering = ["-made_at"]

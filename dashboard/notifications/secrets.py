@@ -12,7 +12,7 @@ from django.utils.crypto import salted_hmac
 
 from approval_client.wire import WEBHOOK_SECRET_PREFIX
 from dashboard.notifications.errors import SecretLost
-from dashboard.notifications.models import Webhook
+from dashboard.notifications.models import Signing
 
 _PURPOSE = "dashboard.notifications.webhook"
 
@@ -32,17 +32,17 @@ def fingerprint(salt: str) -> str:
     return _fingerprint(_key(salt, settings.SECRET_KEY))
 
 
-def signing_keys(webhook: Webhook, at: datetime) -> list[bytes]:
-    """Return the keys that sign a delivery at ``at``: the secret's, and perhaps an earlier one's.
+def signing_keys(receiver: Signing, at: datetime) -> list[bytes]:
+    """Return the keys that sign a message at ``at``: the secret's, and perhaps an earlier one's.
 
     Raises:
         SecretLost: The key of the server is not the one that the secret was made with.
     """
-    key = _key_of(webhook.salt, webhook.fingerprint)
+    key = _key_of(receiver.salt, receiver.fingerprint)
     if key is None:
         raise SecretLost
-    overlaps = webhook.earlier_until is not None and at < webhook.earlier_until
-    earlier = _key_of(webhook.earlier_salt, webhook.earlier_fingerprint) if overlaps else None
+    overlaps = receiver.earlier_until is not None and at < receiver.earlier_until
+    earlier = _key_of(receiver.earlier_salt, receiver.earlier_fingerprint) if overlaps else None
     return [key, earlier] if earlier else [key]
 
 

@@ -18,15 +18,15 @@ from dashboard.notifications import delivering, sending
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.sending import Sent
 from dashboard.notifications.services import (
+    attempts,
     begin,
     forget_deliveries,
     new_secret,
-    outbox,
     queue_decided,
     settle,
     switch,
 )
-from dashboard.notifications.services.outbox import MOST_ATTEMPTS, pause_s
+from dashboard.notifications.services.attempts import MOST_ATTEMPTS, pause_s
 from tests import make
 from tests.notifications.conftest import hosted
 
@@ -295,11 +295,11 @@ def test_of_two_workers_that_look_at_once_one_sends(called_back, host, token, al
     webhook, others = Webhook.objects.get(), []
 
     def in_between(name):
-        monkeypatch.setattr(outbox, "F", F)
+        monkeypatch.setattr(attempts, "F", F)
         others.append(begin(webhook.pk))
         return F(name)
 
-    monkeypatch.setattr(outbox, "F", in_between)
+    monkeypatch.setattr(attempts, "F", in_between)
 
     assert begin(webhook.pk) is None
     assert [other.number for other in others] == [1]

@@ -8,15 +8,14 @@ fail.
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import BooleanField, Exists, F, Min, OuterRef, Value
+from django.db.models import BooleanField, Exists, Min, OuterRef, Value
 
 from approval_client.wire import Status, canonical_json, webhook_signature
 from dashboard.approvals.clock import database_now
@@ -26,16 +25,9 @@ from dashboard.notifications.errors import SecretLost
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.secrets import signing_keys
 from dashboard.notifications.sending import Sent
+from dashboard.notifications.services.attempts import conclude, fail, forget, take
 
-MOST_ATTEMPTS = 10
-FIRST_PAUSE_S = 5.0
-PAUSE_GROWS = 4.0
-LONGEST_PAUSE_S = 6 * 3600.0
-MINE_FOR = timedelta(seconds=60)
-"""How long a delivery belongs to who began it: longer than an attempt can take."""
-KEPT_FOR = timedelta(days=30)
 _BATCH = 200
-_KILLED = "The server stopped during the last attempt. The message may or may not have arrived."
 
 
 class Attempt(NamedTuple):
@@ -76,26 +68,14 @@ def begin(webhook_id: int) -> Attempt | None:
 
     Of two who try at once one gets it, and it is theirs for a minute.
     """
-    while True:
-        now = database_now()
-        due = Delivery.objects.select_related("webhook", "approval__decision", "approval__recall")
-        due = due.filter(webhook=webhook_id, state=State.WAITING, due_at__lte=now)
-        delivery = due.filter(webhook__is_active=True).order_by("due_at", "pk").first()
-        if delivery is None:
-            return None
-        if delivery.attempts >= MOST_ATTEMPTS:  # who made the last one was killed over it
-            _conclude(delivery.pk, delivery.attempts, State.GIVEN_UP, _KILLED)
-            continue
-        unchanged = Delivery.objects.filter(
-            pk=delivery.pk, state=State.WAITING, attempts=delivery.attempts
-        )
-        mine = {"attempts": F("attempts") + 1, "due_at": now + MINE_FOR, "tried_at": now}
-        if not unchanged.update(**mine):
-            continue
+    wanted = Delivery.objects.select_related("webhook", "approval__decision", "approval__recall")
+    wanted = wanted.filter(webhook=webhook_id, webhook__is_active=True).order_by("due_at", "pk")
+    while delivery := take(lambda: wanted):
         try:
-            return _attempt(delivery, now)
+            return _attempt(delivery)
         except SecretLost as error:
-            _settle(delivery.pk, delivery.attempts + 1, Sent(taken=False, said=str(error)))
+            fail(Delivery, delivery.pk, delivery.attempts, str(error))
+    return None
 
 
 def settle(attempt: Attempt, sent: Sent) -> bool:
@@ -105,18 +85,7 @@ def settle(attempt: Attempt, sent: Sent) -> bool:
 
 def forget_deliveries() -> int:
     """Delete deliveries that nobody needs any more, a month old; returns how many."""
-    old = Delivery.objects.filter(made_at__lte=database_now() - KEPT_FOR)
-    return old.exclude(state=State.WAITING).delete()[0]
-
-
-def pause_s(attempts: int, chance: float) -> float:
-    """Return how long to wait after an attempt that failed, in seconds.
-
-    Four times as long after each, up to six hours, and up to a quarter less by chance, so that a
-    host that was away is not called by everybody at once.
-    """
-    whole = min(FIRST_PAUSE_S * PAUSE_GROWS ** (attempts - 1), LONGEST_PAUSE_S)
-    return whole * (1 - chance / 4)
+    return forget(Delivery)
 
 
 @transaction.atomic
@@ -164,10 +133,10 @@ def _changes(webhook: Webhook) -> list[_Change]:
     return [_Change(*row) for row in rows]
 
 
-def _attempt(delivery: Delivery, now: datetime) -> Attempt:
+def _attempt(delivery: Delivery) -> Attempt:
     body, sent_at = _body(delivery), int(time.time())
     message_id = f"msg_{delivery.pk.hex}"
-    keys = signing_keys(delivery.webhook, now)
+    keys = signing_keys(delivery.webhook, database_now())
     headers = {
         "content-type": "application/json",
         "user-agent": "approval-dashboard",
@@ -177,7 +146,7 @@ def _attempt(delivery: Delivery, now: datetime) -> Attempt:
             webhook_signature(key, message_id, sent_at, body) for key in keys
         ),
     }
-    return Attempt(delivery.pk, delivery.attempts + 1, delivery.webhook.url, headers, body)
+    return Attempt(delivery.pk, delivery.attempts, delivery.webhook.url, headers, body)
 
 
 def _body(delivery: Delivery) -> bytes:
@@ -199,14 +168,10 @@ def _body(delivery: Delivery) -> bytes:
 
 def _settle(delivery_id: UUID, number: int, sent: Sent) -> bool:
     if sent.taken:
-        return _conclude(delivery_id, number, State.DELIVERED, sent.said)
+        return conclude(Delivery, delivery_id, number, State.DELIVERED, sent.said)
     if sent.is_gone:
         return _switch_off(delivery_id, number, sent.said)
-    if number >= MOST_ATTEMPTS:
-        return _conclude(delivery_id, number, State.GIVEN_UP, sent.said)
-    pause = timedelta(seconds=pause_s(number, random.random()))  # noqa: S311 - spreads calls only
-    mine = Delivery.objects.filter(pk=delivery_id, state=State.WAITING, attempts=number)
-    return bool(mine.update(due_at=database_now() + pause, said=sent.said))
+    return fail(Delivery, delivery_id, number, sent.said)
 
 
 @transaction.atomic
@@ -214,7 +179,7 @@ def _switch_off(delivery_id: UUID, number: int, said: str) -> bool:
     """Stop calling a host that said it is gone, as Standard Webhooks ask of a sender."""
     of = Webhook.objects.select_for_update(of=("self",)).select_related("agent")
     webhook = of.get(deliveries=delivery_id)
-    if not _conclude(delivery_id, number, State.GIVEN_UP, said):
+    if not conclude(Delivery, delivery_id, number, State.GIVEN_UP, said):
         return False  # somebody else has it by now, or the webhook was switched off
     Webhook.objects.filter(pk=webhook.pk).update(is_active=False)
     waiting = Delivery.objects.filter(webhook=webhook, state=State.WAITING)
@@ -222,8 +187,3 @@ def _switch_off(delivery_id: UUID, number: int, said: str) -> bool:
     subject = f"agent:{webhook.agent.name}"
     record(Actor("server"), Event("webhook.switched_off", subject, details={"said": said}))
     return True
-
-
-def _conclude(delivery_id: UUID, number: int, state: State, said: str) -> bool:
-    mine = Delivery.objects.filter(pk=delivery_id, state=State.WAITING, attempts=number)
-    return bool(mine.update(state=state, said=said))

@@ -1,0 +1,90 @@
+"""Attempts at sending: begun by one process, settled once, and made again after pauses."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db.models import F, QuerySet
+
+from dashboard.approvals.clock import database_now
+from dashboard.notifications.models import Attempted, State
+
+MOST_ATTEMPTS = 10
+FIRST_PAUSE_S = 5.0
+PAUSE_GROWS = 4.0
+LONGEST_PAUSE_S = 6 * 3600.0
+MINE_FOR = timedelta(seconds=60)
+"""How long something belongs to who began to send it: longer than an attempt can take."""
+KEPT_FOR = timedelta(days=30)
+KILLED = "The server stopped during the last attempt. The message may or may not have arrived."
+Thing = TypeVar("Thing", bound=Attempted)
+
+
+def take(due: Callable[[], QuerySet[Thing]]) -> Thing | None:
+    """Begin an attempt at what waits longest, or return None if nothing is due.
+
+    Of two who try at once one gets it, and it is theirs for a minute.
+
+    Args:
+        due: Reads what may be sent now; asked again if somebody else was faster.
+
+    Returns:
+        It, with this attempt counted.
+    """
+    while True:
+        one = due().filter(state=State.WAITING, due_at__lte=database_now()).first()
+        if one is None:
+            return None
+        if one.attempts >= MOST_ATTEMPTS:  # who made the last one was killed over it
+            conclude(type(one), one.pk, one.attempts, State.GIVEN_UP, KILLED)
+            continue
+        now = database_now()
+        mine = {"attempts": F("attempts") + 1, "due_at": now + MINE_FOR, "tried_at": now}
+        if _waiting(type(one), one.pk, one.attempts).update(**mine):
+            one.attempts, one.tried_at = one.attempts + 1, now
+            return one
+
+
+def fail(model: type[Attempted], pk: UUID, number: int, said: str) -> bool:
+    """Write down that an attempt failed: tried again later, or given up after the last.
+
+    Returns:
+        Whether it was still the caller's to write down.
+    """
+    if number >= MOST_ATTEMPTS:
+        return conclude(model, pk, number, State.GIVEN_UP, said)
+    pause = timedelta(seconds=pause_s(number, random.random()))  # noqa: S311 - spreads calls only
+    return bool(_waiting(model, pk, number).update(due_at=database_now() + pause, said=said))
+
+
+def conclude(model: type[Attempted], pk: UUID, number: int, state: State, said: str) -> bool:
+    """Write down how it ended, if nobody else has begun another attempt."""
+    return bool(_waiting(model, pk, number).update(state=state, said=said))
+
+
+def forget(model: type[Attempted]) -> int:
+    """Delete what nobody needs any more, a month old; returns how many."""
+    old = _rows(model).filter(made_at__lte=database_now() - KEPT_FOR)
+    return old.exclude(state=State.WAITING).delete()[0]
+
+
+def pause_s(attempts: int, chance: float) -> float:
+    """Return how long to wait after an attempt that failed, in seconds.
+
+    Four times as long after each, up to six hours, and up to a quarter less by chance, so that a
+    host that was away is not called by everybody at once.
+    """
+    whole = min(FIRST_PAUSE_S * PAUSE_GROWS ** (attempts - 1), LONGEST_PAUSE_S)
+    return whole * (1 - chance / 4)
+
+
+def _waiting(model: type[Attempted], pk: UUID, number: int) -> QuerySet[Any]:
+    return _rows(model).filter(pk=pk, state=State.WAITING, attempts=number)
+
+
+def _rows(model: type[Attempted]) -> QuerySet[Any]:
+    return model._default_manager.all()  # noqa: SLF001 - Django's own name for it
