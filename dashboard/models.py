@@ -27,7 +27,7 @@ from dashboard.approvals.models import (
     Vote,
 )
 from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
-from dashboard.notifications.models import Delivery, Webhook
+from dashboard.notifications.models import Channel, Delivery, LogReading, Message, Webhook
 from dashboard.policies.models import PolicyDraft, PolicyProposal, PolicyRevision
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "AuditEntry",
     "AuditHead",
     "AuditVerification",
+    "Channel",
     "Closing",
     "Decision",
     "Delivery",
@@ -50,6 +51,8 @@ __all__ = [
     "InsightSum",
     "Inspection",
     "Judgement",
+    "LogReading",
+    "Message",
     "Notebook",
     "NotebookPin",
     "Outcome",

@@ -32,9 +32,9 @@ from dashboard.approvals.services.insight import BATCH
 from dashboard.audit.heads import Head, as_json, heads_file, keep_in_file
 from dashboard.audit.queries import head as audit_head
 from dashboard.live.push import current_hub
-from dashboard.notifications.delivering import Deliverer
+from dashboard.notifications.delivering import AGENTS, PEOPLE, Deliverer, Source
 from dashboard.notifications.sending import send
-from dashboard.notifications.services import forget_deliveries
+from dashboard.notifications.services import forget_deliveries, forget_messages
 from dashboard.policies.inspecting import inspect
 from dashboard.policies.services import current_revision
 
@@ -82,7 +82,7 @@ async def load_the_inspectors() -> None:
 
 
 async def tidy_for_ever() -> None:
-    """Delete what is over every hour: sessions, links, viewings, unnamed notebooks, deliveries."""
+    """Delete what is over every hour: sessions, links, viewings, unnamed notebooks, messages."""
     looked_at: datetime | None = None
 
     def tidy() -> None:
@@ -90,6 +90,7 @@ async def tidy_for_ever() -> None:
         began_at = database_now()
         forget_expired()
         forget_deliveries()
+        forget_messages()
         forget_viewings()
         forget_notebooks(looked_at)
         looked_at = began_at
@@ -147,8 +148,17 @@ async def _keep_head(head: Head) -> None:
 
 
 async def deliver_for_ever() -> None:
-    """Call back who has to be told what was decided, within two seconds."""
-    deliverer = Deliverer(current_hub().work)
+    """Call back the hosts of agents that have to be told what was decided, within two seconds."""
+    await _send_for_ever(AGENTS)
+
+
+async def tell_for_ever() -> None:
+    """Tell people, by their channels, what waits for them, within two seconds."""
+    await _send_for_ever(PEOPLE)
+
+
+async def _send_for_ever(source: Source) -> None:
+    deliverer = Deliverer(current_hub().work, source)
     try:
         await _keep_at(deliverer.tick, SWEEP_EVERY_S)
     finally:
@@ -161,6 +171,7 @@ EVERYTHING = (
     follow_the_policy,
     tidy_for_ever,
     deliver_for_ever,
+    tell_for_ever,
     verify_the_log,
     keep_heads,
     sum_up_for_ever,

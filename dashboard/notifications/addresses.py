@@ -55,6 +55,12 @@ def checked_url(text: str) -> httpx2.URL:
     return url
 
 
+def shown_url(text: str) -> str:
+    """Return the part of an address that may be drawn and logged: paths are often secrets."""
+    checked = checked_url(text)
+    return f"{checked.scheme}://{checked.netloc.decode('ascii')}"
+
+
 def check_address(address: IPAddress, scheme: str) -> None:
     """Refuse an address that nothing is sent to.
 

@@ -1,4 +1,4 @@
-"""Why something about webhooks was refused. Each message says what was not done."""
+"""Why something about webhooks or channels was refused. Each message says what was not done."""
 
 from __future__ import annotations
 
@@ -19,14 +19,18 @@ class NotAllowed(WebhookError):
 
 
 class NotFound(WebhookError):
-    """There is no such webhook or delivery."""
+    """There is no such webhook, channel or message."""
 
     def __init__(self) -> None:
-        super().__init__("There is no such webhook. Nothing was changed.")
+        super().__init__("There is no such webhook or channel. Nothing was changed.")
 
 
 class NotSent(WebhookError):
     """It cannot be sent again now."""
+
+
+class ChannelRefused(WebhookError):
+    """A channel cannot be as somebody wants it."""
 
 
 class SecretLost(WebhookError):

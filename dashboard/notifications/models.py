@@ -1,4 +1,4 @@
-"""Tables of who is called back, and of every call."""
+"""Tables of who is called back or told, and of every message."""
 
 from __future__ import annotations
 
@@ -98,4 +98,87 @@ class Delivery(Attempted):
             models.CheckConstraint(
                 condition=Q(state__in=State.values), name="delivery_state_known"
             ),
+        ]
+
+
+class Event(models.TextChoices):
+    """What people are told of. Signed webhooks carry the word as their type."""
+
+    ASKS = "approval.submitted"
+    HALF = "approval.half_time"
+    LAST_MINUTE = "approval.last_minute"
+    UNSEEN = "approval.expired_unseen"
+    HELD = "hold.placed"
+    LIFTED = "hold.lifted"
+
+
+class Channel(Signing):
+    """Where the house is told that people have to decide. Admins say so.
+
+    Of one that is paused, nothing is made; on again, it begins with what happens from then on.
+    """
+
+    name = models.CharField(max_length=100, unique=True)
+    kind = models.CharField(max_length=20)  # a name in ``channels.KINDS``
+    address = models.CharField(max_length=500)  # as its kind reads it
+    # JSON lists of names. No groups: of whatever waits for anybody.
+    groups = models.TextField(default="[]")
+    events = models.TextField()
+    least = models.CharField(max_length=10, blank=True)  # a severity; empty: whatever was found
+    is_active = models.BooleanField(default=True)
+    after = models.BigIntegerField()  # entries of the log up to this one are not told
+    failures = models.PositiveIntegerField(default=0)  # attempts since one was taken
+    changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    changed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Message(Attempted):
+    """One message for one channel: about a request, or about a hold."""
+
+    channel = models.ForeignKey(Channel, models.PROTECT, related_name="messages")
+    approval = models.ForeignKey(ApprovalRequest, models.PROTECT, null=True, related_name="+")
+    event = models.CharField(max_length=30, choices=Event.choices)
+    seq = models.BigIntegerField()  # of the entry in the log that it was made of
+
+    class Meta:
+        ordering = ["-made_at"]
+        indexes = [
+            # Looked at every second, and few.
+            models.Index(
+                fields=["channel", "due_at"], name="message_waiting", condition=Q(state="waiting")
+            ),
+            # The page of a channel.
+            models.Index(fields=["channel", "-made_at"], name="message_newest"),
+            # What is old is deleted.
+            models.Index(fields=["made_at"], name="message_oldest"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["channel", "approval", "event"], name="message_once_of_a_request"
+            ),
+            models.UniqueConstraint(
+                fields=["channel", "seq"],
+                condition=Q(approval=None),
+                name="message_once_of_a_hold",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=State.values), name="message_state_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(event__in=Event.values), name="message_event_known"
+            ),
+        ]
+
+
+class LogReading(models.Model):
+    """How far the audit log was read for messages: one row, locked while they are made."""
+
+    seq = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(pk=1), name="log_reading_is_one_row"),
         ]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import time
 from base64 import b64encode
+from collections.abc import Iterable
 from datetime import datetime
+from uuid import UUID
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
-from approval_client.wire import WEBHOOK_SECRET_PREFIX
+from approval_client.wire import WEBHOOK_SECRET_PREFIX, webhook_signature
 from dashboard.notifications.errors import SecretLost
 from dashboard.notifications.models import Signing
 
@@ -44,6 +47,18 @@ def signing_keys(receiver: Signing, at: datetime) -> list[bytes]:
     overlaps = receiver.earlier_until is not None and at < receiver.earlier_until
     earlier = _key_of(receiver.earlier_salt, receiver.earlier_fingerprint) if overlaps else None
     return [key, earlier] if earlier else [key]
+
+
+def signed_headers(keys: Iterable[bytes], message_id: UUID, body: bytes) -> dict[str, str]:
+    """Return the headers of a signed message, as Standard Webhooks specify them."""
+    name, sent_at = f"msg_{message_id.hex}", int(time.time())
+    return {
+        "content-type": "application/json",
+        "user-agent": "approval-dashboard",
+        "webhook-id": name,
+        "webhook-timestamp": str(sent_at),
+        "webhook-signature": " ".join(webhook_signature(key, name, sent_at, body) for key in keys),
+    }
 
 
 def _key_of(salt: str, made: str) -> bytes | None:

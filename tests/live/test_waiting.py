@@ -12,7 +12,7 @@ from dashboard.live import hub as hub_module
 from dashboard.live import push
 from dashboard.live.seen import Seen, seen
 from dashboard.management import background
-from dashboard.notifications import delivering
+from dashboard.notifications.services import outbox, telling
 from tests import make
 from tests.live.conftest import in_thread, wait_for
 
@@ -283,9 +283,10 @@ def lasts(monkeypatch):
         (background.release_for_ever, background, "release_lost_assignments"),
         (background.follow_the_policy, background, "judge_pending_again"),
         (background.tidy_for_ever, background, "forget_expired"),
-        (background.deliver_for_ever, delivering, "queue_decided"),
+        (background.deliver_for_ever, outbox, "queue_decided"),
+        (background.tell_for_ever, telling, "queue_notices"),
     ],
-    ids=["sweeping", "releasing", "following", "tidying", "delivering"],
+    ids=["sweeping", "releasing", "following", "tidying", "delivering", "telling"],
 )
 async def test_background_work_that_lasts_holds_up_nobody_who_waits(
     loop, place, name, hub, approval, secret, alice, lasts

@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 
 from dashboard.approvals.clock import database_now
-from dashboard.notifications.delivering import Deliverer
+from dashboard.notifications.delivering import AGENTS, PEOPLE, Deliverer
 from dashboard.notifications.models import Delivery, State
 from dashboard.notifications.services import set_webhook
 
@@ -84,16 +85,22 @@ async def read(work, *args):
     return await sync_to_async(work)(*args)
 
 
-async def _deliver():
-    deliverer = Deliverer(read)
+async def _deliver(source):
+    deliverer = Deliverer(read, source)
     await deliverer.tick()
     await deliverer.idle()
 
 
 @pytest.fixture
 def deliver():
-    """Does what the background does in one second."""
-    return async_to_sync(_deliver)
+    """Does what the background does in one second to call hosts back."""
+    return partial(async_to_sync(_deliver), AGENTS)
+
+
+@pytest.fixture
+def tell():
+    """Does what the background does in one second to tell people."""
+    return partial(async_to_sync(_deliver), PEOPLE)
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def take(due: Callable[[], QuerySet[Thing]]) -> Thing | None:
     Of two who try at once one gets it, and it is theirs for a minute.
 
     Args:
-        due: Reads what may be sent now; asked again if somebody else was faster.
+        due: Reads what may be sent now. It is asked again in the statement that takes one.
 
     Returns:
         It, with this attempt counted.
@@ -44,7 +44,8 @@ def take(due: Callable[[], QuerySet[Thing]]) -> Thing | None:
             continue
         now = database_now()
         mine = {"attempts": F("attempts") + 1, "due_at": now + MINE_FOR, "tried_at": now}
-        if _waiting(type(one), one.pk, one.attempts).update(**mine):
+        still = due().order_by().select_related(None).filter(pk=one.pk, attempts=one.attempts)
+        if still.filter(state=State.WAITING).update(**mine):
             one.attempts, one.tried_at = one.attempts + 1, now
             return one
 

@@ -8,22 +8,22 @@ fail.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
-from datetime import UTC, timedelta
+from datetime import timedelta
 from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import BooleanField, Exists, Min, OuterRef, Value
 
-from approval_client.wire import Status, canonical_json, webhook_signature
+from approval_client.wire import Status, canonical_json
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Closing, Recall
 from dashboard.audit.services import Actor, Event, record
 from dashboard.notifications.errors import SecretLost
 from dashboard.notifications.models import Delivery, State, Webhook
-from dashboard.notifications.secrets import signing_keys
+from dashboard.notifications.notices import moment
+from dashboard.notifications.secrets import signed_headers, signing_keys
 from dashboard.notifications.sending import Sent
 from dashboard.notifications.services.attempts import conclude, fail, forget, take
 
@@ -134,18 +134,8 @@ def _changes(webhook: Webhook) -> list[_Change]:
 
 
 def _attempt(delivery: Delivery) -> Attempt:
-    body, sent_at = _body(delivery), int(time.time())
-    message_id = f"msg_{delivery.pk.hex}"
-    keys = signing_keys(delivery.webhook, database_now())
-    headers = {
-        "content-type": "application/json",
-        "user-agent": "approval-dashboard",
-        "webhook-id": message_id,
-        "webhook-timestamp": str(sent_at),
-        "webhook-signature": " ".join(
-            webhook_signature(key, message_id, sent_at, body) for key in keys
-        ),
-    }
+    body, keys = _body(delivery), signing_keys(delivery.webhook, database_now())
+    headers = signed_headers(keys, delivery.pk, body)
     return Attempt(delivery.pk, delivery.attempts, delivery.webhook.url, headers, body)
 
 
@@ -154,11 +144,10 @@ def _body(delivery: Delivery) -> bytes:
     status, at = approval.status, approval.decision.decided_at
     if delivery.taken_back:  # told as agents are told it
         status, at = Status.CANCELLED, approval.recall.taken_back_at
-    decided_at = at.astimezone(UTC).isoformat(timespec="microseconds")
     data = {
         "id": str(approval.pk),
         "status": status,
-        "decided_at": decided_at.replace("+00:00", "Z"),
+        "decided_at": moment(at),
         "digest": approval.digest,
         **({"taken_back": True} if delivery.taken_back else {}),
     }

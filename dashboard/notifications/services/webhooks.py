@@ -13,7 +13,7 @@ from dashboard.accounts.models import Agent, User
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Closing, Recall
 from dashboard.audit.services import Actor, Event, record
-from dashboard.notifications.addresses import checked_url
+from dashboard.notifications.addresses import checked_url, shown_url
 from dashboard.notifications.errors import NotAllowed, NotFound, NotSent
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.secrets import fingerprint, new_salt, shown
@@ -49,12 +49,12 @@ def set_webhook(*, agent: Agent, url: str, by: User, auth: str) -> tuple[Webhook
             changed_by=by,
             changed_at=now,
         )
-        _record(webhook, by, auth, "webhook.added", host=_host(url))
+        _record(webhook, by, auth, "webhook.added", host=shown_url(url))
         return webhook, shown(salt)
     if webhook.url != url:
         webhook.url = url
         _save(webhook, by)
-        _record(webhook, by, auth, "webhook.changed", host=_host(url))
+        _record(webhook, by, auth, "webhook.changed", host=shown_url(url))
     return webhook, ""
 
 
@@ -154,12 +154,6 @@ def _check(person: User) -> None:
 def _newest_change(agent: Agent) -> int:
     of_agent = [kind.objects.filter(agent=agent) for kind in (Closing, Recall)]
     return max(rows.aggregate(seq=Max("seq"))["seq"] or 0 for rows in of_agent)
-
-
-def _host(url: str) -> str:
-    # Paths of webhooks are often secrets themselves, and the log is read by others too.
-    checked = checked_url(url)
-    return f"{checked.scheme}://{checked.netloc.decode('ascii')}"
 
 
 def _record(webhook: Webhook, by: User, auth: str, action: str, **details: object) -> None:

@@ -309,6 +309,15 @@ def _grant_event(verb: str) -> Write:
     return write
 
 
+def _channel(what: str) -> Write:
+    def write(told: Telling) -> SafeString:
+        where = told.said("where")
+        to = format_html(": {}", where) if where else EMPTY
+        return format_html("{} {} {}{}", told.who, what, told.whom, to)
+
+    return write
+
+
 def _webhook(what: str) -> Write:
     def write(told: Telling) -> SafeString:
         host = told.said("host")
@@ -396,6 +405,11 @@ AGENTS: dict[str, Write] = {
     "webhook.switched_on": _webhook("switched on"),
     "webhook.switched_off": _webhook("switched off"),
     "webhook.sent_again": _webhook("sent a message again to"),
+    "channel.added": _channel("added"),
+    "channel.changed": _channel("changed"),
+    "channel.secret_made": _channel("made a new secret for"),
+    "channel.switched_on": _channel("switched on"),
+    "channel.switched_off": _channel("switched off"),
 }
 
 PEOPLE: dict[str, Write] = {
@@ -433,7 +447,7 @@ GROUPS: dict[str, tuple[str, dict[str, Write]]] = {
     "reviewing": ("What reviewers open and assign", WORK),
     "remembered": ("Remembered approvals", GRANTS),
     "policy": ("Policy and hold", POLICY),
-    "agents": ("Agents, tokens, webhooks", AGENTS),
+    "agents": ("Agents, tokens, webhooks, channels", AGENTS),
     "people": ("People and groups", PEOPLE),
     "sign-ins": ("Signing in", SIGNING_IN),
     "audit": ("Verifications of this log", AUDIT),

@@ -29,6 +29,10 @@ PUT_TOGETHER = {
         "webhook.switched_on",
         "webhook.switched_off",
     ],
+    "'channel.switched_on' if on else 'channel.switched_off'": [
+        "channel.switched_on",
+        "channel.switched_off",
+    ],
     "verb": ["approval.taken_over", "approval.claimed"],
 }
 """What is no plain text in the source -> what it can be."""
@@ -46,7 +50,7 @@ def _names(path):
     for call in ast.walk(ast.parse(path.read_text())):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             continue
-        position = {"Event": 0, "event": 0, "_record": 3}.get(call.func.id)
+        position = {"Event": 0, "Entry": 0, "event": 0, "_record": 3}.get(call.func.id)
         if position is None or len(call.args) <= position:
             continue
         made = call.args[position]

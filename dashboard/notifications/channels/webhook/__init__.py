@@ -1,0 +1,36 @@
+"""Signed webhooks for a house's own programs, as Standard Webhooks specify them."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from approval_client.wire import canonical_json
+from dashboard.approvals.clock import database_now
+from dashboard.notifications.addresses import checked_url, shown_url
+from dashboard.notifications.channels.kind import Kind, Parcel
+from dashboard.notifications.models import Channel
+from dashboard.notifications.notices import Notice
+from dashboard.notifications.secrets import signed_headers, signing_keys
+from dashboard.notifications.sending import Sent, send
+
+
+def _parcel(channel: Channel, notice: Notice, message_id: UUID) -> Parcel:
+    body = canonical_json(notice.as_json()).encode()
+    keys = signing_keys(channel, database_now())
+    return Parcel(
+        address=channel.address, headers=signed_headers(keys, message_id, body), body=body
+    )
+
+
+async def _send(parcel: Parcel) -> Sent:
+    return await send(parcel.address, parcel.headers, parcel.body)
+
+
+KIND = Kind(
+    label="Signed webhook",
+    is_signed=True,
+    check=checked_url,
+    where=shown_url,
+    parcel=_parcel,
+    send=_send,
+)

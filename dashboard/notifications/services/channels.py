@@ -1,0 +1,211 @@
+"""Admins say where the house is told. What changes nothing is not recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from approval_client.wire import canonical_json, parse_json
+from dashboard.accounts import roles
+from dashboard.accounts.models import Group, User
+from dashboard.approvals.clock import database_now
+from dashboard.audit.queries import head
+from dashboard.audit.services import Actor, record
+from dashboard.audit.services import Event as Entry
+from dashboard.inspection.findings import Severity
+from dashboard.notifications.channels import KINDS
+from dashboard.notifications.errors import ChannelRefused, NotAllowed, NotFound
+from dashboard.notifications.models import Channel, Event, Message, State
+from dashboard.notifications.secrets import fingerprint, new_salt, shown
+from dashboard.notifications.services.webhooks import OVERLAP
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What an admin wants of a channel.
+
+    Attributes:
+        groups: Names. It is told of what their members may approve; of everything if there are
+            none.
+        least: The least severity that it is told of; empty for everything. Holds are told anyway.
+    """
+
+    name: str
+    address: str
+    events: Sequence[str] = tuple(Event.values)
+    groups: Sequence[str] = ()
+    least: str = ""
+
+
+@transaction.atomic
+def add_channel(*, kind: str, wish: Wish, by: User, auth: str) -> tuple[Channel, str]:
+    """Have the house told at an address, of what happens from now on.
+
+    Returns:
+        The channel, and its secret if it has one. It is shown this once.
+
+    Raises:
+        AddressRefused: Nothing is sent to that address.
+        ChannelRefused: Something else of it is wrong.
+        NotAllowed: The person is not an admin.
+    """
+    _check(by)
+    if kind not in KINDS:
+        raise ChannelRefused(f"There is no kind of channel called {kind!r:.40}.")
+    _check_wish(kind, wish)
+    salt = new_salt() if KINDS[kind].is_signed else ""
+    channel = Channel.objects.create(
+        kind=kind,
+        salt=salt,
+        fingerprint=fingerprint(salt) if salt else "",
+        after=_end_of_log(),
+        changed_by=by,
+        changed_at=database_now(),
+        **_columns(wish),
+    )
+    _record(channel, by, auth, "channel.added", **_said(channel))
+    return channel, shown(salt) if salt else ""
+
+
+@transaction.atomic
+def change_channel(*, channel_id: int, wish: Wish, by: User, auth: str) -> Channel:
+    """Change what a channel is told, or where. What waits to be sent goes to the new address.
+
+    Raises:
+        AddressRefused, ChannelRefused, NotAllowed: As ``add_channel`` does.
+        NotFound: There is no such channel.
+    """
+    channel = _locked(channel_id, by)
+    _check_wish(channel.kind, wish, besides=channel.pk)
+    wanted = _columns(wish)
+    if all(getattr(channel, name) == value for name, value in wanted.items()):
+        return channel
+    for name, value in wanted.items():
+        setattr(channel, name, value)
+    channel.failures = 0
+    _save(channel, by)
+    _record(channel, by, auth, "channel.changed", **_said(channel))
+    return channel
+
+
+@transaction.atomic
+def switch_channel(*, channel_id: int, on: bool, by: User, auth: str) -> bool:
+    """Switch a channel on or off; returns whether that changed anything.
+
+    Off, nothing is sent, and what was waiting never is. On again, it begins with what happens
+    from then on.
+
+    Raises:
+        NotAllowed: The person is not an admin.
+        NotFound: There is no such channel.
+    """
+    channel = _locked(channel_id, by)
+    if channel.is_active == on:
+        return False
+    channel.is_active = on
+    if on:
+        channel.after, channel.failures = _end_of_log(), 0
+    else:
+        waiting = Message.objects.filter(channel=channel, state=State.WAITING)
+        waiting.update(state=State.DROPPED, said="The channel was switched off.")
+    _save(channel, by)
+    _record(channel, by, auth, "channel.switched_on" if on else "channel.switched_off")
+    return True
+
+
+@transaction.atomic
+def new_channel_secret(*, channel_id: int, at_once: bool, by: User, auth: str) -> str:
+    """Make another secret and return it, which cannot be shown again.
+
+    For a day each message is signed with the one before it too.
+
+    Args:
+        at_once: The earlier one may be known to others: it signs nothing any more.
+
+    Raises:
+        ChannelRefused: Channels of this kind have no secret.
+        NotAllowed: The person is not an admin.
+        NotFound: There is no such channel.
+    """
+    channel = _locked(channel_id, by)
+    if not KINDS[channel.kind].is_signed:
+        raise ChannelRefused("Channels of this kind have no secret. Nothing was changed.")
+    channel.earlier_salt = "" if at_once else channel.salt
+    channel.earlier_fingerprint = "" if at_once else channel.fingerprint
+    channel.earlier_until = None if at_once else database_now() + OVERLAP
+    channel.salt = new_salt()
+    channel.fingerprint = fingerprint(channel.salt)
+    _save(channel, by)
+    _record(channel, by, auth, "channel.secret_made", earlier_ends_at_once=at_once)
+    return shown(channel.salt)
+
+
+def _check_wish(kind: str, wish: Wish, besides: int = 0) -> None:
+    if not wish.name.strip() or not wish.name.isprintable():
+        raise ChannelRefused("Give the channel a name, in one line. Nothing was changed.")
+    if Channel.objects.filter(name=wish.name).exclude(pk=besides).exists():
+        raise ChannelRefused(
+            f"There is a channel called {wish.name} already. Nothing was changed. Choose another "
+            "name."
+        )
+    if not wish.events or set(wish.events) - set(Event.values):
+        raise ChannelRefused("Choose what is told, from the list. Nothing was changed.")
+    if wish.least not in {"", *Severity}:
+        raise ChannelRefused("Choose a severity from the list. Nothing was changed.")
+    if unknown := set(wish.groups) - _groups(wish.groups):
+        raise ChannelRefused(f"There is no group called {min(unknown):.80}. Nothing was changed.")
+    KINDS[kind].check(wish.address)
+
+
+def _groups(names: Iterable[str]) -> set[str]:
+    return set(Group.objects.filter(name__in=list(names)).values_list("name", flat=True))
+
+
+def _columns(wish: Wish) -> dict[str, str]:
+    return {
+        "name": wish.name,
+        "address": wish.address,
+        "events": canonical_json([one for one in Event.values if one in wish.events]),
+        "groups": canonical_json(sorted(set(wish.groups))),
+        "least": wish.least,
+    }
+
+
+def _said(channel: Channel) -> dict[str, object]:
+    return {
+        "kind": channel.kind,
+        "where": KINDS[channel.kind].where(channel.address),
+        "events": parse_json(channel.events),
+        "groups": parse_json(channel.groups),
+        "least": channel.least,
+    }
+
+
+def _locked(channel_id: int, by: User) -> Channel:
+    _check(by)
+    channel = Channel.objects.select_for_update().filter(pk=channel_id).first()
+    if channel is None:
+        raise NotFound
+    return channel
+
+
+def _save(channel: Channel, by: User) -> None:
+    channel.changed_by, channel.changed_at = by, database_now()
+    channel.save(force_update=True)
+
+
+def _check(person: User) -> None:
+    if not roles.may_administer(User.objects.get(pk=person.pk)):
+        raise NotAllowed
+
+
+def _end_of_log() -> int:
+    found = head()
+    return found.seq if found else 0
+
+
+def _record(channel: Channel, by: User, auth: str, action: str, **details: object) -> None:
+    subject = f"channel:{channel.name}"
+    record(Actor(f"user:{by.username}", auth), Entry(action, subject, details=details))

@@ -1,0 +1,487 @@
+"""The house's channels are told what waits for people, at least once, and nothing that is over."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+
+from approval_client.webhooks import OtherEvent, verify
+from dashboard.approvals.clock import database_now
+from dashboard.approvals.models import View
+from dashboard.approvals.services import cancel, expire, lift_hold, place_hold
+from dashboard.approvals.services.extension import extend
+from dashboard.audit.models import AuditEntry
+from dashboard.notifications.errors import AddressRefused, ChannelRefused, NotAllowed, NotFound
+from dashboard.notifications.models import Channel, Event, LogReading, Message, State
+from dashboard.notifications.sending import Sent
+from dashboard.notifications.services import (
+    Wish,
+    add_channel,
+    attempts,
+    change_channel,
+    new_channel_secret,
+    queue_notices,
+    switch_channel,
+    telling,
+)
+from dashboard.notifications.services.telling import begin_telling, settle_telling
+from tests import make
+from tests.notifications.conftest import hosted
+
+pytestmark = pytest.mark.django_db
+
+
+def rule(effect, **demands):
+    return {"name": effect, "effect": effect, **({"demands": demands} if demands else {})}
+
+
+SIGNED = {"auth": "session:password"}
+TAKEN, REFUSED = Sent(taken=True, said="It answered 200."), Sent(taken=False, said="No.")
+
+
+@pytest.fixture
+def channel(host, ada):
+    """A channel that is told everything; ``secret`` verifies it."""
+    return added(host.url, ada)
+
+
+def added(url, ada, **wish):
+    wish = {"name": "Ops", **wish}
+    found, found.shown = add_channel(
+        kind="webhook", wish=Wish(address=url, **wish), by=ada, **SIGNED
+    )
+    return found
+
+
+def told(host):
+    return [json.loads(call.body)["type"] for call in host.calls]
+
+
+def waiting():
+    rows = Message.objects.filter(state=State.WAITING).order_by("due_at")
+    return list(rows.values_list("event", flat=True))
+
+
+def hurry(event=None):
+    rows = Message.objects.filter(state=State.WAITING)
+    (rows.filter(event=event) if event else rows).update(due_at=database_now())
+
+
+# What is told.
+
+
+def test_a_request_that_waits_for_people_is_told_and_convinces_the_client(
+    channel, host, tell, token
+):
+    approval = make.pending(token)
+    tell()
+
+    [call] = host.calls
+    event = verify(call.headers, call.body, channel.shown)
+    assert isinstance(event, OtherEvent)
+    assert (event.type, event.data["id"], event.data["agent"]) == (
+        "approval.submitted",
+        str(approval.pk),
+        "beamline",
+    )
+    assert event.data["url"].endswith(f"/approvals/{approval.pk}")
+    assert event.data.keys() == {"id", "kind", "agent", "severity", "expires_at", "url"}
+
+
+def test_nothing_that_an_agent_wrote_is_told(channel, host, tell, token):
+    make.pending(
+        token,
+        kind="tool_call",
+        content={"tool": "SECRET_tool", "arguments": {"SECRET_name": "SECRET_value"}},
+        objective="SECRET_purpose",
+        evidence={"SECRET_claim": "SECRET_claim"},
+        run_id="SECRET_run",
+    )
+    tell()
+
+    assert host.calls
+    assert b"SECRET" not in b"".join(call.body for call in host.calls)
+
+
+def test_what_a_policy_answered_is_not_told(channel, host, tell, token):
+    make.in_force(rule("approve"), modes={"capabilities": {"python_execution": None}})
+    make.pending(token, content={"code": "print(1)", "language": "python"})
+    tell()
+
+    assert (host.calls, Message.objects.count()) == ([], 0)
+
+
+def test_half_of_the_time_and_the_last_minute_are_told_when_they_come(channel, host, tell, token):
+    approval = make.pending(token)
+    tell()
+    half, last = Message.objects.filter(state=State.WAITING).order_by("due_at")
+
+    assert (half.event, last.event) == (Event.HALF, Event.LAST_MINUTE)
+    whole = approval.expires_at - approval.submitted_at
+    assert half.due_at == approval.submitted_at + whole / 2
+    assert last.due_at == approval.expires_at - timedelta(minutes=1)
+    hurry(Event.HALF)
+    tell()
+    assert told(host) == ["approval.submitted", "approval.half_time"]
+
+
+def test_a_request_that_expired_and_that_nobody_saw_is_told(channel, host, tell, token):
+    expire(make.overdue(token).pk)
+    tell()
+
+    assert told(host) == ["approval.expired_unseen"]
+
+
+def test_a_request_that_expired_after_somebody_saw_it_is_not_told(
+    channel, host, tell, token, alice
+):
+    approval = make.overdue(token)
+    View.objects.create(approval=approval, person=alice, seen_at=database_now())
+    expire(approval.pk)
+    tell()
+
+    assert told(host) == []
+
+
+def test_a_hold_and_its_end_are_told(channel, host, tell, ada):
+    place_hold(by=ada, reason="SECRET", **SIGNED)
+    tell()
+    lift_hold(by=ada, **SIGNED)
+    tell()
+
+    assert told(host) == ["hold.placed", "hold.lifted"]
+    assert b"SECRET" not in b"".join(call.body for call in host.calls)
+
+
+# What is over is not told.
+
+
+def decide(approval, token, alice):
+    make.decided(approval, alice)
+
+
+def withdraw(approval, token, alice):
+    cancel(approval_id=approval.pk, token=token)
+
+
+@pytest.mark.parametrize("end", [decide, withdraw])
+def test_what_ended_before_it_was_sent_is_not_told(channel, host, tell, token, alice, end):
+    approval = make.pending(token)
+    queue_notices()
+    end(approval, token, alice)
+    hurry()
+    tell()
+
+    assert (host.calls, waiting()) == ([], [])
+
+
+def test_what_ends_while_it_is_taken_is_not_sent(channel, token, alice, monkeypatch):
+    approval = make.pending(token)
+    queue_notices()
+
+    def in_between(name):
+        monkeypatch.setattr(attempts, "F", F)
+        make.decided(approval, alice)
+        return F(name)
+
+    monkeypatch.setattr(attempts, "F", in_between)
+
+    assert begin_telling(channel.pk) is None
+
+
+def test_during_a_hold_nobody_is_asked_and_afterwards_whoever_still_waits_is(
+    channel, host, tell, token, ada
+):
+    make.pending(token)
+    queue_notices()
+    place_hold(by=ada, **SIGNED)
+    tell()
+    assert told(host) == ["hold.placed"]
+
+    lift_hold(by=ada, **SIGNED)
+    tell()
+
+    assert sorted(told(host)) == ["approval.submitted", "hold.lifted", "hold.placed"]
+
+
+def test_an_extension_moves_what_is_told_at_a_time(channel, tell, token, alice):
+    approval = make.half_over(token)
+    queue_notices()
+    until = extend(approval_id=approval.pk, person=alice, ends=approval.expires_at, **SIGNED)
+    queue_notices()
+
+    last = Message.objects.get(event=Event.LAST_MINUTE)
+    assert last.due_at == until - timedelta(minutes=1)
+
+
+def test_a_last_minute_that_is_no_longer_the_last_waits(channel, host, tell, token):
+    make.pending(token)
+    tell()
+    hurry(Event.LAST_MINUTE)
+    tell()
+
+    assert told(host) == ["approval.submitted"]
+    assert Event.LAST_MINUTE in waiting()
+
+
+# Who is told.
+
+
+@pytest.mark.parametrize(
+    ("code", "least", "expected"),
+    [
+        ("print(1)", "high", 0),
+        ("import os; os.system('rm -rf /')", "high", 1),
+        ("print(1)", "", 1),
+    ],
+)
+def test_a_channel_is_told_from_its_least_severity_on(
+    host, tell, token, ada, code, least, expected
+):
+    added(host.url, ada, least=least)
+    make.pending(token, content={"code": code, "language": "python"})
+    tell()
+
+    assert len(host.calls) == expected
+
+
+def test_a_request_whose_inspection_is_missing_counts_as_high(host, tell, token, ada, monkeypatch):
+    added(host.url, ada, least="high")
+    make.pending(token, content={"code": "print(1)", "language": "klingon"})
+    tell()
+
+    assert [json.loads(call.body)["data"]["severity"] for call in host.calls] == ["high"]
+
+
+@pytest.mark.parametrize(("of", "expected"), [("laser", 1), ("vacuum", 0)])
+def test_a_channel_of_a_group_is_told_what_its_members_may_approve(
+    host, tell, token, ada, alice, of, expected
+):
+    make.group("laser", alice)
+    make.group("vacuum", alice)
+    make.in_force(rule("review", groups=["laser"]))
+    added(host.url, ada, groups=[of])
+    make.pending(token)
+    tell()
+
+    assert len(host.calls) == expected
+
+
+def test_only_chosen_events_are_told(host, tell, token, ada):
+    added(host.url, ada, events=[Event.HELD])
+    make.pending(token)
+    place_hold(by=ada, **SIGNED)
+    tell()
+
+    assert (told(host), waiting()) == (["hold.placed"], [])
+
+
+def test_history_is_not_told(host, tell, token, ada):
+    make.pending(token)
+    added(host.url, ada)
+    tell()
+
+    assert host.calls == []
+
+
+# At least once, and in order.
+
+
+def test_the_log_is_read_once(channel, token):
+    make.pending(token)
+
+    assert queue_notices() > 0
+    assert queue_notices() == 0
+    assert LogReading.objects.get().seq == AuditEntry.objects.order_by("-seq")[0].seq
+
+
+def test_what_is_read_again_after_a_crash_makes_no_second_message(channel, token):
+    make.pending(token)
+    queue_notices()
+    before = Message.objects.count()
+    LogReading.objects.update(seq=0)
+
+    queue_notices()
+
+    assert Message.objects.count() == before
+
+
+def test_what_failed_is_sent_again_with_the_same_id(ada, tell, token):
+    with hosted(500, 204) as host:
+        added(host.url, ada)
+        make.pending(token)
+        tell()
+        assert Channel.objects.get().failures == 1
+        hurry(Event.ASKS)
+        tell()
+
+        first, second = host.calls
+        assert first.headers["webhook-id"] == second.headers["webhook-id"]
+        assert Channel.objects.get().failures == 0
+
+
+def test_a_message_of_a_killed_process_is_sent_after_a_minute(channel, host, tell, token):
+    make.pending(token)
+    queue_notices()
+    begin_telling(channel.pk)
+    tell()
+    assert host.calls == []
+
+    Message.objects.filter(event=Event.ASKS).update(due_at=database_now())
+    tell()
+
+    assert told(host) == ["approval.submitted"]
+
+
+def test_who_settles_too_late_changes_nothing(channel, token):
+    make.pending(token)
+    queue_notices()
+    first = begin_telling(channel.pk)
+    Message.objects.filter(event=Event.ASKS).update(due_at=database_now())
+    second = begin_telling(channel.pk)
+
+    assert settle_telling(second, TAKEN) is True
+    assert settle_telling(first, REFUSED) is False
+
+
+def test_a_channel_that_is_gone_is_switched_off(ada, tell, token):
+    with hosted(410) as host:
+        added(host.url, ada)
+        make.pending(token)
+        tell()
+
+    assert Channel.objects.get().is_active is False
+    assert waiting() == []
+    assert AuditEntry.objects.filter(action="channel.switched_off").exists()
+
+
+def test_a_key_that_was_changed_is_told_and_nothing_is_sent(channel, host, tell, token, settings):
+    settings.SECRET_KEY = "x" * 50
+    make.pending(token)
+    tell()
+
+    assert host.calls == []
+    assert "SECRET_KEY has changed" in Message.objects.get(event=Event.ASKS).said
+
+
+def test_old_messages_are_forgotten(channel, tell, token):
+    make.pending(token)
+    tell()
+    Message.objects.update(made_at=database_now() - timedelta(days=31))
+
+    telling.forget_messages()
+
+    assert set(waiting()) == {Event.HALF, Event.LAST_MINUTE}
+    assert Message.objects.count() == 2
+
+
+# What admins do.
+
+
+def test_a_channel_that_is_off_is_not_told_and_begins_anew(channel, host, tell, token, ada):
+    make.pending(token)
+    queue_notices()
+    switch_channel(channel_id=channel.pk, on=False, by=ada, **SIGNED)
+    make.pending(token)
+    tell()
+    switch_channel(channel_id=channel.pk, on=True, by=ada, **SIGNED)
+    new = make.pending(token)
+    tell()
+
+    assert [json.loads(call.body)["data"]["id"] for call in host.calls] == [str(new.pk)]
+
+
+def test_a_new_secret_signs_beside_the_earlier_one(channel, host, tell, token, ada):
+    secret = new_channel_secret(channel_id=channel.pk, at_once=False, by=ada, **SIGNED)
+    make.pending(token)
+    tell()
+
+    [call] = host.calls
+    assert verify(call.headers, call.body, secret) == verify(
+        call.headers, call.body, channel.shown
+    )
+
+
+def test_what_waits_goes_to_the_new_address(channel, tell, token, ada):
+    make.pending(token)
+    queue_notices()
+    with hosted() as other:
+        wish = Wish(name="Ops", address=other.url)
+        change_channel(channel_id=channel.pk, wish=wish, by=ada, **SIGNED)
+        tell()
+
+        assert told(other) == ["approval.submitted"]
+
+
+def test_what_an_admin_does_is_in_the_log_without_the_path(channel, ada, host):
+    change_channel(
+        channel_id=channel.pk,
+        wish=Wish(name="Ops", address=f"{host.url}/SECRET"),
+        by=ada,
+        **SIGNED,
+    )
+
+    entries = AuditEntry.objects.filter(action__startswith="channel.").order_by("seq")
+    assert [entry.action for entry in entries] == ["channel.added", "channel.changed"]
+    assert all("SECRET" not in entry.details for entry in entries)
+    assert json.loads(entries[1].details)["where"] == host.url.removesuffix("/hook")
+
+
+def test_what_changes_nothing_is_not_recorded(channel, ada, host):
+    before = AuditEntry.objects.count()
+
+    change_channel(
+        channel_id=channel.pk, wish=Wish(name="Ops", address=host.url), by=ada, **SIGNED
+    )
+    switch_channel(channel_id=channel.pk, on=True, by=ada, **SIGNED)
+
+    assert AuditEntry.objects.count() == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"name": " "}, "Give the channel a name"),
+        ({"name": "Ops"}, "There is a channel called Ops already"),
+        ({"name": "a\nb"}, "in one line"),
+        ({"events": []}, "Choose what is told"),
+        ({"events": ["approval.approved"]}, "Choose what is told"),
+        ({"least": "grave"}, "Choose a severity"),
+        ({"groups": ["nobody"]}, "There is no group called nobody"),
+    ],
+)
+def test_what_is_wrong_with_a_channel_is_said_and_nothing_is_added(
+    channel, host, ada, changes, why
+):
+    with pytest.raises(ChannelRefused, match=why):
+        added(host.url, ada, **{"name": "Other", **changes})
+    assert Channel.objects.count() == 1
+
+
+@pytest.mark.parametrize("url", ["", "ftp://a.example/", "http://10.0.0.1/", "https://10.0.0.1/"])
+def test_an_address_that_may_not_be_called_is_refused(ada, url):
+    with pytest.raises(AddressRefused):
+        added(url, ada)
+
+
+def test_a_kind_that_is_not_known_is_refused(ada, host):
+    with pytest.raises(ChannelRefused, match="no kind of channel"):
+        add_channel(kind="pigeon", wish=Wish(name="x", address=host.url), by=ada, **SIGNED)
+
+
+def test_only_admins_may(channel, alice, host):
+    wish = Wish(name="Ops", address=host.url)
+    for verb in (
+        lambda: add_channel(kind="webhook", wish=wish, by=alice, **SIGNED),
+        lambda: change_channel(channel_id=channel.pk, wish=wish, by=alice, **SIGNED),
+        lambda: switch_channel(channel_id=channel.pk, on=False, by=alice, **SIGNED),
+        lambda: new_channel_secret(channel_id=channel.pk, at_once=True, by=alice, **SIGNED),
+    ):
+        with pytest.raises(NotAllowed):
+            verb()
+
+
+def test_what_is_not_there_is_not_found(ada):
+    with pytest.raises(NotFound):
+        switch_channel(channel_id=99, on=True, by=ada, **SIGNED)
