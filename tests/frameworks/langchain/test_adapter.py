@@ -1,6 +1,7 @@
 """LangChain 1.4.7: what its agents' tools ask is on the desk, each call for itself."""
 
 import asyncio
+import time
 from typing import get_args
 
 import pytest
@@ -38,6 +39,7 @@ CALLED = []
 def send_mail(to: str) -> str:
     """Send a mail."""
     if to == "nobody":
+        time.sleep(0.3)  # what is called beside it has come to its end by then
         raise ConnectionError("There is no such mailbox.")
     CALLED.append(to)
     return f"sent to {to}"
