@@ -70,7 +70,7 @@ async def test_the_code_goes_as_it_is_and_names_no_language():
         "a\r\nb\rc",
         "\ufeffx",
         "\u202eevil\u2066",
-        "```",
+        "x\n```",
         "\t \n",
         "e\u0301\ufb01",
         "x" * 400_000,

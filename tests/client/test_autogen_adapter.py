@@ -89,3 +89,11 @@ def test_a_request_of_ours_stays_as_it_is():
 def test_a_request_without_code_is_a_type_error():
     with pytest.raises(TypeError, match="object holds no code"):
         to_request(object())
+
+
+@pytest.mark.parametrize(
+    "code", ["```", "```sh\na\n```\n", "```sh\na\n```\n```sh\nb\n```", "```a b\nc\n```"]
+)
+def test_fences_that_autogen_does_not_write_around_plain_code_are_refused(code):
+    with pytest.raises(ValueError, match="could be read as"):
+        to_request(Event(code=code))

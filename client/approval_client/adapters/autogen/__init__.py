@@ -20,7 +20,7 @@ from uuid import uuid4
 
 from approval_client import _telling
 from approval_client._async_client import AsyncClient
-from approval_client._from_autogen import to_request
+from approval_client._from_autogen import check_blocks, joined, to_request
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run
 from approval_client._refusals import refusal
@@ -156,13 +156,11 @@ class Gate:
     def close(self, agent: Any) -> None:
         """Stand before ``agent``, in place of any other that does."""
         executor = agent._code_executor  # noqa: SLF001 - AutoGen has no other name for any of it
-        listening = vars(agent).pop("on_messages_stream", None)
-        if listening is not None and not isinstance(listening, Listener):
-            vars(agent)["on_messages_stream"] = listening  # of somebody else: it stays beneath
         agent._code_executor = Guard(executor, self)  # noqa: SLF001
         agent._approval_func = self.ask  # noqa: SLF001
         agent._approval_func_is_async = True  # noqa: SLF001
-        agent.on_messages_stream = Listener(agent.on_messages_stream, self)
+        agent.on_messages_stream = Listener(_beneath(agent.on_messages_stream), self)
+        agent.execute_code_block = Reader(_beneath(agent.execute_code_block))
 
     def _request(self, request: Any) -> ApprovalRequest:
         asked = to_request(request)
@@ -188,13 +186,36 @@ class Listener:
     """Takes what an agent is told, remembers it for its gate, and passes it on."""
 
     def __init__(self, stream: Callable[[Messages, Any], Any], gate: Gate) -> None:
-        self._stream = stream
+        self.beneath = stream
         self._gate = gate
 
     def __call__(self, messages: Messages, cancellation_token: Any) -> Any:
         """Return the agent's own stream."""
         _heard.set(Heard(self._gate, list(messages), cancellation_token))
-        return self._stream(messages, cancellation_token)
+        return self.beneath(messages, cancellation_token)
+
+
+class Reader:
+    """Takes the blocks that an agent wants to run, and lets nobody be asked about unclear ones.
+
+    AutoGen's request has their text only, and other blocks could be joined to the same.
+    """
+
+    def __init__(self, execute: Callable[[list[Any], Any], Awaitable[Any]]) -> None:
+        self.beneath = execute
+
+    async def __call__(self, code_blocks: list[Any], cancellation_token: Any) -> Any:
+        """Return what the agent's own method does, or that nobody was asked, and why."""
+        try:
+            check_blocks(_pairs(code_blocks))
+        except ValueError as error:
+            return _result(f"Code execution was not approved. Reason: {refusal(error).reason}")
+        return await self.beneath(code_blocks, cancellation_token)
+
+
+def _beneath(method: Any) -> Any:
+    """Return what stands before an agent without an earlier gate: its own, or somebody else's."""
+    return method.beneath if isinstance(method, Listener | Reader) else method
 
 
 class Guard:
@@ -216,7 +237,7 @@ class Guard:
         _approved.set(None)
         if approved is None or approved.gate is not self._gate:
             return _refused("Nobody approved this code.")
-        if approved.response.content["code"] != _joined(blocks):
+        if not _is_approved(blocks, approved.response):
             return _refused("This is not the code that was approved.")
 
         async def run() -> Any:
@@ -227,13 +248,24 @@ class Guard:
         return await _core.telling(approved.client, approved.response, run, _ended)
 
 
-def _joined(blocks: list[Any]) -> str:
-    """Return blocks as AutoGen writes them into its request."""
-    return "\n\n".join(f"```{block.language}\n{block.code}\n```" for block in blocks)
+def _pairs(blocks: list[Any]) -> list[tuple[Any, Any]]:
+    return [(block.language, block.code) for block in blocks]
+
+
+def _is_approved(blocks: list[Any], response: ApprovalResponse) -> bool:
+    pairs = _pairs(blocks)
+    try:
+        check_blocks(pairs)
+    except ValueError:  # others, which are joined to the same text
+        return False
+    return bool(response.content["code"] == joined(pairs))
 
 
 def _refused(why: str) -> Any:
-    told = f"{why} It was not run. Ask again."
+    return _result(f"{why} It was not run. Ask again.")
+
+
+def _result(told: str) -> Any:
     return import_module("autogen_core.code_executor").CodeResult(exit_code=1, output=told)
 
 
