@@ -23,6 +23,10 @@ def event(tool="Bash", arguments=None, **changes):
         ("Bash", {"command": "ls", "run_in_background": True}),
         ("Bash", {"command": ["ls"]}),
         ("Bash", {"command": ""}),
+        ("Bash", {"command": "ls", "timeout": "5"}),
+        ("Bash", {"command": "ls", "timeout": True}),
+        ("Bash", {"command": "ls", "description": ["List."]}),
+        ("Bash", {"command": "ls", "description": "x" * 2001}),
     ],
 )
 def test_everything_else_is_asked_as_a_call_with_all_of_its_arguments(tool, arguments):

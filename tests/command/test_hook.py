@@ -58,6 +58,12 @@ def test_a_command_is_asked_as_code_of_a_shell(approving):
     }
 
 
+def test_the_time_limit_of_a_command_is_shown_beside_it(approving):
+    approving("hook", given=event(tool_input={"command": "make", "timeout": 9000}))
+
+    assert approving.fake.approvals[0].body["evidence"]["timeout_ms"] == 9000
+
+
 def test_a_rejection_denies_with_its_reason(approvals_of):
     with approvals_of(FakeDashboard.rejecting("Not on a Friday.")) as approvals:
         word, reason = told(approvals("hook", given=event()))
@@ -96,7 +102,7 @@ def test_what_is_malformed_is_denied(approving, given):
     word, reason = told(approving("hook", given=given))
 
     assert word == "deny"
-    assert "othing was approved." in reason
+    assert "othing was approved." in reason or "nothing was run." in reason
     assert approving.fake.approvals == []
 
 

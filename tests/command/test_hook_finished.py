@@ -1,10 +1,13 @@
-"""After a tool of Claude Code: what was approved is reported as finished, and nothing is said."""
+"""After a tool of Claude Code: what was approved is reported, and an edit is told to the model."""
 
 import json
 import os
 
 import pytest
 
+from approval_client.adapters import claude_code
+from approval_client.adapters._binding import edited_note
+from approval_client.command import notes
 from tests.command.test_hook import event, told
 
 
@@ -28,6 +31,41 @@ def test_the_end_of_what_was_approved_is_reported(allowed):
     assert said(end(allowed)) == (0, "", "")
 
     assert list(allowed.fake.approvals[0].finished) == ["duration_s"]
+
+
+@pytest.fixture
+def edited(allowed, monkeypatch):
+    """The same, where a person changed the input in the permission prompt."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(allowed.folder / "state"))
+    key = claude_code.key(json.loads(event()))
+    notes.keep(key, notes.take(key).response, {"command": "make -n"})
+    return allowed
+
+
+@pytest.mark.parametrize("name", ["PostToolUse", "PostToolUseFailure"])
+def test_a_model_is_told_that_a_person_changed_its_input(edited, name):
+    done = end(edited, hook_event_name=name)
+
+    told = done.json["hookSpecificOutput"]
+    assert (done.code, told["hookEventName"]) == (0, name)
+    assert told["additionalContext"] == edited_note({"command": "make -n"})
+    assert edited.fake.approvals[0].finished_at
+
+
+def test_a_model_is_told_of_an_edit_although_the_end_cannot_be_reported(edited):
+    done = end(edited, env=edited.environment | {"DASHBOARD_URL": ""})
+
+    assert "make -n" in done.json["hookSpecificOutput"]["additionalContext"]
+    assert (done.code, "not reported" in done.errors) == (0, True)
+
+
+def test_a_long_edit_is_cut_so_that_the_rest_of_what_is_told_is_read():
+    told = claude_code.edit_told("PostToolUse", {"content": '"' * 20_000})
+
+    text = told["hookSpecificOutput"]["additionalContext"]
+    assert len(json.dumps(text)) < 20_000
+    assert "more is left out" in text
+    assert text.endswith("Do not make your own call again.")
 
 
 def test_it_is_reported_once(allowed):

@@ -51,13 +51,18 @@ def read(arguments: Any) -> Values:
     try:
         found = parse_json(arguments if isinstance(arguments, str) else canonical_json(arguments))
     except JsonError as error:
-        cause = _CAUSES.get(error.code, "they are cut off, or written in another way than JSON")
-        raise Unaskable(f"The arguments cannot be read: {cause}.") from None
+        raise unreadable(error) from None
     except (TypeError, RecursionError) as error:
         raise Unaskable(f"The arguments are not JSON: {_short(error)}.") from None
     if not isinstance(found, dict):
-        raise Unaskable(f"The arguments are {_kind(found)}, and a JSON object is taken.")
+        raise Unaskable(f"The arguments are {kind_of(found)}, and a JSON object is taken.")
     return found
+
+
+def unreadable(error: JsonError, what: str = "The arguments") -> Unaskable:
+    """Return what a model is told about JSON that two readers could read differently."""
+    cause = _CAUSES.get(error.code, "they are cut off, or written in another way than JSON")
+    return Unaskable(f"{what} cannot be read: {cause}.")
 
 
 def bound(model: Any, given: Values) -> Values | None:
@@ -306,7 +311,7 @@ def _lost(written: Any, read_: Any, where: str) -> Iterator[str]:
             if any(item not in read_ for item in written):
                 yield f"{where} would lose items."
         case None | dict() | list(), _ if read_ != written:
-            yield f"{where} would become {_kind(read_)}, and {_kind(written)} was written."
+            yield f"{where} would become {kind_of(read_)}, and {kind_of(written)} was written."
         case _, int() | float() | str() if _is_another(written, read_):
             yield f"{where} would become {read_!r:.40}, which is not what was written."
 
@@ -404,7 +409,8 @@ def _invalid(error: Any) -> str:
     return f"The arguments are not what the tool takes. {'; '.join(places)}."
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """Return what kind of JSON a value is, in words."""
     match value:
         case None:
             return "null"

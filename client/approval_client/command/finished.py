@@ -1,11 +1,13 @@
 """``approvals hook --finished``: Claude Code says how a tool ended, and the dashboard is told.
 
-It runs after the tool, so nothing here can let anything through, and it says nothing to the model.
+It runs after the tool, so nothing here can let anything through. The model is told one thing: what
+a person changed in its call.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from approval_client._defaults import default_client
@@ -20,8 +22,12 @@ class NotTheEnd(ValueError):
     """What was read does not tell of the end of a tool."""
 
 
-def report(*, capture: bool) -> None:
+def report(tell: Callable[[dict[str, Any]], None], *, capture: bool) -> None:
     """Read the event from standard input and report the end of what was approved, if it was.
+
+    Args:
+        tell: Says something to Claude Code, before the report, which may fail.
+        capture: Report the beginning of the output too.
 
     Raises:
         NotTheEnd: The event cannot be read, or is another one.
@@ -32,11 +38,12 @@ def report(*, capture: bool) -> None:
     found = notes.take(key) if key else None
     if found is None:
         return  # nothing is known of it: it was not asked about, or was reported before
-    response, duration_s = found
+    if found.changed is not None:
+        tell(claude_code.edit_told(event["hook_event_name"], found.changed))
     default_client().report_finished(
-        response,
+        found.response,
         error=_text(event.get("error")),
-        duration_s=duration_s,
+        duration_s=found.ago_s,
         output_head=_text(_output(event)) if capture else "",
         within_s=WITHIN_S,
     )

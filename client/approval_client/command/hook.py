@@ -20,10 +20,10 @@ from typing import Any, NoReturn
 
 from approval_client._defaults import default_async_client
 from approval_client._refusals import for_model, refusal
-from approval_client.adapters import claude_code
+from approval_client.adapters import _binding, claude_code
 from approval_client.command import notes
 from approval_client.command.changes import difference
-from approval_client.wire import MAX_BODY_BYTES, parse_json
+from approval_client.wire import MAX_BODY_BYTES, JsonError, parse_json
 
 DEFAULT_S = 50  # below the 60 s that older versions of Claude Code give a hook
 SHORTEST_S, LONGEST_S = 5, 86_400
@@ -40,13 +40,19 @@ class Answering:
         sys.stdout.flush()
         self._output = os.dup(1)
         os.dup2(2, 1)
+        self.said = False
         self._lock = threading.Lock()
+
+    def say(self, told: dict[str, Any]) -> None:
+        """Write what Claude Code is told."""
+        self.said = True
+        _write(self._output, json.dumps(told).encode() + b"\n")
 
     def end(self, told: dict[str, Any]) -> NoReturn:
         """Write the answer and end the process at once, whatever its threads are doing."""
         with self._lock:  # never given back: who comes second waits for the end
             try:
-                _write(self._output, json.dumps(told).encode() + b"\n")
+                self.say(told)
             except BaseException:  # noqa: BLE001 - nobody was told, so the code must block
                 os._exit(_BLOCKS)
             os._exit(0)
@@ -61,7 +67,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     try:
         options = _options(arguments)
         if options.finished:
-            _report(capture=options.capture)
+            _report(answering, capture=options.capture)
         limit_s = options.timeout
         _never_late(answering, limit_s)
         told = asyncio.run(_answer(limit_s))
@@ -142,17 +148,17 @@ def _never_late(answering: Answering, limit_s: float) -> None:
     timer.start()
 
 
-def _report(*, capture: bool) -> NoReturn:
+def _report(answering: Answering, *, capture: bool) -> NoReturn:
     from approval_client.command import finished  # noqa: PLC0415 - not needed before a tool is called
 
     try:
-        finished.report(capture=capture)
+        finished.report(answering.say, capture=capture)
     except finished.NotTheEnd as error:  # put before a tool by mistake, it must not let it through
         _write(2, f"approvals: {error} Nothing was approved.\n".encode())
         os._exit(_BLOCKS)
     except BaseException as error:  # noqa: BLE001 - what has run has run
         _write(2, f"approvals: how it ended was not reported ({error}).\n".encode())
-        os._exit(1)
+        os._exit(0 if answering.said else 1)  # with 1, what was said is not read
     os._exit(0)
 
 
@@ -180,6 +186,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 def _why(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         return "The hook's command line is wrong, so nothing was asked and nothing was approved."
+    if isinstance(error, JsonError) and error.code not in {"not_json", "not_utf8"}:
+        return str(_binding.unreadable(error))
     if isinstance(error, ValueError):
         return f"The tool call cannot be asked about: {error} Nothing was approved."
     return f"Asking for approval failed ({type(error).__name__}). Nothing was approved."

@@ -40,7 +40,7 @@ def serve(*, run_id: str, wait_s: int, prompt_s: int) -> None:
         wait_s=wait_s,
         prompt_s=prompt_s,
         evidence=_evidence,
-        approved=lambda call, response: _keep(session, call, response),
+        approved=lambda *call: _keep(session, *call),
     )
     asyncio.run(_serve(server(desk), desk))
 
@@ -102,7 +102,7 @@ def _evidence(tool: str, arguments: Any) -> Mapping[str, Any]:
     return {name: value for name, value in found.items() if value}
 
 
-def _keep(session: str, call: str, response: ApprovalResponse) -> None:
+def _keep(session: str, call: str, response: ApprovalResponse, changed: Any) -> None:
     # ``approvals hook --finished`` finds it by what Claude Code calls this call.
     if key := claude_code.key({"session_id": session, "tool_use_id": call}):
-        notes.keep(key, response)
+        notes.keep(key, response, changed)

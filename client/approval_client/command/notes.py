@@ -6,30 +6,42 @@ this.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from approval_client import ApprovalResponse
-from approval_client.wire import Status, parse_json
+from approval_client.wire import Status, canonical_json, parse_json
 
 KEPT_S = 86_400  # what has not ended by then is forgotten
 
 
-def keep(key: str, response: ApprovalResponse) -> None:
-    """Remember that this call was approved. Failing to is no reason to refuse the call."""
+class Note(NamedTuple):
+    """A call that was approved, how many seconds ago, and what a person made of its input."""
+
+    response: ApprovalResponse
+    ago_s: float
+    changed: Any
+
+
+def keep(key: str, response: ApprovalResponse, changed: Any = None) -> None:
+    """Remember that this call was approved. Failing to is no reason to refuse the call.
+
+    Args:
+        changed: With what it is run, if a person changed that.
+    """
     with suppress(OSError):
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _forget(folder)
-        text = json.dumps({"id": response.id, "digest": response.digest})
+        text = canonical_json({"id": response.id, "digest": response.digest, "changed": changed})
         (folder / key).write_text(text, encoding="utf-8")
 
 
-def take(key: str) -> tuple[ApprovalResponse, float] | None:
-    """Return what was approved, and how many seconds ago; once, and nothing if nothing was."""
+def take(key: str) -> Note | None:
+    """Return what was approved; once, and nothing if nothing was."""
     path = _folder() / key
     try:
         ago_s = max(0.0, time.time() - path.stat().st_mtime)
@@ -41,7 +53,7 @@ def take(key: str) -> tuple[ApprovalResponse, float] | None:
     response = ApprovalResponse(
         approved=True, reason="", status=Status.APPROVED, id=name, digest=content_digest
     )
-    return response, ago_s
+    return Note(response, ago_s, found.get("changed"))
 
 
 def _folder() -> Path:

@@ -258,6 +258,30 @@ def test_an_edit_is_what_runs(session_of):
         assert session.made() == ["edited"]
 
 
+class Listening(Model):
+    """A model that keeps all that it was asked."""
+
+    heard = ""
+
+    def answer(self, asked):
+        self.heard += json.dumps(asked["messages"])
+        return super().answer(asked)
+
+
+@pytest.mark.parametrize("edit", ["touch edited", "exit 3"])
+def test_the_model_is_told_of_an_edit_after_the_call(session_of, edit):
+    fake = FakeDashboard.scripted(approve(content={"code": edit, "language": "bash"}))
+    model = Listening([call("touch made")])
+    with session_of(fake) as session:
+        after = session.hooked(lambda text: text.replace("PreToolUse", "PreCompact"))
+        with session.started(model, *after, *session.prompting()) as process:
+            assert process.wait(WITHIN_S) == 0
+
+    assert "A person changed the arguments of this call" in model.heard
+    assert edit in model.heard
+    assert "Do not make your own call again." in model.heard
+
+
 def test_a_denied_permission_tells_the_model_why(session_of):
     with session_of(FakeDashboard.rejecting("Not on a Sunday.")) as session:
         (told,) = session.run([call("touch made")], with_=session.prompting())

@@ -413,6 +413,18 @@ async def test_arguments_that_were_edited_are_what_the_tool_gets(host, gate):
     assert told == {"behavior": "allow", "updatedInput": {"value": 1}}
 
 
+async def test_an_edited_number_that_claude_code_would_read_as_another_is_not_run(host, gate):
+    gate.edit_next({"tool": "caput", "arguments": {"value": 2**53 + 1}})
+
+    told = await host.prompts(tool_name="caput", input={"value": 2})
+
+    assert told["behavior"] == "deny"
+    assert (
+        "A person changed the arguments to some that are not taken as they are." in told["message"]
+    )
+    assert gate.finished()[0]["error"].startswith("It was not run")
+
+
 async def test_a_permission_that_nobody_gives_is_denied(host, gate):
     answer = asyncio.create_task(host.prompts())
     await asked(gate)

@@ -3,26 +3,30 @@
 Checked against Claude Code 2.1.330; Osprey 2026 uses the same hooks. The words are ``allow`` and
 ``deny`` only: never ``ask`` or ``defer``, which leave the answer to somebody at the terminal.
 ``updatedInput`` is not used either, because a version that does not know it would run what was
-asked and not what the reviewer made of it: so no edit is accepted.
+asked and not what the reviewer made of it: so no edit is accepted. The permission prompt accepts
+edits, and what it runs instead is told to the model after the call, as ``additionalContext``.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from approval_client._models import ApprovalRequest, ApprovalResponse, sendable, within_limit
+from approval_client.adapters import _binding
 from approval_client.wire import canonical_json
 
 EVENT = "PreToolUse"
 MAX_REASON = 2000  # characters; Claude Code cuts an answer at 10,000, and JSON escapes some
+MAX_TOLD = 3000  # characters of an edit that a model is told, for the same reason
 MARGIN_S = 4  # before the end, for taking the question back, which takes up to 3 s
 SHORTEST_S = 5  # the dashboard gives people no less; the time is over earlier all the same
 _SHOWN = {"cwd": "execution_folder_path", "permission_mode": "permission_mode"}
 _MAX_LINE = 200  # what the dashboard takes as the name of a run
-# With nothing but these a Bash call is its command; with more, such as a switch that turns a
-# sandbox off, all of it is what would run.
+# With nothing but these a Bash call is its command, and they are shown beside it; with more, such
+# as a switch that turns a sandbox off, all of it is what would run.
 _OF_A_COMMAND = {"command", "description", "timeout"}
 
 
@@ -53,6 +57,8 @@ def to_request(
         "max_wait_s": wait_s,
     }
     if _is_command(tool, arguments):
+        limit = {"timeout_ms": arguments["timeout"]} if "timeout" in arguments else {}
+        options["evidence"] |= sendable(limit)
         return within_limit(ApprovalRequest.code(arguments["command"], "bash", **options))
     return within_limit(ApprovalRequest.tool_call(tool, arguments, **options))
 
@@ -103,6 +109,30 @@ def decision(word: str, reason: str) -> dict[str, Any]:
     }
 
 
+def edit_told(event_name: str, arguments: Any) -> dict[str, Any]:
+    """Return what tells the model, after a call, with what a person had it run instead.
+
+    Args:
+        event_name: Of the event that says how the call ended.
+        arguments: What it was run with.
+    """
+    text = canonical_json(arguments)
+    shown = arguments if len(text) <= MAX_TOLD else f"{text[:MAX_TOLD]}… (more is left out)"
+    note = _binding.edited_note(shown)
+    return {"hookSpecificOutput": {"hookEventName": event_name, "additionalContext": note}}
+
+
+def check_numbers(arguments: Mapping[str, Any]) -> None:
+    """Refuse numbers that Claude Code, which is JavaScript, would read as others.
+
+    Raises:
+        Unaskable: There is one.
+    """
+    _binding.settled(
+        dict(arguments), lambda found: json.loads(canonical_json(found), parse_int=float)
+    )
+
+
 def _call(event: Any) -> tuple[str, Mapping[str, Any]]:
     if not isinstance(event, Mapping):
         raise Unreadable("The event is not a JSON object.")
@@ -112,14 +142,17 @@ def _call(event: Any) -> tuple[str, Mapping[str, Any]]:
     if not isinstance(tool, str) or not tool:
         raise Unreadable("The event names no tool.")
     if not isinstance(arguments, Mapping):
-        raise Unreadable("The event has no input for the tool.")
+        found = _binding.kind_of(arguments) if "tool_input" in event else "missing"
+        raise Unreadable(f"The tool's input is {found}, and a JSON object is taken.")
     return tool, arguments
 
 
 def _is_command(tool: str, arguments: Mapping[str, Any]) -> bool:
-    command = arguments.get("command")
-    whole = isinstance(command, str) and bool(command)
-    return tool == "Bash" and whole and set(arguments) <= _OF_A_COMMAND
+    command, limit = arguments.get("command"), arguments.get("timeout", 0)
+    said = arguments.get("description", "")
+    plain = isinstance(command, str) and bool(command) and set(arguments) <= _OF_A_COMMAND
+    shown = isinstance(said, str) and len(said) <= MAX_REASON and type(limit) is not bool
+    return tool == "Bash" and plain and shown and isinstance(limit, int | float)
 
 
 def _text(value: Any) -> str:

@@ -7,7 +7,6 @@ Claude Code's side of ``permission_prompt`` was checked against Claude Code 2.1.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,10 +17,11 @@ from approval_client._async_client import AsyncClient
 from approval_client._defaults import default_async_client
 from approval_client._errors import DashboardError, Unreachable
 from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending, sendable
-from approval_client._outcomes import Run
-from approval_client._refusals import for_model, refusal
+from approval_client._outcomes import Run, report_async
+from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable, for_model, refusal
 from approval_client.adapters import _core, claude_code
-from approval_client.wire import Kind, Status
+from approval_client.adapters._pauses import not_run
+from approval_client.wire import Kind, Status, canonical_json
 
 __all__ = ["INSTRUCTIONS", "TOOLS", "Desk", "Told"]
 
@@ -136,10 +136,12 @@ _TYPES: dict[str, Any] = {
     "number": int | float,
     "boolean": bool,
 }
+_NOT_TAKEN = "Claude Code does not take the changed call"
+_NOT_RUN = f"{NOT_AS_THEY_ARE} Nothing was run. Do not retry: stop and report it."
 _GONE = "The host stopped waiting."
 _DO = f"Do exactly this now, once, and then call {FINISH}."
 _WAIT_ON = f"Nothing was approved, so do not do it. Call {CHECK} with this id and digest."
-Approved = Callable[[str, ApprovalResponse], None]
+Approved = Callable[[str, ApprovalResponse, Mapping[str, Any] | None], None]
 
 
 class Wrong(ValueError):
@@ -155,8 +157,8 @@ class Told:
 
     @property
     def text(self) -> str:
-        """The object as JSON."""
-        return json.dumps(self.fields)
+        """The object as JSON, its numbers with the digits that people saw."""
+        return canonical_json(self.fields)
 
 
 class Desk:
@@ -168,7 +170,8 @@ class Desk:
         wait_s: How long a call waits at most, in seconds, before it says "pending".
         prompt_s: Within how many seconds ``permission_prompt`` answers, whatever happens.
         evidence: What is shown beside a call of a tool, by its name and arguments.
-        approved: Called with the ``tool_use_id`` of every call that is allowed.
+        approved: Called with the ``tool_use_id`` of every call that is allowed, the answer, and
+            the input if a person changed it.
     """
 
     def __init__(
@@ -293,6 +296,7 @@ class Desk:
 
     async def _prompt(self, arguments: dict[str, Any]) -> Told:
         tool, given = arguments["tool_name"], arguments["input"]
+        claude_code.check_numbers(given)
         event = {"hook_event_name": claude_code.EVENT, "tool_name": tool, "tool_input": given}
         event |= {"session_id": self._run_id, "tool_use_id": arguments.get("tool_use_id")}
         request = claude_code.to_request(
@@ -312,8 +316,13 @@ class Desk:
             return _denied(claude_code.late(self._prompt_s))
         if response.approved is not True:
             return _denied(for_model(response).reason)
-        self._approved(str(arguments.get("tool_use_id", "")), response)
-        return Told({"behavior": "allow", "updatedInput": _input(request, response, given)})
+        try:
+            changed = _changed(request, response, given)
+        except Unaskable:
+            await report_async(self._asking, response, not_run(_NOT_TAKEN))
+            return _denied(_NOT_RUN)
+        self._approved(str(arguments.get("tool_use_id", "")), response, changed)
+        return Told({"behavior": "allow", "updatedInput": given if changed is None else changed})
 
     @property
     def _asking(self) -> AsyncClient:
@@ -359,7 +368,7 @@ def _check_arguments(name: str, arguments: Mapping[str, Any]) -> None:
 
 
 def _refusal(error: Exception) -> ApprovalResponse:
-    if not isinstance(error, TypeError | ValueError):
+    if isinstance(error, Unaskable) or not isinstance(error, TypeError | ValueError):
         return refusal(error)
     told = (
         f"{error} Nothing was asked and nothing was approved. Correct the arguments and call it "
@@ -391,13 +400,18 @@ def _denied(message: str) -> Told:
     return Told({"behavior": "deny", "message": message})
 
 
-def _input(
+def _changed(
     request: ApprovalRequest, response: ApprovalResponse, given: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return what Claude Code runs: what was asked, or what a reviewer made of it."""
+) -> Mapping[str, Any] | None:
+    """Return what Claude Code runs instead, if a reviewer changed it.
+
+    Raises:
+        Unaskable: It would read a number of it as another one.
+    """
     if not response.edited:
-        return dict(given)
-    content = _core.plain(response.content)
+        return None
+    content = response.content
     if request.kind is Kind.CODE:
         return {**given, "command": content["code"]}
+    claude_code.check_numbers(content["arguments"])
     return dict(content["arguments"])
