@@ -27,7 +27,7 @@ _CAUSES = {
     "not_finite": "NaN, Infinity and numbers beyond the range of a double are not JSON",
     "nul_character": "a text holds a NUL character",
     "number_too_long": "a number has too many digits",
-    "too_deep": f"they are nested deeper than {MAX_DEPTH} levels",
+    "too_deep": f"something is nested deeper than {MAX_DEPTH} levels",
 }
 _MOST_NAMES = 40
 _SAYS_NOTHING = {"metadata", "ref", "config", "default", "expected"}

@@ -105,7 +105,7 @@ UNREADABLE = [
     ({"amount": float("inf")}, "NaN, Infinity and numbers beyond the range"),
     ('{"a": "\\ud800"}', "a text holds half of a surrogate pair"),
     ('{"a": "\\u0000"}', "a text holds a NUL character"),
-    ('{"a": ' + "[" * 40 + "]" * 40 + "}", "they are nested deeper than 32 levels"),
+    ('{"a": ' + "[" * 40 + "]" * 40 + "}", "something is nested deeper than 32 levels"),
     ('{"a": ' + "[" * 99_999, "nested deeper than 32 levels"),
     ('{"a": ' + "9" * 5000 + "}", "a number has too many digits"),
     ({"a": b"bytes"}, "The arguments are not JSON"),

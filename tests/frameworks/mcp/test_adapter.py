@@ -8,6 +8,7 @@ from mcp import Client
 
 from approval_client.adapters.mcp import Desk
 from approval_client.command.mcp_server import server
+from approval_client.wire import parse_json
 
 DEPLOY = {"kind": "code", "content": {"code": "deploy()", "language": "python"}}
 BASH = {"tool_name": "Bash", "input": {"command": "make", "timeout": 5}, "tool_use_id": "t1"}
@@ -144,6 +145,18 @@ async def test_an_edit_comes_back_as_the_content_to_do(host, gate):
 
     assert (told["approved"], told["edited"]) == (True, True)
     assert told["content"] == {"code": "deploy(dry=True)", "language": "python"}
+    assert told["next"].startswith("A person changed this before approving it.")
+    assert "not your own" in told["next"]
+
+
+async def test_an_edit_comes_back_with_the_digits_that_people_saw(host, gate):
+    gate.edit_next({"tool": "caput", "arguments": parse_json('{"x": 9007199254740993.0}')})
+    asks = {"kind": "tool_call", "content": {"tool": "caput", "arguments": {"x": 1}}}
+
+    async with Client(host.server) as client:
+        result = await client.call_tool("request_approval", asks | {"accepts_edits": True})
+
+    assert '"arguments":{"x":9007199254740993.0}' in result.content[0].text
 
 
 async def test_an_edit_that_nobody_asked_for_opens_nothing(host, gate):
@@ -202,7 +215,6 @@ async def test_the_same_after_a_no_has_the_same_run_and_content(host, gate):
     [
         {"kind": "dance"},
         {"content": "deploy()"},
-        {"content": {"code": "a\0b"}},
         {"time_limit_s": True},
         {"accepts_edits": "yes"},
         {"approved": True},

@@ -19,9 +19,9 @@ from approval_client._errors import DashboardError, Unreachable
 from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending, sendable
 from approval_client._outcomes import Run, report_async
 from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable, for_model, refusal
-from approval_client.adapters import _core, claude_code
+from approval_client.adapters import _binding, _core, claude_code
 from approval_client.adapters._pauses import not_run
-from approval_client.wire import Kind, Status, canonical_json
+from approval_client.wire import JsonError, Kind, Status, canonical_json
 
 __all__ = ["INSTRUCTIONS", "TOOLS", "Desk", "Told"]
 
@@ -140,6 +140,10 @@ _NOT_TAKEN = "Claude Code does not take the changed call"
 _NOT_RUN = f"{NOT_AS_THEY_ARE} Nothing was run. Do not retry: stop and report it."
 _GONE = "The host stopped waiting."
 _DO = f"Do exactly this now, once, and then call {FINISH}."
+_DO_CHANGED = (
+    "A person changed this before approving it. Do exactly what stands in content, now and once, "
+    f"and not your own, neither now nor later. Then call {FINISH}."
+)
 _WAIT_ON = f"Nothing was approved, so do not do it. Call {CHECK} with this id and digest."
 Approved = Callable[[str, ApprovalResponse, Mapping[str, Any] | None], None]
 
@@ -359,12 +363,22 @@ def _check_arguments(name: str, arguments: Mapping[str, Any]) -> None:
     missing = sorted(tool.needed.keys() - arguments.keys())
     if missing or (arguments.keys() - known.keys() and name != PROMPT):
         raise Wrong(f"{name} takes {', '.join(known)}, and needs {', '.join(tool.needed)}.")
-    for argument in arguments.keys() & known.keys():
-        kind, value = known[argument]["type"], arguments[argument]
-        strange = isinstance(value, bool) and kind != "boolean"  # which Python calls an int
-        if strange or not isinstance(value, _TYPES[kind]):
-            instead = " It was a text: pass the value itself." if isinstance(value, str) else ""
-            raise Wrong(f"{argument} must be of type {kind}.{instead}")
+    for argument in known.keys() & arguments.keys():
+        _check_argument(argument, arguments[argument], known[argument])
+
+
+def _check_argument(name: str, value: Any, schema: Mapping[str, Any]) -> None:
+    kind = schema["type"]
+    strange = isinstance(value, bool) and kind != "boolean"  # which Python calls an int
+    if strange or not isinstance(value, _TYPES[kind]):
+        instead = f" It was {_binding.kind_of(value)}: pass the value itself."
+        raise Wrong(f"{name} must be of type {kind}.{instead}")
+    if value not in schema.get("enum", (value,)):
+        raise Wrong(f"{name} must be one of {', '.join(schema['enum'])}.")
+    try:
+        canonical_json({name: value})
+    except JsonError as error:
+        raise _binding.unreadable(error, name) from None
 
 
 def _refusal(error: Exception) -> ApprovalResponse:
@@ -382,8 +396,8 @@ def _fields(response: ApprovalResponse) -> dict[str, Any]:
     for name in ("id", "digest", "reason", "decided_by", "review_url"):
         found |= {name: value} if (value := getattr(response, name)) else {}
     if response.approved is True:
-        found |= {"next": _DO, "edited": response.edited}
-        found |= {"content": _core.plain(response.content)} if response.edited else {}
+        found |= {"next": _DO_CHANGED if response.edited else _DO, "edited": response.edited}
+        found |= {} if response.content is None else {"content": response.content}
     return found
 
 
