@@ -244,11 +244,15 @@ def as_json(values: Mapping[str, Any]) -> Values:
         shown = {name: _json(value) for name, value in values.items()}
         canonical_json(shown)
     except Exception as error:  # noqa: BLE001 - an object of the author's may raise anything
-        cause = _CAUSES.get(getattr(error, "code", ""), _short(error))
         raise Unaskable(
-            f"The arguments cannot be shown to whoever approves them: {cause}."
+            f"The arguments cannot be shown to whoever approves them: {cause(error)}."
         ) from None
     return shown
+
+
+def cause(error: Exception) -> str:
+    """Return why something is not JSON, as part of a sentence."""
+    return _CAUSES.get(getattr(error, "code", ""), _short(error))
 
 
 def _json(value: Any) -> Any:  # noqa: PLR0911 - one for each kind of value

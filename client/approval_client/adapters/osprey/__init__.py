@@ -65,7 +65,8 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
         Undecided: Nobody decided within ``wait_s``. The question stays on the desk.
         Unfinished: A node is left unfinished, and nothing is pending.
         DashboardError: It was neither approved nor rejected. The graph stays interrupted.
-        ValueError: The interrupt is none of Osprey's, or several are pending at once.
+        ValueError: The interrupt is none of Osprey's, what would run cannot be shown, or several
+            are pending at once.
     """
     return drive(graph, config, resuming(_desk(checked(config), **options)))
 

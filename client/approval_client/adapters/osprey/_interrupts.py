@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from approval_client._models import ApprovalRequest
-from approval_client.adapters import _core
+from approval_client._models import ApprovalRequest, sendable
+from approval_client.adapters import _binding, _core
+from approval_client.wire import JsonError, canonical_json
 
 PLAN, STEP = "orchestrator_plan", "reactive_orchestrator_step"
 CODE, WRITE = "python_executor", "channel_write"
@@ -25,8 +27,7 @@ def to_request(value: Any, edits: Collection[str] = ()) -> ApprovalRequest:
             for plans and memory, and never for code and channel writes.
 
     Raises:
-        ValueError: It is not an interrupt of Osprey.
-        TypeError: What would run is not JSON.
+        ValueError: It is not an interrupt of Osprey, or what would run cannot be shown.
     """
     payload = payload_of(value)
     approval_type = payload["approval_type"]
@@ -35,9 +36,15 @@ def to_request(value: Any, edits: Collection[str] = ()) -> ApprovalRequest:
         make = _memory
     try:
         request = make(payload)
+        request.body()
     except KeyError as error:
         raise ValueError(
             f"The interrupt {approval_type!r:.80} has no {error}. Nobody was asked."
+        ) from None
+    except (JsonError, TypeError, RecursionError) as error:
+        raise ValueError(
+            f"The interrupt {approval_type!r:.80} cannot be shown: {_binding.cause(error)}. "
+            "Nobody was asked and nothing was run. JSON is taken."
         ) from None
     takes = make in (_memory, _plan) or (make in (_code, _writes) and approval_type in edits)
     return _core.fitting(replace(request, accepts_edits=takes))
@@ -67,9 +74,10 @@ def with_notebook(
     named, folder = payload.get("notebook_path"), below or payload.get("execution_folder_path")
     if not named:
         return request
-    path = Path(str(named)).resolve()
-    if folder and path.suffix == ".ipynb" and path.is_relative_to(Path(str(folder)).resolve()):
-        return replace(request, notebook=path)
+    with suppress(OSError, ValueError, RuntimeError):  # it is no path, or goes round in circles
+        path = Path(str(named)).resolve()
+        if folder and path.suffix == ".ipynb" and path.is_relative_to(Path(str(folder)).resolve()):
+            return replace(request, notebook=path)
     why = "Not sent: it is not an .ipynb file in an allowed folder."
     return replace(request, evidence={**request.evidence, "notebook": why})
 
@@ -117,7 +125,13 @@ def _memory(payload: Payload) -> ApprovalRequest:
     names = ("operation_type", "user_id", "content", "existing_memory")
     operation, user_id, content, existing = (payload[name] for name in names)
     about = _about(payload, set(names))
-    return ApprovalRequest.memory(operation, user_id, content, existing or None, **about)
+    if isinstance(operation, str) and payload["approval_type"] != f"memory_{operation}":
+        raise ValueError(
+            f"The interrupt {payload['approval_type']!r:.80} has the operation {operation!r:.80}, "
+            "which is another one. Nobody was asked."
+        )
+    known = None if existing == "" else existing
+    return ApprovalRequest.memory(operation, user_id, content, known, **about)
 
 
 def _writes(payload: Payload) -> ApprovalRequest:
@@ -128,6 +142,7 @@ def _writes(payload: Payload) -> ApprovalRequest:
 
 def _call(payload: Payload) -> ApprovalRequest:
     arguments = {name: value for name, value in payload.items() if name != "approval_type"}
+    _check(arguments, arguments)
     return ApprovalRequest.tool_call(payload["approval_type"], arguments)
 
 
@@ -140,7 +155,28 @@ _KINDS = {
 
 
 def _about(payload: Payload, content: set[str]) -> dict[str, Any]:
+    _check(payload, sorted(content))
     left_out = content | {"approval_type", "step_objective"}
     found = {name: value for name, value in payload.items() if name not in left_out}
-    objective = str(payload.get("step_objective") or "")[: _core.MAX_TEXT]
-    return {"objective": objective, "evidence": _core.evidence(found)}
+    plan = payload.get("execution_plan")
+    if isinstance(plan, Mapping) and (rest := {k: plan[k] for k in plan if k != "steps"}):
+        found["execution_plan"] = rest  # Osprey goes by the steps alone
+    objective = str(payload.get("step_objective") or "")
+    said = sendable({"objective": objective})["objective"][: _core.MAX_TEXT]
+    return {"objective": said, "evidence": _core.evidence(found)}
+
+
+def _check(payload: Mapping[Any, Any], names: Iterable[Any]) -> None:
+    """Refuse what would run if it cannot be shown.
+
+    Raises:
+        ValueError: It is not JSON.
+    """
+    for name in names:
+        try:
+            canonical_json({name: payload[name]})
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ValueError(
+                f"{name!r:.80} of the interrupt cannot be shown: {_binding.cause(error)}. Nobody "
+                "was asked and nothing was run. JSON is taken."
+            ) from None

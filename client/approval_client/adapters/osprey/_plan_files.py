@@ -86,11 +86,11 @@ def _holds(payload: Mapping[str, Any], steps: Any) -> None:
 def _read_by_osprey(payload: Mapping[str, Any]) -> Path | None:
     file = payload.get("plan_file_path")
     found = [folder / name for name in (MODIFIED, PENDING) for folder in _folders(payload)]
-    found += [Path(file)] if file else []
+    found += [Path(str(file))] if file else []
     return next((path for path in found if path.exists()), None)
 
 
 def _folders(payload: Mapping[str, Any]) -> list[Path]:
     folder, file = payload.get("pending_plans_dir"), payload.get("plan_file_path")
-    found = [Path(folder)] if folder else []
-    return [*found, Path(file).parent] if file else found
+    found = [Path(str(folder))] if folder else []
+    return [*found, Path(str(file)).parent] if file else found
