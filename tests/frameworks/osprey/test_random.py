@@ -24,7 +24,7 @@ PARTS = {
     "orchestrator_plan": {"execution_plan": st.fixed_dictionaries({"steps": STEPS}) | STEPS},
     "memory_save": {
         "operation_type": st.sampled_from(["save", "save", "save", "delete"]),
-        "user_id": TEXTS,
+        "user_id": st.sampled_from(["alice", "bob", "é"]),
         "content": TEXTS,
         "existing_memory": st.none() | TEXTS,
     },
@@ -36,7 +36,7 @@ SPOILT = ODD | st.sampled_from([math.nan, {"a": math.inf}, "\0", b"x", [], "", F
 
 @st.composite
 def payloads(draw):
-    kind = draw(st.sampled_from(sorted(PARTS)))
+    kind = draw(st.sampled_from(sorted([*PARTS, "memory_save", "python_executor"])))
     found = {name: draw(values) for name, values in PARTS[kind].items()}
     how = draw(st.sampled_from(["good", "good", "good", "odd", "left out", "extra"]))
     name = draw(st.sampled_from(sorted(found)))
