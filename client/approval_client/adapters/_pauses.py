@@ -225,6 +225,14 @@ def ours(error: BaseException) -> DashboardError | None:
     return found
 
 
+def called_again(tool: str) -> str:
+    """Say why a framework may not make a call of ``tool`` once more."""
+    return (
+        f"{tool!r:.80} was called with this approval before, and an approval works once. It was "
+        "not called again."
+    )
+
+
 def not_run(why: str) -> dict[str, Any]:
     """Say that something was approved and started, and then was not run."""
     return Run().told(exit_code=1, error=f"It was not run: {why}.")

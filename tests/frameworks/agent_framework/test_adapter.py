@@ -9,13 +9,14 @@ import pytest
 from agent_framework import (
     AgentSession,
     Content,
+    FunctionMiddleware,
     FunctionTool,
     Message,
     ToolApprovalMiddleware,
     tool,
 )
 
-from approval_client import DigestMismatch, Expired, OnHold, TooLate, Unreachable
+from approval_client import AlreadyUsed, DigestMismatch, Expired, OnHold, TooLate, Unreachable
 from approval_client.adapters.agent_framework import Undecided, run_with_approvals
 from tests.frameworks.agent_framework.kit import OLD, Accounts, Model, asked, call, deletions
 
@@ -582,3 +583,20 @@ async def test_no_edit_is_offered_because_the_framework_runs_its_own_copy(gate):
     await Accounts().run(gate)
 
     assert gate.requests()[0].get("accepts_edits", False) is False
+
+
+class Twice(FunctionMiddleware):
+    """Makes each call once more, as a retry does."""
+
+    async def process(self, _, call_next):
+        await call_next()
+        await call_next()
+
+
+async def test_a_middleware_that_calls_again_runs_it_once_for_one_approval(gate):
+    gate.approve_next()
+    accounts = Accounts(middleware=[Twice()])
+
+    with pytest.raises(AlreadyUsed):
+        await accounts.run(gate)
+    assert (accounts.deleted, gate.started()) == (["1"], 1)

@@ -4,12 +4,13 @@ import asyncio
 
 import pytest
 from pydantic_ai import Agent, ApprovalRequired, CallDeferred, RunContext
+from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import UnexpectedModelBehavior, UsageLimitExceeded
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 from pydantic_ai.usage import UsageLimits
 
-from approval_client import DigestMismatch
+from approval_client import AlreadyUsed, DigestMismatch
 from approval_client.adapters.pydantic_ai import (
     Undecided,
     run_with_approvals,
@@ -256,3 +257,21 @@ async def test_usage_limits_are_of_the_whole_run_however_often_it_pauses(gate):
         await magnet.told(gate, usage_limits=UsageLimits(request_limit=2))
 
     assert magnet.calls == [1, 2]
+
+
+class Twice(AbstractCapability):
+    """Makes each call once more, as a retry does."""
+
+    async def wrap_tool_execute(self, _, *, args, handler, **__):
+        await handler(args)
+        return await handler(args)
+
+
+@pytest.mark.parametrize("where", ["agent", "run"])
+async def test_a_capability_that_calls_again_runs_it_once_for_one_approval(gate, where):
+    gate.approve_next()
+    magnet = Magnet(**({"capabilities": [Twice()]} if where == "agent" else {}))
+
+    with pytest.raises(AlreadyUsed):
+        await magnet.run(gate, **({"capabilities": [Twice()]} if where == "run" else {}))
+    assert (magnet.calls, gate.started()) == ([3], 1)

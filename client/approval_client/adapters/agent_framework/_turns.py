@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from approval_client._errors import DigestMismatch, TooLate
+from approval_client._errors import AlreadyUsed, DigestMismatch, TooLate
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run, report_async
 from approval_client._refusals import for_model, refusal
 from approval_client.adapters import _core
 from approval_client.adapters._pauses import (
     Asker,
+    called_again,
     every,
     give_up,
     in_time,
@@ -46,6 +47,7 @@ class Turn:
         run_id: Groups its questions; the same in every process.
         starts_late: Its run now starts each call right before it is made; else all before that.
         answers: By the framework's ids of what was asked; those that are not settled yet.
+        called: Those ids whose calls were made.
         names: Those ids, by the ids that the model's provider has given the calls.
         holders: Agents, workflows and options that have the tools.
         seen: The tools that models of this turn may call, by name.
@@ -56,6 +58,7 @@ class Turn:
     time_limit_s: int | None = None
     starts_late: bool = False
     answers: dict[str, ApprovalResponse] = field(default_factory=dict)
+    called: set[str] = field(default_factory=set)
     names: dict[str, str] = field(default_factory=dict)
     holders: tuple[Any, ...] = ()
     seen: dict[str, Any] = field(default_factory=dict)
@@ -129,10 +132,13 @@ class Turn:
         """Use the approval of a call that is about to be made, if this asked about it.
 
         Raises:
-            DashboardError: It cannot be used, or is about another call.
+            DashboardError: It cannot be used, was used, or is about another call.
         """
         name = str(getattr(approval, "id", ""))
         if self.approved(name, getattr(approval, "function_call", None), tool):
+            if name in self.called:  # a middleware of the host's makes the call once more, for one
+                raise AlreadyUsed(called_again(tool.name), self.answers[name])
+            self.called.add(name)
             await self.start([name])
 
     async def going(self, go: Callable[[], Awaitable[T]]) -> T:

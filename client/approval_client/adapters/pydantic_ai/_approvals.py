@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from approval_client._async_client import AsyncClient
-from approval_client._errors import DigestMismatch
+from approval_client._errors import AlreadyUsed, DigestMismatch
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._refusals import Unaskable, for_model, refusal
 from approval_client._telling import Listener
@@ -19,6 +19,7 @@ from approval_client.adapters import _binding, _core
 from approval_client.adapters._ends import Ends
 from approval_client.adapters._pauses import (
     Asker,
+    called_again,
     check_watched,
     every,
     give_up,
@@ -82,7 +83,8 @@ class Approvals:
         They use an approval right before its call is made, so ``ask_pending`` wants them taken.
         """
         self._is_watching = True
-        capabilities = [_watch(self._agent, self._ends), *(given.get("capabilities") or ())]
+        # The last is the nearest to the call, so that nothing makes a call again behind it.
+        capabilities = [*(given.get("capabilities") or ()), _watch(self._agent, self._ends)]
         return {**given, **_deferring(self._agent, given), "capabilities": capabilities}
 
     async def ask_pending(self, pause: Any) -> dict[str, Any] | None:
@@ -302,9 +304,11 @@ def _watch(agent: Any, ends: Ends) -> Any:
         async def wrap_tool_execute(
             self, ctx: Any, *, call: Any, args: Any, handler: Callable[[Any], Any], **_: Any
         ) -> Any:
-            answer = ends.open.pop(call.tool_call_id, None) if ctx.tool_call_approved else None
-            if answer is None:
+            if not ctx.tool_call_approved:
                 return await handler(args)
+            answer = ends.open.pop(call.tool_call_id, None)
+            if answer is None:  # a capability of the host's makes the call once more, for one
+                raise AlreadyUsed(called_again(call.tool_name))
             if not answer.edited:
                 await _still_approved(agent, ends, call, answer)
             approved = await ends.client.start(answer)
