@@ -10,7 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
 
-_WEB = Path(__file__).parent / "web"
+_DRAW = [Path(__file__).parent / room for room in ("web", "notifications")]
 _RENDERED = re.compile(r'"([\w./-]+\.html)"')
 _INCLUDED = re.compile(r"""{%\s*(?:extends|include)\s+["']([^"']+)["']""")
 _LINKED = re.compile(r"""{%\s*static\s+["']([^"']+)["']""")
@@ -40,7 +40,7 @@ def uncollected() -> list[str]:
 def named() -> list[str]:
     """Return every template and static file that code, or another one, names."""
     templates, static = settings.PAGES_DIR / "templates", settings.PAGES_DIR / "static"
-    found = {f"templates/{name}" for name in _in(_WEB, "*.py", _RENDERED)}
+    found = {f"templates/{name}" for room in _DRAW for name in _in(room, "*.py", _RENDERED)}
     found |= {f"templates/{name}" for name in _in(templates, "*.html", _INCLUDED)}
     found |= {f"static/{name}" for name in _in(templates, "*.html", _LINKED)}
     found |= {f"static/js/{name}" for name in _in(static / "js", "*.js", _IMPORTED)}

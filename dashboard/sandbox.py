@@ -93,7 +93,7 @@ class _Worker:
                 stdin=theirs.fileno(),
                 stdout=theirs.fileno(),
                 stderr=subprocess.DEVNULL,
-                env=_environment(),
+                env=clean_environment(),
                 start_new_session=True,  # the terminal's Ctrl-C is not for it
             )
 
@@ -238,7 +238,8 @@ class _Pool:
             self.workers.discard(worker)
 
 
-def _environment() -> dict[str, str]:
+def clean_environment() -> dict[str, str]:
+    """Return what a child process may know of our environment: no secret and no proxy."""
     kept = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     ours = str(Path(__file__).resolve().parents[1])
     return kept | {"PYTHONPATH": os.pathsep.join(filter(None, [ours, os.getenv("PYTHONPATH")]))}

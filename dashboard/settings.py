@@ -8,7 +8,8 @@ import sqlite3
 import sys
 from ipaddress import ip_network
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -60,6 +61,35 @@ def networks(name: str, texts: list[str]) -> list[str]:
             ) from None
     return texts
 
+
+def mailer(url: str) -> dict[str, Any]:
+    """Read the address of a mail server, as Django's mail backends want it."""
+    scheme, path = urlsplit(url).scheme, urlsplit(url).path
+    try:
+        read = environ.Env.email_url_config(url)
+    except (ImproperlyConfigured, ValueError):
+        scheme = ""
+    if scheme not in {*_MAIL_PORTS, "consolemail"} and not (scheme == "filemail" and path):
+        raise ImproperlyConfigured(  # what was set is not repeated: it may hold a password
+            "EMAIL_URL names no mail server that this program knows. Set "
+            "smtp+tls://USER:PASSWORD@HOST:587 (STARTTLS), smtp+ssl://USER:PASSWORD@HOST:465, "
+            "smtp://HOST:25, filemail:///FOLDER or consolemail://, or unset it."
+        )
+    options: dict[str, Any] = {"file_path": unquote(path)} if scheme == "filemail" else {}
+    if scheme in _MAIL_PORTS:
+        options = {
+            "host": read["EMAIL_HOST"] or "localhost",
+            "port": read["EMAIL_PORT"] or _MAIL_PORTS[scheme],
+            "username": read["EMAIL_HOST_USER"] or "",
+            "password": read["EMAIL_HOST_PASSWORD"] or "",
+            "use_tls": scheme == "smtp+tls",
+            "use_ssl": scheme == "smtp+ssl",
+            "timeout": 10,  # without one, a server that hangs would hold a thread for ever
+        }
+    return {"BACKEND": read["EMAIL_BACKEND"], "OPTIONS": options}
+
+
+_MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 IS_CHECKOUT = all((BASE_DIR / name).is_file() for name in ("manage.py", "pyproject.toml"))
@@ -262,6 +292,13 @@ WAITS_PER_TOKEN = whole_number("WAITS_PER_TOKEN", 100, least=1)
 WAITS_PER_PROCESS = whole_number("WAITS_PER_PROCESS", 5000, least=1)
 
 # --- what is told to other machines -------------------------------------------------------------
+
+# The mail server, in the form of Django 6.1; without one no mail is sent.
+_email_url = env.str("EMAIL_URL", default="")
+MAILERS = {"default": mailer(_email_url)} if _email_url else {}
+DEFAULT_FROM_EMAIL = env.str(
+    "DEFAULT_FROM_EMAIL", default=f"approvals@{_public.hostname or 'localhost'}"
+)
 
 # Besides the public internet: networks that webhooks may be sent to. Plain http is for loopback.
 WEBHOOK_NETWORKS = networks("WEBHOOK_NETWORKS", env.list("WEBHOOK_NETWORKS", default=[]))

@@ -16,8 +16,11 @@ from dashboard.accounts.models import Agent, AgentToken
 from dashboard.accounts.services.agents import create_agent
 from dashboard.accounts.services.people import OPERATOR
 from dashboard.approvals.services import revoke_token
+from dashboard.notifications.queries import house_channels
+from dashboard.notifications.services import Wish, add_channel
 
 DEMO_AGENT = "demo-agent"
+DEMO_CHANNEL = "Demo mail"
 LIFE = timedelta(days=1)
 ENDS_WITHIN_S = 10
 
@@ -33,6 +36,25 @@ def issue_demo_token() -> tuple[AgentToken, str]:
     for earlier in AgentToken.objects.filter(agent=agent, revoked_at=None):
         revoke_token(earlier, by=OPERATOR)
     return tokens.issue(agent, by=OPERATOR, life=LIFE)
+
+
+def demo_channel() -> str:
+    """Have people told by mail that is written to files, where no mail server is set.
+
+    Returns:
+        The folder of the files; empty if mail is sent.
+    """
+    if "default" in settings.MAILERS:
+        return ""
+    folder = str(settings.DATA_DIR / "mail")
+    settings.MAILERS = {"default": {"BACKEND": _FILES, "OPTIONS": {"file_path": folder}}}
+    if not house_channels().exists():
+        wish = Wish(name=DEMO_CHANNEL, address="reviewers@example.org")
+        add_channel(kind="email", wish=wish, by=None, auth="")
+    return folder
+
+
+_FILES = "django.core.mail.backends.filebased.EmailBackend"
 
 
 @contextmanager

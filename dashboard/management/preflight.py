@@ -201,6 +201,8 @@ OURS = frozenset(
         "DASHBOARD_DATA_DIR",
         "DATABASE_URL",
         "DEBUG",
+        "DEFAULT_FROM_EMAIL",
+        "EMAIL_URL",
         "KIB_PER_MINUTE",
         "NOTEBOOK_MIB_PER_AGENT",
         "PENDING_PER_TOKEN",

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import socket
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import ip_address
 
 import httpx2
 from django.conf import settings
 
 from dashboard.notifications.errors import AddressRefused
+from dashboard.notifications.networks import PLAIN, IPAddress, check_reachable
 
 LONGEST_URL = 500
-_NAT64 = IPv6Network("64:ff9b::/96")  # the last 32 bits are the IPv4 address that is meant
-_NOT_PUBLIC = (
-    IPv4Network("192.88.99.0/24"),  # relays of 6to4
-    IPv6Network("fec0::/10"),  # site-local, from before fc00::/7
-    IPv6Network("3fff::/20"),  # for documents
-)
-"""What Python 3.11 takes for public all the same."""
 _PORTS = {"https": 443, "http": 80}
 _LAST_PORT = 65_535
-IPAddress = IPv4Address | IPv6Address
 
 
 def checked_url(text: str) -> httpx2.URL:
@@ -49,7 +41,7 @@ def checked_url(text: str) -> httpx2.URL:
         literal = ip_address("127.0.0.1" if url.host == "localhost" else url.host)
     except ValueError:  # a name, which is looked up at each call
         if url.scheme == "http":
-            raise AddressRefused(_PLAIN) from None
+            raise AddressRefused(PLAIN) from None
     else:
         check_address(literal, url.scheme)
     return url
@@ -68,17 +60,7 @@ def check_address(address: IPAddress, scheme: str) -> None:
         AddressRefused: It is not of the public internet and no setting allows it, or the scheme
             is plain http and it is another machine's.
     """
-    meant = _meant(address)
-    if scheme == "http" and not meant.is_loopback:
-        raise AddressRefused(_PLAIN)
-    networks = [ipaddress.ip_network(text) for text in settings.WEBHOOK_NETWORKS]
-    if any(meant in network for network in networks if network.version == meant.version):
-        return
-    if not _is_public(meant):
-        raise AddressRefused(
-            f"{address} is not on the public internet. Nothing is sent there unless "
-            "WEBHOOK_NETWORKS names its network."
-        )
+    check_reachable(address, scheme, settings.WEBHOOK_NETWORKS)
 
 
 async def resolved(url: httpx2.URL) -> list[IPAddress]:
@@ -97,23 +79,3 @@ async def resolved(url: httpx2.URL) -> list[IPAddress]:
     for address in addresses:
         check_address(address, url.scheme)
     return addresses
-
-
-_PLAIN = "Plain http is allowed for this machine only. Use https."
-
-
-def _meant(address: IPAddress) -> IPAddress:
-    """Return the IPv4 address that stands in an IPv6 one, where there is one."""
-    if isinstance(address, IPv4Address):
-        return address
-    if address in _NAT64:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address
-
-
-def _is_public(address: IPAddress) -> bool:
-    # Tunnels hold an IPv4 address that nobody here can judge.
-    tunnel = isinstance(address, IPv6Address) and (address.sixtofour or address.teredo)
-    special = address.is_multicast or address.is_reserved or address.is_unspecified
-    missed = any(address in network for network in _NOT_PUBLIC)
-    return address.is_global and not special and not tunnel and not missed

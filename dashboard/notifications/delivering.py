@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from dashboard.notifications.sending import Sent, send
-from dashboard.notifications.services import outbox, telling
+from dashboard.notifications.services import outbox, reading, telling
 
 MOST_AT_ONCE = 20
 
@@ -40,7 +40,7 @@ def _note_decided() -> None:
 
 
 def _note_told() -> None:
-    telling.queue_notices()
+    reading.queue_notices()
     telling.drop_what_is_over()
 
 
@@ -52,7 +52,7 @@ AGENTS = Source(_note_decided, outbox.webhooks_with_due, outbox.begin, _call_bac
 PEOPLE = Source(
     _note_told,
     telling.channels_with_due,
-    telling.begin_telling,
+    telling.Turns().begin,
     telling.send_telling,
     telling.settle_telling,
 )

@@ -12,10 +12,10 @@ class AddressRefused(WebhookError):
 
 
 class NotAllowed(WebhookError):
-    """The person is not an admin."""
+    """The person has not the role for it."""
 
-    def __init__(self) -> None:
-        super().__init__("Only admins can do this. Nothing was changed.")
+    def __init__(self, said: str = "Only admins can do this. Nothing was changed.") -> None:
+        super().__init__(said)
 
 
 class NotFound(WebhookError):
@@ -31,6 +31,10 @@ class NotSent(WebhookError):
 
 class ChannelRefused(WebhookError):
     """A channel cannot be as somebody wants it."""
+
+
+class CodeRefused(WebhookError):
+    """What somebody entered does not prove that an address is theirs."""
 
 
 class SecretLost(WebhookError):

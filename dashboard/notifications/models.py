@@ -25,6 +25,8 @@ class Signing(models.Model):
     earlier_salt = models.CharField(max_length=64, blank=True)
     earlier_fingerprint = models.CharField(max_length=16, blank=True)
     earlier_until = models.DateTimeField(null=True)
+    # Whoever it is asked to be left alone until then.
+    rests_until = models.DateTimeField(null=True)
 
     class Meta:
         abstract = True
@@ -110,15 +112,42 @@ class Event(models.TextChoices):
     UNSEEN = "approval.expired_unseen"
     HELD = "hold.placed"
     LIFTED = "hold.lifted"
+    ASSIGNED = "approval.assigned"
+    TEST = "channel.test"
+    CODE = "channel.code"
+
+
+HOUSE_EVENTS = (
+    Event.ASKS,
+    Event.HALF,
+    Event.LAST_MINUTE,
+    Event.UNSEEN,
+    Event.HELD,
+    Event.LIFTED,
+)
+"""What a channel of the house may be told of."""
+_OF_ONE_ENTRY = (Event.HELD, Event.LIFTED, Event.ASSIGNED)
+"""What is told once for each entry of the log, and the rest once for each request."""
+
+
+class Choice(models.TextChoices):
+    """What a person wants to be told of. ``ASSIGNED`` unless they say otherwise."""
+
+    ASSIGNED = "assigned"
+    HIGH = "high"
+    ALL = "all"
 
 
 class Channel(Signing):
-    """Where the house is told that people have to decide. Admins say so.
+    """Where the house is told that people have to decide, as admins say; or where one person is.
 
     Of one that is paused, nothing is made; on again, it begins with what happens from then on.
     """
 
-    name = models.CharField(max_length=100, unique=True)
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="channels"
+    )  # whose it is; nobody's: the house's
+    name = models.CharField(max_length=100, blank=True)  # of the house's
     kind = models.CharField(max_length=20)  # a name in ``channels.KINDS``
     address = models.CharField(max_length=500)  # as its kind reads it
     # JSON lists of names. No groups: of whatever waits for anybody.
@@ -128,20 +157,44 @@ class Channel(Signing):
     is_active = models.BooleanField(default=True)
     after = models.BigIntegerField()  # entries of the log up to this one are not told
     failures = models.PositiveIntegerField(default=0)  # attempts since one was taken
-    changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    # Several requests are told in one message until then, so that a flood is not one of messages.
+    quiet_until = models.DateTimeField(null=True)
+    # Of a person's: what they chose, and when they proved that the address is theirs. Until then
+    # nothing but the code that proves it is sent there.
+    choice = models.CharField(max_length=10, choices=Choice.choices, blank=True, db_default="")
+    confirmed_at = models.DateTimeField(null=True)
+    code_made_at = models.DateTimeField(null=True)
+    code_tries = models.PositiveSmallIntegerField(db_default=0, default=0)
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )  # nobody: the operator
     changed_at = models.DateTimeField()
 
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["name"], condition=Q(person=None), name="channel_name_unique_of_the_house"
+            ),
+            models.UniqueConstraint(
+                fields=["person", "kind", "address"],
+                condition=Q(person__isnull=False),
+                name="channel_once_for_each_person",
+            ),
+        ]
+
     def __str__(self) -> str:
-        return self.name
+        return self.name or f"{self.kind} of {self.person}"
 
 
 class Message(Attempted):
-    """One message for one channel: about a request, or about a hold."""
+    """One message for one channel: about a request, about a hold, or to try the channel."""
 
-    channel = models.ForeignKey(Channel, models.PROTECT, related_name="messages")
+    channel = models.ForeignKey(Channel, models.CASCADE, related_name="messages")
     approval = models.ForeignKey(ApprovalRequest, models.PROTECT, null=True, related_name="+")
     event = models.CharField(max_length=30, choices=Event.choices)
     seq = models.BigIntegerField()  # of the entry in the log that it was made of
+    # Told in one message with others that have the same: the id of the first of them.
+    batch = models.UUIDField(null=True)
 
     class Meta:
         ordering = ["-made_at"]
@@ -157,12 +210,14 @@ class Message(Attempted):
         ]
         constraints = [
             models.UniqueConstraint(
-                fields=["channel", "approval", "event"], name="message_once_of_a_request"
+                fields=["channel", "approval", "event"],
+                condition=~Q(event__in=_OF_ONE_ENTRY),
+                name="message_once_of_a_request",
             ),
             models.UniqueConstraint(
                 fields=["channel", "seq"],
-                condition=Q(approval=None),
-                name="message_once_of_a_hold",
+                condition=Q(event__in=_OF_ONE_ENTRY),
+                name="message_once_of_an_entry",
             ),
             models.CheckConstraint(
                 condition=Q(state__in=State.values), name="message_state_known"

@@ -6,31 +6,43 @@ opens a page that asks for a sign-in, and a GET of it changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.conf import settings
+
+from dashboard.inspection.findings import Severity
 from dashboard.notifications.models import Event
+
+MOST_LISTED = 10
+"""Of the requests of one message, so many have a line; the queue has them all."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Notice:
-    """One message, before its channel gives it a form.
+    """What one message is about, before its channel gives it a form.
 
     Attributes:
-        kind: Of the request, such as ``"tool_call"``; empty if this is about a hold, as are the
+        at: When it happened.
+        now: When this is sent.
+        kind: Of the request, such as ``"tool_call"``; empty if this is not about one, as are the
             others then.
         severity: The gravest finding; ``"high"`` where the inspection is missing or not finished.
+        code: What proves that an address is a person's.
     """
 
     event: Event
     at: datetime
+    now: datetime
     url: str
     id: str = ""
     kind: str = ""
     agent: str = ""
     severity: str = ""
     expires_at: datetime | None = None
+    code: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the body of a signed webhook."""
@@ -41,7 +53,88 @@ class Notice:
         data["url"] = self.url
         return {"type": str(self.event), "timestamp": moment(self.at), "data": data}
 
+    @property
+    def what(self) -> str:
+        """The request in words, such as ``"Tool call of beamline"``."""
+        return f"{self.kind.replace('_', ' ').capitalize()} of {self.agent}"
+
 
 def moment(at: datetime) -> str:
     """Return a moment as our JSON has it."""
     return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def rank(severity: str) -> int:
+    """Return how grave a notice is, from -1 where nothing was found."""
+    return Severity(severity).rank if severity else -1
+
+
+def gravest(notices: Sequence[Notice]) -> str:
+    """Return the gravest severity of several notices; empty if nothing was found in any."""
+    return max((one.severity for one in notices), key=rank)
+
+
+def title(notices: Sequence[Notice]) -> str:
+    """Say in one line what a message is about."""
+    if len(notices) > 1:
+        grave = gravest(notices)
+        worst = f", the gravest is {grave}" if grave else ""
+        return f"{len(notices)} requests need people{worst}"
+    [one] = notices
+    return _TITLES[one.event].format(one=one, code=one.code)
+
+
+def sentences(notice: Notice) -> list[str]:
+    """Say what is to be known of one request, or of what else a message is about."""
+    if not notice.id:
+        return [_ELSE[notice.event]]
+    said = [f"{notice.what}."]
+    if notice.severity:
+        said.append(f"Severity: {notice.severity}.")
+    if notice.event == Event.UNSEEN:
+        said.append("Nobody opened it, and its time is over. The agent was told that it expired.")
+    elif notice.expires_at is not None:
+        until = f"{notice.expires_at.astimezone(UTC):%H:%M} UTC"
+        said.append(f"{_left(notice.expires_at - notice.now)} left, until {until}.")
+    return said
+
+
+def queue_url() -> str:
+    """Return the address of the queue."""
+    return f"{settings.PUBLIC_URL}/"
+
+
+def lines(notices: Sequence[Notice], queue: str) -> Iterator[str]:
+    """Write a message as plain text, a line at a time; ``queue`` is the address of the queue."""
+    for notice in notices[:MOST_LISTED]:
+        yield " ".join(sentences(notice))
+        yield notice.url
+    if len(notices) > MOST_LISTED:
+        yield f"And {len(notices) - MOST_LISTED} more: {queue}"
+
+
+_TITLES = {
+    Event.ASKS: "{one.what} waits for approval",
+    Event.HALF: "Half of the time is over: {one.what}",
+    Event.LAST_MINUTE: "Last minute: {one.what}",
+    Event.UNSEEN: "Expired unseen: {one.what}",
+    Event.ASSIGNED: "Assigned to you: {one.what}",
+    Event.HELD: "Approvals are on hold",
+    Event.LIFTED: "The hold on approvals is lifted",
+    Event.TEST: "Test message from Approvals",
+    Event.CODE: "Your code for Approvals: {code}",
+}
+_ELSE = {
+    Event.HELD: "Nothing is approved until somebody lifts the hold.",
+    Event.LIFTED: "Requests can be approved again.",
+    Event.TEST: "This channel works. Nothing needs to be done.",
+    Event.CODE: "Enter the code on your account page, to be told here. It is valid for an hour.",
+}
+
+
+def _left(left: timedelta) -> str:
+    seconds = max(0, int(left.total_seconds()))
+    for unit, length in ("d", 86_400), ("h", 3_600), ("min", 60):
+        if seconds >= 2 * length or (unit == "min" and seconds >= length):
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s"

@@ -1,10 +1,17 @@
-"""Reads of webhooks, for their pages."""
+"""Reads of webhooks and channels, for their pages."""
 
 from __future__ import annotations
 
-from dashboard.notifications.models import Delivery, Webhook
+from django.db.models import Q, QuerySet
+
+from dashboard.accounts.models import User
+from dashboard.approvals.clock import database_now
+from dashboard.notifications.models import Channel, Delivery, Message, State, Webhook
+from dashboard.notifications.services.reading import told
 
 SHOWN = 50
+FAILS_FROM = 5
+"""After so many attempts in a row that failed, admins are told on every page."""
 
 
 def webhook_of(agent_id: int) -> Webhook | None:
@@ -17,3 +24,35 @@ def latest(webhook: Webhook, limit: int = SHOWN) -> list[Delivery]:
     rows = Delivery.objects.filter(webhook=webhook).select_related("approval")
     unread = ["approval__content", "approval__evidence", "approval__objective"]
     return list(rows.defer(*unread).order_by("-made_at")[:limit])
+
+
+def house_channels() -> QuerySet[Channel]:
+    """Every channel of the house, by name."""
+    return Channel.objects.filter(person=None).select_related("changed_by").order_by("name")
+
+
+def own_channels(person: User) -> QuerySet[Channel]:
+    """Where a person is told, oldest first."""
+    return Channel.objects.filter(person=person).order_by("pk")
+
+
+def latest_messages(channel: Channel, limit: int = SHOWN) -> list[Message]:
+    """Return the newest messages of a channel, with the requests that they are about.
+
+    Without those whose time has not come, such as of a last minute.
+    """
+    later = Q(state=State.WAITING, attempts=0, due_at__gt=database_now())
+    rows = Message.objects.filter(~later, channel=channel).select_related("approval__agent")
+    unread = ["approval__content", "approval__evidence", "approval__objective"]
+    return list(rows.defer(*unread).order_by("-made_at", "-due_at", "pk")[:limit])
+
+
+def nobody_is_told() -> bool:
+    """Whether neither the house nor any person is told anything when no page is open."""
+    return not told().exists()
+
+
+def failing_channels() -> list[str]:
+    """Return the names of the house's channels whose last five attempts all failed."""
+    on = house_channels().filter(is_active=True, failures__gte=FAILS_FROM)
+    return list(on.values_list("name", flat=True))

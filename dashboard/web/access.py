@@ -104,18 +104,18 @@ def any_role(view: AnyView) -> AnyView:
     return _closed(view, roles.may_look, "people with a role")
 
 
-def action(page: str) -> Callable[[AnyView], AnyView]:
+def action(page: str, *, arguments: int = 1) -> Callable[[AnyView], AnyView]:
     """Let a view take POST only; any other method is redirected to ``page``.
 
     That happens to people who had to sign in again before their form was accepted. The page gets
-    the view's first argument, if it has one.
+    the view's first arguments, so many at the most.
     """
 
     def guard(view: AnyView) -> AnyView:
         @wraps(view)
         def guarded(request: PersonRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if request.method != "POST":
-                return redirect(page, *list(kwargs.values())[:1])
+                return redirect(page, *list(kwargs.values())[:arguments])
             return view(request, *args, **kwargs)
 
         return cast("AnyView", guarded)

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals import queries
+from dashboard.notifications.queries import failing_channels, nobody_is_told
 from dashboard.policies.evaluate import Policy
 
 
@@ -29,6 +30,8 @@ def hold_state(request: HttpRequest) -> dict[str, Any]:
         "hold": cache(queries.active_hold),
         "asks_nobody": lambda: _asks_nobody(present().document),
         "log_problem": lambda: present().log_problem,
+        "failing_channels": failing_channels,
+        "nobody_is_told": nobody_is_told,
         "may_look": roles.may_look(person),
         "may_decide": roles.may_decide(person),
         "may_administer": roles.may_administer(person),

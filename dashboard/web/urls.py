@@ -23,7 +23,18 @@ from dashboard.web.desk import (
     snooze,
     view,
 )
-from dashboard.web.office import account, agents, audit, groups, hold, people, sign_in, webhooks
+from dashboard.web.office import (
+    account,
+    agents,
+    audit,
+    channels,
+    groups,
+    hold,
+    people,
+    sign_in,
+    tell_me,
+    webhooks,
+)
 from dashboard.web.office.policies import backtest, bench, draft, proposal, revision, rule
 
 app_name = "web"
@@ -83,6 +94,13 @@ _office: list[URLPattern] = [
     path("session/used", sign_in.used, name="used"),
     path("account", account.account, name="account"),
     path("account/password", account.choose_password, name="choose_password"),
+    path("account/told", tell_me.tell_me, name="tell_me"),
+    path("account/told/<int:channel_id>/code", tell_me.confirm, name="tell_me_code"),
+    path("account/told/<int:channel_id>/again", tell_me.send_again, name="tell_me_again"),
+    path("account/told/<int:channel_id>/choice", tell_me.choose, name="tell_me_choice"),
+    path("account/told/<int:channel_id>/test", tell_me.try_own, name="tell_me_test"),
+    path("account/told/<int:channel_id>/switch", tell_me.switch, name="tell_me_switch"),
+    path("account/told/<int:channel_id>/remove", tell_me.remove, name="tell_me_remove"),
     path("people", people.people, name="people"),
     path("people/<int:person_id>", people.person, name="person"),
     path("people/<int:person_id>/roles", people.change_roles, name="person_roles"),
@@ -107,6 +125,14 @@ _office: list[URLPattern] = [
         webhooks.again,
         name="webhook_again",
     ),
+    path("channels", channels.channels, name="channels"),
+    path("channels/new/<str:kind>", channels.new_channel, name="channel_new"),
+    path("channels/<int:channel_id>", channels.channel, name="channel"),
+    path("channels/<int:channel_id>/messages", channels.channel_messages, name="channel_messages"),
+    path("channels/<int:channel_id>/test", channels.try_channel, name="channel_test"),
+    path("channels/<int:channel_id>/secret", channels.new_secret, name="channel_secret"),
+    path("channels/<int:channel_id>/switch", channels.switch, name="channel_switch"),
+    path("channels/<int:channel_id>/remove", channels.remove, name="channel_remove"),
     path("policies/bench", bench.bench, name="bench"),
     path("policies/backtest", backtest.backtest, name="backtest"),
     path("hold", hold.hold, name="hold"),

@@ -12,7 +12,7 @@ from dashboard.live import hub as hub_module
 from dashboard.live import push
 from dashboard.live.seen import Seen, seen
 from dashboard.management import background
-from dashboard.notifications.services import outbox, telling
+from dashboard.notifications.services import outbox, reading
 from tests import make
 from tests.live.conftest import in_thread, wait_for
 
@@ -284,7 +284,7 @@ def lasts(monkeypatch):
         (background.follow_the_policy, background, "judge_pending_again"),
         (background.tidy_for_ever, background, "forget_expired"),
         (background.deliver_for_ever, outbox, "queue_decided"),
-        (background.tell_for_ever, telling, "queue_notices"),
+        (background.tell_for_ever, reading, "queue_notices"),
     ],
     ids=["sweeping", "releasing", "following", "tidying", "delivering", "telling"],
 )

@@ -2,16 +2,29 @@
 
 import subprocess
 import sys
+from uuid import uuid4
 
 import pytest
+from asgiref.sync import async_to_sync
+from django.utils import timezone
 
 from approval_client.wire import Status
 from dashboard.accounts.errors import Retired
 from dashboard.accounts.services.agents import retire
 from dashboard.accounts.tokens import find
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.audit.models import AuditEntry
 from dashboard.management import demonstrating
-from dashboard.management.demonstrating import DEMO_AGENT, demo_agent, issue_demo_token
+from dashboard.management.demonstrating import (
+    DEMO_AGENT,
+    demo_agent,
+    demo_channel,
+    issue_demo_token,
+)
+from dashboard.notifications.channels.email import KIND
+from dashboard.notifications.models import Channel, Event, Message
+from dashboard.notifications.services import Wish, add_channel
+from dashboard.notifications.services.telling import notices_of
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -98,3 +111,37 @@ def test_a_retired_demo_agent_is_not_brought_back():
 
     with pytest.raises(Retired, match="The agent 'demo-agent' is retired"):
         issue_demo_token()
+
+
+def test_where_no_mail_is_sent_it_is_written_to_files(settings, tmp_path):
+    settings.MAILERS, settings.DATA_DIR = {}, tmp_path
+
+    assert demo_channel() == str(tmp_path / "mail")
+    channel = Channel.objects.get()
+    assert (channel.name, channel.kind, channel.changed_by) == ("Demo mail", "email", None)
+    added = AuditEntry.objects.get(action="channel.added")
+    assert (added.actor, added.subject) == ("operator", "channel:Demo mail")
+    sent = async_to_sync(KIND.send)(
+        KIND.parcel(channel, notices_of(channel, [a_test(channel)]), uuid4())
+    )
+    assert (sent.taken, len(list((tmp_path / "mail").iterdir()))) == (True, 1)
+
+
+def a_test(channel):
+    return Message(channel=channel, event=Event.TEST, seq=0, made_at=timezone.now())
+
+
+def test_where_mail_is_sent_nothing_is_added(settings):
+    settings.MAILERS = {"default": {"BACKEND": "django.core.mail.backends.locmem.EmailBackend"}}
+
+    assert (demo_channel(), Channel.objects.count()) == ("", 0)
+
+
+def test_channels_that_are_there_are_left_alone(settings, tmp_path, ada):
+    wish = Wish(name="Ops", address="https://host.example.org/hook")
+    add_channel(kind="webhook", wish=wish, by=ada, auth="session:password")
+    settings.MAILERS, settings.DATA_DIR = {}, tmp_path
+
+    demo_channel()
+
+    assert Channel.objects.get().name == "Ops"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
+from django.core import mail
 
 from dashboard.approvals.clock import database_now
 from dashboard.notifications.delivering import AGENTS, PEOPLE, Deliverer
@@ -27,6 +28,7 @@ class Host:
     def __init__(self, *statuses):
         self.statuses = list(statuses) or [204]
         self.calls = []
+        self.more, self.body = {}, b""  # headers and content of the answer
         self.held = threading.Event()  # set: answers at once
         self.held.set()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -35,13 +37,18 @@ class Host:
     def _handler(host):  # noqa: N805 - "self" is the handler's
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 host.calls.append(Call(self.path, dict(self.headers), body))
                 host.held.wait(5)
                 many = len(host.statuses) > 1
                 self.send_response(host.statuses.pop(0) if many else host.statuses[0])
-                self.send_header("Location", "http://127.0.0.1:1/elsewhere")
+                headers = {"Location": "http://127.0.0.1:1/elsewhere"} | host.more
+                for name, value in headers.items():
+                    self.send_header(name, value)
                 self.end_headers()
+                self.wfile.write(host.body)
+
+            do_GET = do_PUT = do_POST  # noqa: N815 - as the library names them
 
             def log_message(self, *_):
                 """Say nothing."""
@@ -111,3 +118,12 @@ def hurry():
         Delivery.objects.filter(state=State.WAITING).update(due_at=database_now())
 
     return hurry
+
+
+@pytest.fixture
+def mails(settings):
+    """Has mail kept in a list instead of sent, and gives the list."""
+    backend = "django.core.mail.backends.locmem.EmailBackend"
+    settings.MAILERS = {"default": {"BACKEND": backend, "OPTIONS": {}}}
+    mail.outbox = []
+    return mail.outbox

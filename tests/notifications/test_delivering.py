@@ -3,7 +3,8 @@
 import json
 import threading
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 from django.db.models import F
@@ -448,3 +449,41 @@ def test_a_host_that_fails_makes_no_decision_fail(called_back, deliver, token, a
 
     assert len(host.calls) == 2
     assert list(Decision.objects.values_list("status", flat=True)) == [Status.APPROVED] * 2
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("7", 7.0),
+        (" 120 ", 120.0),
+        ("86400", 3600.0),
+        ("9" * 400, 3600.0),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 3600.0),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
+        ("-5", 0.0),
+        ("1.5", 0.0),
+        ("soon", 0.0),
+        ("\u0663", 0.0),
+        ("", 0.0),
+        (None, 0.0),
+    ],
+)
+def test_a_host_asks_to_be_left_alone_in_seconds_or_until_a_date(value, seconds):
+    assert sending.retry_after_s(value) == seconds
+
+
+def test_a_date_a_minute_away_is_a_minute():
+    until = datetime.now(UTC) + timedelta(minutes=1)
+
+    assert 55 < sending.retry_after_s(format_datetime(until, usegmt=True)) <= 60
+
+
+@pytest.mark.parametrize(
+    ("status", "seconds"), [(429, 30.0), (503, 30.0), (500, 0.0), (302, 0.0), (200, 0.0)]
+)
+async def test_only_a_host_that_is_busy_is_left_alone_for_as_long_as_it_asks(status, seconds):
+    with hosted(status) as host:
+        host.more = {"Retry-After": "30"}
+        sent = await sending.send(host.url, {}, b"{}")
+
+    assert sent.retry_after_s == seconds

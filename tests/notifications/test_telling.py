@@ -25,7 +25,7 @@ from dashboard.notifications.services import (
     switch_channel,
     telling,
 )
-from dashboard.notifications.services.telling import begin_telling, settle_telling
+from dashboard.notifications.services.telling import Turns, settle_telling
 from tests import make
 from tests.notifications.conftest import hosted
 
@@ -187,7 +187,7 @@ def test_what_ends_while_it_is_taken_is_not_sent(channel, token, alice, monkeypa
 
     monkeypatch.setattr(attempts, "F", in_between)
 
-    assert begin_telling(channel.pk) is None
+    assert Turns().begin(channel.pk) is None
 
 
 def test_during_a_hold_nobody_is_asked_and_afterwards_whoever_still_waits_is(
@@ -324,7 +324,7 @@ def test_what_failed_is_sent_again_with_the_same_id(ada, tell, token):
 def test_a_message_of_a_killed_process_is_sent_after_a_minute(channel, host, tell, token):
     make.pending(token)
     queue_notices()
-    begin_telling(channel.pk)
+    Turns().begin(channel.pk)
     tell()
     assert host.calls == []
 
@@ -337,9 +337,9 @@ def test_a_message_of_a_killed_process_is_sent_after_a_minute(channel, host, tel
 def test_who_settles_too_late_changes_nothing(channel, token):
     make.pending(token)
     queue_notices()
-    first = begin_telling(channel.pk)
+    first = Turns().begin(channel.pk)
     Message.objects.filter(event=Event.ASKS).update(due_at=database_now())
-    second = begin_telling(channel.pk)
+    second = Turns().begin(channel.pk)
 
     assert settle_telling(second, TAKEN) is True
     assert settle_telling(first, REFUSED) is False

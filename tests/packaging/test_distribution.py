@@ -81,14 +81,14 @@ def test_the_server_needs_the_library_of_its_own_version():
     assert PROJECTS["approval-client"]["version"] in needed.specifier
 
 
-def test_there_are_extras_for_the_command_mcp_scale_and_developers():
+def test_there_are_extras_for_the_command_mcp_chats_scale_and_developers():
     extras = {name: p["optional-dependencies"] for name, p in PROJECTS.items()}
 
     assert {name: sorted(found) for name, found in extras.items()} == {
         "approval-client": ["cli", "mcp"],
-        "approval-dashboard": ["dev", "scale"],
+        "approval-dashboard": ["dev", "notify", "scale"],
     }
-    assert {"approval-client[cli]", "approval-dashboard[scale]"} <= {
+    assert {"approval-client[cli]", "approval-dashboard[scale,notify]"} <= {
         *extras["approval-dashboard"]["dev"]
     }
 

@@ -22,6 +22,7 @@ from dashboard.accounts.models import User
 from dashboard.accounts.services.signing_in import make_link
 from dashboard.approvals.models import ApprovalRequest, View
 from dashboard.audit.models import AuditEntry
+from dashboard.notifications.services import Wish, add_channel
 from dashboard.policies.models import PolicyProposal, PolicyRevision
 from tests import make
 from tests.web.pages import named_twice, read
@@ -120,6 +121,21 @@ TABLE = {
     "agents/<int:agent_id>/webhook/deliveries/<uuid:delivery_id>/again": Line(
         get=ADMINS, post=ADMINS
     ),
+    "channels": Line(get=ADMINS),
+    "channels/new/<str:kind>": Line(get=ADMINS, post=ADMINS),
+    "channels/<int:channel_id>": Line(get=ADMINS, post=ADMINS),
+    "channels/<int:channel_id>/messages": Line(get=ADMINS),
+    "channels/<int:channel_id>/test": Line(get=ADMINS, post=ADMINS),
+    "channels/<int:channel_id>/secret": Line(get=ADMINS, post=ADMINS),
+    "channels/<int:channel_id>/switch": Line(get=ADMINS, post=ADMINS),
+    "channels/<int:channel_id>/remove": Line(get=ADMINS, post=ADMINS, form="channel"),
+    "account/told": Line(get=REVIEWERS, post=REVIEWERS),
+    "account/told/<int:channel_id>/code": Line(get=REVIEWERS, post=REVIEWERS),
+    "account/told/<int:channel_id>/again": Line(get=REVIEWERS, post=REVIEWERS),
+    "account/told/<int:channel_id>/choice": Line(get=REVIEWERS, post=REVIEWERS),
+    "account/told/<int:channel_id>/test": Line(get=REVIEWERS, post=REVIEWERS),
+    "account/told/<int:channel_id>/switch": Line(get=REVIEWERS, post=REVIEWERS),
+    "account/told/<int:channel_id>/remove": Line(get=REVIEWERS, post=REVIEWERS),
     "people/groups": Line(get=ADMINS, post=ADMINS, form="group"),
     "people/groups/<int:group_id>": Line(get=ADMINS),
     "people/groups/<int:group_id>/members": Line(get=ADMINS, post=ADMINS, form="members"),
@@ -212,9 +228,17 @@ def house(token, agent, settings):
         "cell": "1",
         "output": "0",
         "delivery_id": str(uuid4()),
+        "channel_id": str(_channel().pk),
+        "kind": "webhook",
     }
     forms = _forms(approval, clients["reviewer"])
     return House(approval, path_of, forms, clients)
+
+
+def _channel():
+    wish = Wish(name="Ops", address="https://host.example.org/hook")
+    ada = make.person("adder", admin=True)
+    return add_channel(kind="webhook", wish=wish, by=ada, auth="session:password")[0]
 
 
 def _granted(agent):
@@ -277,6 +301,7 @@ def _forms(approval, reader):
         "person": {"name": "roleless"},
         "agent": {"name": "beamline"},
         "group": {"name": "operators"},
+        "channel": {"name": "Ops"},
         "webhook": {"url": "https://host.example.org/hook"},
         "members": {"members": "1", "end": "end"},
         "publication": {

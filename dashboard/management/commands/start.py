@@ -14,7 +14,7 @@ from django.utils.module_loading import import_string
 
 from dashboard.accounts.errors import AccountError
 from dashboard.management import prepare
-from dashboard.management.demonstrating import demo_agent, issue_demo_token
+from dashboard.management.demonstrating import demo_agent, demo_channel, issue_demo_token
 from dashboard.management.files import Fits, few_fit, make_room
 from dashboard.management.listening import address, adopt, listen
 from dashboard.management.operator import cannot_be_used
@@ -111,6 +111,8 @@ class Command(BaseCommand):
     def _company(self, *, insecure_http: bool) -> AbstractContextManager[None]:
         token, secret = issue_demo_token()
         self._say("A demo agent asks for things; answer them in the browser.")
+        if folder := demo_channel():
+            self._say(f"What people would be told by mail is written to files in {folder}")
         return demo_agent(token, secret, insecure_http=insecure_http)
 
     def _serve(self, fileno: int, fits: Fits, *, is_shared: bool) -> DrainingServer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dashboard.notifications.channels import webhook
+from dashboard.notifications.channels import chat, email, webhook
 from dashboard.notifications.channels.kind import Kind
 
-KINDS: Mapping[str, Kind] = {"webhook": webhook.KIND}
+KINDS: Mapping[str, Kind] = {"email": email.KIND, "chat": chat.KIND, "webhook": webhook.KIND}

@@ -5,7 +5,9 @@ from dashboard.notifications.services.channels import (
     add_channel,
     change_channel,
     new_channel_secret,
+    remove_channel,
     switch_channel,
+    try_channel,
 )
 from dashboard.notifications.services.outbox import (
     Attempt,
@@ -14,7 +16,17 @@ from dashboard.notifications.services.outbox import (
     queue_decided,
     settle,
 )
-from dashboard.notifications.services.telling import forget_messages, queue_notices
+from dashboard.notifications.services.own_channels import (
+    add_own,
+    change_own,
+    confirm_own,
+    remove_own,
+    send_code_again,
+    switch_own,
+    try_own,
+)
+from dashboard.notifications.services.reading import queue_notices
+from dashboard.notifications.services.telling import forget_messages
 from dashboard.notifications.services.webhooks import (
     new_secret,
     send_again,
@@ -26,17 +38,26 @@ __all__ = [
     "Attempt",
     "Wish",
     "add_channel",
+    "add_own",
     "begin",
     "change_channel",
+    "change_own",
+    "confirm_own",
     "forget_deliveries",
     "forget_messages",
     "new_channel_secret",
     "new_secret",
     "queue_decided",
     "queue_notices",
+    "remove_channel",
+    "remove_own",
     "send_again",
+    "send_code_again",
     "set_webhook",
     "settle",
     "switch",
     "switch_channel",
+    "switch_own",
+    "try_channel",
+    "try_own",
 ]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from dashboard.approvals.clock import database_now
 from dashboard.notifications.models import Attempted, State
@@ -50,16 +50,41 @@ def take(due: Callable[[], QuerySet[Thing]]) -> Thing | None:
             return one
 
 
-def fail(model: type[Attempted], pk: UUID, number: int, said: str) -> bool:
+def fail(
+    model: type[Attempted],
+    pk: UUID,
+    number: int,
+    said: str,
+    retry_after_s: float = 0.0,
+    again_at: datetime | None = None,
+) -> datetime | None:
     """Write down that an attempt failed: tried again later, or given up after the last.
 
+    Args:
+        retry_after_s: How long the receiver asks to be left alone.
+        again_at: When it is tried again; by default after the pause of ``pause_s``.
+
     Returns:
-        Whether it was still the caller's to write down.
+        When it is tried again, or now if it is given up; None if it was no longer the caller's to
+        write down.
     """
+    now = database_now()
     if number >= MOST_ATTEMPTS:
-        return conclude(model, pk, number, State.GIVEN_UP, said)
-    pause = timedelta(seconds=pause_s(number, random.random()))  # noqa: S311 - spreads calls only
-    return bool(_waiting(model, pk, number).update(due_at=database_now() + pause, said=said))
+        return now if conclude(model, pk, number, State.GIVEN_UP, said) else None
+    pause = max(pause_s(number, random.random()), retry_after_s)  # noqa: S311 - spreads calls
+    again_at = again_at or now + timedelta(seconds=pause)
+    return again_at if _waiting(model, pk, number).update(due_at=again_at, said=said) else None
+
+
+def leave_alone(receivers: QuerySet[Any], seconds: float) -> None:
+    """Send nothing to a receiver that asked for it, so long."""
+    if seconds:
+        receivers.update(rests_until=database_now() + timedelta(seconds=seconds))
+
+
+def resting(receiver: str, now: datetime) -> Q:
+    """Select messages to receivers that are to be left alone; ``receiver`` names the relation."""
+    return Q(**{f"{receiver}__rests_until__gt": now})
 
 
 def conclude(model: type[Attempted], pk: UUID, number: int, state: State, said: str) -> bool:

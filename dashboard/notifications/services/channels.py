@@ -10,16 +10,19 @@ from django.db import transaction
 from approval_client.wire import canonical_json, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import Group, User
+from dashboard.accounts.services.people import OPERATOR
 from dashboard.approvals.clock import database_now
 from dashboard.audit.queries import head
 from dashboard.audit.services import Actor, record
 from dashboard.audit.services import Event as Entry
 from dashboard.inspection.findings import Severity
 from dashboard.notifications.channels import KINDS
-from dashboard.notifications.errors import ChannelRefused, NotAllowed, NotFound
-from dashboard.notifications.models import Channel, Event, Message, State
+from dashboard.notifications.errors import ChannelRefused, NotAllowed, NotFound, NotSent
+from dashboard.notifications.models import HOUSE_EVENTS, Channel, Event, Message, State
 from dashboard.notifications.secrets import fingerprint, new_salt, shown
 from dashboard.notifications.services.webhooks import OVERLAP
+
+LONGEST_NAME = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,14 +37,20 @@ class Wish:
 
     name: str
     address: str
-    events: Sequence[str] = tuple(Event.values)
+    events: Sequence[str] = HOUSE_EVENTS
     groups: Sequence[str] = ()
     least: str = ""
 
 
 @transaction.atomic
-def add_channel(*, kind: str, wish: Wish, by: User, auth: str) -> tuple[Channel, str]:
+def add_channel(*, kind: str, wish: Wish, by: User | None, auth: str) -> tuple[Channel, str]:
     """Have the house told at an address, of what happens from now on.
+
+    Args:
+        kind: A name in ``channels.KINDS``.
+        wish: What is told, and where.
+        by: An admin; None is the operator, on the command line.
+        auth: How they are known, for the record.
 
     Returns:
         The channel, and its secret if it has one. It is shown this once.
@@ -51,16 +60,15 @@ def add_channel(*, kind: str, wish: Wish, by: User, auth: str) -> tuple[Channel,
         ChannelRefused: Something else of it is wrong.
         NotAllowed: The person is not an admin.
     """
-    _check(by)
-    if kind not in KINDS:
-        raise ChannelRefused(f"There is no kind of channel called {kind!r:.40}.")
+    if by is not None:
+        _check(by)
     _check_wish(kind, wish)
     salt = new_salt() if KINDS[kind].is_signed else ""
     channel = Channel.objects.create(
         kind=kind,
         salt=salt,
         fingerprint=fingerprint(salt) if salt else "",
-        after=_end_of_log(),
+        after=end_of_log(),
         changed_by=by,
         changed_at=database_now(),
         **_columns(wish),
@@ -106,7 +114,7 @@ def switch_channel(*, channel_id: int, on: bool, by: User, auth: str) -> bool:
         return False
     channel.is_active = on
     if on:
-        channel.after, channel.failures = _end_of_log(), 0
+        channel.after, channel.failures = end_of_log(), 0
     else:
         waiting = Message.objects.filter(channel=channel, state=State.WAITING)
         waiting.update(state=State.DROPPED, said="The channel was switched off.")
@@ -142,21 +150,87 @@ def new_channel_secret(*, channel_id: int, at_once: bool, by: User, auth: str) -
     return shown(channel.salt)
 
 
+@transaction.atomic
+def try_channel(*, channel_id: int, by: User, auth: str) -> None:
+    """Have a message sent that says nothing but that the channel works.
+
+    Raises:
+        NotAllowed: The person is not an admin.
+        NotFound: There is no such channel.
+        NotSent: The channel is off, or another such message is on its way.
+    """
+    channel = _locked(channel_id, by)
+    queue_test(channel)
+    _record(channel, by, auth, "channel.tried")
+
+
+@transaction.atomic
+def remove_channel(*, channel_id: int, by: User, auth: str) -> None:
+    """Remove a channel with its messages. What was waiting is never sent.
+
+    Raises:
+        NotAllowed: The person is not an admin.
+        NotFound: There is no such channel.
+    """
+    channel = _locked(channel_id, by)
+    _record(channel, by, auth, "channel.removed", kind=channel.kind)
+    channel.delete()
+
+
+def queue_test(channel: Channel) -> None:
+    """Make a message that tries a channel, in the transaction of whoever has locked it.
+
+    Raises:
+        NotSent: The channel is off, or another such message is on its way.
+    """
+    if not channel.is_active:
+        raise NotSent("The channel is off. Nothing was sent. Switch it on first.")
+    tests = Message.objects.filter(channel=channel, event=Event.TEST)
+    if tests.filter(state=State.WAITING, attempts=0).exists():
+        raise NotSent("A test message is on its way already. Nothing else was sent.")
+    # One press is one attempt: what was tried before and failed is not tried again beside it.
+    tests.filter(state=State.WAITING).update(state=State.GIVEN_UP)
+    queue_to(channel, Event.TEST)
+
+
+def queue_to(channel: Channel, event: Event) -> None:
+    """Make a message that is about no request and no hold."""
+    now = database_now()
+    Message.objects.create(channel=channel, event=event, seq=0, made_at=now, due_at=now)
+
+
 def _check_wish(kind: str, wish: Wish, besides: int = 0) -> None:
     if not wish.name.strip() or not wish.name.isprintable():
         raise ChannelRefused("Give the channel a name, in one line. Nothing was changed.")
-    if Channel.objects.filter(name=wish.name).exclude(pk=besides).exists():
+    if len(wish.name) > LONGEST_NAME:
+        raise ChannelRefused(f"A name has at most {LONGEST_NAME} characters. Nothing was changed.")
+    same = Channel.objects.filter(person=None, name=wish.name).exclude(pk=besides)
+    if same.exists():
         raise ChannelRefused(
             f"There is a channel called {wish.name} already. Nothing was changed. Choose another "
             "name."
         )
-    if not wish.events or set(wish.events) - set(Event.values):
+    if not wish.events or set(wish.events) - set(HOUSE_EVENTS):
         raise ChannelRefused("Choose what is told, from the list. Nothing was changed.")
     if wish.least not in {"", *Severity}:
         raise ChannelRefused("Choose a severity from the list. Nothing was changed.")
     if unknown := set(wish.groups) - _groups(wish.groups):
         raise ChannelRefused(f"There is no group called {min(unknown):.80}. Nothing was changed.")
-    KINDS[kind].check(wish.address)
+    check_address(kind, wish.address)
+
+
+def check_address(kind: str, address: str) -> None:
+    """Refuse an address that nothing can be sent to.
+
+    Raises:
+        AddressRefused: The message says why, and that nothing was changed.
+        ChannelRefused: There is no such kind.
+    """
+    if kind not in KINDS:
+        raise ChannelRefused(
+            f"There is no kind of channel called {kind!r:.40}. Nothing was changed."
+        )
+    KINDS[kind].check(address)
 
 
 def _groups(names: Iterable[str]) -> set[str]:
@@ -167,7 +241,7 @@ def _columns(wish: Wish) -> dict[str, str]:
     return {
         "name": wish.name,
         "address": wish.address,
-        "events": canonical_json([one for one in Event.values if one in wish.events]),
+        "events": canonical_json([one for one in HOUSE_EVENTS if one in wish.events]),
         "groups": canonical_json(sorted(set(wish.groups))),
         "least": wish.least,
     }
@@ -185,7 +259,8 @@ def _said(channel: Channel) -> dict[str, object]:
 
 def _locked(channel_id: int, by: User) -> Channel:
     _check(by)
-    channel = Channel.objects.select_for_update().filter(pk=channel_id).first()
+    house = Channel.objects.select_for_update().filter(person=None)
+    channel = house.filter(pk=channel_id).first()
     if channel is None:
         raise NotFound
     return channel
@@ -201,11 +276,19 @@ def _check(person: User) -> None:
         raise NotAllowed
 
 
-def _end_of_log() -> int:
+def end_of_log() -> int:
+    """Return the place in the log from which on a channel is told."""
     found = head()
     return found.seq if found else 0
 
 
-def _record(channel: Channel, by: User, auth: str, action: str, **details: object) -> None:
-    subject = f"channel:{channel.name}"
-    record(Actor(f"user:{by.username}", auth), Entry(action, subject, details=details))
+def _record(channel: Channel, by: User | None, auth: str, action: str, **details: object) -> None:
+    actor = Actor(f"user:{by.username}", auth) if by else OPERATOR
+    record(actor, Entry(action, subject_of(channel), details=details))
+
+
+def subject_of(channel: Channel) -> str:
+    """Return what the log calls a channel: by its name, or as its person."""
+    if channel.person is None:
+        return f"channel:{channel.name}"
+    return f"user:{channel.person.username}"

@@ -25,7 +25,14 @@ from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.notices import moment
 from dashboard.notifications.secrets import signed_headers, signing_keys
 from dashboard.notifications.sending import Sent
-from dashboard.notifications.services.attempts import conclude, fail, forget, take
+from dashboard.notifications.services.attempts import (
+    conclude,
+    fail,
+    forget,
+    leave_alone,
+    resting,
+    take,
+)
 
 _BATCH = 200
 
@@ -58,6 +65,7 @@ def webhooks_with_due(besides: Iterable[int], limit: int) -> list[int]:
     """Return the webhooks that have something to send now, those that wait longest first."""
     now = database_now()
     due = Delivery.objects.filter(state=State.WAITING, due_at__lte=now, webhook__is_active=True)
+    due = due.exclude(resting("webhook", now))
     waiting = due.exclude(webhook__in=list(besides)).order_by().values("webhook")
     longest = waiting.annotate(first=Min("due_at")).order_by("first", "webhook")
     return list(longest.values_list("webhook", flat=True)[:limit])
@@ -70,6 +78,7 @@ def begin(webhook_id: int) -> Attempt | None:
     """
     wanted = Delivery.objects.select_related("webhook", "approval__decision", "approval__recall")
     wanted = wanted.filter(webhook=webhook_id, webhook__is_active=True).order_by("due_at", "pk")
+    wanted = wanted.exclude(resting("webhook", database_now()))
     while delivery := take(lambda: wanted):
         try:
             return _attempt(delivery)
@@ -160,7 +169,8 @@ def _settle(delivery_id: UUID, number: int, sent: Sent) -> bool:
         return conclude(Delivery, delivery_id, number, State.DELIVERED, sent.said)
     if sent.is_gone:
         return _switch_off(delivery_id, number, sent.said)
-    return fail(Delivery, delivery_id, number, sent.said)
+    leave_alone(Webhook.objects.filter(deliveries=delivery_id), sent.retry_after_s)
+    return fail(Delivery, delivery_id, number, sent.said, sent.retry_after_s) is not None
 
 
 @transaction.atomic

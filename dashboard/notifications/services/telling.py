@@ -1,69 +1,75 @@
-"""Who is told of what, who sends it now, and what came of it.
-
-The audit log is the outbox: each entry commits with what it is about, in order and without gaps,
-and here we keep how far we have read. So a crash between a request and its message costs time and
-no message, and a channel can neither delay a decision nor make it fail.
-"""
+"""Sends what people are to be told: who sends it now, and what came of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, F, Min, OuterRef, Q, QuerySet
+from django.db.models import Case, Exists, F, IntegerField, Min, Q, QuerySet, When
 
-from approval_client.wire import Status, parse_json
+from approval_client.wire import Status
+from dashboard.accounts.queries import groups_of
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.models import ApprovalRequest, Hold, Inspection, View
-from dashboard.approvals.queries import gravest_rank, last_demands, light
-from dashboard.audit.models import AuditEntry
-from dashboard.audit.queries import head
+from dashboard.approvals.models import Hold
 from dashboard.audit.services import Actor, record
 from dashboard.audit.services import Event as Entry
-from dashboard.inspection.findings import Severity
 from dashboard.notifications.channels import KINDS
 from dashboard.notifications.channels.kind import Kind, Parcel
+from dashboard.notifications.concerns import concerns, facts_of
 from dashboard.notifications.errors import SecretLost
-from dashboard.notifications.models import Channel, Event, LogReading, Message, State
-from dashboard.notifications.notices import Notice
+from dashboard.notifications.models import Channel, Event, Message, State
+from dashboard.notifications.notices import Notice, rank
+from dashboard.notifications.secrets import code_of
 from dashboard.notifications.sending import Sent
-from dashboard.notifications.services.attempts import conclude, fail, forget, take
-from dashboard.policies.demands import Required
+from dashboard.notifications.services.attempts import (
+    MINE_FOR,
+    conclude,
+    fail,
+    forget,
+    leave_alone,
+    resting,
+    take,
+)
+from dashboard.notifications.services.channels import subject_of
+from dashboard.notifications.services.reading import LAST_MINUTE
 
-LAST_MINUTE = timedelta(minutes=1)
-_BATCH = 500
+APART = timedelta(seconds=10)
+"""From one message to the next to the same people; what comes in between is told in one."""
+ALONE = (Event.HELD, Event.LIFTED, Event.TEST, Event.CODE)
+"""Never in one message with others, and never later because of them."""
 _WAITS = {"approval__status": Status.PENDING}  # what is decided needs nobody any more
 _OVER = "It was decided, withdrawn or over before this was sent."
+_NOT_THEIRS = "This person can no longer decide, so it was not sent."
+_NOT_ASKED = "It was no longer theirs to decide when this was to be sent."
 
 
 class Telling(NamedTuple):
-    """One attempt that somebody has begun: which it is, and what is to be sent."""
+    """One attempt that somebody has begun: of which messages, and what is to be sent.
 
-    message_id: UUID
+    ``is_test``: somebody waits for what comes of it, so it is not tried again.
+    """
+
+    ids: Sequence[UUID]
     number: int
     channel_id: int
     kind: Kind
     parcel: Parcel
-
-
-def queue_notices() -> int:
-    """Make messages of what the log says since we looked; returns how many entries were read."""
-    if not Channel.objects.filter(is_active=True).exists():
-        return 0
-    read = LogReading.objects.filter(pk=1).values_list("seq", flat=True).first()
-    end = head()
-    return _read_on() if end and end.seq > (read or 0) else 0
+    is_test: bool
 
 
 def drop_what_is_over() -> int:
-    """Drop messages about what needs nobody any more; returns how many."""
-    waiting = Message.objects.filter(state=State.WAITING, approval__isnull=False)
-    over = waiting.exclude(event=Event.UNSEEN).exclude(**_WAITS)
-    return over.update(state=State.DROPPED, said=_OVER)
+    """Drop messages about what needs nobody any more, or to nobody; returns how many."""
+    waiting = Message.objects.filter(state=State.WAITING)
+    over = waiting.filter(approval__isnull=False).exclude(event=Event.UNSEEN).exclude(**_WAITS)
+    theirs = waiting.filter(
+        Q(channel__person__is_active=False) | Q(channel__person__is_reviewer=False)
+    )
+    dropped = over.update(state=State.DROPPED, said=_OVER)
+    return dropped + theirs.update(state=State.DROPPED, said=_NOT_THEIRS)
 
 
 def forget_messages() -> int:
@@ -79,22 +85,28 @@ def channels_with_due(besides: Iterable[int], limit: int) -> list[int]:
     return list(ordered.values_list("channel", flat=True)[:limit])
 
 
-def begin_telling(channel_id: int) -> Telling | None:
-    """Take the message of a channel that waits longest, or None if there is none to send."""
+class Turns:
+    """Begins messages so that the agents take turns: one that asks much delays no other's.
 
-    def due() -> QuerySet[Message]:
-        mine = _due(database_now()).filter(channel=channel_id)
-        return mine.select_related("channel", "approval__agent").order_by("due_at", "pk")
+    It remembers whose turn was last in each channel; a process that does not know begins with
+    any agent.
+    """
 
-    while message := take(due):
-        kind = KINDS[message.channel.kind]
-        try:
-            parcel = kind.parcel(message.channel, notice_of(message), message.pk)
-        except SecretLost as error:
-            fail(Message, message.pk, message.attempts, str(error))
-            continue
-        return Telling(message.pk, message.attempts, message.channel_id, kind, parcel)
-    return None
+    def __init__(self) -> None:
+        self._last: dict[int, int] = {}
+
+    def begin(self, channel_id: int) -> Telling | None:
+        """Take what a channel is to be told now, or return None if that is nothing."""
+        last = self._last.get(channel_id, 0)
+        while True:
+            taken = _begin(channel_id, last)
+            if taken is None:
+                return None
+            first, telling = taken
+            if first.approval is not None:
+                self._last[channel_id] = last = first.approval.agent_id
+            if telling is not None:
+                return telling
 
 
 async def send_telling(telling: Telling) -> Sent:
@@ -107,203 +119,182 @@ def settle_telling(telling: Telling, sent: Sent) -> bool:
     said, channel = sent.said[:300], Channel.objects.filter(pk=telling.channel_id)
     if sent.taken:
         channel.exclude(failures=0).update(failures=0)
-        return conclude(Message, telling.message_id, telling.number, State.DELIVERED, said)
+        return _conclude(telling, State.DELIVERED, said)
     channel.update(failures=F("failures") + 1)
     if sent.is_gone:
         return _switch_off(telling, said)
-    return fail(Message, telling.message_id, telling.number, said)
+    if telling.is_test:
+        return _conclude(telling, State.GIVEN_UP, said)
+    leave_alone(channel, sent.retry_after_s)
+    first, *rest = telling.ids
+    due_at = fail(Message, first, telling.number, said, sent.retry_after_s)
+    for pk in rest:  # again in one message with the first
+        fail(Message, pk, telling.number, said, sent.retry_after_s, due_at)
+    return due_at is not None
+
+
+def _conclude(telling: Telling, state: State, said: str) -> bool:
+    if more := len(telling.ids) - 1:
+        said = f"{said[:250]} In one message with {more} more."
+    done = [conclude(Message, pk, telling.number, state, said) for pk in telling.ids]
+    return any(done)
 
 
 @transaction.atomic
 def _switch_off(telling: Telling, said: str) -> bool:
     """Stop sending to a channel that said it is gone."""
     channel = Channel.objects.select_for_update().get(pk=telling.channel_id)
-    if not conclude(Message, telling.message_id, telling.number, State.GIVEN_UP, said):
+    if not _conclude(telling, State.GIVEN_UP, said):
         return False  # somebody else has it by now, or the channel was switched off
     Channel.objects.filter(pk=channel.pk).update(is_active=False)
     waiting = Message.objects.filter(channel=channel, state=State.WAITING)
     waiting.update(state=State.DROPPED, said=f"{said} So the channel was switched off.")
-    subject = f"channel:{channel.name}"
-    record(Actor("server"), Entry("channel.switched_off", subject, details={"said": said}))
+    ended = Entry(
+        "person.channel_switched_off" if channel.person_id else "channel.switched_off",
+        subject_of(channel),
+        details={"said": said},
+    )
+    record(Actor("server"), ended)
     return True
 
 
-def notice_of(message: Message) -> Notice:
-    """Return what a message says."""
-    about = message.approval
-    if about is None:
-        url = f"{settings.PUBLIC_URL}/"
-        return Notice(event=Event(message.event), at=message.made_at, url=url)
-    [found] = _facts([about.pk]).values()
-    return Notice(
-        event=Event(message.event),
-        at=message.made_at,
-        url=f"{settings.PUBLIC_URL}/approvals/{about.pk}",
-        id=str(about.pk),
-        kind=about.kind,
-        agent=about.agent.name,
-        severity=str(found.severity or ""),
-        expires_at=about.expires_at,
+# --- what is sent now ---------------------------------------------------------------------------
+
+
+@transaction.atomic
+def _begin(channel_id: int, last_agent: int) -> tuple[Message, Telling | None] | None:
+    """Take the next message of a channel, with those that are told in one with it.
+
+    Returns:
+        The first message, and the attempt, which is None if it is not to be sent after all; None
+        if nothing is due.
+    """
+    # Whoever has the channel is the only one who begins: two would send two within ten seconds.
+    channel = Channel.objects.select_for_update(of=("self",)).filter(pk=channel_id).first()
+    first = take(lambda: _next(channel_id, last_agent)) if channel else None
+    if channel is None or first is None:
+        return None
+    kind = KINDS[channel.kind]
+    together = [first]
+    if kind.is_for_people and first.event not in ALONE:
+        together += _company(first)
+        Channel.objects.filter(pk=channel.pk).update(quiet_until=database_now() + APART)
+    # The same id at each attempt: that of the message which was the first one then.
+    together.sort(key=lambda one: (one.pk != one.batch, one.made_at, one.pk))
+    told = _still_concerned(channel, together)
+    if not told:
+        return first, None
+    try:
+        parcel = kind.parcel(channel, notices_of(channel, told), told[0].pk)
+    except SecretLost as error:
+        for one in told:
+            fail(Message, one.pk, one.attempts, str(error))
+        return first, None
+    ids = [one.pk for one in told]
+    is_test = first.event == Event.TEST
+    return first, Telling(ids, first.attempts, channel.pk, kind, parcel, is_test)
+
+
+def _next(channel_id: int, last_agent: int) -> QuerySet[Message]:
+    """What may be sent now, in the order of turns: the agent's after the last one first."""
+    mine = _due(database_now()).filter(channel=channel_id).select_related("approval__agent")
+    turn = Case(
+        When(approval=None, then=0),
+        When(approval__agent__gt=last_agent, then=1),
+        default=2,
+        output_field=IntegerField(),
     )
+    return mine.order_by(turn, "approval__agent", "due_at", "pk")
 
 
-# --- what may be sent now -----------------------------------------------------------------------
+def _company(first: Message) -> list[Message]:
+    """Take what is told in one message with ``first``, each with the same count of attempts.
+
+    At the first attempt that is all that is due; at a later one, what was in the message then and
+    still waits, and nothing else: what has the same id must not say more.
+    """
+    now = database_now()
+    others = Message.objects.filter(channel=first.channel_id, state=State.WAITING)
+    others = others.exclude(pk=first.pk).exclude(event__in=ALONE)
+    if first.batch is None:
+        ids = list(_due(now).filter(pk__in=others, batch=None).values_list("pk", flat=True))
+    else:
+        together = others.filter(batch=first.batch)
+        ids = list(together.filter(_still_waits(now)).values_list("pk", flat=True))
+    first.batch = first.batch or first.pk
+    mine = {
+        "attempts": first.attempts,
+        "due_at": now + MINE_FOR,
+        "tried_at": now,
+        "batch": first.batch,
+    }
+    Message.objects.filter(pk__in=[first.pk, *ids], state=State.WAITING).update(**mine)
+    taken = Message.objects.filter(pk__in=ids, state=State.WAITING)
+    return list(taken.select_related("approval__agent").order_by("due_at", "pk"))
+
+
+def _still_concerned(channel: Channel, messages: Sequence[Message]) -> list[Message]:
+    """Drop messages about what this person can no longer decide; return the others."""
+    if channel.person is None:
+        return list(messages)
+    groups, now = groups_of(channel.person), database_now()
+    facts = facts_of(one.approval_id for one in messages if one.approval_id)
+    kept = []
+    for one in messages:
+        found = facts.get(one.approval_id) if one.approval_id else None
+        event = Event(one.event)
+        if found is None or concerns(channel, found, event, now, groups):
+            kept.append(one)
+        else:
+            conclude(Message, one.pk, one.attempts, State.DROPPED, _NOT_ASKED)
+    return kept
+
+
+def notices_of(channel: Channel, messages: Sequence[Message]) -> list[Notice]:
+    """Return what messages of a channel say."""
+    now = database_now()
+    facts = facts_of(one.approval_id for one in messages if one.approval_id)
+    notices = []
+    for message in messages:
+        event, about = Event(message.event), message.approval
+        if about is None:
+            place = "account" if channel.person else ""
+            code = code_of(channel) if event == Event.CODE else ""
+            url = f"{settings.PUBLIC_URL}/{place}"
+            notices.append(Notice(event=event, at=message.made_at, now=now, url=url, code=code))
+            continue
+        notices.append(
+            Notice(
+                event=event,
+                at=message.made_at,
+                now=now,
+                url=f"{settings.PUBLIC_URL}/approvals/{about.pk}",
+                id=str(about.pk),
+                kind=about.kind,
+                agent=about.agent.name,
+                severity=str(facts[about.pk].severity or ""),
+                expires_at=about.expires_at,
+            )
+        )
+    return sorted(notices, key=lambda one: -rank(one.severity))
 
 
 def _due(now: datetime) -> QuerySet[Message]:
-    """Messages whose time has come, about what still needs people.
+    """Messages whose time has come, about what still needs people, to whom it still concerns.
 
     During a hold nobody can decide, so nobody is asked; what still waits is told afterwards.
     """
     due = Message.objects.filter(state=State.WAITING, due_at__lte=now, channel__is_active=True)
-    waits = Q(approval__expires_at__gt=now, **_WAITS) & ~Q(
-        Exists(Hold.objects.filter(active=True))
-    )
+    reviewers = Q(channel__person__is_active=True, channel__person__is_reviewer=True)
+    proved = Q(channel__confirmed_at__isnull=False) | Q(event=Event.CODE)
+    quiet = Q(channel__quiet_until__gt=now) & ~Q(event__in=ALONE)
+    told = Q(channel__person=None) | (reviewers & proved)
+    return due.filter(told, ~quiet, ~resting("channel", now), _still_waits(now))
+
+
+def _still_waits(now: datetime) -> Q:
+    """What still needs people, or is told whatever became of it."""
+    held = Exists(Hold.objects.filter(active=True))
     early = Q(event=Event.LAST_MINUTE, approval__expires_at__gt=now + LAST_MINUTE)
-    return due.filter(Q(approval=None) | Q(event=Event.UNSEEN) | (waits & ~early))
-
-
-# --- reading the log ----------------------------------------------------------------------------
-
-
-@transaction.atomic
-def _read_on() -> int:
-    reading, _ = LogReading.objects.select_for_update().get_or_create(pk=1)
-    channels = list(Channel.objects.filter(is_active=True))
-    first = max(reading.seq, min((one.after for one in channels), default=0))
-    entries = list(AuditEntry.objects.filter(seq__gt=first).order_by("seq")[:_BATCH])
-    if not entries:
-        return 0
-    known = {"approval.submitted", "approval.judged", "approval.extended", "approval.expired"}
-    about = [UUID(one.subject) for one in entries if one.action in known]
-    facts = _facts(about)
-    messages = [
-        message
-        for entry in entries
-        for channel in channels
-        if entry.seq > channel.after
-        for message in _messages(entry, channel, facts)
-    ]
-    Message.objects.bulk_create(messages, ignore_conflicts=True)
-    _move_times([UUID(one.subject) for one in entries if one.action in _MOVE_TIMES], facts)
-    LogReading.objects.filter(pk=1).update(seq=entries[-1].seq)
-    return len(entries)
-
-
-_MOVE_TIMES = {"approval.extended", "approval.judged"}
-
-
-class _Facts(NamedTuple):
-    """What is known of a request that somebody may have to be told of."""
-
-    approval: ApprovalRequest
-    severity: Severity | None
-    required: Required | None
-    was_seen: bool
-
-
-def _facts(ids: Sequence[UUID]) -> dict[UUID, _Facts]:
-    mine = {"approval": OuterRef("pk")}
-    rows: Any = (
-        light()
-        .filter(pk__in=ids)
-        .annotate(
-            rank=gravest_rank(),
-            demands=last_demands(),
-            is_inspected=Exists(Inspection.objects.filter(**mine)),
-            was_seen=Exists(View.objects.filter(**mine)),
-        )
-    )
-    return {row.pk: _Facts(row, _severity(row), _required(row), row.was_seen) for row in rows}
-
-
-def _severity(row: Any) -> Severity | None:
-    if not row.is_inspected:
-        return Severity.HIGH
-    return list(Severity)[row.rank] if row.rank >= 0 else None
-
-
-def _required(row: Any) -> Required | None:
-    return Required.from_json(row.demands) if row.demands else None
-
-
-def _messages(
-    entry: AuditEntry, channel: Channel, facts: Mapping[UUID, _Facts]
-) -> Iterator[Message]:
-    if entry.action in {Event.HELD, Event.LIFTED}:
-        if entry.action in _names(channel.events):
-            yield _message(entry, channel, Event(entry.action), entry.at)
-        return
-    found = facts.get(UUID(entry.subject)) if entry.action in _OF_REQUESTS else None
-    if found is None or not _concerns(channel, found, entry.at):
-        return
-    for event, at in _OF_REQUESTS[entry.action](found, entry.at):
-        if event in _names(channel.events):
-            yield _message(entry, channel, event, at, found.approval)
-
-
-def _asking(found: _Facts, at: datetime) -> Iterator[tuple[Event, datetime]]:
-    if found.approval.status == Status.PENDING:
-        yield Event.ASKS, at
-        yield from _times(found.approval).items()
-
-
-def _expired(found: _Facts, at: datetime) -> Iterator[tuple[Event, datetime]]:
-    if not found.was_seen:
-        yield Event.UNSEEN, at
-
-
-_OF_REQUESTS = {
-    "approval.submitted": _asking,
-    "approval.judged": _asking,  # by another policy, which may want other people
-    "approval.expired": _expired,
-}
-
-
-def _times(approval: ApprovalRequest) -> dict[Event, datetime]:
-    """Return when people are told how much of the time is over."""
-    half = approval.submitted_at + (approval.expires_at - approval.submitted_at) / 2
-    last = approval.expires_at - LAST_MINUTE
-    return {Event.HALF: half, **({Event.LAST_MINUTE: last} if last > half else {})}
-
-
-def _move_times(ids: Sequence[UUID], facts: Mapping[UUID, _Facts]) -> None:
-    """Have what is told at a time be told when that comes now."""
-    for pk in dict.fromkeys(ids):
-        if pk in facts:
-            for event, at in _times(facts[pk].approval).items():
-                waiting = Message.objects.filter(approval=pk, event=event, state=State.WAITING)
-                waiting.filter(attempts=0).update(due_at=at)
-
-
-def _concerns(channel: Channel, found: _Facts, at: datetime) -> bool:
-    if channel.least:
-        least = Severity(channel.least).rank
-        if found.severity is None or found.severity.rank < least:
-            return False
-    groups, required = _names(channel.groups), found.required
-    if not groups or required is None or not required.circles:
-        return True
-    after_s = (at - found.approval.submitted_at).total_seconds()
-    return required.admits(groups, after_s=after_s)
-
-
-def _message(
-    entry: AuditEntry,
-    channel: Channel,
-    event: Event,
-    due_at: datetime,
-    approval: ApprovalRequest | None = None,
-) -> Message:
-    return Message(
-        channel=channel,
-        approval=approval,
-        event=event,
-        seq=entry.seq,
-        made_at=entry.at,
-        due_at=due_at,
-    )
-
-
-def _names(text: str) -> list[str]:
-    return [str(name) for name in parse_json(text)]
+    waits = Q(approval__expires_at__gt=now, **_WAITS) & ~Q(held) & ~early
+    return Q(approval=None) | Q(event=Event.UNSEEN) | waits

@@ -157,6 +157,7 @@ def _somebody(name: str) -> SafeString:
         "policy": lambda number: format_html("The policy ({})", _revision(number)),
         "grant": lambda number: format_html("A {}", _grant(number)),
         "group": lambda group: format_html("the group <b>{}</b>", untrusted(group)),
+        "channel": lambda name: format_html("the channel <b>{}</b>", untrusted(name)),
     }
     if rest and kind in known:
         return known[kind](rest)
@@ -318,6 +319,16 @@ def _channel(what: str) -> Write:
     return write
 
 
+def _own_channel(what: str) -> Write:
+    def write(told: Telling) -> SafeString:
+        where = told.said("where")
+        at = format_html(": {}", where) if where else EMPTY
+        whose = EMPTY if told.is_own else format_html(" of {}", told.whom)
+        return format_html("{} {}{}{}", told.who, what, whose, at)
+
+    return write
+
+
 def _webhook(what: str) -> Write:
     def write(told: Telling) -> SafeString:
         host = told.said("host")
@@ -410,6 +421,8 @@ AGENTS: dict[str, Write] = {
     "channel.secret_made": _channel("made a new secret for"),
     "channel.switched_on": _channel("switched on"),
     "channel.switched_off": _channel("switched off"),
+    "channel.tried": _channel("sent a test message to"),
+    "channel.removed": _channel("removed"),
 }
 
 PEOPLE: dict[str, Write] = {
@@ -419,6 +432,14 @@ PEOPLE: dict[str, Write] = {
     ),
     "person.deactivated": _of("{who} deactivated {whom}"),
     "person.reactivated": _of("{who} reactivated {whom}"),
+    "person.channel_added": _own_channel("added an address where they are told"),
+    "person.channel_code_sent": _own_channel("had a code sent to an address"),
+    "person.channel_confirmed": _own_channel("confirmed an address where they are told"),
+    "person.channel_changed": _own_channel("changed what is told to an address"),
+    "person.channel_tried": _own_channel("had a test message sent to an address"),
+    "person.channel_switched_on": _own_channel("switched on an address"),
+    "person.channel_switched_off": _own_channel("switched off an address"),
+    "person.channel_removed": _own_channel("removed an address"),
     "group.added": _of("{who} added {whom}"),
     "group.members_changed": _of(
         "{who} changed who is in {whom} from {} to {}", "before", "members"

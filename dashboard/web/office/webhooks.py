@@ -51,7 +51,7 @@ class NewSecretForm(forms.Form):
     )
 
 
-_BADGES = {
+BADGES = {
     State.WAITING: ("waiting", ""),
     State.DELIVERED: ("delivered", "badge--approved"),
     State.GIVEN_UP: ("given up", "badge--rejected"),
@@ -169,7 +169,7 @@ def _rows(webhook: Webhook) -> list[DeliveryRow]:
     return [
         DeliveryRow(
             delivery,
-            *_BADGES[State(delivery.state)],
+            *BADGES[State(delivery.state)],
             again=webhook.is_active and delivery.state != State.WAITING,
         )
         for delivery in queries.latest(webhook)

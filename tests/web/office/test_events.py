@@ -33,6 +33,14 @@ PUT_TOGETHER = {
         "channel.switched_on",
         "channel.switched_off",
     ],
+    "'person.channel_switched_on' if on else 'person.channel_switched_off'": [
+        "person.channel_switched_on",
+        "person.channel_switched_off",
+    ],
+    "'person.channel_switched_off' if channel.person_id else 'channel.switched_off'": [
+        "person.channel_switched_off",
+        "channel.switched_off",
+    ],
     "verb": ["approval.taken_over", "approval.claimed"],
 }
 """What is no plain text in the source -> what it can be."""

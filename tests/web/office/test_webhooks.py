@@ -132,5 +132,5 @@ def test_the_page_costs_as_many_queries_for_any_number(
         make.approved(token, alice)
     queue_decided()
 
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         assert admin.get(path).status_code == 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from approval_client.wire import canonical_json
@@ -14,7 +15,8 @@ from dashboard.notifications.secrets import signed_headers, signing_keys
 from dashboard.notifications.sending import Sent, send
 
 
-def _parcel(channel: Channel, notice: Notice, message_id: UUID) -> Parcel:
+def _parcel(channel: Channel, notices: Sequence[Notice], message_id: UUID) -> Parcel:
+    [notice] = notices  # each is of its own for a program
     body = canonical_json(notice.as_json()).encode()
     keys = signing_keys(channel, database_now())
     return Parcel(
@@ -28,7 +30,13 @@ async def _send(parcel: Parcel) -> Sent:
 
 KIND = Kind(
     label="Signed webhook",
+    about="For a program of your own. Each event is one signed message.",
+    address_label="Address of the program",
+    example="https://host.example.org/approvals",
+    help="https, public or in a network of WEBHOOK_NETWORKS.",
     is_signed=True,
+    is_for_people=False,
+    missing=str,
     check=checked_url,
     where=shown_url,
     parcel=_parcel,

@@ -1,0 +1,130 @@
+"""Whom a request concerns: which channels of the house, and which people."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Subquery
+
+from approval_client.wire import Status, parse_json
+from dashboard.accounts.models import User
+from dashboard.approvals.models import ApprovalRequest, Assignment, Inspection, View
+from dashboard.approvals.queries import gravest_rank, last_demands, light
+from dashboard.approvals.rules.answer import why_not_count
+from dashboard.inspection.findings import Severity
+from dashboard.notifications.models import Channel, Choice, Event
+from dashboard.policies.demands import Required
+
+_ALWAYS = frozenset({Event.ASSIGNED, Event.TEST, Event.CODE})
+_EVENTS = {
+    Choice.ASSIGNED: frozenset({Event.HALF, Event.LAST_MINUTE}),
+    Choice.HIGH: frozenset(Event),
+    Choice.ALL: frozenset(Event),
+}
+
+
+class Facts(NamedTuple):
+    """What is known of a request that somebody may have to be told of.
+
+    ``severity`` is ``HIGH`` where the inspection is missing or not finished: nobody knows better.
+    """
+
+    approval: ApprovalRequest
+    severity: Severity | None
+    required: Required | None
+    was_seen: bool
+    assignee: int | None
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether it still needs people."""
+        return self.approval.status == Status.PENDING
+
+
+def facts_of(ids: Iterable[UUID]) -> dict[UUID, Facts]:
+    """Read what is known of some requests, in one statement."""
+    mine = {"approval": OuterRef("pk")}
+    rows: Any = (
+        light()
+        .filter(pk__in=list(ids))
+        .select_related("agent", "token__agent")
+        .annotate(
+            rank=gravest_rank(),
+            demands=last_demands(),
+            is_inspected=Exists(Inspection.objects.filter(**mine)),
+            was_seen=Exists(View.objects.filter(**mine)),
+            assignee=Subquery(Assignment.objects.counting().filter(**mine).values("person")),
+        )
+    )
+    return {
+        row.pk: Facts(row, _severity(row), _required(row), row.was_seen, row.assignee)
+        for row in rows
+    }
+
+
+def wants(channel: Channel, event: Event) -> bool:
+    """Whether a channel is told of such events at all."""
+    if channel.person_id is None:
+        return event in names(channel.events)
+    return event in _ALWAYS or event in _EVENTS[Choice(channel.choice)]
+
+
+def concerns(
+    channel: Channel, found: Facts, event: Event, now: datetime, groups: Collection[str]
+) -> bool:
+    """Whether a channel is to be told of a request.
+
+    Args:
+        channel: Of the house, or of ``channel.person``.
+        found: The request.
+        event: What about it.
+        now: When they would be told.
+        groups: The names of those that the person is in; of no matter for the house's.
+    """
+    if channel.person_id is None:
+        return _is_grave_enough(channel.least, found) and _is_for(channel, found, now)
+    if not may_approve(channel.person, found, now, groups):
+        return False
+    if event == Event.ASSIGNED or channel.choice == Choice.ASSIGNED:
+        return found.assignee == channel.person_id
+    return channel.choice == Choice.ALL or _is_grave_enough(Severity.HIGH, found)
+
+
+def may_approve(person: User | None, found: Facts, now: datetime, groups: Collection[str]) -> bool:
+    """Whether a person's approval of a request would count."""
+    if person is None:
+        return False
+    required = found.required or Required()
+    return not why_not_count(found.approval, required, person, now, groups)
+
+
+def names(text: str) -> list[str]:
+    """Read a list of names that a channel keeps."""
+    return [str(name) for name in parse_json(text)]
+
+
+def _is_grave_enough(least: str, found: Facts) -> bool:
+    if not least:
+        return True
+    return found.severity is not None and found.severity.rank >= Severity(least).rank
+
+
+def _is_for(channel: Channel, found: Facts, now: datetime) -> bool:
+    groups, required = names(channel.groups), found.required
+    if not groups or required is None or not required.circles:
+        return True
+    after_s = (now - found.approval.submitted_at).total_seconds()
+    return required.admits(groups, after_s=after_s)
+
+
+def _severity(row: Any) -> Severity | None:
+    if not row.is_inspected:
+        return Severity.HIGH
+    return list(Severity)[row.rank] if row.rank >= 0 else None
+
+
+def _required(row: Any) -> Required | None:
+    return Required.from_json(row.demands) if row.demands else None

@@ -1,0 +1,248 @@
+"""People say where they themselves are told. What changes nothing is not recorded."""
+
+from __future__ import annotations
+
+import hmac
+from datetime import timedelta
+
+from django.db import transaction
+
+from dashboard.accounts import roles
+from dashboard.accounts.models import User
+from dashboard.approvals.clock import database_now
+from dashboard.audit.services import Actor, record
+from dashboard.audit.services import Event as Entry
+from dashboard.notifications.channels import KINDS
+from dashboard.notifications.errors import ChannelRefused, CodeRefused, NotAllowed, NotFound
+from dashboard.notifications.models import Channel, Choice, Event, Message, State
+from dashboard.notifications.secrets import code_of, new_salt
+from dashboard.notifications.services.channels import (
+    check_address,
+    end_of_log,
+    queue_test,
+    queue_to,
+    subject_of,
+)
+
+MOST_OWN = 5
+CODE_LIFE = timedelta(hours=1)
+CODES_APART = timedelta(minutes=1)
+MOST_TRIES = 5
+
+
+@transaction.atomic
+def add_own(*, person: User, kind: str, address: str, choice: str, auth: str) -> Channel:
+    """Note where a person wants to be told, and send them a code that proves that it is theirs.
+
+    Nothing else is sent there before they have entered the code.
+
+    Raises:
+        AddressRefused: Nothing can be sent to that address.
+        ChannelRefused: Something else is wrong; the message says what.
+        NotAllowed: The person does not decide, so nothing needs them.
+    """
+    _locked_person(person)
+    check_address(kind, address)
+    if not KINDS[kind].is_for_people:
+        raise ChannelRefused("This kind is for the whole house. Nothing was changed.")
+    _check_choice(choice)
+    mine = Channel.objects.filter(person=person)
+    if mine.filter(kind=kind, address=address).exists():
+        raise ChannelRefused("You are told there already. Nothing was changed.")
+    if mine.count() >= MOST_OWN:
+        raise ChannelRefused(
+            f"You have {MOST_OWN} addresses already. Nothing was changed. Remove one first."
+        )
+    _check_pause(person)
+    now = database_now()
+    channel = Channel.objects.create(
+        person=person,
+        kind=kind,
+        address=address,
+        events="[]",
+        choice=choice,
+        after=0,
+        changed_by=person,
+        changed_at=now,
+    )
+    _send_code(channel)
+    _record(channel, person, auth, "person.channel_added", where=_where(channel), choice=choice)
+    return channel
+
+
+@transaction.atomic
+def send_code_again(*, person: User, channel_id: int, auth: str) -> None:
+    """Send another code to an address that is not proved; the one before it ends.
+
+    Raises:
+        ChannelRefused: It is proved already, or a code was sent less than a minute ago.
+        NotAllowed, NotFound: As ``change_own``.
+    """
+    channel = _locked(person, channel_id)
+    if channel.confirmed_at is not None:
+        raise ChannelRefused("This address is confirmed already. Nothing was sent.")
+    _check_pause(person)
+    _send_code(channel)
+    _record(channel, person, auth, "person.channel_code_sent", where=_where(channel))
+
+
+def confirm_own(*, person: User, channel_id: int, code: str, auth: str) -> None:
+    """Take the code that a person got at their address. From now on they are told there.
+
+    Raises:
+        CodeRefused: It is not that code, or it is too old, or too many were tried.
+        NotAllowed, NotFound: As ``change_own``.
+    """
+    if not _confirm(person, channel_id, code, auth):  # the count of tries is kept
+        raise CodeRefused("This is not the code. Nothing was changed. Look at the newest message.")
+
+
+@transaction.atomic
+def _confirm(person: User, channel_id: int, code: str, auth: str) -> bool:
+    channel = _locked(person, channel_id)
+    if channel.confirmed_at is not None:
+        return True
+    made_at, now = channel.code_made_at, database_now()
+    if made_at is None or now >= made_at + CODE_LIFE or channel.code_tries >= MOST_TRIES:
+        raise CodeRefused("This code is no longer valid. Nothing was changed. Send a new code.")
+    channel.code_tries += 1
+    digits = "".join(one for one in code if one in "0123456789")
+    right = hmac.compare_digest(digits, code_of(channel).replace(" ", ""))
+    if right:
+        channel.confirmed_at, channel.after, channel.failures = now, end_of_log(), 0
+        codes = Message.objects.filter(channel=channel, event=Event.CODE, state=State.WAITING)
+        codes.update(state=State.DROPPED, said="The address is confirmed.")
+        _record(channel, person, auth, "person.channel_confirmed", where=_where(channel))
+    channel.save(force_update=True)
+    return right
+
+
+@transaction.atomic
+def change_own(*, person: User, channel_id: int, choice: str, auth: str) -> bool:
+    """Change what a person is told of; returns whether that changed anything.
+
+    Raises:
+        ChannelRefused: There is no such choice.
+        NotAllowed: The person does not decide.
+        NotFound: They have no such channel.
+    """
+    channel = _locked(person, channel_id)
+    _check_choice(choice)
+    if channel.choice == choice:
+        return False
+    channel.choice = choice
+    _save(channel)
+    _record(channel, person, auth, "person.channel_changed", where=_where(channel), choice=choice)
+    return True
+
+
+@transaction.atomic
+def try_own(*, person: User, channel_id: int, auth: str) -> None:
+    """Have a message sent that says nothing but that the channel works.
+
+    Raises:
+        ChannelRefused: The address is not confirmed.
+        NotSent: The channel is off, or another such message is on its way.
+        NotAllowed, NotFound: As ``change_own``.
+    """
+    channel = _locked(person, channel_id)
+    if channel.confirmed_at is None:
+        raise ChannelRefused("Enter the code first. Nothing was sent.")
+    queue_test(channel)
+    _record(channel, person, auth, "person.channel_tried", where=_where(channel))
+
+
+@transaction.atomic
+def switch_own(*, person: User, channel_id: int, on: bool, auth: str) -> bool:
+    """Switch a person's channel on or off; returns whether that changed anything.
+
+    Off, nothing is sent, and what was waiting never is. On again, it begins with what happens
+    from then on.
+
+    Raises:
+        NotAllowed, NotFound: As ``change_own``.
+    """
+    channel = _locked(person, channel_id)
+    if channel.is_active == on:
+        return False
+    channel.is_active = on
+    if on:
+        channel.after, channel.failures = end_of_log(), 0
+    else:
+        waiting = Message.objects.filter(channel=channel, state=State.WAITING)
+        waiting.update(state=State.DROPPED, said="The channel was switched off.")
+    _save(channel)
+    _record(
+        channel,
+        person,
+        auth,
+        "person.channel_switched_on" if on else "person.channel_switched_off",
+        where=_where(channel),
+    )
+    return True
+
+
+@transaction.atomic
+def remove_own(*, person: User, channel_id: int, auth: str) -> None:
+    """Forget an address of a person's with its messages. What was waiting is never sent.
+
+    Raises:
+        ChannelRefused: A code was sent there less than a minute ago, and it is not confirmed.
+        NotFound: They have no such channel.
+    """
+    channel = _locked(person, channel_id, decides=False)
+    if channel.confirmed_at is None:
+        _check_pause(person)  # or codes could be sent to strangers as fast as one can press
+    _record(channel, person, auth, "person.channel_removed", where=_where(channel))
+    channel.delete()
+
+
+def _send_code(channel: Channel) -> None:
+    channel.salt, channel.code_made_at, channel.code_tries = new_salt(), database_now(), 0
+    channel.save(force_update=True)
+    earlier = Message.objects.filter(channel=channel, event=Event.CODE, state=State.WAITING)
+    earlier.update(state=State.DROPPED, said="Another code was sent.")
+    queue_to(channel, Event.CODE)
+
+
+def _check_pause(person: User) -> None:
+    """Refuse another code within a minute: it may go to a stranger."""
+    lately = database_now() - CODES_APART
+    if Channel.objects.filter(person=person, code_made_at__gt=lately, confirmed_at=None).exists():
+        raise ChannelRefused(
+            "A code was sent less than a minute ago. Nothing was changed. Try again in a minute."
+        )
+
+
+def _check_choice(choice: str) -> None:
+    if choice not in Choice.values:
+        raise ChannelRefused("Choose what you are told, from the list. Nothing was changed.")
+
+
+def _locked(person: User, channel_id: int, *, decides: bool = True) -> Channel:
+    if decides:
+        _locked_person(person)
+    mine = Channel.objects.select_for_update(of=("self",)).filter(person=person)
+    channel = mine.select_related("person").filter(pk=channel_id).first()
+    if channel is None:
+        raise NotFound
+    return channel
+
+
+def _locked_person(person: User) -> None:
+    locked = User.objects.select_for_update().get(pk=person.pk)
+    if not roles.may_decide(locked):
+        raise NotAllowed("Only reviewers are told what needs people. Nothing was changed.")
+
+
+def _save(channel: Channel) -> None:
+    channel.changed_at = database_now()
+    channel.save(force_update=True)
+
+
+def _where(channel: Channel) -> str:
+    return KINDS[channel.kind].where(channel.address)
+
+
+def _record(channel: Channel, by: User, auth: str, action: str, **details: object) -> None:
+    record(Actor(f"user:{by.username}", auth), Entry(action, subject_of(channel), details=details))

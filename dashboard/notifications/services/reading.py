@@ -1,0 +1,139 @@
+"""Makes messages of what the audit log says.
+
+The log is the outbox: each entry commits with what it is about, in order and without gaps, and
+here we keep how far we have read. So a crash between a request and its message costs time and no
+message, and a channel can neither delay a decision nor make it fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from approval_client.wire import parse_json
+from dashboard.approvals.models import ApprovalRequest
+from dashboard.audit.models import AuditEntry
+from dashboard.audit.queries import head
+from dashboard.notifications.concerns import Facts, concerns, facts_of, wants
+from dashboard.notifications.models import Channel, Event, LogReading, Message, State
+
+LAST_MINUTE = timedelta(minutes=1)
+_BATCH = 500
+_ASKING = {"approval.submitted", "approval.judged"}  # judged: by a policy that may want others
+_ASSIGNING = {"approval.claimed", "approval.taken_over", "approval.handed_over"}
+_MOVING = {"approval.extended", "approval.judged"}
+_OF_REQUESTS = _ASKING | _ASSIGNING | _MOVING | {"approval.expired"}
+
+
+def queue_notices() -> int:
+    """Make messages of what the log says since we looked; returns how many entries were read."""
+    if not told().exists():
+        return 0
+    read = LogReading.objects.filter(pk=1).values_list("seq", flat=True).first()
+    end = head()
+    return _read_on() if end and end.seq > (read or 0) else 0
+
+
+def told() -> QuerySet[Channel]:
+    """Return the channels that messages are made for now."""
+    people = Q(person__is_active=True, person__is_reviewer=True, confirmed_at__isnull=False)
+    return Channel.objects.filter(Q(person=None) | people, is_active=True)
+
+
+@transaction.atomic
+def _read_on() -> int:
+    reading, _ = LogReading.objects.select_for_update().get_or_create(pk=1)
+    channels = list(told().select_related("person").prefetch_related("person__groups"))
+    first = max(reading.seq, min((one.after for one in channels), default=0))
+    entries = list(AuditEntry.objects.filter(seq__gt=first).order_by("seq")[:_BATCH])
+    if not entries:
+        return 0
+    facts = facts_of(UUID(one.subject) for one in entries if one.action in _OF_REQUESTS)
+    messages = [message for channel in channels for message in _messages(channel, entries, facts)]
+    Message.objects.bulk_create(messages, ignore_conflicts=True)
+    moved = (UUID(one.subject) for one in entries if one.action in _MOVING)
+    _move_times(dict.fromkeys(moved), facts)
+    LogReading.objects.filter(pk=1).update(seq=entries[-1].seq)
+    return len(entries)
+
+
+def _messages(
+    channel: Channel, entries: list[AuditEntry], facts: Mapping[UUID, Facts]
+) -> Iterator[Message]:
+    """Make the messages of one channel of some entries."""
+    groups = [one.name for one in channel.person.groups.all()] if channel.person else []
+    for entry in entries:
+        if entry.seq <= channel.after:
+            continue
+        if entry.action in {Event.HELD, Event.LIFTED}:
+            if wants(channel, Event(entry.action)):
+                yield _message(entry, channel, Event(entry.action), entry.at)
+            continue
+        found = facts.get(UUID(entry.subject)) if entry.action in _OF_REQUESTS else None
+        if found is None:
+            continue
+        for event, at in _events(entry, channel, found):
+            if wants(channel, event) and concerns(channel, found, event, at, groups):
+                yield _message(entry, channel, event, at, found.approval)
+
+
+def _events(entry: AuditEntry, channel: Channel, found: Facts) -> Iterator[tuple[Event, datetime]]:
+    """What an entry about a request is to be told as, and when."""
+    if entry.action == "approval.expired":
+        if not found.was_seen:
+            yield Event.UNSEEN, entry.at
+        return
+    if not found.is_pending:
+        return
+    if entry.action in _ASKING:
+        yield Event.ASKS, entry.at
+    elif entry.action == "approval.handed_over" and _is_given_to(channel, entry):
+        yield Event.ASSIGNED, entry.at
+    for event, at in times(found.approval).items():
+        if at > entry.at:
+            yield event, at
+
+
+def _is_given_to(channel: Channel, entry: AuditEntry) -> bool:
+    """Whether somebody else gave the request to the person of a channel."""
+    if channel.person is None or entry.actor == f"user:{channel.person.username}":
+        return False
+    details = parse_json(entry.details)
+    return isinstance(details, dict) and details.get("to") == channel.person.username
+
+
+def times(approval: ApprovalRequest) -> dict[Event, datetime]:
+    """Return when people are told how much of the time is over."""
+    half = approval.submitted_at + (approval.expires_at - approval.submitted_at) / 2
+    last = approval.expires_at - LAST_MINUTE
+    return {Event.HALF: half, **({Event.LAST_MINUTE: last} if last > half else {})}
+
+
+def _move_times(ids: Mapping[UUID, None], facts: Mapping[UUID, Facts]) -> None:
+    """Have what is told at a time be told when that comes now."""
+    for pk in ids:
+        if pk in facts:
+            for event, at in times(facts[pk].approval).items():
+                waiting = Message.objects.filter(approval=pk, event=event, state=State.WAITING)
+                waiting.filter(attempts=0).update(due_at=at)
+
+
+def _message(
+    entry: AuditEntry,
+    channel: Channel,
+    event: Event,
+    due_at: datetime,
+    approval: ApprovalRequest | None = None,
+) -> Message:
+    return Message(
+        channel=channel,
+        approval=approval,
+        event=event,
+        seq=entry.seq,
+        made_at=entry.at,
+        due_at=due_at,
+    )

@@ -1,0 +1,252 @@
+"""Reviewers say where they themselves are told when no page is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from dashboard.notifications import queries, services
+from dashboard.notifications.addresses import LONGEST_URL
+from dashboard.notifications.channels import KINDS
+from dashboard.notifications.channels.kind import Kind
+from dashboard.notifications.errors import (
+    AddressRefused,
+    ChannelRefused,
+    CodeRefused,
+    NotAllowed,
+    NotFound,
+    NotSent,
+)
+from dashboard.notifications.models import Channel, Choice, Event
+from dashboard.web import errors
+from dashboard.web.access import action, auth, for_reviewers
+from dashboard.web.forms import Incomplete, cleaned, offer_choices, plain, status_of
+from dashboard.web.http import PersonRequest
+from dashboard.web.office.channels import MessageRow, message_rows
+
+CHOICES = [
+    (Choice.ASSIGNED, "What others assign to me"),
+    (Choice.HIGH, "High risk that I may approve"),
+    (Choice.ALL, "All that I may approve"),
+]
+
+
+class TellMeForm(forms.Form):
+    """One more place where a person is told."""
+
+    kind = forms.ChoiceField(label="How", widget=forms.RadioSelect)
+    address = forms.CharField(label="Address", max_length=LONGEST_URL, widget=plain())
+    choice = forms.ChoiceField(
+        label="Tell me of", choices=CHOICES, initial=Choice.ASSIGNED, widget=forms.RadioSelect
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, auto_id="told_%s")
+        kinds = [(name, kind) for name, kind in KINDS.items() if is_offered(kind)]
+        offer_choices(self, "kind", [(name, kind.label) for name, kind in kinds])
+        self.fields["kind"].initial = kinds[0][0] if kinds else ""
+        examples = " or ".join(kind.example for _, kind in kinds)
+        self.fields["address"].help_text = f"Such as {examples} A code is sent there first."
+
+
+class CodeForm(forms.Form):
+    """The code that was sent to an address."""
+
+    code = forms.CharField(max_length=40)
+
+
+class ChoiceForm(forms.Form):
+    """What a person is told of at one address."""
+
+    choice = forms.ChoiceField(choices=CHOICES)
+
+
+@dataclass(frozen=True)
+class OwnRow:
+    """One place where a person is told."""
+
+    channel: Channel
+    kind: Kind
+    newest: MessageRow | None
+
+    @property
+    def where(self) -> str:
+        """The part of its address that may be shown."""
+        address = self.channel.address
+        return self.kind.where(address) if self.kind.has_secret else address
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether its person proved that it is theirs."""
+        return self.channel.confirmed_at is not None
+
+    @property
+    def fails(self) -> bool:
+        """Whether the last attempts all failed."""
+        return self.channel.is_active and self.channel.failures >= queries.FAILS_FROM
+
+    @property
+    def choices(self) -> list[tuple[str, str, bool]]:
+        """What can be chosen, and whether it is."""
+        return [(value, words, value == self.channel.choice) for value, words in CHOICES]
+
+    @property
+    def tried(self) -> MessageRow | None:
+        """The newest message, if it is a test or did not arrive."""
+        newest = self.newest
+        if newest is None or newest.message.event not in {Event.TEST, Event.CODE}:
+            return None
+        return newest
+
+    @property
+    def is_on_its_way(self) -> bool:
+        """Whether a code or a test is sent right now."""
+        tried = self.tried
+        return tried is not None and tried.word == "waiting" and not tried.message.said
+
+
+def is_offered(kind: Kind) -> bool:
+    """Whether a person can be told by this kind of channel now."""
+    return kind.is_for_people and not kind.missing()
+
+
+@for_reviewers
+@require_http_methods(["GET", "HEAD", "POST"])
+def tell_me(request: PersonRequest) -> HttpResponse:
+    """Show where a person is told, and add a place, to which a code is sent."""
+    form = TellMeForm(request.POST if request.method == "POST" else None)
+    if not form.is_valid():
+        return _page(request, form)
+    given = form.cleaned_data
+    try:
+        services.add_own(
+            person=request.user,
+            kind=given["kind"],
+            address=given["address"].strip(),
+            choice=given["choice"],
+            auth=auth(request),
+        )
+    except AddressRefused as error:
+        form.add_error("address", f"{error} Nothing was changed.")
+    except ChannelRefused as error:
+        form.add_error("address", str(error))
+    except NotAllowed:
+        return errors.forbidden(request)
+    else:
+        messages.success(request, "A code is on its way. Enter it below, and you are told there.")
+        return redirect("web:tell_me")
+    return _page(request, form)
+
+
+@for_reviewers
+@action("web:tell_me", arguments=0)
+def confirm(request: PersonRequest, channel_id: int) -> HttpResponse:
+    """Take the code that was sent to an address."""
+
+    def verb() -> str:
+        code = cleaned(CodeForm(request.POST))["code"]
+        services.confirm_own(
+            person=request.user, channel_id=channel_id, code=code, auth=auth(request)
+        )
+        return "The address is confirmed. You are told there from now on."
+
+    return _done(request, verb)
+
+
+@for_reviewers
+@action("web:tell_me", arguments=0)
+def send_again(request: PersonRequest, channel_id: int) -> HttpResponse:
+    """Send another code."""
+
+    def verb() -> str:
+        services.send_code_again(person=request.user, channel_id=channel_id, auth=auth(request))
+        return "Another code is on its way. The one before it is no longer valid."
+
+    return _done(request, verb)
+
+
+@for_reviewers
+@action("web:tell_me", arguments=0)
+def choose(request: PersonRequest, channel_id: int) -> HttpResponse:
+    """Change what a person is told of at an address."""
+
+    def verb() -> str:
+        choice = cleaned(ChoiceForm(request.POST))["choice"]
+        services.change_own(
+            person=request.user, channel_id=channel_id, choice=choice, auth=auth(request)
+        )
+        return "Saved."
+
+    return _done(request, verb)
+
+
+@for_reviewers
+@action("web:tell_me", arguments=0)
+def try_own(request: PersonRequest, channel_id: int) -> HttpResponse:
+    """Send a message that says nothing but that the channel works."""
+
+    def verb() -> str:
+        services.try_own(person=request.user, channel_id=channel_id, auth=auth(request))
+        return "A test message is on its way."
+
+    return _done(request, verb)
+
+
+@for_reviewers
+@action("web:tell_me", arguments=0)
+def switch(request: PersonRequest, channel_id: int) -> HttpResponse:
+    """Pause a place, or go on with it."""
+    on = request.POST.get("on") == "yes"
+
+    def verb() -> str:
+        services.switch_own(person=request.user, channel_id=channel_id, on=on, auth=auth(request))
+        return "You are told there again." if on else "Paused. Nothing is sent there."
+
+    return _done(request, verb)
+
+
+@for_reviewers
+@action("web:tell_me", arguments=0)
+def remove(request: PersonRequest, channel_id: int) -> HttpResponse:
+    """Forget a place."""
+
+    def verb() -> str:
+        services.remove_own(person=request.user, channel_id=channel_id, auth=auth(request))
+        return "The address is removed."
+
+    return _done(request, verb)
+
+
+def _done(request: PersonRequest, verb: Callable[[], str]) -> HttpResponse:
+    """Do something, say what became of it, and show the page again."""
+    try:
+        messages.success(request, verb())
+    except (ChannelRefused, CodeRefused, Incomplete, NotSent) as error:
+        messages.error(request, str(error))
+    except NotAllowed:
+        return errors.forbidden(request)
+    except NotFound:
+        return errors.not_found(request)
+    return redirect("web:tell_me")
+
+
+def _page(request: PersonRequest, form: TellMeForm) -> HttpResponse:
+    rows = [_row(channel) for channel in queries.own_channels(request.user)]
+    context = {
+        "rows": rows,
+        "form": form,
+        "can_add": any(is_offered(kind) for kind in KINDS.values()),
+    }
+    return render(request, "office/tell_me.html", context, status=status_of(form))
+
+
+def _row(channel: Channel) -> OwnRow:
+    newest = message_rows(channel, 1)
+    return OwnRow(channel, KINDS[channel.kind], newest[0] if newest else None)
