@@ -13,7 +13,7 @@ from tests.serving import MANAGE, ROOT, Server
 
 STARTS_WITHIN_S = 300  # on a machine that does much else; it is known at once if it ends
 OURS = re.compile(
-    r"DATABASE_URL|REDIS_URL|PUBLIC_URL|SECRET_KEY|DEBUG|ALLOWED_HOSTS|PROXY_COUNT|DASHBOARD_.*"
+    r"DATABASE_URL|REDIS_URL|EMAIL_URL|PUBLIC_URL|SECRET_KEY|DEBUG|ALLOWED_HOSTS|PROXY_COUNT|DASHBOARD_.*"
     r"|DJANGO_SETTINGS_MODULE|PYTEST.*"
 )
 TROUBLE = re.compile(r"^.*(?: ERROR | CRITICAL |Traceback).*$", re.MULTILINE)
@@ -32,9 +32,10 @@ def settings_for_agents(printed):
 class Product:
     """One ``manage.py start`` in a data folder of its own."""
 
-    def __init__(self, folder, *options):
+    def __init__(self, folder, *options, **settings):
         environment = {k: v for k, v in os.environ.items() if not OURS.fullmatch(k)}
         environment |= {"DASHBOARD_DATA_DIR": str(folder), "PYTHONUNBUFFERED": "1"}
+        environment |= settings
         self._environment = environment
         self._log = folder / "printed"
         command = [*MANAGE, "start", "--port", "0", *options]
@@ -85,10 +86,10 @@ class Product:
 
 
 @contextmanager
-def started(*options):
-    """Run the product; prints what it printed when a test fails."""
+def started(*options, **settings):
+    """Run the product with more settings; prints what it printed when a test fails."""
     folder = Path(tempfile.mkdtemp(prefix="journeys-"))
-    product = Product(folder, *options)
+    product = Product(folder, *options, **settings)
     try:
         product.start()
         yield product

@@ -1,6 +1,7 @@
 """A host that is called back, and what is done to call it."""
 
 import threading
+import time
 from contextlib import contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -31,6 +32,7 @@ class Host:
         self.more, self.body = {}, b""  # headers and content of the answer
         self.held = threading.Event()  # set: answers at once
         self.held.set()
+        self.slow_s = 0.0
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self.server.server_port}/hook"
 
@@ -40,6 +42,7 @@ class Host:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 host.calls.append(Call(self.path, dict(self.headers), body))
                 host.held.wait(5)
+                time.sleep(host.slow_s)
                 many = len(host.statuses) > 1
                 self.send_response(host.statuses.pop(0) if many else host.statuses[0])
                 headers = {"Location": "http://127.0.0.1:1/elsewhere"} | host.more

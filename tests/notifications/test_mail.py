@@ -8,18 +8,16 @@ import threading
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from email import message_from_bytes
-from email.policy import default
 from uuid import UUID
 
 import pytest
-from aiosmtpd.smtp import SMTP
 
 from dashboard.notifications.channels import email
 from dashboard.notifications.channels.email import KIND
 from dashboard.notifications.errors import AddressRefused
 from dashboard.notifications.models import Channel, Event
 from dashboard.notifications.notices import Notice
+from tests.notifications.inbox import Inbox, mail_server
 
 NOW = datetime(2026, 11, 26, 14, 0, tzinfo=UTC)
 ID = "6f1c1f0e-8f5c-4a6e-9d51-1a2b3c4d5e6f"
@@ -51,43 +49,11 @@ def send(*notices):
     return asyncio.run(KIND.send(parcel(*notices)))
 
 
-class Inbox:
-    """What a mail server does with a mail; ``answers`` are its answers by command."""
-
-    def __init__(self, **answers):
-        self.mails, self.answers = [], answers
-
-    async def sender(self, *given):
-        given[2].mail_from = given[3]
-        return self.answers.get("mail", "250 ok")
-
-    async def recipient(self, *given):
-        given[2].rcpt_tos.append(given[3])
-        return self.answers.get("rcpt", "250 ok")
-
-    async def data(self, *given):
-        self.mails.append(message_from_bytes(given[2].content, policy=default))
-        return self.answers.get("data", "250 ok")
-
-    handle_MAIL, handle_RCPT, handle_DATA = sender, recipient, data  # noqa: N815 - aiosmtpd's
-
-
 @contextmanager
 def serving(settings, inbox, options=None, **more):
-    loop = asyncio.new_event_loop()
-    starting = loop.create_server(lambda: SMTP(inbox, loop=loop, **more), "127.0.0.1", 0)
-    server = loop.run_until_complete(starting)
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    try:
-        set_server(settings, server.sockets[0].getsockname()[1], **(options or {}))
+    with mail_server(inbox, **more) as port:
+        set_server(settings, port, **(options or {}))
         yield inbox
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        server.close()
-        loop.run_until_complete(server.wait_closed())
-        loop.close()
 
 
 def set_server(settings, port, **options):
