@@ -65,25 +65,36 @@ def unreadable(error: JsonError, what: str = "The arguments") -> Unaskable:
     return Unaskable(f"{what} cannot be read: {cause}.")
 
 
-def bound(model: Any, given: Values) -> Values | None:
+def bound(model: Any, given: Values) -> Values:
     """Return what a tool with this Pydantic model is called with, as JSON, with all defaults.
 
-    It is under the names that the model's schema has, so that binding it again gives the same.
+    It is under the names that the model's schema has, so that binding it again gives the same. If
+    reading takes code of the tool's author, which must not run before it is approved, it is what
+    was written and the defaults that are passed as they are.
 
     Args:
         model: The class by which the framework validates the arguments.
         given: What the model wrote.
-
-    Returns:
-        None if that takes code of the tool's author, which must not run before it is approved.
 
     Raises:
         Unaskable: A name is not taken, a value is not, or something of it would be lost.
     """
     check_names(given, taken(model), open_=model.model_config.get("extra") == "allow")
     if not is_data_only(model):
-        return None
+        return {**_defaults(model), **given}
     return settled(given, lambda found: _fields_of(validated(model, found)))
+
+
+def _defaults(model: Any) -> Values:
+    checked = model.model_config.get("validate_default", False)
+    plain_ = {
+        _name(name, one): one.default
+        for name, one in model.model_fields.items()
+        if not one.is_required()
+        and one.default_factory is None
+        and not (checked if one.validate_default is None else one.validate_default)
+    }
+    return hidden(plain_)
 
 
 class Unsettled(Unaskable):
