@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Json
 
 
 class Colour(Enum):
@@ -58,7 +58,11 @@ class Tools:
             """Stop."""
             return self._got()
 
-        return purge, count, weigh, move, paint, stop
+        def load(data: Json) -> str:
+            """Load."""
+            return self._got(data=data)
+
+        return purge, count, weigh, move, paint, stop, load
 
     def _got(self, **arguments):
         self.called.append(arguments)
@@ -116,6 +120,10 @@ CASES = [
     ),
     Case("NaN as text", '{"x": "nan"}', told="NaN, Infinity and numbers", tool="weigh"),
     Case("1e400 as text", '{"x": "1e400"}', told="NaN, Infinity and numbers", tool="weigh"),
+    Case("too small", '{"x": 1e-400}', told="arguments.x would become 0.0", tool="weigh"),
+    Case("too small as text", '{"x": "1e-400"}', told="arguments.x would become", tool="weigh"),
+    Case("smaller still", f'{{"x": "1e-{"9" * 20}"}}', told="arguments.x would", tool="weigh"),
+    Case("JSON inside", '{"data": "{\\"a\\": 1, \\"a\\": 2}"}', told="one key twice", tool="load"),
     Case("a model", '{"where": {"host": "a"}}', {"where": {"host": "a", "port": 1}}, tool="move"),
     Case("an extra name inside", '{"where": {"host": "a", "Port": 2}}', told="Port", tool="move"),
     Case("an enum", '{"colour": "red"}', {"colour": "red"}, tool="paint"),

@@ -6,7 +6,6 @@ another way is not asked: the model is told which argument, why, and what is tak
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -30,6 +29,7 @@ _CAUSES = {
     "too_deep": f"something is nested deeper than {MAX_DEPTH} levels",
 }
 _MOST_NAMES = 40
+_DIGITS_OF_A_DOUBLE = Decimal("1e-15")
 _SAYS_NOTHING = {"metadata", "ref", "config", "default", "expected"}
 _STANDARD = {
     *("builtins", "collections", "datetime", "decimal", "ipaddress", "pathlib", "typing", "uuid")
@@ -65,25 +65,36 @@ def unreadable(error: JsonError, what: str = "The arguments") -> Unaskable:
     return Unaskable(f"{what} cannot be read: {cause}.")
 
 
-def bound(model: Any, given: Values) -> Values | None:
+def bound(model: Any, given: Values) -> Values:
     """Return what a tool with this Pydantic model is called with, as JSON, with all defaults.
 
-    It is under the names that the model's schema has, so that binding it again gives the same.
+    It is under the names that the model's schema has, so that binding it again gives the same. If
+    reading takes code of the tool's author, which must not run before it is approved, it is what
+    was written and the defaults that are passed as they are.
 
     Args:
         model: The class by which the framework validates the arguments.
         given: What the model wrote.
-
-    Returns:
-        None if that takes code of the tool's author, which must not run before it is approved.
 
     Raises:
         Unaskable: A name is not taken, a value is not, or something of it would be lost.
     """
     check_names(given, taken(model), open_=model.model_config.get("extra") == "allow")
     if not is_data_only(model):
-        return None
+        return {**_defaults(model), **given}
     return settled(given, lambda found: _fields_of(validated(model, found)))
+
+
+def _defaults(model: Any) -> Values:
+    checked = model.model_config.get("validate_default", False)
+    plain_ = {
+        _name(name, one): one.default
+        for name, one in model.model_fields.items()
+        if not one.is_required()
+        and one.default_factory is None
+        and not (checked if one.validate_default is None else one.validate_default)
+    }
+    return hidden(plain_)
 
 
 class Unsettled(Unaskable):
@@ -240,13 +251,15 @@ def as_json(values: Mapping[str, Any]) -> Values:
     Raises:
         Unaskable: One of them cannot be shown.
     """
-    try:
-        shown = {name: _json(value) for name, value in values.items()}
-        canonical_json(shown)
-    except Exception as error:  # noqa: BLE001 - an object of the author's may raise anything
-        raise Unaskable(
-            f"The arguments cannot be shown to whoever approves them: {cause(error)}."
-        ) from None
+    shown: Values = {}
+    for name, value in values.items():
+        try:
+            shown[name] = _json(value)
+            canonical_json({name: shown[name]})
+        except Exception as error:  # noqa: BLE001 - an object of the author's may raise anything
+            raise Unaskable(
+                f"arguments.{name:.80} cannot be shown to whoever approves it: {cause(error)}."
+            ) from None
     return shown
 
 
@@ -308,16 +321,29 @@ def _lost(written: Any, read_: Any, where: str) -> Iterator[str]:
                 yield f"{where}.{name:.80} would be dropped: it is not a name that is taken there."
             for name in written.keys() & read_.keys():
                 yield from _lost(written[name], read_[name], f"{where}.{name:.80}")
-        case list(), list() if len(written) == len(read_):
-            for at, (one, other) in enumerate(zip(written, read_, strict=True)):
-                yield from _lost(one, other, f"{where}[{at}]")
-        case list(), list():  # a set holds each of them once
-            if any(item not in read_ for item in written):
-                yield f"{where} would lose items."
+        case list(), list():
+            yield from _lost_of_items(written, read_, where)
+        case str(), dict() | list():  # JSON in a text
+            yield from _lost_of_text(written, read_, where)
         case None | dict() | list(), _ if read_ != written:
             yield f"{where} would become {kind_of(read_)}, and {kind_of(written)} was written."
         case _, int() | float() | str() if _is_another(written, read_):
             yield f"{where} would become {read_!r:.40}, which is not what was written."
+
+
+def _lost_of_items(written: list[Any], read_: list[Any], where: str) -> Iterator[str]:
+    if len(written) == len(read_):
+        for at, (one, other) in enumerate(zip(written, read_, strict=True)):
+            yield from _lost(one, other, f"{where}[{at}]")
+    elif any(item not in read_ for item in written):  # a set holds each of them once
+        yield f"{where} would lose items."
+
+
+def _lost_of_text(written: str, read_: Any, where: str) -> Iterator[str]:
+    try:
+        yield from _lost(parse_json(written), read_, where)
+    except JsonError as error:
+        yield f"{where} cannot be read: {cause(error)}."
 
 
 def _is_another(written: Any, read_: Any) -> bool:
@@ -326,14 +352,15 @@ def _is_another(written: Any, read_: Any) -> bool:
         return not isinstance(written, str) and written != read_
     if isinstance(written, str) and isinstance(read_, str):
         return False  # which the framework may have made shorter; people see what it made
+    text = getattr(written, "text", None) or str(written).strip()
     try:
-        exact = Decimal(getattr(written, "text", None) or str(written).strip())
+        exact = Decimal(text)
         found = Decimal(read_ if isinstance(read_, str) else repr(read_))
     except InvalidOperation:  # a word or a date that the framework reads as a number
-        return False
-    if isinstance(read_, int | str) or exact == exact.to_integral_value():
+        return read_ == 0 and text.lstrip("+-.")[:1].isdigit()  # or one that is not quite 0
+    if isinstance(read_, int | str) or exact == exact.to_integral_value() or not found:
         return exact != found
-    return not math.isclose(exact, read_, rel_tol=1e-15)  # as every double, and never 0
+    return abs(exact - found) > abs(exact) * _DIGITS_OF_A_DOUBLE
 
 
 def is_data_only(model: Any, *, dumps: bool = False) -> bool:

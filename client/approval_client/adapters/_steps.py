@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -77,22 +78,32 @@ class Approvals:
 
     Enter it with ``async with`` around the whole run. How everything ended that was approved is
     told with the next call of ``ask_pending``, or when an exception leaves this.
+
+    Args:
+        around: Entered and left with this.
     """
 
-    def __init__(self, graph: Any, config: Any, flow: Flow) -> None:
+    def __init__(
+        self, graph: Any, config: Any, flow: Flow, around: AbstractContextManager[None]
+    ) -> None:
         self._graph = graph
         self._config = config
         self._flow = flow
+        self._around = around
 
     async def __aenter__(self) -> Self:
+        self._around.__enter__()
         return self
 
     async def __aexit__(
         self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None
     ) -> None:
-        if error is not None:
-            await self._on(self._flow.throw, error)
-        self._flow.close()
+        try:
+            if error is not None:
+                await self._on(self._flow.throw, error)
+            self._flow.close()
+        finally:
+            self._around.__exit__(None, None, None)
 
     async def ask_pending(self) -> Any:
         """Ask about everything that is pending in the graph, and wait for the answers.

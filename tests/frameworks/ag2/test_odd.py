@@ -8,6 +8,7 @@ from ag2 import Agent, Context, Depends, tool
 from ag2.events import ToolCallEvent, ToolResultEvent
 from ag2.middleware import approval_required as upstream
 from ag2.testing import TestConfig
+from pydantic import AfterValidator
 
 from approval_client.adapters.ag2 import approval_required, hitl_hook
 from approval_client.adapters.ag2 import gate as dashboard_gate
@@ -157,3 +158,42 @@ async def test_a_model_cannot_write_what_agtwo_injects_into_a_tool_with_kwargs(g
 
     assert "does not take 'user'" in told
     assert (gate.asked(), called) == ([], [])
+
+
+@pytest.mark.parametrize("way", [by_tool, by_gate, by_hook], ids=lambda way: way.__name__)
+async def test_a_default_that_no_model_may_write_is_shown(gate, way):
+    gate.approve_next()
+    called = []
+
+    def act(a: int, _mode: str = "hard", _client: object = object()) -> str:
+        """Act."""
+        called.append((a, _mode))
+        return "done"
+
+    has = way(gate)[1]
+    made = {
+        by_tool: lambda: tool(act, middleware=[approval_required(client=gate.client)]),
+        by_gate: lambda: tool(act),
+        by_hook: lambda: tool(act, middleware=[upstream()]),
+    }[way]()
+
+    await run(Case("", '{"a": "1"}', tool="act"), [made], has)
+
+    assert gate.asked()[0]["arguments"] == {"a": 1, "_mode": "hard"}
+    assert called == [(1, "hard")]
+
+
+async def test_beside_a_validator_the_defaults_are_shown(gate):
+    gate.approve_next()
+    called = []
+
+    @tool(middleware=[approval_required(client=gate.client)])
+    def act(path: Annotated[str, AfterValidator(str.lower)], force: bool = True) -> str:  # noqa: FBT001, FBT002
+        """Act."""
+        called.append((path, force))
+        return "done"
+
+    await run(Case("", '{"path": "A"}', tool="act"), [act], {})
+
+    assert gate.asked()[0]["arguments"] == {"path": "A", "force": True}
+    assert called == [("a", True)]

@@ -14,7 +14,7 @@ from agent_framework import (
     WorkflowBuilder,
     tool,
 )
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from approval_client.adapters.agent_framework import gate as dashboard_gate
 from approval_client.adapters.agent_framework import (
@@ -166,3 +166,26 @@ async def test_a_client_that_the_author_gave_as_a_default_is_not_shown(gate):
 
     assert gate.asked()[0]["arguments"] == {"a": 1, "mode": "hard"}
     assert called == [(1, "hard")]
+
+
+class Sent(BaseModel):
+    source: str = Field(alias="from")
+
+
+@pytest.mark.parametrize("way", [by_run, by_gate], ids=lambda way: way.__name__)
+async def test_a_field_with_an_alias_is_asked_and_called(gate, way):
+    gate.approve_next()
+    called = []
+
+    @tool(approval_mode="never_require" if way is by_gate else "always_require")
+    def send(mail: Sent) -> str:
+        called.append(mail)
+        return "done"
+
+    tools = Tools(lambda one: one)
+    tools.all = [send]
+
+    await way(gate, tools, asking(Case("", '{"mail": {"from": "a"}}', tool="send")))
+
+    assert gate.asked()[0]["arguments"] == {"mail": {"source": "a"}}
+    assert called == [Sent(**{"from": "a"})] or called == [{"source": "a"}]

@@ -1,18 +1,26 @@
 """LangChain 1.4.7: what its agents' tools ask is on the desk, each call for itself."""
 
 import asyncio
+import inspect
 import time
 from typing import get_args
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware, human_in_the_loop
+from langchain.agents.middleware import (
+    HumanInTheLoopMiddleware,
+    ToolRetryMiddleware,
+    human_in_the_loop,
+)
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import BaseTool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import interrupt
 
 from approval_client import DigestMismatch, Expired, Unreachable
 from approval_client.adapters.langchain import Undecided, aresume_pending, resume_pending
+from approval_client.adapters.langgraph import approvals
 from tests.frameworks.langgraph.test_adapter import THREAD, asked
 
 CAN = {*get_args(human_in_the_loop.DecisionType), *vars(human_in_the_loop)}
@@ -72,6 +80,140 @@ def agent_of(says, allowed=("approve", "edit", "reject"), **mode):
 
 def read(state):
     return [m.content for m in state["messages"] if isinstance(m, ToolMessage)]
+
+
+NAMES_CALLS = pytest.mark.skipif(
+    "tool_call_id=tool_call_id,\n            **kwargs" not in inspect.getsource(BaseTool.run),
+    reason="langchain-core 1.0.0 does not say which call it makes",
+)
+
+
+class Post:
+    """An agent that sends mails, whose tools fail and are called again.
+
+    Args:
+        calls: What its model wants, one turn after the other.
+        asked: The tools that are asked about.
+    """
+
+    def __init__(self, *calls, asked=("send", "post"), **mode):
+        self.called = []
+        turns = [AIMessage("", tool_calls=list(wanted)) for wanted in calls]
+        model = Model(messages=iter([*turns, AIMessage("done")]))
+        asks = HumanInTheLoopMiddleware(interrupt_on=dict.fromkeys(asked, True), **mode)
+        again = ToolRetryMiddleware(max_retries=2, initial_delay=0, jitter=False)
+        self.agent = create_agent(
+            model, [self.send, self.post], middleware=[asks, again], checkpointer=InMemorySaver()
+        )
+        self.agent.invoke({"messages": [("user", "Send it.")]}, THREAD)
+
+    def send(self, to: str) -> str:
+        """Send a mail."""
+        self.called.append(("send", to))
+        raise ConnectionError("There is no such mailbox.")
+
+    def post(self, to: str) -> str:
+        """Post a letter."""
+        self.called.append(("post", to))
+        raise ConnectionError("There is no such house.")
+
+
+def wants(tool, to, number=0):
+    return {"name": tool, "args": {"to": to}, "id": f"c{number}", "type": "tool_call"}
+
+
+ONCE = "'send' was called with this approval before, and an approval works once."
+
+
+@NAMES_CALLS
+@MODES
+def test_a_middleware_that_retries_calls_a_tool_once_for_one_approval(gate, mode):
+    gate.approve_next()
+    post = Post([wants("send", "alice")], **mode)
+
+    (told,) = read(resume(post.agent, gate))
+
+    assert post.called == [("send", "alice")]
+    assert ONCE in told
+
+
+@NAMES_CALLS
+def test_a_middleware_that_retries_calls_a_tool_once_where_the_agent_is_awaited(gate):
+    gate.approve_next()
+    post = Post([wants("send", "alice")])
+
+    state = asyncio.run(aresume_pending(post.agent, THREAD, client=gate.client))
+
+    assert post.called == [("send", "alice")]
+    assert ONCE in read(state)[0]
+
+
+@NAMES_CALLS
+def test_a_middleware_that_retries_calls_a_tool_once_where_the_host_streams(gate):
+    gate.approve_next()
+    post = Post([wants("send", "alice")])
+
+    async def go():
+        async with approvals(post.agent, THREAD, client=gate.client) as pending:
+            command = await pending.ask_pending()
+            while command is not None:
+                async for _ in post.agent.astream(command, THREAD):
+                    pass
+                command = await pending.ask_pending()
+
+    asyncio.run(go())
+
+    assert post.called == [("send", "alice")]
+
+
+@NAMES_CALLS
+def test_an_id_that_a_model_gives_again_is_called_again_after_another_approval(gate):
+    gate.approve_next()
+    gate.approve_next()
+    post = Post([wants("send", "alice")], [wants("send", "bob")])
+
+    resume(post.agent, gate)
+
+    assert post.called == [("send", "alice"), ("send", "bob")]
+
+
+def test_a_tool_that_interrupts_goes_on_after_the_answer(gate):
+    gate.approve_next()
+    gate.approve_next()
+    called = []
+
+    def send(to: str) -> str:
+        """Send a mail."""
+        called.append(interrupt({"really": to})["approved"])
+        return "sent"
+
+    asks = HumanInTheLoopMiddleware(interrupt_on={"send": True})
+    says = [AIMessage("", tool_calls=[wants("send", "alice")]), AIMessage("done")]
+    model = Model(messages=iter(says))
+    agent = create_agent(model, [send], middleware=[asks], checkpointer=InMemorySaver())
+    agent.invoke({"messages": [("user", "Send it.")]}, THREAD)
+
+    assert read(resume(agent, gate)) == ["sent"]
+    assert called == [True]
+
+
+@NAMES_CALLS
+def test_an_edited_call_is_made_once(gate):
+    gate.edit_next({"tool": "send", "arguments": {"to": "bob"}})
+    post = Post([wants("send", "alice")])
+
+    resume(post.agent, gate)
+
+    assert post.called == [("send", "bob")]
+
+
+def test_what_needs_no_approval_is_retried_as_the_host_wants(gate):
+    gate.approve_next()
+    post = Post([wants("send", "alice"), wants("post", "carol", 1)], asked=["send"])
+
+    resume(post.agent, gate)
+
+    assert post.called.count(("post", "carol")) == 3
 
 
 @MODES

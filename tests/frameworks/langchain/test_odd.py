@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 
 from tests.frameworks.langchain.test_adapter import MODES, Model, read, resume
 from tests.frameworks.langgraph.test_adapter import THREAD
@@ -26,9 +26,9 @@ def _read(case):
 
 
 # LangChain itself reads the text, and makes no call of what is no JSON object. Of a name that
-# stands there twice it keeps one.
+# stands there twice it keeps one, and of 1e-400 zero.
 # LangGraph's checkpoint holds no integer of more than 64 bits, and "?" for half a pair.
-OTHERS = {"a name twice", "64 bits", "half a pair"}
+OTHERS = {"a name twice", "64 bits", "half a pair", "too small"}
 READ = [one for one in CASES if isinstance(_read(one), dict) and one.name not in OTHERS]
 
 
@@ -239,3 +239,24 @@ def test_a_client_that_the_author_gave_as_a_default_is_not_shown(gate):
     (told,) = read(resume(agent_of(Case("", '{"a": 1}', tool="act"), [made]), gate))
 
     assert (told, gate.asked()[0]["arguments"]) == ("done", {"a": 1})
+
+
+def test_beside_a_validator_the_defaults_are_shown(gate):
+    gate.approve_next()
+    called = []
+
+    @tool
+    def act(
+        path: Annotated[str, AfterValidator(str.lower)],
+        *,
+        force: bool = True,
+        **kwargs: str,
+    ) -> str:
+        """Act."""
+        called.append((path, force, kwargs))
+        return "done"
+
+    resume(agent_of(Case("", '{"path": "A"}', tool="act"), [act]), gate)
+
+    assert gate.asked()[0]["arguments"] == {"path": "A", "force": True}
+    assert called == [("a", True, {})]

@@ -2,9 +2,11 @@
 
 import asyncio
 from functools import partial
+from typing import Annotated
 
 import pytest
 from agents import Agent, FunctionTool, RunHooks, function_tool
+from pydantic import AfterValidator
 
 from approval_client import DigestMismatch
 from approval_client.adapters.openai_agents import run_with_approvals
@@ -127,3 +129,20 @@ async def test_a_call_that_is_too_large_is_told_and_the_others_are_asked(gate):
 
     assert tools.called == [{"n": 2}]
     assert is_told_to_write_less(outputs(result)[0])
+
+
+async def test_beside_a_validator_the_defaults_are_shown(gate):
+    gate.approve_next()
+    called = []
+
+    def act(path: Annotated[str, AfterValidator(str.lower)], force: bool = True) -> str:  # noqa: FBT001, FBT002
+        called.append((path, force))
+        return "done"
+
+    model = Script([written('{"path": "A"}', tool="act")], [says("done")])
+    agent = Agent("operator", model=model, tools=[function_tool(act, needs_approval=True)])
+
+    await run_with_approvals(agent, "Go.", client=gate.client)
+
+    assert gate.asked()[0]["arguments"] == {"path": "A", "force": True}
+    assert called == [("a", True)]

@@ -2,9 +2,10 @@
 
 import asyncio
 from datetime import UTC, date, datetime
+from typing import Annotated
 
 import pytest
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic_ai import Agent, Tool
 from pydantic_ai.messages import ModelResponse, RetryPromptPart, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
@@ -169,3 +170,21 @@ async def test_a_default_that_a_model_may_not_write_is_shown(gate):
     await run(gate, agent_of(Case("", '{"n": "5"}', tool="mark"), tools=[gated(mark)]))
 
     assert gate.asked()[0]["arguments"] == {"n": 5, "tag": None, "mode": "hard"}
+
+
+@pytest.mark.parametrize("written", ['{"from": "a", "n": 1}', {"from": "a", "n": 1}])
+async def test_a_parameter_with_an_alias_is_asked_called_and_edited_under_it(gate, written):
+    called = []
+
+    def send(n: int, source: Annotated[str, Field(alias="from")] = "x", mode: str = "hard") -> str:
+        called.append((n, source, mode))
+        return "done"
+
+    case = Case("", written, tool="send")
+    gate.approve_next()
+    await run(gate, agent_of(case, tools=[gated(send)]))
+    gate.edit_next({"tool": "send", "arguments": {"n": 1, "from": "b", "mode": "hard"}})
+    await run(gate, agent_of(case, tools=[gated(send)]))
+
+    assert gate.asked()[0]["arguments"] == {"n": 1, "from": "a", "mode": "hard"}
+    assert called == [(1, "a", "hard"), (1, "b", "hard")]

@@ -44,8 +44,7 @@ def asked(tool: Any, written: Any) -> Values:
     given = _binding.read(written)
     model = None if tool is None else _model(tool.model)
     if model is not None:
-        bound = _binding.bound(model, given)
-        return given if bound is None else bound
+        return {**_hidden(tool.model), **_binding.bound(model, given)}
     if tool is not None and (own := _injected(tool.model) & given.keys()):
         raise Unaskable(f"The tool does not take {', '.join(map(repr, sorted(own)))}.")
     return given
@@ -69,6 +68,13 @@ def _model(call: Any) -> Any:
     if call.serializer is None or call.args_name or call.kwargs_name:
         return None
     return _binding.without(call.serializer.model, _injected(call))
+
+
+def _hidden(call: Any) -> Values:
+    """Return the defaults of what no model may write: parameters with a leading underscore."""
+    known = {*call.serializer.model.model_fields, *_injected(call)}
+    left = [one for one in call.flat_params if one.field_name not in known]
+    return _binding.hidden({one.field_name: one.default_value for one in left})
 
 
 def _injected(call: Any) -> set[str]:

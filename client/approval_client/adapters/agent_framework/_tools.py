@@ -133,15 +133,15 @@ def _bound(tool: Any, given: Values, **options: Any) -> Values | None:
     if not _binding.is_data_only(model, dumps=True):
         return None
 
-    def call(found: Values, *, by_alias: bool = False, **reading: Any) -> Values:
+    def call(found: Values, *, as_named: bool = False, **reading: Any) -> Values:
         made = _binding.validated(model, found, **reading)
-        values: Values = made.model_dump(exclude_unset=True, by_alias=by_alias)
+        values: Values = made.model_dump(exclude_unset=True, by_alias=as_named)
         return {**_missing(tool, made.model_fields_set), **values}
 
     found = _binding.settled(
         given,
         partial(call, **options),
-        as_written=None if options else partial(call, by_alias=True),
+        as_written=None if options else partial(call, as_named=True),
     )
     if not hasattr(tool, "_prepare_arguments"):  # until 1.22, it reads what it has dumped again
         _binding.settled(found, call)

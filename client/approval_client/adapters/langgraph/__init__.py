@@ -24,6 +24,7 @@ from approval_client.adapters._pauses import Undecided, Unfinished
 from approval_client.adapters._steps import Approvals, drive, drive_async
 from approval_client.adapters.langgraph import _hitl, _inbox, _kept
 from approval_client.adapters.langgraph._gated import gated
+from approval_client.adapters.langgraph._once import each_once
 from approval_client.adapters.langgraph._tools import Find, finding
 
 __all__ = [
@@ -66,12 +67,15 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
         DashboardError: It was neither approved nor rejected. The graph stays interrupted.
         ValueError: The config names no thread, or a checkpoint of the past.
     """
-    return drive(graph, config, resuming(_desk(graph, checked(config), **options)))
+    with each_once():
+        return drive(graph, config, resuming(_desk(graph, checked(config), **options)))
 
 
 async def aresume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any:
     """Do what ``resume_pending`` does, with a graph that is awaited."""
-    return await drive_async(graph, config, resuming(_desk(graph, checked(config), **options)))
+    flow = resuming(_desk(graph, checked(config), **options))
+    with each_once():
+        return await drive_async(graph, config, flow)
 
 
 def approvals(graph: Any, config: Mapping[str, Any], **options: Any) -> Approvals:
@@ -85,7 +89,8 @@ def approvals(graph: Any, config: Mapping[str, Any], **options: Any) -> Approval
     Raises:
         ValueError: The config names no thread, or a checkpoint of the past.
     """
-    return Approvals(graph, config, resuming(_desk(graph, checked(config), **options)))
+    flow = resuming(_desk(graph, checked(config), **options))
+    return Approvals(graph, config, flow, around=each_once())
 
 
 def ask(request: ApprovalRequest) -> ApprovalResponse:

@@ -12,6 +12,7 @@ from approval_client._refusals import Unaskable, for_model, refusal
 from approval_client.adapters import _binding, _core
 from approval_client.adapters._graphs import Question, Responses
 from approval_client.adapters._pauses import is_approval
+from approval_client.adapters.langgraph._once import approve_once
 from approval_client.adapters.langgraph._tools import Find, asked
 
 # With anything else beside these it is no such request, and all of it is what is asked.
@@ -37,7 +38,8 @@ def question(
     if not isinstance(value, Mapping):
         return None
     if value.get("type") == "tool_approval" and value.keys() <= _OF_ONE:
-        call = Call(value, _kinds(schema), find(str(value["name"])))
+        ids = [str(value["tool_call_id"])] if value.get("tool_call_id") else []
+        call = Call(value, _kinds(schema), find(str(value["name"])), ids)
         return asking([call], lambda decisions: decisions[0])
     calls = value.get("action_requests")
     if not isinstance(calls, Sequence) or not calls or not value.keys() <= _OF_A_BATCH:
@@ -48,9 +50,15 @@ def question(
         rule.get("action_name"): frozenset(rule.get("allowed_decisions", _ALL))
         for rule in value.get("review_configs", ())
     }
-    left_out = () if _apart(calls, values) else ("edit",)
+    written = _written(values)
+    left_out = () if _apart(calls, written) else ("edit",)
     made = [
-        Call(call, rules.get(call["name"], _ALL).difference(left_out), find(str(call["name"])))
+        Call(
+            call,
+            rules.get(call["name"], _ALL).difference(left_out),
+            find(str(call["name"])),
+            [one["id"] for one in written if one["id"] and _is(one, call)],
+        )
         for call in calls
     ]
     return asking(made, lambda decisions: {"decisions": decisions})
@@ -58,11 +66,16 @@ def question(
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a model, the decisions that its tool allows, and the tool if it is in sight."""
+    """A call of a model, the decisions that its tool allows, and the tool if it is in sight.
+
+    Attributes:
+        ids: Those that it may have, as far as they are known.
+    """
 
     call: Mapping[str, Any]
     may: frozenset[str]
     tool: Any = None
+    ids: Sequence[str] = ()
 
     def request(self) -> ApprovalRequest:
         """Make a question of it.
@@ -116,22 +129,32 @@ def asking(
             (one, next(given) if why is None else why)
             for one, why in zip(calls, refused, strict=True)
         ]
+        for one, response in both:
+            if response.approved is True:
+                approve_once(str(one.call["name"]), one.ids)
         return whole([say(one.may, one.call, response) for one, response in both])
 
     return Question(requests=requests, answer=answer, settle=settle)
 
 
-def _apart(calls: Sequence[Mapping[str, Any]], values: Any) -> bool:
+def _apart(calls: Sequence[Mapping[str, Any]], written: Sequence[Mapping[str, Any]]) -> bool:
     """Say whether every call in the model's message has an id of its own.
 
     LangChain applies an edit to whatever has the id of the call that was edited.
     """
-    messages = values.get("messages", ()) if isinstance(values, Mapping) else ()
-    made = next((m.tool_calls for m in reversed(messages) if getattr(m, "type", "") == "ai"), ())
-    ids = [call["id"] for call in made]
-    what = [(call["name"], call["args"]) for call in made]
-    seen = all((call["name"], call["args"]) in what for call in calls)
+    ids = [call["id"] for call in written]
+    seen = all(any(_is(one, call) for one in written) for call in calls)
     return seen and all(ids) and len(set(ids)) == len(ids)
+
+
+def _written(values: Any) -> Sequence[Mapping[str, Any]]:
+    """Return the calls of the newest message of a model in the state of a graph."""
+    messages = values.get("messages", ()) if isinstance(values, Mapping) else ()
+    return next((m.tool_calls for m in reversed(messages) if getattr(m, "type", "") == "ai"), ())
+
+
+def _is(written: Mapping[str, Any], call: Mapping[str, Any]) -> bool:
+    return bool(written["name"] == call["name"] and written["args"] == call["args"])
 
 
 def _kinds(schema: Any) -> frozenset[str]:

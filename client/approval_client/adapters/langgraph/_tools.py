@@ -48,11 +48,12 @@ def asked(tool: Any, written: Any) -> Values:
     whole = tool.args_schema
     if hasattr(whole, "model_fields") and whole.model_fields.keys() == schema.model_fields.keys():
         schema = whole  # with the configuration that the author gave it
+    various = _various(tool)
     if _binding.is_data_only(schema):
-        schema = _binding.without(schema, _various(tool))
-    bound = _binding.bound(schema, given)
-    found = given if bound is None else bound
-    return {**_hidden(tool, whole), **found}
+        schema = _binding.without(schema, various)
+    found = _binding.bound(schema, given)
+    passed = {name: one for name, one in found.items() if name in given or name not in various}
+    return {**_hidden(tool, whole), **passed}
 
 
 def _hidden(tool: Any, schema: Any) -> Values:

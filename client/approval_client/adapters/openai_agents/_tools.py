@@ -33,8 +33,7 @@ def asked(tool: Any, written: Any) -> Values:
     if model is None:  # it reads the text itself
         _binding.check_schema(given, tool.params_json_schema)
         return given
-    bound = _binding.bound(model, given)
-    return given if bound is None else bound
+    return _binding.bound(model, given)
 
 
 def _model(tool: Any) -> Any:

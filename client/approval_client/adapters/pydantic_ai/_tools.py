@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, get_type_hints
 
 from approval_client.adapters import _binding
 from approval_client.wire import canonical_json
@@ -39,6 +39,7 @@ def asked(tool: Any, written: Any) -> Values:
         given = given[one]
     _binding.check_schema(given, schema.json_schema)
     wrong = import_module("pydantic").ValidationError
+    aliases = _aliases(schema)
 
     def call(found: Values) -> Values:
         if isinstance(written, str):  # of text Pydantic makes another choice among types
@@ -47,7 +48,7 @@ def asked(tool: Any, written: Any) -> Values:
             values = dict(schema.validator.validate_python(found))
         if one is not None:
             return dict(_binding.as_json(values)[one])
-        return {**_defaults(schema), **values}
+        return {aliases.get(name, name): v for name, v in {**_defaults(schema), **values}.items()}
 
     try:
         return _binding.settled(given, call)
@@ -61,6 +62,19 @@ def _defaults(schema: Any) -> Values:
     parameters = list(inspect.signature(schema.function).parameters.values())
     own = parameters[1:] if schema.takes_ctx else parameters
     return {one.name: one.default for one in own if one.default is not inspect.Parameter.empty}
+
+
+def _aliases(schema: Any) -> dict[str, str]:
+    """Return the names that a model writes for parameters that have others, by those."""
+    function = getattr(schema.function, "func", schema.function)
+    known = schema.json_schema.get("properties", {})
+    found: dict[str, str] = {}
+    for name, hint in get_type_hints(function, include_extras=True).items():
+        for one in getattr(hint, "__metadata__", ()):
+            alias = getattr(one, "validation_alias", None) or getattr(one, "alias", None)
+            if isinstance(alias, str) and alias in known and name not in known:
+                found[name] = alias
+    return found
 
 
 def _named(agent: Any, name: str) -> Iterator[Any]:
