@@ -189,3 +189,30 @@ async def test_a_field_with_an_alias_is_asked_and_called(gate, way):
 
     assert gate.asked()[0]["arguments"] == {"mail": {"source": "a"}}
     assert called == [Sent(**{"from": "a"})] or called == [{"source": "a"}]
+
+
+@pytest.mark.parametrize(
+    ("written", "asked", "told"),
+    [
+        ('{"x": 1.10}', {"x": 1.1}, ""),
+        ('{"x": 1e-400}', None, "arguments.x would become 0.0"),
+        ('{"x": 9007199254740993.0}', None, "arguments.x would become"),
+    ],
+)
+async def test_a_tool_with_a_schema_gets_the_numbers_that_are_shown(gate, written, asked, told):
+    gate.approve_next()
+    called = []
+
+    def act(x):
+        called.append({"x": x})
+        return "done"
+
+    schema = {"type": "object", "properties": {"x": {"type": "number"}}}
+    tools, model = Tools(lambda one: one), asking(Case("", written, tool="act"))
+    tools.all = [tool(act, name="act", schema=schema, approval_mode="always_require")]
+
+    await by_run(gate, tools, model)
+
+    assert repr(called) == repr([asked] if asked else [])
+    assert [str(one["arguments"]) for one in gate.asked()] == list(map(str, called))
+    assert told in model.told()[0]

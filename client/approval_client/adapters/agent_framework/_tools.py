@@ -39,7 +39,12 @@ def asked(tool: Any, written: Any) -> Values:
         Unaskable: The tool would not be called with what was written.
     """
     given = _binding.read(written)
-    return given if tool is None else _bound(tool, given) or {**_defaults(tool, given), **given}
+    if tool is None:
+        return given
+    if tool.input_model is None:  # the framework reads the numbers, and hands on what it read
+        _binding.check_schema(given, tool.parameters())
+        return {**_defaults(tool, given), **_binding.settled(given, dict)}
+    return _bound(tool, given) or {**_defaults(tool, given), **given}
 
 
 def shown(tool: Any, arguments: Any) -> tuple[Values, bool]:
