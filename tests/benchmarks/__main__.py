@@ -29,6 +29,7 @@ from tests.benchmarks import (
     onlookers,
     pressing,
     screen,
+    telling,
 )
 from tests.benchmarks.figures import show
 
@@ -134,6 +135,11 @@ def _flood(sizes):
     show(flooding.beside_a_flood(rounds=min(sizes.rounds, 3), seconds=sizes.idle_s))
 
 
+def _told(sizes):
+    with houses.dashboard() as plain, telling.with_slow_channels() as told:
+        show(asyncio.run(telling.beside_slow_channels(plain, told, sizes.rounds)))
+
+
 def _screen(sizes):
     if screen.CHROMIUM.exists():
         show(screen.to_the_screen(sizes.asked))
@@ -165,6 +171,7 @@ PARTS = {
     "desk": _desk,
     "hostile": _hostile,
     "flood": _flood,
+    "told": _told,
     "screen": _screen,
     "machinery": _machinery,
     "chains": _chains,

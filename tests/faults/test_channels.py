@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 from standardwebhooks.webhooks import Webhook
 
-from tests.notifications.conftest import hosted
+from tests.notifications.host import hosted
 from tests.notifications.inbox import Inbox, add_channels, mail_server
 from tests.serving import AGENTS, serve
 

@@ -10,7 +10,7 @@ import pytest
 from approval_client import Client
 from approval_client.webhooks import verify
 from tests.faults.conftest import IN_CHECKS
-from tests.notifications.conftest import hosted
+from tests.notifications.host import hosted
 from tests.serving import CSRF, serve
 
 ALLOWED = {"WEBHOOK_NETWORKS": "127.0.0.0/8"}

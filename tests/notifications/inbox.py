@@ -17,10 +17,13 @@ for kind, address in {channels!r}:
 
 
 class Inbox:
-    """What a mail server does with a mail; ``answers`` are its answers by command."""
+    """What a mail server does with a mail, and how long that takes.
 
-    def __init__(self, **answers):
-        self.mails, self.answers = [], answers
+    ``answers`` are its answers by command.
+    """
+
+    def __init__(self, *, slow_s=0, **answers):
+        self.mails, self.slow_s, self.answers = [], slow_s, answers
 
     async def sender(self, *given):
         given[2].mail_from = given[3]
@@ -32,6 +35,7 @@ class Inbox:
 
     async def data(self, *given):
         self.mails.append(message_from_bytes(given[2].content, policy=default))
+        await asyncio.sleep(self.slow_s)
         return self.answers.get("data", "250 ok")
 
     handle_MAIL, handle_RCPT, handle_DATA = sender, recipient, data  # noqa: N815 - aiosmtpd's

@@ -130,7 +130,7 @@ async def test_a_number_for_a_name_is_what_it_resolves_to(name):
 
 
 async def test_what_was_checked_is_what_is_called(monkeypatch, settings):
-    from tests.notifications.conftest import hosted  # noqa: PLC0415 - a real host
+    from tests.notifications.host import hosted  # noqa: PLC0415 - a real host
 
     settings.WEBHOOK_NETWORKS = ["127.0.0.0/8"]
     looked_up = []
@@ -150,7 +150,7 @@ async def test_what_was_checked_is_what_is_called(monkeypatch, settings):
 
 
 async def test_of_several_addresses_one_that_answers_is_enough(resolves_to, settings):
-    from tests.notifications.conftest import hosted  # noqa: PLC0415 - a real host
+    from tests.notifications.host import hosted  # noqa: PLC0415 - a real host
 
     settings.WEBHOOK_NETWORKS = ["127.0.0.0/8"]
     resolves_to("127.0.0.2", "127.0.0.1")  # nothing listens on the first
@@ -162,7 +162,7 @@ async def test_of_several_addresses_one_that_answers_is_enough(resolves_to, sett
 
 
 async def test_a_proxy_of_the_environment_is_not_used(monkeypatch, settings):
-    from tests.notifications.conftest import hosted  # noqa: PLC0415 - a real host
+    from tests.notifications.host import hosted  # noqa: PLC0415 - a real host
 
     settings.WEBHOOK_NETWORKS = ["127.0.0.0/8"]
     for name in ("HTTP_PROXY", "ALL_PROXY"):

@@ -18,7 +18,7 @@ from dashboard.notifications.errors import AddressRefused
 from dashboard.notifications.models import Channel, Event
 from dashboard.notifications.notices import Notice
 from tests.certificates import self_signed
-from tests.notifications.conftest import hosted
+from tests.notifications.host import hosted
 
 KIND = KINDS["chat"]
 NOW = datetime(2030, 1, 2, 3, 4, tzinfo=UTC)

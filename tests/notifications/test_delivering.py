@@ -29,7 +29,7 @@ from dashboard.notifications.services import (
 )
 from dashboard.notifications.services.attempts import MOST_ATTEMPTS, pause_s
 from tests import make
-from tests.notifications.conftest import hosted
+from tests.notifications.host import hosted
 
 pytestmark = pytest.mark.django_db
 TAKEN, REFUSED = Sent(taken=True, said="It answered 200."), Sent(taken=False, said="No.")

@@ -27,7 +27,7 @@ from dashboard.notifications.services import (
 )
 from dashboard.notifications.services.telling import Turns, settle_telling
 from tests import make
-from tests.notifications.conftest import hosted
+from tests.notifications.host import hosted
 
 pytestmark = pytest.mark.django_db
 

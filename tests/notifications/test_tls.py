@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.notifications import sending
 from tests.certificates import self_signed
-from tests.notifications.conftest import hosted
+from tests.notifications.host import hosted
 
 NAME = "host.example.org"
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Min, Q, QuerySet
 
 from approval_client.wire import parse_json
 from dashboard.approvals.models import ApprovalRequest
@@ -22,7 +22,7 @@ from dashboard.notifications.concerns import Facts, concerns, facts_of, wants
 from dashboard.notifications.models import Channel, Event, LogReading, Message, State
 
 LAST_MINUTE = timedelta(minutes=1)
-_BATCH = 500
+_BATCH = 200
 _ASKING = {"approval.submitted", "approval.judged"}  # judged: by a policy that may want others
 _ASSIGNING = {"approval.claimed", "approval.taken_over", "approval.handed_over"}
 _MOVING = {"approval.extended", "approval.judged"}
@@ -33,9 +33,9 @@ def queue_notices() -> int:
     """Make messages of what the log says since we looked; returns how many entries were read."""
     if not told().exists():
         return 0
-    read = LogReading.objects.filter(pk=1).values_list("seq", flat=True).first()
+    read = LogReading.objects.filter(pk=1).values_list("seq", flat=True).first() or 0
     end = head()
-    return _read_on() if end and end.seq > (read or 0) else 0
+    return _read_on(read) if end and end.seq > read else 0
 
 
 def told() -> QuerySet[Channel]:
@@ -44,21 +44,39 @@ def told() -> QuerySet[Channel]:
     return Channel.objects.filter(Q(person=None) | people, is_active=True)
 
 
-@transaction.atomic
-def _read_on() -> int:
-    reading, _ = LogReading.objects.select_for_update().get_or_create(pk=1)
-    channels = list(told().select_related("person").prefetch_related("person__groups"))
-    first = max(reading.seq, min((one.after for one in channels), default=0))
-    entries = list(AuditEntry.objects.filter(seq__gt=first).order_by("seq")[:_BATCH])
+def _read_on(seq: int) -> int:
+    """Make messages of the next entries after ``seq``.
+
+    What can be read before is, so that on SQLite nobody who decides waits for it.
+    """
+    begins = told().aggregate(after=Min("after"))["after"] or 0  # so that no history is read
+    entries = list(AuditEntry.objects.filter(seq__gt=max(seq, begins)).order_by("seq")[:_BATCH])
     if not entries:
         return 0
+    # After the entries: a channel that is added in between begins behind all of them.
+    channels = list(told().select_related("person").prefetch_related("person__groups"))
     facts = facts_of(UUID(one.subject) for one in entries if one.action in _OF_REQUESTS)
     messages = [message for channel in channels for message in _messages(channel, entries, facts)]
+    moved = dict.fromkeys(UUID(one.subject) for one in entries if one.action in _MOVING)
+    return len(entries) if _write(seq, entries[-1].seq, messages, moved, facts) else 0
+
+
+@transaction.atomic
+def _write(
+    seq: int,
+    last: int,
+    messages: list[Message],
+    moved: Mapping[UUID, None],
+    facts: Mapping[UUID, Facts],
+) -> bool:
+    """Keep messages and how far we have read; not if somebody else has read on meanwhile."""
+    reading, _ = LogReading.objects.select_for_update().get_or_create(pk=1)
+    if reading.seq != seq:
+        return False
     Message.objects.bulk_create(messages, ignore_conflicts=True)
-    moved = (UUID(one.subject) for one in entries if one.action in _MOVING)
-    _move_times(dict.fromkeys(moved), facts)
-    LogReading.objects.filter(pk=1).update(seq=entries[-1].seq)
-    return len(entries)
+    _move_times(moved, facts)
+    LogReading.objects.filter(pk=1).update(seq=last)
+    return True
 
 
 def _messages(
