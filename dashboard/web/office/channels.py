@@ -10,6 +10,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from approval_client.wire import Kind as Asked
@@ -35,7 +36,7 @@ from dashboard.web import errors, times
 from dashboard.web.access import action, admins_only, auth
 from dashboard.web.forms import ConfirmNameForm, offer_choices, plain, status_of
 from dashboard.web.http import PersonRequest
-from dashboard.web.office.webhooks import BADGES, NewSecretForm
+from dashboard.web.office.webhooks import BADGES, NewSecretForm, show_secret
 from dashboard.web.times import Moment
 from dashboard.web.words import KINDS as ASKED
 
@@ -354,5 +355,5 @@ def _blame(form: ChannelForm, error: WebhookError) -> None:
 def _show_secret(
     request: PersonRequest, found: Channel, secret: str, *, overlaps: bool = False
 ) -> HttpResponse:
-    context = {"channel": found, "secret": secret, "overlaps": overlaps}
-    return render(request, "office/channel_secret.html", context)
+    back = reverse("web:channel", args=[found.pk])
+    return show_secret(request, secret, f"the channel {found.name}", back, overlaps=overlaps)

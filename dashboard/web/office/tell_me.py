@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -145,96 +147,74 @@ def tell_me(request: PersonRequest) -> HttpResponse:
     return _page(request, form)
 
 
-@for_reviewers
-@action("web:tell_me", arguments=0)
-def confirm(request: PersonRequest, channel_id: int) -> HttpResponse:
+Verb = Callable[[PersonRequest, int], str]
+
+
+def _verb(does: Verb) -> Callable[..., HttpResponseBase]:
+    """Make a view of what does something about one address and returns what to say of it."""
+
+    @for_reviewers
+    @action("web:tell_me", arguments=0)
+    @wraps(does)
+    def view(request: PersonRequest, channel_id: int) -> HttpResponse:
+        try:
+            messages.success(request, does(request, channel_id))
+        except (ChannelRefused, CodeRefused, Incomplete, NotSent) as error:
+            messages.error(request, str(error))
+        except NotAllowed:
+            return errors.forbidden(request)
+        except NotFound:
+            return errors.not_found(request)
+        return redirect("web:tell_me")
+
+    return view
+
+
+@_verb
+def confirm(request: PersonRequest, channel_id: int) -> str:
     """Take the code that was sent to an address."""
-
-    def verb() -> str:
-        code = cleaned(CodeForm(request.POST))["code"]
-        services.confirm_own(
-            person=request.user, channel_id=channel_id, code=code, auth=auth(request)
-        )
-        return "The address is confirmed. You are told there from now on."
-
-    return _done(request, verb)
+    code = cleaned(CodeForm(request.POST))["code"]
+    services.confirm_own(person=request.user, channel_id=channel_id, code=code, auth=auth(request))
+    return "The address is confirmed. You are told there from now on."
 
 
-@for_reviewers
-@action("web:tell_me", arguments=0)
-def send_again(request: PersonRequest, channel_id: int) -> HttpResponse:
+@_verb
+def send_again(request: PersonRequest, channel_id: int) -> str:
     """Send another code."""
-
-    def verb() -> str:
-        services.send_code_again(person=request.user, channel_id=channel_id, auth=auth(request))
-        return "Another code is on its way. The one before it is no longer valid."
-
-    return _done(request, verb)
+    services.send_code_again(person=request.user, channel_id=channel_id, auth=auth(request))
+    return "Another code is on its way. The one before it is no longer valid."
 
 
-@for_reviewers
-@action("web:tell_me", arguments=0)
-def choose(request: PersonRequest, channel_id: int) -> HttpResponse:
+@_verb
+def choose(request: PersonRequest, channel_id: int) -> str:
     """Change what a person is told of at an address."""
-
-    def verb() -> str:
-        choice = cleaned(ChoiceForm(request.POST))["choice"]
-        services.change_own(
-            person=request.user, channel_id=channel_id, choice=choice, auth=auth(request)
-        )
-        return "Saved."
-
-    return _done(request, verb)
+    choice = cleaned(ChoiceForm(request.POST))["choice"]
+    services.change_own(
+        person=request.user, channel_id=channel_id, choice=choice, auth=auth(request)
+    )
+    return "Saved."
 
 
-@for_reviewers
-@action("web:tell_me", arguments=0)
-def try_own(request: PersonRequest, channel_id: int) -> HttpResponse:
+@_verb
+def try_own(request: PersonRequest, channel_id: int) -> str:
     """Send a message that says nothing but that the channel works."""
-
-    def verb() -> str:
-        services.try_own(person=request.user, channel_id=channel_id, auth=auth(request))
-        return "A test message is on its way."
-
-    return _done(request, verb)
+    services.try_own(person=request.user, channel_id=channel_id, auth=auth(request))
+    return "A test message is on its way."
 
 
-@for_reviewers
-@action("web:tell_me", arguments=0)
-def switch(request: PersonRequest, channel_id: int) -> HttpResponse:
+@_verb
+def switch(request: PersonRequest, channel_id: int) -> str:
     """Pause a place, or go on with it."""
     on = request.POST.get("on") == "yes"
-
-    def verb() -> str:
-        services.switch_own(person=request.user, channel_id=channel_id, on=on, auth=auth(request))
-        return "You are told there again." if on else "Paused. Nothing is sent there."
-
-    return _done(request, verb)
+    services.switch_own(person=request.user, channel_id=channel_id, on=on, auth=auth(request))
+    return "You are told there again." if on else "Paused. Nothing is sent there."
 
 
-@for_reviewers
-@action("web:tell_me", arguments=0)
-def remove(request: PersonRequest, channel_id: int) -> HttpResponse:
+@_verb
+def remove(request: PersonRequest, channel_id: int) -> str:
     """Forget a place."""
-
-    def verb() -> str:
-        services.remove_own(person=request.user, channel_id=channel_id, auth=auth(request))
-        return "The address is removed."
-
-    return _done(request, verb)
-
-
-def _done(request: PersonRequest, verb: Callable[[], str]) -> HttpResponse:
-    """Do something, say what became of it, and show the page again."""
-    try:
-        messages.success(request, verb())
-    except (ChannelRefused, CodeRefused, Incomplete, NotSent) as error:
-        messages.error(request, str(error))
-    except NotAllowed:
-        return errors.forbidden(request)
-    except NotFound:
-        return errors.not_found(request)
-    return redirect("web:tell_me")
+    services.remove_own(person=request.user, channel_id=channel_id, auth=auth(request))
+    return "The address is removed."
 
 
 def _page(request: PersonRequest, form: TellMeForm) -> HttpResponse:

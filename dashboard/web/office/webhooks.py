@@ -9,6 +9,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from dashboard.accounts.models import Agent
@@ -179,5 +180,21 @@ def _rows(webhook: Webhook) -> list[DeliveryRow]:
 def _show(
     request: PersonRequest, agent: Agent, secret: str, *, overlaps: bool = False
 ) -> HttpResponse:
-    context = {"agent": agent, "secret": secret, "overlaps": overlaps}
-    return render(request, "office/webhook_secret.html", context)
+    back = reverse("web:webhook", args=[agent.pk])
+    return show_secret(request, secret, f"the webhook of {agent.name}", back, overlaps=overlaps)
+
+
+def show_secret(
+    request: PersonRequest, secret: str, of: str, back: str, *, overlaps: bool = False
+) -> HttpResponse:
+    """Show a new secret, once.
+
+    Args:
+        request: What made it.
+        secret: It.
+        of: Whose messages it signs.
+        back: Where they are set up.
+        overlaps: Whether the one before it signs too, for a day.
+    """
+    context = {"secret": secret, "of": of, "back": back, "overlaps": overlaps}
+    return render(request, "office/secret.html", context)
