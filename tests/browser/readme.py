@@ -24,8 +24,15 @@ from tests.journeys.product import started
 
 FOLDER = ROOT / "docs" / "pictures"
 STILLS = {"request": "fenced-{}-1440", "phone": "fenced-{}-390"}
-STILLS |= {"policy": "office-policies-{}-1440", "insight": "insight-day-{}-1440"}
-TALLEST = {"insight": 1376}  # its four charts; in a column of the README more is a ribbon
+STILLS |= {
+    "channel": "office-channel-{}-1440",
+    "policy": "office-policies-{}-1440",
+    "insight": "insight-day-{}-1440",
+}
+TALLEST = {
+    "channel": 560,
+    "insight": 1376,
+}  # its four charts; in a column of the README more is a ribbon
 COLOURS = 128  # of a picture: pages are mostly flat
 PAGE, TERMINAL = {"width": 900, "height": 560}, {"width": 900, "height": 150}
 AGENT = """\

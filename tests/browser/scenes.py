@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dashboard.management.demo.notebooks import notebook
 from tests.browser.conftest import see_all
 from tests.browser.samples import TRIM, everything
-from tests.browser.stages import DOUBTED, LINK, PAST, POLICY, PROPOSED, WEBHOOK
+from tests.browser.stages import CHANNELS, DOUBTED, LINK, PAST, POLICY, PROPOSED, WEBHOOK
 from tests.notebooks import digest_of
 
 KINDS = ["trim", "fenced", "tool", "plan", "memory", "evil", "long"]
@@ -229,7 +229,13 @@ def office(house):
     """What admins and auditors have."""
     proposal = re.search(r"PROPOSAL (\d+)", house.shell(PROPOSED))[1]
     hooked = re.search(r"AGENT (\d+)", house.shell(WEBHOOK))[1]
+    mail, slack = re.search(r"CHANNELS (\d+) (\d+)", house.shell(CHANNELS)).groups()
     paths = {
+        "channels": "/channels",
+        "channel": f"/channels/{mail}",
+        "channel-fails": f"/channels/{slack}",
+        "channel-new-mail": "/channels/new/email",
+        "channel-new-chat": "/channels/new/chat",
         "people": "/people",
         "person": "/people/2",
         "group": "/people/groups/1",
@@ -253,6 +259,8 @@ def office(house):
     return [
         *(Scene(f"office-{name}", "root", path) for name, path in paths.items()),
         Scene("office-webhook-secret", "root", f"/agents/{hooked}/webhook", _new_secret),
+        Scene("office-told", "alice", "/account/told"),
+        Scene("office-told-none", "bob", "/account/told"),
         Scene("office-draft-none", "root", "/policies/draft"),
         Scene("office-draft", "root", "/policies/draft", _begin_draft),
         Scene("office-rule-new", "root", "/policies/draft/rules/new"),

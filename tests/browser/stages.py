@@ -84,6 +84,49 @@ for n, (state, attempts, said) in enumerate(told):
 print("AGENT", agent.pk)
 """
 )
+CHANNELS = (
+    MAKE
+    + """
+from datetime import timedelta
+from django.utils import timezone
+from dashboard.approvals.models import ApprovalRequest
+from dashboard.notifications.models import Channel, Event, Message, State
+from dashboard.notifications.services import Wish, add_channel, add_own
+alice, root = (User.objects.get(username=name) for name in ("alice", "root"))
+now = timezone.now()
+def channel(kind, name, address):
+    return add_channel(kind=kind, wish=Wish(name=name, address=address), by=root,
+        auth="session:password")[0]
+def message(channel, event, approval, minutes, state, attempts, said):
+    at = now - timedelta(minutes=minutes)
+    Message.objects.create(channel=channel, event=event, approval=approval, seq=-minutes - 1,
+        made_at=at, due_at=now + timedelta(minutes=20), tried_at=at if attempts else None,
+        state=state, attempts=attempts, said=said)
+mail = channel("email", "On call", "oncall@example.org")
+slack = channel("chat", "Ops in Slack", "https://hooks.slack.com/services/T0AAAAAAA/B0AAAAAAA/abc123")
+channel("webhook", "Control room", "https://control-room.example.org/approvals")
+some = list(ApprovalRequest.objects.order_by("submitted_at")[:3])
+took = "The mail server took it."
+message(mail, Event.TEST, None, 1, State.DELIVERED, 1, took)
+message(mail, Event.ASKS, some[0], 3, State.DELIVERED, 1, took + " In one message with 4 more.")
+message(mail, Event.LAST_MINUTE, some[1], 9, State.DROPPED, 0,
+    "It was decided, withdrawn or over before this was sent.")
+message(mail, Event.HELD, None, 30, State.DELIVERED, 2, took)
+message(slack, Event.TEST, None, 2, State.GIVEN_UP, 1, "It answered 403.")
+message(slack, Event.ASKS, some[2], 4, State.WAITING, 3, "It answered 403.")
+Channel.objects.filter(pk=slack.pk).update(failures=6)
+Channel.objects.filter(name="Control room").update(is_active=False)
+own = add_own(person=alice, kind="email", address="alice@example.org", choice="assigned",
+    auth="session:password")
+Channel.objects.filter(pk=own.pk).update(confirmed_at=now)
+other = add_own(person=alice, kind="chat", address="ntfys://ntfy.sh/alice-a71f", choice="high",
+    auth="session:password")
+Message.objects.filter(event=Event.CODE).update(state=State.DELIVERED, attempts=1, tried_at=now,
+    said="It answered 200.")
+Channel.objects.update(after=10**12)  # so that nothing more is told
+print("CHANNELS", mail.pk, slack.pk)
+"""
+)
 LINK = (
     MAKE
     + """

@@ -17,6 +17,9 @@ POLICIES = ["/policies", "/policies/revisions/1", "/policies/draft", "/policies/
 OFFICE = [
     "/grants",
     "/people",
+    "/channels",
+    "/channels/new/email",
+    "/channels/new/chat",
     "/agents",
     "/agents/1",
     "/agents/1/webhook",

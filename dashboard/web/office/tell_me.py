@@ -101,11 +101,9 @@ class OwnRow:
 
     @property
     def tried(self) -> MessageRow | None:
-        """The newest message, if it is a test or did not arrive."""
-        newest = self.newest
-        if newest is None or newest.message.event not in {Event.TEST, Event.CODE}:
-            return None
-        return newest
+        """The newest message, if it is the code that is asked for, or a test after it."""
+        sent = Event.TEST if self.is_confirmed else Event.CODE
+        return self.newest if self.newest and self.newest.message.event == sent else None
 
     @property
     def is_on_its_way(self) -> bool:

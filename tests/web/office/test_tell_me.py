@@ -79,6 +79,12 @@ def test_the_code_confirms_it(reviewer, confirmed, read, recorded):
     assert recorded("person.channel_confirmed") == [alice]
 
 
+def test_once_it_is_confirmed_nothing_is_said_of_the_code(reviewer, confirmed, read):
+    Message.objects.update(state=State.DELIVERED, attempts=1, tried_at=database_now())
+
+    assert "was sent" not in read(reviewer.get("/account/told"), "main")
+
+
 def test_a_wrong_code_is_said(reviewer, channel, read):
     reply = reviewer.post(f"/account/told/{channel.pk}/code", {"code": "1"}, follow=True)
 
