@@ -6,7 +6,7 @@ opens a page that asks for a sign-in, and a GET of it changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -74,21 +74,49 @@ def gravest(notices: Sequence[Notice]) -> str:
     return max((one.severity for one in notices), key=rank)
 
 
+def in_order(notices: Iterable[Notice]) -> list[Notice]:
+    """Put what is told in one message in order: one notice a request, and the agents in turns.
+
+    So however much one agent asks, what the others ask is among the first: the gravest of each
+    agent, then the second of each, and so on.
+    """
+    latest: dict[str, Notice] = {}
+    for one in sorted(notices, key=lambda one: _URGENT.index(one.event)):
+        latest[one.id] = one
+    turns: dict[str, int] = {}
+    placed = []
+    for one in sorted(latest.values(), key=lambda one: -rank(one.severity)):
+        turns[one.agent] = turns.get(one.agent, 0) + 1
+        placed.append((turns[one.agent], -rank(one.severity), one))
+    return [one for *_, one in sorted(placed, key=lambda each: each[:2])]
+
+
 def title(notices: Sequence[Notice]) -> str:
     """Say in one line what a message is about."""
-    if len(notices) > 1:
-        grave = gravest(notices)
-        worst = f", the gravest is {grave}" if grave else ""
-        return f"{len(notices)} requests need people{worst}"
-    [one] = notices
-    return _TITLES[one.event].format(one=one, code=one.code)
+    if len(notices) == 1:
+        [one] = notices
+        return _TITLES[one.event].format(one=one, code=one.code)
+    waiting = [one for one in notices if one.event != Event.UNSEEN]
+    expired = len(notices) - len(waiting)
+    said = []
+    if waiting:
+        said.append("1 request needs" if len(waiting) == 1 else f"{len(waiting)} requests need")
+        said[0] += " people"
+        if grave := gravest(waiting):
+            said.append("its severity is" if len(waiting) == 1 else "the gravest is")
+            said[1] += f" {grave}"
+    if expired:
+        said.append(
+            f"{expired} expired unseen" if waiting else f"{expired} requests expired unseen"
+        )
+    return ", ".join(said)
 
 
 def sentences(notice: Notice) -> list[str]:
     """Say what is to be known of one request, or of what else a message is about."""
     if not notice.id:
         return [_ELSE[notice.event]]
-    said = [f"{notice.what}."]
+    said = [*_WHEN.get(notice.event, ()), f"{notice.what}."]
     if notice.severity:
         said.append(f"Severity: {notice.severity}.")
     if notice.event == Event.UNSEEN:
@@ -109,10 +137,35 @@ def lines(notices: Sequence[Notice], queue: str) -> Iterator[str]:
     for notice in notices[:MOST_LISTED]:
         yield " ".join(sentences(notice))
         yield notice.url
-    if len(notices) > MOST_LISTED:
-        yield f"And {len(notices) - MOST_LISTED} more: {queue}"
+    if rest := notices[MOST_LISTED:]:
+        yield f"{more(rest)}: {queue}"
 
 
+def more(rest: Sequence[Notice]) -> str:
+    """Say how many requests have no line of their own, and whose they are."""
+    agents = list(dict.fromkeys(one.agent for one in rest))
+    named = ", ".join(agents[:MOST_LISTED]) + (", …" if agents[MOST_LISTED:] else "")
+    return f"And {len(rest)} more, of {named}"
+
+
+_URGENT = (
+    Event.HELD,
+    Event.LIFTED,
+    Event.TEST,
+    Event.CODE,
+    Event.ASKS,
+    Event.ASSIGNED,
+    Event.HALF,
+    Event.LAST_MINUTE,
+    Event.UNSEEN,
+)
+"""What is told of a request in a message with others, if several things are: the last of these."""
+_WHEN = {
+    Event.HALF: ["Half of the time is over:"],
+    Event.LAST_MINUTE: ["Last minute:"],
+    Event.ASSIGNED: ["Assigned to you:"],
+    Event.UNSEEN: ["Expired unseen:"],
+}
 _TITLES = {
     Event.ASKS: "{one.what} waits for approval",
     Event.HALF: "Half of the time is over: {one.what}",
@@ -128,7 +181,7 @@ _ELSE = {
     Event.HELD: "Nothing is approved until somebody lifts the hold.",
     Event.LIFTED: "Requests can be approved again.",
     Event.TEST: "This channel works. Nothing needs to be done.",
-    Event.CODE: "Enter the code on your account page, to be told here. It is valid for an hour.",
+    Event.CODE: "Enter the code on the page Tell me, to be told here. It is valid for an hour.",
 }
 
 

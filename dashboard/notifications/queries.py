@@ -6,6 +6,7 @@ from django.db.models import Q, QuerySet
 
 from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
+from dashboard.notifications.channels import kinds_that_send
 from dashboard.notifications.models import Channel, Delivery, Message, State, Webhook
 from dashboard.notifications.services.reading import told
 
@@ -49,10 +50,14 @@ def latest_messages(channel: Channel, limit: int = SHOWN) -> list[Message]:
 
 def nobody_is_told() -> bool:
     """Whether neither the house nor any person is told anything when no page is open."""
-    return not told().exists()
+    return not told().filter(kind__in=kinds_that_send()).exists()
 
 
 def failing_channels() -> list[str]:
-    """Return the names of the house's channels whose last five attempts all failed."""
-    on = house_channels().filter(is_active=True, failures__gte=FAILS_FROM)
-    return list(on.values_list("name", flat=True))
+    """Return the names of the house's channels that do not work.
+
+    Their last five attempts all failed, or nothing can be sent by their kind.
+    """
+    on = house_channels().filter(is_active=True)
+    failing = Q(failures__gte=FAILS_FROM) | ~Q(kind__in=kinds_that_send())
+    return list(on.filter(failing).values_list("name", flat=True))

@@ -213,7 +213,7 @@ def test_many_requests_are_one_message_that_no_service_cuts():
     )
     assert len(body["text"]) <= chat.LONGEST_TEXT
     shown = body["text"].count("/approvals/")
-    assert f"And {30 - shown} more: " in body["text"]
+    assert f"And {30 - shown} more, of beamline: " in body["text"]
 
 
 def test_an_agent_with_a_very_long_name_is_told_by_a_link_to_the_queue(settings):
@@ -434,7 +434,9 @@ async def test_the_process_knows_none_of_our_secrets(monkeypatch, tmp_path):
     monkeypatch.setenv("SECRET_KEY", SECRET)
     program = tmp_path / "child.py"
     program.write_text(
-        "import json, os\nprint(json.dumps({'problem': ' '.join(os.environ), 'status': None}))"
+        "import json, os\n"
+        "said = {'problem': ' '.join(os.environ), 'status': None, 'refused': False}\n"
+        "print(json.dumps(said))"
     )
     monkeypatch.setattr(chat, "_CHILD", program)
 
@@ -448,6 +450,16 @@ async def test_without_the_package_it_is_said_what_to_install(monkeypatch):
     assert (await sent(SLACK)).said == f"{KIND.missing()} Nothing was sent."
     with pytest.raises(AddressRefused, match="pip install"):
         KIND.check(SLACK)
+
+
+async def test_a_persons_own_address_is_called_on_the_public_internet_alone(settings):
+    settings.WEBHOOK_NETWORKS = ["127.0.0.0/8"]
+    with hosted() as host:
+        address = host.url.replace("http", "ntfy").replace("/hook", "/topic")
+        own = KIND.parcel(Channel(address=address, person_id=1), [notice()], UUID(int=9))
+
+        assert (await KIND.send(own)).said.startswith("It is not on the public internet, and only")
+        assert host.calls == []
 
 
 async def test_an_address_that_is_no_longer_allowed_is_not_called():

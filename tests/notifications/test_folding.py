@@ -6,7 +6,7 @@ import re
 import pytest
 
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.services import place_hold
+from dashboard.approvals.services import expire, lift_hold, place_hold
 from dashboard.notifications.models import Channel, Event, Message, State
 from dashboard.notifications.sending import Sent
 from dashboard.notifications.services import Wish, add_channel, queue_notices
@@ -78,7 +78,43 @@ def test_of_more_than_ten_the_queue_tells_the_rest(channel, token, tell, mails):
     tell()
 
     assert len(of(mails[0])) == 10
-    assert "And 3 more: http://127.0.0.1:8000/" in mails[0].body
+    assert "And 3 more, of beamline: http://127.0.0.1:8000/" in mails[0].body
+
+
+def test_an_agent_that_floods_hides_no_other_agents_request(channel, token, tell, mails):
+    for _ in range(20):
+        make.pending(token, content=GRAVE)
+    quiet = {"content": {"code": "print(1)", "language": "python"}}
+    other = make.pending(make.token(make.agent("other")), **quiet)
+    tell()
+
+    assert str(other.pk) in of(mails[0])[:2]
+
+
+def test_one_request_is_told_once_in_a_message_by_what_is_most_urgent(channel, token, tell, mails):
+    make.pending(token)
+    make.pending(token)
+    queue_notices()
+    Message.objects.filter(event=Event.HALF).update(due_at=database_now())
+    tell()
+
+    assert subjects(mails) == ["2 requests need people, the gravest is high"]
+    assert mails[0].body.count("Half of the time is over: Code of beamline.") == 2
+
+
+def test_what_expired_is_counted_apart(channel, token, tell, mails):
+    for approval in [make.overdue(token) for _ in range(2)]:
+        expire(approval.pk)
+    tell()
+    make.pending(token)
+    expire(make.overdue(token).pk)
+    later()
+    tell()
+
+    assert subjects(mails) == [
+        "2 requests expired unseen",
+        "1 request needs people, its severity is high, 1 expired unseen",
+    ]
 
 
 def test_a_flood_is_one_message_each_ten_seconds(channel, token, tell, mails):
@@ -100,6 +136,23 @@ def test_a_hold_is_told_at_once_and_alone(channel, token, tell, mails, ada):
     tell()
 
     assert subjects(mails)[1:] == ["Approvals are on hold"]
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_people_are_told_how_it_is_with_holds_and_not_how_it_was(channel, tell, mails, ada, times):
+    for _ in range(times):
+        place_hold(by=ada, **SIGNED)
+        queue_notices()
+        lift_hold(by=ada, **SIGNED)
+        queue_notices()
+    tell()
+    assert set(subjects(mails)) == {"The hold on approvals is lifted"}
+
+    Message.objects.update(state=State.WAITING, due_at=database_now(), attempts=0)
+    mails.clear()
+    place_hold(by=ada, **SIGNED)
+    tell()
+    assert set(subjects(mails)) == {"Approvals are on hold"}
 
 
 def test_programs_are_told_singly(ada, host, token, tell):

@@ -149,6 +149,23 @@ def test_codes_are_a_minute_apart(alice, verb):
         verb(alice, channel)
 
 
+def test_ten_codes_a_day_are_the_most(alice):
+    for number in range(own_channels.MOST_CODES):
+        channel = added(alice, address=f"a{number}@example.org")
+        long_ago(channel)
+        remove_own(person=alice, channel_id=channel.pk, **SIGNED)
+
+    with pytest.raises(ChannelRefused, match="10 codes were sent within a day"):
+        added(alice)
+
+
+def test_the_code_leads_to_the_page_where_it_is_entered(alice, tell, mails):
+    added(alice)
+    tell()
+
+    assert "/account/told\n" in mails[0].body
+
+
 def test_the_code_is_not_in_the_log(alice, tell):
     channel = added(alice)
     tell()

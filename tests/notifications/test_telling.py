@@ -22,8 +22,10 @@ from dashboard.notifications.services import (
     change_channel,
     new_channel_secret,
     queue_notices,
+    remove_channel,
     switch_channel,
     telling,
+    try_channel,
 )
 from dashboard.notifications.services.telling import Turns, settle_telling
 from tests import make
@@ -215,6 +217,17 @@ def test_an_extension_moves_what_is_told_at_a_time(channel, tell, token, alice):
     assert last.due_at == until - timedelta(minutes=1)
 
 
+def test_after_an_extension_the_last_minute_is_told_again(channel, host, tell, token, alice):
+    approval = make.half_over(token)
+    queue_notices()
+    Message.objects.filter(event=Event.LAST_MINUTE).update(state=State.DELIVERED, attempts=1)
+    until = extend(approval_id=approval.pk, person=alice, ends=approval.expires_at, **SIGNED)
+    queue_notices()
+
+    last = Message.objects.get(event=Event.LAST_MINUTE)
+    assert (last.state, last.due_at) == (State.WAITING, until - timedelta(minutes=1))
+
+
 def test_a_last_minute_that_is_no_longer_the_last_waits(channel, host, tell, token):
     make.pending(token)
     tell()
@@ -390,6 +403,103 @@ def test_a_channel_that_is_off_is_not_told_and_begins_anew(channel, host, tell, 
     tell()
 
     assert [json.loads(call.body)["data"]["id"] for call in host.calls] == [str(new.pk)]
+
+
+@pytest.mark.parametrize("wish", [{"events": [Event.HELD]}, {"least": "high"}])
+def test_what_an_admin_no_longer_wants_told_is_not_sent(host, tell, token, ada, wish):
+    channel = added(host.url, ada)
+    make.pending(token, content={"code": "print(1)", "language": "python"})
+    queue_notices()
+    narrower = Wish(name="Ops", address=host.url, **wish)
+    change_channel(channel_id=channel.pk, wish=narrower, by=ada, **SIGNED)
+    tell()
+
+    assert host.calls == []
+    assert Message.objects.get(event=Event.ASKS).state == State.DROPPED
+
+
+@pytest.mark.parametrize("how", ["address", "on again", "test"])
+def test_who_asked_to_be_left_alone_is_told_again_after(ada, tell, token, how):
+    with hosted(503, 204) as host:
+        host.more = {"Retry-After": "3600"}
+        channel = added(host.url, ada)
+        make.pending(token)
+        tell()
+        assert Channel.objects.get().rests_until > database_now()
+        if how == "address":
+            wish = Wish(name="Ops", address=f"{host.url}/new")
+            change_channel(channel_id=channel.pk, wish=wish, by=ada, **SIGNED)
+        elif how == "on again":
+            switch_channel(channel_id=channel.pk, on=False, by=ada, **SIGNED)
+            switch_channel(channel_id=channel.pk, on=True, by=ada, **SIGNED)
+        else:
+            try_channel(channel_id=channel.pk, by=ada, **SIGNED)
+            tell()
+        make.pending(token)
+        tell()
+
+        assert told(host)[-1] == "approval.submitted"
+        assert len(host.calls) == (3 if how == "test" else 2)
+
+
+def test_what_is_under_way_is_left_to_whoever_sends_it(channel, token, alice):
+    approval = make.pending(token)
+    queue_notices()
+    telling_now = Turns().begin(channel.pk)
+    make.decided(approval, alice)
+    telling.drop_what_is_over()
+    settle_telling(telling_now, TAKEN)
+
+    assert Message.objects.get(event=Event.ASKS).state == State.DELIVERED
+
+
+def test_a_channel_of_a_kind_that_is_not_known_fails_and_stops_no_other(
+    channel, host, tell, token, ada
+):
+    other = added(host.url, ada, name="Other")
+    Channel.objects.filter(pk=other.pk).update(kind="pigeon")
+    make.pending(token)
+    tell()
+
+    assert told(host) == ["approval.submitted"]
+    message = Message.objects.get(channel=other, event=Event.ASKS)
+    assert message.said.startswith("This release does not know this kind of channel.")
+    assert Channel.objects.get(pk=other.pk).failures == 1
+
+
+def test_a_message_that_cannot_be_made_is_tried_later_and_stops_no_other(
+    channel, token, monkeypatch, caplog
+):
+    make.pending(token)
+    queue_notices()
+    monkeypatch.setattr(telling, "notices_of", lambda *_: 1 / 0)
+
+    assert Turns().begin(channel.pk) is None
+    message = Message.objects.get(event=Event.ASKS)
+    assert (message.attempts, message.said) == (1, telling._NOT_MADE)
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_channel_with_another_address_is_not_switched_off_for_the_earlier_one(
+    channel, token, ada
+):
+    make.pending(token)
+    queue_notices()
+    begun = Turns().begin(channel.pk)
+    wish = Wish(name="Ops", address="https://other.example.org/")
+    change_channel(channel_id=channel.pk, wish=wish, by=ada, **SIGNED)
+    settle_telling(begun, Sent(taken=False, is_gone=True, said="It answered 410."))
+
+    assert Channel.objects.get().is_active
+
+
+def test_a_channel_that_was_removed_meanwhile_is_no_error(channel, token, ada):
+    make.pending(token)
+    queue_notices()
+    begun = Turns().begin(channel.pk)
+    remove_channel(channel_id=channel.pk, by=ada, **SIGNED)
+
+    assert settle_telling(begun, Sent(taken=False, is_gone=True, said="Gone.")) is False
 
 
 def test_a_new_secret_signs_beside_the_earlier_one(channel, host, tell, token, ada):

@@ -13,11 +13,16 @@ from dashboard.notifications.sending import Sent
 
 @dataclass(frozen=True, kw_only=True)
 class Parcel:
-    """A notice as its kind sends it, made where the database may be read."""
+    """A notice as its kind sends it, made where the database may be read.
+
+    ``is_own``: a person entered its address for themselves, and no admin looked at it. So it goes
+    to the public internet alone, whatever ``WEBHOOK_NETWORKS`` names.
+    """
 
     address: str
     headers: Mapping[str, str]
     body: bytes
+    is_own: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import Q
 
 from approval_client.wire import canonical_json, parse_json
 from dashboard.accounts import roles
@@ -16,10 +17,11 @@ from dashboard.audit.queries import head
 from dashboard.audit.services import Actor, record
 from dashboard.audit.services import Event as Entry
 from dashboard.inspection.findings import Severity
-from dashboard.notifications.channels import KINDS
+from dashboard.notifications.channels import KINDS, kind_of
 from dashboard.notifications.errors import ChannelRefused, NotAllowed, NotFound, NotSent
 from dashboard.notifications.models import HOUSE_EVENTS, Channel, Event, Message, State
 from dashboard.notifications.secrets import fingerprint, new_salt, shown
+from dashboard.notifications.services.attempts import KILLED, MINE_FOR
 from dashboard.notifications.services.webhooks import OVERLAP
 
 LONGEST_NAME = 100
@@ -92,7 +94,7 @@ def change_channel(*, channel_id: int, wish: Wish, by: User, auth: str) -> Chann
         return channel
     for name, value in wanted.items():
         setattr(channel, name, value)
-    channel.failures = 0
+    channel.failures, channel.rests_until, channel.quiet_until = 0, None, None
     _save(channel, by)
     _record(channel, by, auth, "channel.changed", **_said(channel))
     return channel
@@ -114,10 +116,7 @@ def switch_channel(*, channel_id: int, on: bool, by: User, auth: str) -> bool:
         return False
     channel.is_active = on
     if on:
-        channel.after, channel.failures = end_of_log(), 0
-    else:
-        waiting = Message.objects.filter(channel=channel, state=State.WAITING)
-        waiting.update(state=State.DROPPED, said="The channel was switched off.")
+        go_on(channel)
     _save(channel, by)
     _record(channel, by, auth, "channel.switched_on" if on else "channel.switched_off")
     return True
@@ -138,7 +137,7 @@ def new_channel_secret(*, channel_id: int, at_once: bool, by: User, auth: str) -
         NotFound: There is no such channel.
     """
     channel = _locked(channel_id, by)
-    if not KINDS[channel.kind].is_signed:
+    if not kind_of(channel.kind).is_signed:
         raise ChannelRefused("Channels of this kind have no secret. Nothing was changed.")
     channel.earlier_salt = "" if at_once else channel.salt
     channel.earlier_fingerprint = "" if at_once else channel.fingerprint
@@ -177,6 +176,17 @@ def remove_channel(*, channel_id: int, by: User, auth: str) -> None:
     channel.delete()
 
 
+def go_on(channel: Channel) -> None:
+    """Begin anew: with what happens from now on, and without what came of earlier attempts.
+
+    What was waiting before is never sent.
+    """
+    waiting = Message.objects.filter(channel=channel, state=State.WAITING)
+    waiting.update(state=State.DROPPED, said="The channel was switched off.")
+    channel.after, channel.failures = end_of_log(), 0
+    channel.rests_until = channel.quiet_until = None
+
+
 def queue_test(channel: Channel) -> None:
     """Make a message that tries a channel, in the transaction of whoever has locked it.
 
@@ -185,11 +195,10 @@ def queue_test(channel: Channel) -> None:
     """
     if not channel.is_active:
         raise NotSent("The channel is off. Nothing was sent. Switch it on first.")
-    tests = Message.objects.filter(channel=channel, event=Event.TEST)
-    if tests.filter(state=State.WAITING, attempts=0).exists():
+    tests = Message.objects.filter(channel=channel, event=Event.TEST, state=State.WAITING)
+    if tests.filter(Q(attempts=0) | Q(tried_at__gt=database_now() - MINE_FOR)).exists():
         raise NotSent("A test message is on its way already. Nothing else was sent.")
-    # One press is one attempt: what was tried before and failed is not tried again beside it.
-    tests.filter(state=State.WAITING).update(state=State.GIVEN_UP)
+    tests.update(state=State.GIVEN_UP, said=KILLED)
     queue_to(channel, Event.TEST)
 
 
@@ -250,7 +259,7 @@ def _columns(wish: Wish) -> dict[str, str]:
 def _said(channel: Channel) -> dict[str, object]:
     return {
         "kind": channel.kind,
-        "where": KINDS[channel.kind].where(channel.address),
+        "where": kind_of(channel.kind).where(channel.address),
         "events": parse_json(channel.events),
         "groups": parse_json(channel.groups),
         "least": channel.least,

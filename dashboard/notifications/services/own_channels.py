@@ -10,15 +10,17 @@ from django.db import transaction
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
+from dashboard.audit.models import AuditEntry
 from dashboard.audit.services import Actor, record
 from dashboard.audit.services import Event as Entry
-from dashboard.notifications.channels import KINDS
+from dashboard.notifications.channels import KINDS, kind_of
 from dashboard.notifications.errors import ChannelRefused, CodeRefused, NotAllowed, NotFound
 from dashboard.notifications.models import Channel, Choice, Event, Message, State
 from dashboard.notifications.secrets import code_of, new_salt
 from dashboard.notifications.services.channels import (
     check_address,
     end_of_log,
+    go_on,
     queue_test,
     queue_to,
     subject_of,
@@ -28,6 +30,8 @@ MOST_OWN = 5
 CODE_LIFE = timedelta(hours=1)
 CODES_APART = timedelta(minutes=1)
 MOST_TRIES = 5
+MOST_CODES = 10
+_SEND_CODES = ["person.channel_added", "person.channel_code_sent"]
 
 
 @transaction.atomic
@@ -167,10 +171,7 @@ def switch_own(*, person: User, channel_id: int, on: bool, auth: str) -> bool:
         return False
     channel.is_active = on
     if on:
-        channel.after, channel.failures = end_of_log(), 0
-    else:
-        waiting = Message.objects.filter(channel=channel, state=State.WAITING)
-        waiting.update(state=State.DROPPED, said="The channel was switched off.")
+        go_on(channel)
     _save(channel)
     _record(
         channel,
@@ -192,7 +193,7 @@ def remove_own(*, person: User, channel_id: int, auth: str) -> None:
     """
     channel = _locked(person, channel_id, decides=False)
     if channel.confirmed_at is None:
-        _check_pause(person)  # or codes could be sent to strangers as fast as one can press
+        _check_minute(person)  # or codes could be sent to strangers as fast as one can press
     _record(channel, person, auth, "person.channel_removed", where=_where(channel))
     channel.delete()
 
@@ -206,7 +207,17 @@ def _send_code(channel: Channel) -> None:
 
 
 def _check_pause(person: User) -> None:
-    """Refuse another code within a minute: it may go to a stranger."""
+    """Refuse another code within a minute, or after ten on a day: it may go to a stranger."""
+    sent = AuditEntry.objects.filter(subject=f"user:{person.username}", action__in=_SEND_CODES)
+    if sent.filter(at__gt=database_now() - timedelta(days=1)).count() >= MOST_CODES:
+        raise ChannelRefused(
+            f"{MOST_CODES} codes were sent within a day, and no more are. Nothing was changed. "
+            "Try again tomorrow."
+        )
+    _check_minute(person)
+
+
+def _check_minute(person: User) -> None:
     lately = database_now() - CODES_APART
     if Channel.objects.filter(person=person, code_made_at__gt=lately, confirmed_at=None).exists():
         raise ChannelRefused(
@@ -241,7 +252,7 @@ def _save(channel: Channel) -> None:
 
 
 def _where(channel: Channel) -> str:
-    return KINDS[channel.kind].where(channel.address)
+    return kind_of(channel.kind).where(channel.address)
 
 
 def _record(channel: Channel, by: User, auth: str, action: str, **details: object) -> None:

@@ -73,6 +73,9 @@ def _write(
     reading, _ = LogReading.objects.select_for_update().get_or_create(pk=1)
     if reading.seq != seq:
         return False
+    # After an extension there is another last minute, which is told as well.
+    last_minutes = Message.objects.filter(approval__in=moved, event=Event.LAST_MINUTE)
+    last_minutes.exclude(state=State.WAITING).delete()
     Message.objects.bulk_create(messages, ignore_conflicts=True)
     _move_times(moved, facts)
     LogReading.objects.filter(pk=1).update(seq=last)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -17,12 +18,12 @@ from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Hold
 from dashboard.audit.services import Actor, record
 from dashboard.audit.services import Event as Entry
-from dashboard.notifications.channels import KINDS
+from dashboard.notifications.channels import KINDS, kind_of
 from dashboard.notifications.channels.kind import Kind, Parcel
-from dashboard.notifications.concerns import concerns, facts_of
+from dashboard.notifications.concerns import concerns, facts_of, wants
 from dashboard.notifications.errors import SecretLost
 from dashboard.notifications.models import Channel, Event, Message, State
-from dashboard.notifications.notices import Notice, rank
+from dashboard.notifications.notices import Notice, in_order
 from dashboard.notifications.secrets import code_of
 from dashboard.notifications.sending import Sent
 from dashboard.notifications.services.attempts import (
@@ -39,12 +40,20 @@ from dashboard.notifications.services.reading import LAST_MINUTE
 
 APART = timedelta(seconds=10)
 """From one message to the next to the same people; what comes in between is told in one."""
-ALONE = (Event.HELD, Event.LIFTED, Event.TEST, Event.CODE)
+TRYING = (Event.TEST, Event.CODE)
+"""What somebody asked for who waits for it."""
+ALONE = (Event.HELD, Event.LIFTED, *TRYING)
 """Never in one message with others, and never later because of them."""
 _WAITS = {"approval__status": Status.PENDING}  # what is decided needs nobody any more
+_NOT_MADE = "It could not be made. The server's log says why."
 _OVER = "It was decided, withdrawn or over before this was sent."
 _NOT_THEIRS = "This person can no longer decide, so it was not sent."
-_NOT_ASKED = "It was no longer theirs to decide when this was to be sent."
+_NOT_ASKED = "It was no longer to be told here when this was to be sent."
+_PAUSED = "The channel was switched off."
+_HOLD_OVER = "The hold was lifted, or another one placed, before this was sent."
+_FOR_PEOPLE = [name for name, kind in KINDS.items() if kind.is_for_people]
+
+log = logging.getLogger(__name__)
 
 
 class Telling(NamedTuple):
@@ -62,14 +71,23 @@ class Telling(NamedTuple):
 
 
 def drop_what_is_over() -> int:
-    """Drop messages about what needs nobody any more, or to nobody; returns how many."""
-    waiting = Message.objects.filter(state=State.WAITING)
-    over = waiting.filter(approval__isnull=False).exclude(event=Event.UNSEEN).exclude(**_WAITS)
-    theirs = waiting.filter(
-        Q(channel__person__is_active=False) | Q(channel__person__is_reviewer=False)
-    )
-    dropped = over.update(state=State.DROPPED, said=_OVER)
-    return dropped + theirs.update(state=State.DROPPED, said=_NOT_THEIRS)
+    """Drop messages about what needs nobody any more, or to nobody; returns how many.
+
+    What somebody is sending right now is left to them: only they know whether it arrives.
+    """
+    under_way = Q(attempts__gt=0, tried_at__gt=database_now() - MINE_FOR)
+    waiting = Message.objects.filter(~under_way, state=State.WAITING)
+    decided = Q(approval__isnull=False) & ~Q(event=Event.UNSEEN) & ~Q(**_WAITS)
+    gone = Q(channel__person__is_active=False) | Q(channel__person__is_reviewer=False)
+    dropped = 0
+    for over, said in (
+        (decided, _OVER),
+        (gone, _NOT_THEIRS),
+        (Q(channel__is_active=False), _PAUSED),
+        (_stale_hold(), _HOLD_OVER),
+    ):
+        dropped += waiting.filter(over).update(state=State.DROPPED, said=said)
+    return dropped
 
 
 def forget_messages() -> int:
@@ -118,7 +136,8 @@ def settle_telling(telling: Telling, sent: Sent) -> bool:
     """Write down what came of an attempt; says whether it was still ours to write down."""
     said, channel = sent.said[:300], Channel.objects.filter(pk=telling.channel_id)
     if sent.taken:
-        channel.exclude(failures=0).update(failures=0)
+        well = {"failures": 0, "rests_until": None}
+        channel.exclude(failures=0, rests_until=None).update(**well)
         return _conclude(telling, State.DELIVERED, said)
     channel.update(failures=F("failures") + 1)
     if sent.is_gone:
@@ -142,8 +161,10 @@ def _conclude(telling: Telling, state: State, said: str) -> bool:
 
 @transaction.atomic
 def _switch_off(telling: Telling, said: str) -> bool:
-    """Stop sending to a channel that said it is gone."""
-    channel = Channel.objects.select_for_update().get(pk=telling.channel_id)
+    """Stop sending to a channel that said it is gone, unless it has another address by now."""
+    channel = Channel.objects.select_for_update().filter(pk=telling.channel_id).first()
+    if channel is None or channel.address != telling.parcel.address:
+        return _conclude(telling, State.GIVEN_UP, said)
     if not _conclude(telling, State.GIVEN_UP, said):
         return False  # somebody else has it by now, or the channel was switched off
     Channel.objects.filter(pk=channel.pk).update(is_active=False)
@@ -174,21 +195,26 @@ def _begin(channel_id: int, last_agent: int) -> tuple[Message, Telling | None] |
     first = take(lambda: _next(channel_id, last_agent)) if channel else None
     if channel is None or first is None:
         return None
-    kind = KINDS[channel.kind]
+    kind = kind_of(channel.kind)
     together = [first]
     if kind.is_for_people and first.event not in ALONE:
         together += _company(first)
-        Channel.objects.filter(pk=channel.pk).update(quiet_until=database_now() + APART)
     # The same id at each attempt: that of the message which was the first one then.
     together.sort(key=lambda one: (one.pk != one.batch, one.made_at, one.pk))
     told = _still_concerned(channel, together)
     if not told:
         return first, None
+    if kind.is_for_people and first.event not in ALONE:
+        Channel.objects.filter(pk=channel.pk).update(quiet_until=database_now() + APART)
     try:
         parcel = kind.parcel(channel, notices_of(channel, told), told[0].pk)
-    except SecretLost as error:
+    except Exception as error:  # a message that cannot be made must not stop those after it
+        if not isinstance(error, SecretLost):
+            log.exception("A message could not be made.")
+        said = str(error) if isinstance(error, SecretLost) else _NOT_MADE
+        Channel.objects.filter(pk=channel.pk).update(failures=F("failures") + 1)
         for one in told:
-            fail(Message, one.pk, one.attempts, str(error))
+            fail(Message, one.pk, one.attempts, said)
         return first, None
     ids = [one.pk for one in told]
     is_test = first.event == Event.TEST
@@ -234,16 +260,19 @@ def _company(first: Message) -> list[Message]:
 
 
 def _still_concerned(channel: Channel, messages: Sequence[Message]) -> list[Message]:
-    """Drop messages about what this person can no longer decide; return the others."""
-    if channel.person is None:
-        return list(messages)
-    groups, now = groups_of(channel.person), database_now()
+    """Drop messages that are no longer to be told here; return the others.
+
+    An admin or the person may have changed what is told here, or somebody lost a group.
+    """
+    groups = groups_of(channel.person) if channel.person else ()
+    now = database_now()
     facts = facts_of(one.approval_id for one in messages if one.approval_id)
     kept = []
     for one in messages:
         found = facts.get(one.approval_id) if one.approval_id else None
         event = Event(one.event)
-        if found is None or concerns(channel, found, event, now, groups):
+        concerned = found is None or concerns(channel, found, event, now, groups)
+        if event in TRYING or (concerned and wants(channel, event)):
             kept.append(one)
         else:
             conclude(Message, one.pk, one.attempts, State.DROPPED, _NOT_ASKED)
@@ -258,7 +287,7 @@ def notices_of(channel: Channel, messages: Sequence[Message]) -> list[Notice]:
     for message in messages:
         event, about = Event(message.event), message.approval
         if about is None:
-            place = "account" if channel.person else ""
+            place = "account/told" if channel.person else ""
             code = code_of(channel) if event == Event.CODE else ""
             url = f"{settings.PUBLIC_URL}/{place}"
             notices.append(Notice(event=event, at=message.made_at, now=now, url=url, code=code))
@@ -276,7 +305,7 @@ def notices_of(channel: Channel, messages: Sequence[Message]) -> list[Notice]:
                 expires_at=about.expires_at,
             )
         )
-    return sorted(notices, key=lambda one: -rank(one.severity))
+    return in_order(notices)
 
 
 def _due(now: datetime) -> QuerySet[Message]:
@@ -289,12 +318,20 @@ def _due(now: datetime) -> QuerySet[Message]:
     proved = Q(channel__confirmed_at__isnull=False) | Q(event=Event.CODE)
     quiet = Q(channel__quiet_until__gt=now) & ~Q(event__in=ALONE)
     told = Q(channel__person=None) | (reviewers & proved)
-    return due.filter(told, ~quiet, ~resting("channel", now), _still_waits(now))
+    rests = resting("channel", now) & ~Q(event=Event.TEST)
+    return due.filter(told, ~quiet, ~rests, ~_stale_hold(), _still_waits(now))
+
+
+def _stale_hold() -> Q:
+    """What people would be told of a hold that is no longer so. Programs get all, with times."""
+    held = Q(Exists(Hold.objects.filter(active=True)))
+    untrue = (Q(event=Event.HELD) & ~held) | (Q(event=Event.LIFTED) & held)
+    return untrue & Q(channel__kind__in=_FOR_PEOPLE)
 
 
 def _still_waits(now: datetime) -> Q:
     """What still needs people, or is told whatever became of it."""
-    held = Exists(Hold.objects.filter(active=True))
+    held = Q(Exists(Hold.objects.filter(active=True)))
     early = Q(event=Event.LAST_MINUTE, approval__expires_at__gt=now + LAST_MINUTE)
-    waits = Q(approval__expires_at__gt=now, **_WAITS) & ~Q(held) & ~early
+    waits = Q(approval__expires_at__gt=now, **_WAITS) & ~held & ~early
     return Q(approval=None) | Q(event=Event.UNSEEN) | waits

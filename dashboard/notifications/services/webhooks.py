@@ -52,7 +52,7 @@ def set_webhook(*, agent: Agent, url: str, by: User, auth: str) -> tuple[Webhook
         _record(webhook, by, auth, "webhook.added", host=shown_url(url))
         return webhook, shown(salt)
     if webhook.url != url:
-        webhook.url = url
+        webhook.url, webhook.rests_until = url, None
         _save(webhook, by)
         _record(webhook, by, auth, "webhook.changed", host=shown_url(url))
     return webhook, ""
@@ -99,7 +99,7 @@ def switch(*, agent_id: int, on: bool, by: User, auth: str) -> bool:
         return False
     webhook.is_active = on
     if on:
-        webhook.after = _newest_change(webhook.agent)
+        webhook.after, webhook.rests_until = _newest_change(webhook.agent), None
     else:
         waiting = Delivery.objects.filter(webhook=webhook, state=State.WAITING)
         waiting.update(state=State.DROPPED, said="The webhook was switched off.")

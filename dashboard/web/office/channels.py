@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -20,7 +21,7 @@ from dashboard.approvals.clock import database_now
 from dashboard.inspection.findings import Severity
 from dashboard.notifications import queries, services
 from dashboard.notifications.addresses import LONGEST_URL
-from dashboard.notifications.channels import KINDS
+from dashboard.notifications.channels import KINDS, kind_of
 from dashboard.notifications.channels.kind import Kind
 from dashboard.notifications.errors import (
     AddressRefused,
@@ -143,8 +144,15 @@ class ChannelRow:
 
     @property
     def fails(self) -> bool:
-        """Whether the last attempts all failed."""
-        return self.channel.is_active and self.channel.failures >= queries.FAILS_FROM
+        """Whether the last attempts all failed, or nothing can be sent by its kind."""
+        failed = self.channel.failures >= queries.FAILS_FROM or self.kind.missing()
+        return self.channel.is_active and bool(failed)
+
+    @property
+    def rests_until(self) -> datetime | None:
+        """Until when its receiver asked to be left alone, if it still is."""
+        until = self.channel.rests_until
+        return until if until and until > database_now() else None
 
 
 @dataclass(frozen=True)
@@ -214,7 +222,7 @@ def channel(request: PersonRequest, channel_id: int) -> HttpResponse:
     found = get_object_or_404(queries.house_channels(), pk=channel_id)
     if request.method != "POST":
         return _page(request, found)
-    form = ChannelForm(KINDS[found.kind], found, request.POST)
+    form = ChannelForm(kind_of(found.kind), found, request.POST)
     if not form.is_valid():
         return _page(request, found, form=form)
     try:
@@ -307,7 +315,7 @@ def _page(
     form: ChannelForm | None = None,
     confirm_form: ConfirmNameForm | None = None,
 ) -> HttpResponse:
-    kind = KINDS[found.kind]
+    kind = kind_of(found.kind)
     form = form or ChannelForm(kind, found)
     confirm_form = confirm_form or ConfirmNameForm(found.name)
     context = {
@@ -341,7 +349,7 @@ def message_rows(found: Channel, limit: int = queries.SHOWN) -> list[MessageRow]
 
 
 def _row(found: Channel) -> ChannelRow:
-    return ChannelRow(found, KINDS[found.kind])
+    return ChannelRow(found, kind_of(found.kind))
 
 
 def _blame(form: ChannelForm, error: WebhookError) -> None:

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard.notifications import queries, services
 from dashboard.notifications.addresses import LONGEST_URL
-from dashboard.notifications.channels import KINDS
+from dashboard.notifications.channels import KINDS, kind_of
 from dashboard.notifications.channels.kind import Kind
 from dashboard.notifications.errors import (
     AddressRefused,
@@ -31,10 +31,10 @@ from dashboard.web import errors
 from dashboard.web.access import action, auth, for_reviewers
 from dashboard.web.forms import Incomplete, cleaned, offer_choices, plain, status_of
 from dashboard.web.http import PersonRequest
-from dashboard.web.office.channels import MessageRow, message_rows
+from dashboard.web.office.channels import ChannelRow, MessageRow, message_rows
 
 CHOICES = [
-    (Choice.ASSIGNED, "What others assign to me"),
+    (Choice.ASSIGNED, "What is assigned to me"),
     (Choice.HIGH, "High risk that I may approve"),
     (Choice.ALL, "All that I may approve"),
 ]
@@ -71,28 +71,15 @@ class ChoiceForm(forms.Form):
 
 
 @dataclass(frozen=True)
-class OwnRow:
+class OwnRow(ChannelRow):
     """One place where a person is told."""
 
-    channel: Channel
-    kind: Kind
     newest: MessageRow | None
-
-    @property
-    def where(self) -> str:
-        """The part of its address that may be shown."""
-        address = self.channel.address
-        return self.kind.where(address) if self.kind.has_secret else address
 
     @property
     def is_confirmed(self) -> bool:
         """Whether its person proved that it is theirs."""
         return self.channel.confirmed_at is not None
-
-    @property
-    def fails(self) -> bool:
-        """Whether the last attempts all failed."""
-        return self.channel.is_active and self.channel.failures >= queries.FAILS_FROM
 
     @property
     def choices(self) -> list[tuple[str, str, bool]]:
@@ -227,4 +214,4 @@ def _page(request: PersonRequest, form: TellMeForm) -> HttpResponse:
 
 def _row(channel: Channel) -> OwnRow:
     newest = message_rows(channel, 1)
-    return OwnRow(channel, KINDS[channel.kind], newest[0] if newest else None)
+    return OwnRow(channel, kind_of(channel.kind), newest[0] if newest else None)

@@ -1,5 +1,7 @@
 """Admins add a channel, try it, and see what became of each message."""
 
+from datetime import timedelta
+
 import pytest
 
 from dashboard.approvals.clock import database_now
@@ -227,6 +229,30 @@ def test_a_channel_that_fails_five_times_is_said_in_the_header_of_each_page(admi
         assert "On call fails" in read(admin.get(path))
     said = read(admin.get(f"/channels/{mail.pk}"), "main")
     assert "The last 5 attempts failed" in said
+
+
+def test_a_channel_whose_kind_sends_nothing_is_said_to_fail(admin, mail, read, settings):
+    settings.MAILERS = {}
+
+    assert "On call fails" in read(admin.get("/"))
+    assert "oncall@example.org fails" in read(admin.get("/channels"), "main")
+    assert "Nobody is told when no page is open." in read(admin.get("/"))
+
+
+def test_a_channel_of_a_kind_that_is_not_known_can_be_removed(admin, mail, read):
+    Channel.objects.update(kind="pigeon")
+
+    assert "On call Unknown unknown fails" in read(admin.get("/channels"), "main")
+    assert "does not know this kind" in read(admin.get(f"/channels/{mail.pk}"), "main")
+    admin.post(f"/channels/{mail.pk}/remove", {"name": "On call"})
+    assert Channel.objects.count() == 0
+
+
+def test_who_asked_to_be_left_alone_is_said(admin, mail, read):
+    Channel.objects.update(rests_until=database_now() + timedelta(minutes=9))
+
+    said = read(admin.get(f"/channels/{mail.pk}"), "main")
+    assert "It asked to be left alone until" in said
 
 
 def test_what_failed_four_times_or_is_paused_is_not_said(admin, mail, read):

@@ -28,6 +28,7 @@ from dashboard.notifications.notices import (
     Notice,
     gravest,
     lines,
+    more,
     queue_url,
     title,
 )
@@ -85,15 +86,20 @@ def _parcel(channel: Channel, notices: Sequence[Notice], message_id: UUID) -> Pa
         "link": notices[0].url if len(notices) == 1 else queue,
         "id": str(message_id),
     }
-    return Parcel(address=channel.address, headers={}, body=canonical_json(body).encode())
+    return Parcel(
+        address=channel.address,
+        headers={},
+        body=canonical_json(body).encode(),
+        is_own=channel.person_id is not None,
+    )
 
 
 def _text(notices: Sequence[Notice], queue: str) -> str:
     """Write as many of the requests as one message may hold, and how many more there are."""
     for most in range(min(len(notices), MOST_LISTED), 0, -1):
         text = "\n".join(lines(notices[:most], queue))
-        if more := len(notices) - most:
-            text += f"\nAnd {more} more: {queue}"
+        if rest := notices[most:]:
+            text += f"\n{more(rest)}: {queue}"
         if len(text) <= LONGEST_TEXT:
             return text
     return f"{title(notices)}: {queue}"
@@ -112,16 +118,25 @@ async def _send(parcel: Parcel) -> Sent:
         return Sent(taken=False, said=str(error))
     try:
         async with asyncio.timeout(SEND_WITHIN_S):
-            answer = await _answer(_job(target, json.loads(parcel.body)))
+            networks = [] if parcel.is_own else settings.WEBHOOK_NETWORKS
+            answer = await _answer(_job(target, json.loads(parcel.body), networks))
     except TimeoutError:
         return Sent(taken=False, said=f"It did not answer within {SEND_WITHIN_S:g} s.")
     except (OSError, ValueError):  # no process, or it died
         log.exception("A message to a chat could not be sent.")
         return Sent(taken=False, said="It could not be sent. The server's log says why.")
+    if answer["refused"] and parcel.is_own:  # what a name stands for inside is not theirs to learn
+        return Sent(taken=False, said=_NOT_THEIRS)
     return _judged(answer)
 
 
-def _job(target: Place, message: Mapping[str, str]) -> bytes:
+_NOT_THEIRS = (
+    "It is not on the public internet, and only admins can have messages sent elsewhere. Ask one "
+    "for a channel of the house."
+)
+
+
+def _job(target: Place, message: Mapping[str, str], networks: Sequence[str]) -> bytes:
     options = dict(target.options)
     if target.service.has_link:
         options["click"] = message["link"]
@@ -135,7 +150,7 @@ def _job(target: Place, message: Mapping[str, str]) -> bytes:
         "text": form(message["text"]),
         "format": "markdown" if target.service.is_markdown else "text",
         "severity": message["severity"],
-        "networks": settings.WEBHOOK_NETWORKS,
+        "networks": list(networks),
         "within_s": SEND_WITHIN_S,
         "resolve": _RESOLVE,
         "trusted": _TRUSTED,

@@ -72,13 +72,14 @@ class Answer(TypedDict):
     """What came of it.
 
     ``status`` is of the last call that was answered, and ``problem`` a sentence of ours about the
-    last that was not.
+    last that was not. ``refused`` says that it was not made because of the address.
     """
 
     taken: bool
     status: int | None
     retry_after: str | None
     problem: str
+    refused: bool
 
 
 class Plugin(Protocol):
@@ -126,6 +127,7 @@ class Courier:
         self.status: int | None = None
         self.retry_after: str | None = None
         self.problem = ""
+        self.refused = False
 
     def send(self, adapter: HTTPAdapter, request: PreparedRequest) -> Response:
         """Do what ``HTTPAdapter.send`` does, for one checked address.
@@ -141,7 +143,7 @@ class Courier:
             reply = self._call(request)
             body = reply.read(MOST_BYTES)
         except AddressRefused as error:
-            self.problem = str(error)
+            self.problem, self.refused = str(error), True
         except (HTTPError, OSError) as error:
             self.problem = _failure(error)
         if self.problem:
@@ -252,6 +254,7 @@ def _sent(job: Job) -> Answer:
         "status": courier.status,
         "retry_after": courier.retry_after,
         "problem": courier.problem,
+        "refused": courier.refused,
     }
 
 

@@ -29,6 +29,7 @@ from dashboard.notifications.notices import (
     MOST_LISTED,
     Notice,
     lines,
+    more,
     queue_url,
     sentences,
     title,
@@ -80,9 +81,9 @@ def _parcel(channel: Channel, notices: Sequence[Notice], message_id: UUID) -> Pa
     context = {
         "title": title(notices),
         "shown": shown,
-        "more": len(notices) - len(shown),
+        "more": more(rest) if (rest := notices[MOST_LISTED:]) else "",
         "queue": queue,
-        "account": f"{queue}account" if channel.person_id else "",
+        "account": f"{queue}account/told" if channel.person_id else "",
     }
     text = [title(notices), *lines(notices, queue), *_footer(context["account"])]
     body = {
