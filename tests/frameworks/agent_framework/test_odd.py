@@ -22,7 +22,7 @@ from approval_client.adapters.agent_framework import (
     resume_workflow,
     run_with_approvals,
 )
-from tests.frameworks.agent_framework.kit import Model
+from tests.frameworks.agent_framework.kit import OLD, Model
 from tests.frameworks.odd import CASES as ALL
 from tests.frameworks.odd import LARGE, Case, Tools, is_told_to_write_less
 
@@ -174,6 +174,7 @@ class Sent(BaseModel):
 
 @pytest.mark.parametrize("way", [by_run, by_gate], ids=lambda way: way.__name__)
 async def test_a_field_with_an_alias_is_asked_and_called(gate, way):
+    """Until 1.22 the framework cannot call it: it reads what it has dumped by other names."""
     gate.approve_next()
     called = []
 
@@ -187,6 +188,9 @@ async def test_a_field_with_an_alias_is_asked_and_called(gate, way):
 
     await way(gate, tools, asking(Case("", '{"mail": {"from": "a"}}', tool="send")))
 
+    if OLD:
+        assert (gate.asked(), called) == ([], [])
+        return
     assert gate.asked()[0]["arguments"] == {"mail": {"source": "a"}}
     assert called == [Sent(**{"from": "a"})] or called == [{"source": "a"}]
 
