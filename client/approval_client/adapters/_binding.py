@@ -6,6 +6,7 @@ another way is not asked: the model is told which argument, why, and what is tak
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -196,6 +197,28 @@ def check_schema(given: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
     """
     if schema.get("additionalProperties") is False:
         check_names(given, list(schema.get("properties") or ()))
+
+
+def check_call(function: Any, names: Collection[str], *, instance: Any = None) -> None:
+    """Refuse a call that Python would refuse after people had approved it.
+
+    Args:
+        function: What the framework calls; None if it is out of sight.
+        names: Those under which the framework passes the arguments.
+        instance: What it passes before them, for a method.
+
+    Raises:
+        Unaskable: The function cannot be called with arguments of these names.
+    """
+    try:
+        taken_ = inspect.signature(function)
+    except (TypeError, ValueError):  # none, or one that does not say what it takes
+        return
+    before = () if instance is None else (instance,)
+    try:
+        taken_.bind(*before, **dict.fromkeys(names))
+    except TypeError as error:
+        raise Unaskable(f"The tool's function cannot be called with these: {error}.") from None
 
 
 def edited_note(arguments: Any) -> str:

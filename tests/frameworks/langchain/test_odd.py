@@ -8,7 +8,7 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain.tools import InjectedState, InjectedToolCallId, tool
 from langchain_core.messages import AIMessage
-from langchain_core.tools import StructuredTool
+from langchain_core.tools import StructuredTool, Tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import AfterValidator, BaseModel
@@ -260,3 +260,75 @@ def test_beside_a_validator_the_defaults_are_shown(gate):
 
     assert gate.asked()[0]["arguments"] == {"path": "A", "force": True}
     assert called == [("a", True, {})]
+
+
+def with_more(a: int, *rest: int) -> str:
+    """Act."""
+    return "done"
+
+
+def with_self(self: str, a: int) -> str:
+    """Act."""
+    return "done"
+
+
+def by_position(a: int, /) -> str:
+    """Act."""
+    return "done"
+
+
+def by_number(a: float) -> str:
+    """Act."""
+    return "done"
+
+
+OPEN = {"type": "object", "properties": {"a": {"type": "number"}}}
+
+
+@pytest.mark.parametrize(
+    ("function", "schema", "args"),
+    [
+        (with_more, None, {"a": 1, "rest": [2]}),
+        (with_self, None, {"self": "s", "a": 1}),
+        (by_position, None, {"a": 1}),
+        (by_number, OPEN, {"A": 1}),
+        (by_number, OPEN, {}),
+    ],
+    ids=["more of them", "self", "by position", "another name", "missing"],
+)
+def test_a_call_that_would_end_the_run_after_the_approval_is_not_asked(
+    gate, function, schema, args
+):
+    gate.approve_next()
+    made = tool("act", args_schema=schema)(function) if schema else tool("act")(function)
+    case = Case("", json.dumps(args), tool="act")
+
+    (told,) = read(resume(agent_of(case, [made]), gate))
+
+    assert gate.asked() == []
+    assert "Nobody was asked and nothing was run." in told
+
+
+@pytest.mark.parametrize(
+    ("args", "asked"),
+    [
+        ({"__arg1": "ls"}, {"wait_s": 5, "__arg1": "ls"}),
+        ({"a": "ls", "b": "-l"}, None),
+        ({}, None),
+    ],
+    ids=["one", "two", "none"],
+)
+def test_a_tool_that_takes_one_text_is_asked_with_one(gate, args, asked):
+    gate.approve_next()
+    called = []
+
+    def run(command, wait_s=5):
+        called.append((command, wait_s))
+        return "done"
+
+    made = Tool("act", run, "Run a command.")
+
+    resume(agent_of(Case("", json.dumps(args), tool="act"), [made]), gate)
+
+    assert [one["arguments"] for one in gate.asked()] == ([asked] if asked else [])
+    assert called == ([("ls", 5)] if asked else [])

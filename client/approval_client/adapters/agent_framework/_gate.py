@@ -98,7 +98,7 @@ class Gate:
     def _request(self, context: Any) -> ApprovalRequest:
         turn, session = current(), context.session
         run_id = turn.run_id if turn else getattr(session, "session_id", "")
-        arguments, editable = tools.shown(context.function, context.arguments)
+        arguments, editable = _shown(context)
         said = {"tool_description": context.function.description}
         return _core.fitting(
             ApprovalRequest.tool_call(
@@ -127,8 +127,12 @@ async def _unchanged(
         raise DigestMismatch("Its arguments changed while people decided. Ask again.", response)
 
 
+def _shown(context: Any) -> tuple[dict[str, Any], bool]:
+    return tools.shown(context.function, context.arguments, read=tools.is_read(context))
+
+
 def _digest(context: Any) -> str:
-    arguments, _ = tools.shown(context.function, context.arguments)
+    arguments, _ = _shown(context)
     return digest(Kind.TOOL_CALL, {"tool": context.function.name, "arguments": arguments})
 
 

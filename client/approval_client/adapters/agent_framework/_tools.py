@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
+from importlib import import_module
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +20,8 @@ from approval_client.wire import Kind, canonical_json, digest
 Values = dict[str, Any]
 # Of a field, or what it is called in arguments.
 _BY_NAME: Values = {"by_name": True, "by_alias": True}
+# Which the framework calls itself, right before the function.
+_CHECK = "_validate_arguments_against_schema"
 _COMPARED = (bool, int, float, str, bytes, type(None))
 _COMPARED_EXACTLY = (date, timedelta, Decimal, UUID)
 
@@ -42,16 +46,23 @@ def asked(tool: Any, written: Any) -> Values:
     if tool is None:
         return given
     if tool.input_model is None:  # the framework reads the numbers, and hands on what it read
-        _binding.check_schema(given, tool.parameters())
+        _check_schema(tool, given)
         return {**_defaults(tool, given), **_binding.settled(given, dict)}
     return _bound(tool, given) or {**_defaults(tool, given), **given}
 
 
-def shown(tool: Any, arguments: Any) -> tuple[Values, bool]:
+def is_read(context: Any) -> bool:
+    """Say whether the arguments before a middleware are those that the framework calls with."""
+    state = context.metadata.get("_prepared_function_arguments")  # since 1.22
+    return state is not None and state.arguments is context.arguments
+
+
+def shown(tool: Any, arguments: Any, *, read: bool = False) -> tuple[Values, bool]:
     """Return what a tool is about to be called with, and whether a person may change it.
 
     Args:
         arguments: What the framework has made of them; what the model wrote if they are wrong.
+        read: They are called with just as they are; reading them again need not succeed.
 
     Raises:
         ValueError: An argument cannot be shown whole; a secret, for one.
@@ -60,8 +71,12 @@ def shown(tool: Any, arguments: Any) -> tuple[Values, bool]:
         raise Unaskable("The arguments are no object.")
     if tool.input_model is not None:
         given = _binding.as_json(arguments)
-        if (found := _bound(tool, given, **_BY_NAME)) is not None:
-            return found, True
+        with suppress(*((Unaskable,) if read else ())):
+            if (found := _bound(tool, given, **_BY_NAME)) is not None:
+                return found, True
+        _check_call(tool, arguments)
+    else:
+        _check_schema(tool, arguments)
     written = whole({**_defaults(tool, arguments), **arguments})
     return written, written == {**_defaults(tool, arguments), **arguments}
 
@@ -130,7 +145,7 @@ def _bound(tool: Any, given: Values, **options: Any) -> Values | None:
     """
     model = tool.input_model
     if model is None:
-        _binding.check_schema(given, tool.parameters())
+        _check_schema(tool, given)
         return None
     names = [*_binding.taken(model), *(model.model_fields if options else ())]
     open_ = model.model_config.get("extra") == "allow"
@@ -140,6 +155,7 @@ def _bound(tool: Any, given: Values, **options: Any) -> Values | None:
 
     def call(found: Values, *, as_named: bool = False, **reading: Any) -> Values:
         made = _binding.validated(model, found, **reading)
+        _check_call(tool, made.model_dump(exclude_unset=True))
         values: Values = made.model_dump(exclude_unset=True, by_alias=as_named)
         return {**_missing(tool, made.model_fields_set), **values}
 
@@ -168,16 +184,47 @@ def _missing(tool: Any, given: Collection[str]) -> Values:
 
 def _parameters(tool: Any) -> Values:
     """Return the defaults of the function's parameters, which the framework leaves to it."""
-    function = getattr(tool.func, "func", tool.func)
+    function = _function(tool)
     if function is None:
         return {}
-    injected = getattr(tool, "_context_parameter_name", None)
+    injected = _injected(tool)
     found = inspect.signature(function).parameters.values()
     return {
         one.name: one.default
         for one in found
         if one.default is not inspect.Parameter.empty and one.name != injected
     }
+
+
+def _check_schema(tool: Any, given: Mapping[str, Any]) -> None:
+    """Refuse what the framework or Python would, of a tool with a JSON schema and no model.
+
+    Raises:
+        Unaskable: A name or a value is not taken, or one is missing.
+    """
+    schema = tool.parameters()
+    _binding.check_schema(given, schema)
+    check = getattr(import_module("agent_framework._tools"), _CHECK)
+    try:
+        check(arguments=given, schema=schema, tool_name=tool.name)
+    except TypeError as error:
+        raise Unaskable(f"The arguments are not what the tool takes. {error}.") from None
+    _check_call(tool, given)
+
+
+def _check_call(tool: Any, names: Collection[str]) -> None:
+    injected = _injected(tool)
+    instance = getattr(tool, "_instance", None)
+    passed = {*names, *([injected] if injected else ())}
+    _binding.check_call(_function(tool), passed, instance=instance)
+
+
+def _function(tool: Any) -> Any:
+    return tool.func.func if hasattr(tool.func, "input_model") else tool.func
+
+
+def _injected(tool: Any) -> str | None:
+    return getattr(tool, "_context_parameter_name", None)
 
 
 def tools_of(holder: Any) -> Iterator[Any]:

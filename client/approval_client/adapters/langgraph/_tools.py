@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any, TypeAlias
 
+from approval_client._refusals import Unaskable
 from approval_client.adapters import _binding
 
 Values: TypeAlias = dict[str, Any]
@@ -38,9 +40,12 @@ def asked(tool: Any, written: Any) -> Values:
     given = _binding.read(written)
     if tool is None:
         return given
+    if _is_single(tool) and tool.args_schema is None:
+        return _single(tool, given)
     schema = tool.tool_call_schema  # without what LangChain injects
     if isinstance(schema, Mapping):
         _binding.check_schema(given, schema)
+        _check_call(tool, given, schema.get("properties") or ())
         return given
     if not hasattr(schema, "model_fields"):  # of Pydantic 1
         _binding.check_names(given, list(tool.args))
@@ -53,7 +58,39 @@ def asked(tool: Any, written: Any) -> Values:
         schema = _binding.without(schema, various)
     found = _binding.bound(schema, given)
     passed = {name: one for name, one in found.items() if name in given or name not in various}
+    named = dict(zip(_binding.taken(schema), schema.model_fields, strict=True))
+    _check_call(tool, {named.get(name, name) for name in passed}, named.values())
     return {**_hidden(tool, whole), **passed}
+
+
+def _is_single(tool: Any) -> bool:
+    """Say whether it is LangChain's ``Tool``, whose function takes one argument by its place."""
+    return isinstance(tool, import_module("langchain_core.tools").Tool)
+
+
+def _single(tool: Any, given: Values) -> Values:
+    if len(given) != 1:  # of any name
+        raise Unaskable(f"The tool takes one argument, and {len(given)} were written.")
+    others = list(_parameters(tool).values())[1:]
+    left = {one.name: one.default for one in others if one.default is not one.empty}
+    return {**_binding.hidden({n: v for n, v in left.items() if v is not None}), **given}
+
+
+def _check_call(tool: Any, passed: Collection[str], known: Collection[str]) -> None:
+    """Refuse a call that would end the run after it was approved.
+
+    Args:
+        known: The names that a model may write; what else a function takes, LangChain passes.
+
+    Raises:
+        Unaskable: Python would not make the call.
+    """
+    run = type(tool)._run  # noqa: SLF001 - every tool has it, and LangChain calls it by names
+    function = None if _is_single(tool) else _function(tool)
+    for called, instance in ((run, tool), (function, None)):
+        passes = _needed(called)[0 if instance is None else 1 :]
+        names = {*passed, *(name for name in passes if name not in known)}
+        _binding.check_call(called, names, instance=instance)
 
 
 def _hidden(tool: Any, schema: Any) -> Values:
@@ -91,5 +128,16 @@ def _various(tool: Any) -> set[str]:
 
 
 def _parameters(tool: Any) -> Mapping[str, inspect.Parameter]:
-    function = getattr(tool, "func", None) or getattr(tool, "coroutine", None)
+    function = _function(tool)
     return {} if function is None else inspect.signature(function).parameters
+
+
+def _function(tool: Any) -> Any:
+    return getattr(tool, "func", None) or getattr(tool, "coroutine", None)
+
+
+def _needed(function: Any) -> list[str]:
+    """Return what a function takes by name and has no default for."""
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    found = () if function is None else inspect.signature(function).parameters.values()
+    return [one.name for one in found if one.kind in kinds and one.default is one.empty]
