@@ -199,13 +199,13 @@ def check_schema(given: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
         check_names(given, list(schema.get("properties") or ()))
 
 
-def check_call(function: Any, names: Collection[str], *, instance: Any = None) -> None:
+def check_call(function: Any, names: Collection[str], *, before: Sequence[Any] = ()) -> None:
     """Refuse a call that Python would refuse after people had approved it.
 
     Args:
         function: What the framework calls; None if it is out of sight.
         names: Those under which the framework passes the arguments.
-        instance: What it passes before them, for a method.
+        before: What it passes before them by its place; the instance of a method, for one.
 
     Raises:
         Unaskable: The function cannot be called with arguments of these names.
@@ -214,7 +214,6 @@ def check_call(function: Any, names: Collection[str], *, instance: Any = None) -
         taken_ = inspect.signature(function)
     except (TypeError, ValueError):  # none, or one that does not say what it takes
         return
-    before = () if instance is None else (instance,)
     try:
         taken_.bind(*before, **dict.fromkeys(names))
     except TypeError as error:

@@ -197,3 +197,77 @@ async def test_beside_a_validator_the_defaults_are_shown(gate):
 
     assert gate.asked()[0]["arguments"] == {"path": "A", "force": True}
     assert called == [("a", True)]
+
+
+def by_position(a: int, /) -> str:
+    """Act."""
+    return "done"
+
+
+def with_more(a: int, *rest) -> str:
+    """Act."""
+    return "done"
+
+
+def with_others(a: int, **more) -> str:
+    """Act."""
+    return "done"
+
+
+def with_texts(**more: str) -> str:
+    """Act."""
+    return "done"
+
+
+@pytest.mark.parametrize("way", [by_tool, by_gate, by_hook], ids=lambda way: way.__name__)
+@pytest.mark.parametrize(
+    ("function", "written", "told"),
+    [
+        (by_position, '{"a": 1}', "'a'"),
+        (with_more, '{"a": 1, "rest": [2]}', "does not take 'rest'. It takes 'a'."),
+        (with_others, '{"a": 1}', "arguments.a: Field required"),  # AG2 puts it in **more
+        (with_texts, '{"b": "x"}', "arguments.more"),  # AG2 reads them as one text
+    ],
+    ids=["by position", "more of them", "others", "typed others"],
+)
+async def test_a_call_that_would_fail_after_the_approval_is_not_asked(
+    gate, way, function, written, told
+):
+    gate.approve_next()
+    has = way(gate)[1]
+    made = {
+        by_tool: lambda: tool(
+            function, name="act", middleware=[approval_required(client=gate.client)]
+        ),
+        by_gate: lambda: tool(function, name="act"),
+        by_hook: lambda: tool(function, name="act", middleware=[upstream()]),
+    }[way]()
+
+    (said,) = await run(Case("", written, tool="act"), [made], has)
+
+    assert gate.asked() == []
+    assert way is by_hook or told in said
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ('{"a": "1", "b": "x", "more": {"c": 2}}', {"a": 1, "n": 3, "b": "x", "more": {"c": 2}}),
+        ('{"a": 1, "n": "4"}', {"a": 1, "n": 4}),
+    ],
+)
+async def test_a_tool_with_kwargs_is_asked_with_conversions_and_defaults(gate, written, shown):
+    gate.approve_next()
+    called = []
+
+    @tool(middleware=[approval_required(client=gate.client)])
+    def act(*, a: int, n: int = 3, **more) -> str:
+        """Act."""
+        more.pop("__ctx__")  # which AG2 hands on too
+        called.append({"a": a, "n": n, **more})
+        return "done"
+
+    told = await run(Case("", written, tool="act"), [act], {})
+
+    assert gate.asked()[0]["arguments"] == shown, told
+    assert called == [shown], told

@@ -7,7 +7,6 @@ import json
 from types import FunctionType
 from typing import Any
 
-from approval_client._refusals import Unaskable
 from approval_client.adapters import _binding
 
 Values = dict[str, Any]
@@ -42,12 +41,14 @@ def asked(tool: Any, written: Any) -> Values:
         Unaskable: The tool would not be called with what was written.
     """
     given = _binding.read(written)
-    model = None if tool is None else _model(tool.model)
-    if model is not None:
-        return {**_hidden(tool.model), **_binding.bound(model, given)}
-    if tool is not None and (own := _injected(tool.model) & given.keys()):
-        raise Unaskable(f"The tool does not take {', '.join(map(repr, sorted(own)))}.")
-    return given
+    if tool is None or tool.model.serializer is None:
+        return given
+    call = tool.model
+    shown = {**_hidden(call), **_bound(call, given)}
+    before = call.positional_args if call.args_name else ()
+    names = {*shown, *_injected(call)}.difference(before)
+    _binding.check_call(call.call, names, before=before)
+    return shown
 
 
 def written(event: Any) -> Any:
@@ -63,11 +64,28 @@ def written(event: Any) -> Any:
     return event.arguments if is_its_text else found
 
 
-def _model(call: Any) -> Any:
-    """Return the model by which AG2 reads what a model may write; None if there is none."""
-    if call.serializer is None or call.args_name or call.kwargs_name:
-        return None
-    return _binding.without(call.serializer.model, _injected(call))
+def _bound(call: Any, given: Values) -> Values:
+    """Return what a model may write, as AG2 reads it.
+
+    A function with ``**kwargs`` gets all in them but its keyword-only arguments, so one that has
+    others without a default cannot be called.
+    """
+    more = call.kwargs_name
+    model = _binding.without(call.serializer.model, _injected(call))
+    names = [name for name in _binding.taken(model) if name not in {more, call.args_name}]
+    if more is not None:
+        names = [name for name in names if name in call.keyword_args]
+    own = _injected(call)
+    _binding.check_names({name: 1 for name in given if more is None or name in own}, names)
+    grouped = {name: value for name, value in given.items() if name in names}
+    if more is not None:
+        grouped[more] = {name: value for name, value in given.items() if name not in names}
+    if call.args_name is not None:
+        grouped[call.args_name] = []  # which no model can write
+    found = _binding.bound(model, grouped)
+    left = found.pop(more) if more is not None else {}
+    found.pop(call.args_name, None)
+    return {**found, **left}
 
 
 def _hidden(call: Any) -> Values:

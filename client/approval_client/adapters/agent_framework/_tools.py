@@ -216,7 +216,7 @@ def _check_call(tool: Any, names: Collection[str]) -> None:
     injected = _injected(tool)
     instance = getattr(tool, "_instance", None)
     passed = {*names, *([injected] if injected else ())}
-    _binding.check_call(_function(tool), passed, instance=instance)
+    _binding.check_call(_function(tool), passed, before=() if instance is None else (instance,))
 
 
 def _function(tool: Any) -> Any:

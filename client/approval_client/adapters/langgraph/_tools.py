@@ -87,10 +87,10 @@ def _check_call(tool: Any, passed: Collection[str], known: Collection[str]) -> N
     """
     run = type(tool)._run  # noqa: SLF001 - every tool has it, and LangChain calls it by names
     function = None if _is_single(tool) else _function(tool)
-    for called, instance in ((run, tool), (function, None)):
-        passes = _needed(called)[0 if instance is None else 1 :]
+    for called, before in ((run, (tool,)), (function, ())):
+        passes = _needed(called)[len(before) :]
         names = {*passed, *(name for name in passes if name not in known)}
-        _binding.check_call(called, names, instance=instance)
+        _binding.check_call(called, names, before=before)
 
 
 def _hidden(tool: Any, schema: Any) -> Values:
