@@ -37,6 +37,7 @@ class Source(NamedTuple):
 
 def _note_decided() -> None:
     outbox.queue_decided()
+    outbox.drop_switched_off()
 
 
 def _note_told() -> None:

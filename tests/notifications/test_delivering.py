@@ -352,6 +352,26 @@ def test_switched_off_nothing_is_sent(called_back, host, deliver, token, alice, 
     assert Delivery.objects.get().state == State.DROPPED
 
 
+@pytest.mark.parametrize(
+    ("sent", "state"),
+    [(TAKEN, State.DELIVERED), (REFUSED, State.DROPPED)],
+    ids=["arrived", "failed"],
+)
+def test_switched_off_an_attempt_that_is_under_way_tells_what_came_of_it(
+    called_back, deliver, token, agent, ada, sent, state
+):
+    called_back("http://127.0.0.1:9/hook")
+    make.approved(token, make.person("bob", reviewer=True))
+    queue_decided()
+    attempt = begin(Webhook.objects.get().pk)
+    switch(agent_id=agent.pk, on=False, by=ada, auth="")
+    settle(attempt, sent)
+    Delivery.objects.update(tried_at=F("tried_at") - 2 * attempts.MINE_FOR)
+    deliver()
+
+    assert Delivery.objects.get().state == state
+
+
 def test_switched_on_again_it_begins_with_what_is_decided_then(
     called_back, host, deliver, token, alice, agent, ada
 ):

@@ -87,6 +87,11 @@ def resting(receiver: str, now: datetime) -> Q:
     return Q(**{f"{receiver}__rests_until__gt": now})
 
 
+def under_way() -> Q:
+    """Select what somebody is sending right now: only they know whether it arrives."""
+    return Q(attempts__gt=0, tried_at__gt=database_now() - MINE_FOR)
+
+
 def conclude(model: type[Attempted], pk: UUID, number: int, state: State, said: str) -> bool:
     """Write down how it ended, if nobody else has begun another attempt."""
     return bool(_waiting(model, pk, number).update(state=state, said=said))

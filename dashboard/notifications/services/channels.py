@@ -21,7 +21,7 @@ from dashboard.notifications.channels import KINDS, kind_of
 from dashboard.notifications.errors import ChannelRefused, NotAllowed, NotFound, NotSent
 from dashboard.notifications.models import HOUSE_EVENTS, Channel, Event, Message, State
 from dashboard.notifications.secrets import fingerprint, new_salt, shown
-from dashboard.notifications.services.attempts import KILLED, MINE_FOR
+from dashboard.notifications.services.attempts import KILLED, under_way
 from dashboard.notifications.services.webhooks import OVERLAP
 
 LONGEST_NAME = 100
@@ -196,7 +196,7 @@ def queue_test(channel: Channel) -> None:
     if not channel.is_active:
         raise NotSent("The channel is off. Nothing was sent. Switch it on first.")
     tests = Message.objects.filter(channel=channel, event=Event.TEST, state=State.WAITING)
-    if tests.filter(Q(attempts=0) | Q(tried_at__gt=database_now() - MINE_FOR)).exists():
+    if tests.filter(Q(attempts=0) | under_way()).exists():
         raise NotSent("A test message is on its way already. Nothing else was sent.")
     tests.update(state=State.GIVEN_UP, said=KILLED)
     queue_to(channel, Event.TEST)

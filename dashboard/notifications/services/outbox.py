@@ -32,7 +32,9 @@ from dashboard.notifications.services.attempts import (
     leave_alone,
     resting,
     take,
+    under_way,
 )
+from dashboard.notifications.services.webhooks import SWITCHED_OFF
 
 _BATCH = 200
 
@@ -90,6 +92,16 @@ def begin(webhook_id: int) -> Attempt | None:
 def settle(attempt: Attempt, sent: Sent) -> bool:
     """Write down what came of an attempt; says whether it was still ours to write down."""
     return _settle(attempt.delivery_id, attempt.number, sent._replace(said=sent.said[:300]))
+
+
+def drop_switched_off() -> int:
+    """Drop what an attempt left waiting whose webhook was switched off meanwhile.
+
+    Returns:
+        How many.
+    """
+    off = Delivery.objects.filter(~under_way(), state=State.WAITING, webhook__is_active=False)
+    return off.update(state=State.DROPPED, said=SWITCHED_OFF)
 
 
 def forget_deliveries() -> int:

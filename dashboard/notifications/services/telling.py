@@ -34,6 +34,7 @@ from dashboard.notifications.services.attempts import (
     leave_alone,
     resting,
     take,
+    under_way,
 )
 from dashboard.notifications.services.channels import subject_of
 from dashboard.notifications.services.reading import LAST_MINUTE
@@ -73,10 +74,9 @@ class Telling(NamedTuple):
 def drop_what_is_over() -> int:
     """Drop messages about what needs nobody any more, or to nobody; returns how many.
 
-    What somebody is sending right now is left to them: only they know whether it arrives.
+    What somebody is sending right now is left to them.
     """
-    under_way = Q(attempts__gt=0, tried_at__gt=database_now() - MINE_FOR)
-    waiting = Message.objects.filter(~under_way, state=State.WAITING)
+    waiting = Message.objects.filter(~under_way(), state=State.WAITING)
     decided = Q(approval__isnull=False) & ~Q(event=Event.UNSEEN) & ~Q(**_WAITS)
     gone = Q(channel__person__is_active=False) | Q(channel__person__is_reviewer=False)
     dropped = 0

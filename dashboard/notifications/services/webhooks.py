@@ -17,9 +17,11 @@ from dashboard.notifications.addresses import checked_url, shown_url
 from dashboard.notifications.errors import NotAllowed, NotFound, NotSent
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.secrets import fingerprint, new_salt, shown
+from dashboard.notifications.services.attempts import under_way
 
 OVERLAP = timedelta(days=1)
 """How long an earlier secret signs beside a new one, unless it is ended at once."""
+SWITCHED_OFF = "The webhook was switched off."
 
 
 @transaction.atomic
@@ -87,8 +89,9 @@ def new_secret(*, agent_id: int, at_once: bool, by: User, auth: str) -> str:
 def switch(*, agent_id: int, on: bool, by: User, auth: str) -> bool:
     """Switch a webhook on or off; returns whether that changed anything.
 
-    Off, nothing is sent, and what was waiting never is. On again, it begins with what is decided
-    from then on; the host reads what it missed by itself.
+    Off, nothing is sent any more, and what was waiting never is; an attempt that is under way
+    still tells what came of it. On again, it begins with what is decided from then on; the host
+    reads what it missed by itself.
 
     Raises:
         NotFound: The agent has no webhook.
@@ -98,11 +101,12 @@ def switch(*, agent_id: int, on: bool, by: User, auth: str) -> bool:
     if webhook.is_active == on:
         return False
     webhook.is_active = on
+    waiting = Delivery.objects.filter(webhook=webhook, state=State.WAITING)
     if on:
         webhook.after, webhook.rests_until = _newest_change(webhook.agent), None
     else:
-        waiting = Delivery.objects.filter(webhook=webhook, state=State.WAITING)
-        waiting.update(state=State.DROPPED, said="The webhook was switched off.")
+        waiting = waiting.exclude(under_way())
+    waiting.update(state=State.DROPPED, said=SWITCHED_OFF)
     _save(webhook, by)
     _record(webhook, by, auth, "webhook.switched_on" if on else "webhook.switched_off")
     return True

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods
 from dashboard.accounts.errors import NotPermitted, TooManyAttempts
 from dashboard.accounts.models import User
 from dashboard.accounts.services import people, signing_in
+from dashboard.notifications.queries import own_channels
 from dashboard.web.access import actor, address
 from dashboard.web.errors import whom_to_ask
 from dashboard.web.forms import LONGEST_PASSWORD
@@ -125,6 +126,12 @@ def _confirm(request: PersonRequest, form: PasswordForm) -> None:
 def _show(
     request: PersonRequest, template: str, form: PasswordForm, status: HTTPStatus
 ) -> HttpResponse:
-    # Whom to ask is read only where somebody has no role and the page says so.
-    context = {"form": form, "later": landing(request.user), "whom_to_ask": whom_to_ask}
+    # Whom to ask is read only where somebody has no role and the page says so; whether there are
+    # addresses, where somebody is no reviewer.
+    context = {
+        "form": form,
+        "later": landing(request.user),
+        "whom_to_ask": whom_to_ask,
+        "has_addresses": own_channels(request.user).exists,
+    }
     return render(request, template, context, status=status)

@@ -1,4 +1,7 @@
-"""Reviewers say where they themselves are told when no page is open."""
+"""Reviewers say where they themselves are told when no page is open.
+
+Who is no longer one is told nothing, and can remove what is left.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from dashboard.accounts import roles
 from dashboard.notifications import queries, services
 from dashboard.notifications.addresses import LONGEST_URL
 from dashboard.notifications.channels import KINDS, kind_of
@@ -28,7 +32,7 @@ from dashboard.notifications.errors import (
 )
 from dashboard.notifications.models import Channel, Choice, Event
 from dashboard.web import errors
-from dashboard.web.access import action, auth, for_reviewers
+from dashboard.web.access import action, auth, for_readers, for_reviewers
 from dashboard.web.forms import Incomplete, cleaned, offer_choices, plain, status_of
 from dashboard.web.http import PersonRequest
 from dashboard.web.office.channels import ChannelRow, MessageRow, message_rows
@@ -104,11 +108,13 @@ def is_offered(kind: Kind) -> bool:
     return kind.is_for_people and not kind.missing()
 
 
-@for_reviewers
+@for_readers
 @require_http_methods(["GET", "HEAD", "POST"])
 def tell_me(request: PersonRequest) -> HttpResponse:
     """Show where a person is told, and add a place, to which a code is sent."""
     form = TellMeForm(request.POST if request.method == "POST" else None)
+    if form.is_bound and not roles.may_decide(request.user):
+        return errors.forbidden(request)
     if not form.is_valid():
         return _page(request, form)
     given = form.cleaned_data
@@ -138,7 +144,6 @@ Verb = Callable[[PersonRequest, int], str]
 def _verb(does: Verb) -> Callable[..., HttpResponseBase]:
     """Make a view of what does something about one address and returns what to say of it."""
 
-    @for_reviewers
     @action("web:tell_me", arguments=0)
     @wraps(does)
     def view(request: PersonRequest, channel_id: int) -> HttpResponse:
@@ -155,6 +160,7 @@ def _verb(does: Verb) -> Callable[..., HttpResponseBase]:
     return view
 
 
+@for_reviewers
 @_verb
 def confirm(request: PersonRequest, channel_id: int) -> str:
     """Take the code that was sent to an address."""
@@ -163,6 +169,7 @@ def confirm(request: PersonRequest, channel_id: int) -> str:
     return "The address is confirmed. You are told there from now on."
 
 
+@for_reviewers
 @_verb
 def send_again(request: PersonRequest, channel_id: int) -> str:
     """Send another code."""
@@ -170,6 +177,7 @@ def send_again(request: PersonRequest, channel_id: int) -> str:
     return "Another code is on its way. The one before it is no longer valid."
 
 
+@for_reviewers
 @_verb
 def choose(request: PersonRequest, channel_id: int) -> str:
     """Change what a person is told of at an address."""
@@ -180,6 +188,7 @@ def choose(request: PersonRequest, channel_id: int) -> str:
     return "Saved."
 
 
+@for_reviewers
 @_verb
 def try_own(request: PersonRequest, channel_id: int) -> str:
     """Send a message that says nothing but that the channel works."""
@@ -187,6 +196,7 @@ def try_own(request: PersonRequest, channel_id: int) -> str:
     return "A test message is on its way."
 
 
+@for_reviewers
 @_verb
 def switch(request: PersonRequest, channel_id: int) -> str:
     """Pause a place, or go on with it."""
@@ -195,6 +205,7 @@ def switch(request: PersonRequest, channel_id: int) -> str:
     return "You are told there again." if on else "Paused. Nothing is sent there."
 
 
+@for_readers
 @_verb
 def remove(request: PersonRequest, channel_id: int) -> str:
     """Forget a place."""

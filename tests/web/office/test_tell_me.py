@@ -134,6 +134,36 @@ def test_it_is_removed(reviewer, confirmed):
     assert Channel.objects.count() == 0
 
 
+@pytest.fixture
+def former(reviewer, confirmed, alice):
+    """Alice, who had an address confirmed and is no reviewer any more."""
+    type(alice).objects.filter(pk=alice.pk).update(is_reviewer=False, is_auditor=True)
+    return reviewer
+
+
+def test_who_lost_the_role_is_led_to_what_is_left_and_can_remove_it(former, confirmed, read):
+    assert "remove your addresses" in read(former.get("/account"), "main")
+    said = read(former.get("/account/told"), "main")
+    assert "You are not a reviewer any more, so nothing is sent to you." in said
+    assert "alice@example.org" in said
+
+    former.post(f"/account/told/{confirmed.pk}/remove")
+
+    assert Channel.objects.count() == 0
+    assert "No address of yours is left." in read(former.get("/account/told"), "main")
+    assert "remove your addresses" not in read(former.get("/account"), "main")
+
+
+def test_who_lost_the_role_can_add_and_change_nothing(former, confirmed):
+    assert former.post("/account/told", ALICE).status_code == 403
+    for verb in ("code", "again", "choice", "test", "switch"):
+        given = {"code": "1", "choice": "all", "on": "no"}
+        assert former.post(f"/account/told/{confirmed.pk}/{verb}", given).status_code == 403
+
+    confirmed.refresh_from_db()
+    assert (confirmed.is_active, confirmed.choice) == (True, Choice.ASSIGNED)
+
+
 def test_an_address_that_will_not_do_is_said_and_kept_in_the_form(reviewer, read):
     reply = reviewer.post("/account/told", {**ALICE, "address": "alice at home"})
 
