@@ -192,6 +192,24 @@ def test_killed_while_messages_are_under_way_none_is_lost_and_repeats_have_one_i
         assert {len(set(sent)) for sent in told.mails().values()} == {1}
 
 
+@pytest.mark.usefixtures("takes_long")
+def test_killed_while_a_chat_is_called_it_is_told_again_by_the_next_server():
+    with telling("mattermost") as (house, told):
+        told.chat.held.clear()
+        with house.agent() as agent:
+            approval = house.submit(agent)
+        assert until(lambda: told.chat.calls)  # and is not answered
+        house.server.kill()
+        told.chat.held.set()
+        house.rows(AT_ONCE)
+        house.rows(NOT_QUIET)
+        house.start()
+
+        assert until(lambda: not house.rows(UNTOLD))
+        assert len(told.chat.calls) > 1
+        assert all(approval["id"] in call.body.decode() for call in told.chat.calls)
+
+
 def test_two_servers_and_a_worker_tell_each_request_once():
     with telling("email", "webhook", processes=2, worker=True) as (house, told):
         count = 8  # a mail lists ten
