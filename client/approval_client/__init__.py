@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Unreachable,
     )
     from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending
+    from approval_client._runs import run
     from approval_client._sync_client import Client
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "Unreachable",
     "approval_func",
     "requires_approval",
+    "run",
 ]
 
 _MODULES = {
@@ -89,6 +91,7 @@ _MODULES = {
     "Unreachable": "_errors",
     "approval_func": "_defaults",
     "requires_approval": "_decorators",
+    "run": "_runs",
 }
 
 

@@ -5,66 +5,24 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from inspect import BoundArguments, Parameter
 from typing import Any, TypeVar, overload
 
 from approval_client._async_client import AsyncClient
 from approval_client._defaults import default_async_client, default_client
 from approval_client._errors import DigestMismatch, not_approved
+from approval_client._functions import Call, Target, target_of
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run, report, report_async
 from approval_client._sync_client import Client
 from approval_client._telling import Listener
-from approval_client.wire import Kind, canonical_json, digest
-
-# --- calling a function with the arguments that a reviewer changed -----------------------------
-
-_SPREAD: dict[Any, type] = {Parameter.VAR_POSITIONAL: list, Parameter.VAR_KEYWORD: dict}
-_NAMED = {Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY}
-
-
-def rebound(
-    function: Callable[..., Any], response: ApprovalResponse
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments that were approved, to call ``function`` with.
-
-    Raises:
-        DigestMismatch: They are not what was approved, or not what the function takes.
-    """
-    parameters = inspect.signature(function).parameters
-    if digest(Kind.TOOL_CALL, response.content) != response.digest:
-        raise _unfit("are not what was approved", response)
-    given: dict[str, Any] = json.loads(canonical_json(response.content["arguments"]))
-    if given.keys() != parameters.keys():
-        raise _unfit("do not have the names that the function takes", response)
-    named = {name for name, one in parameters.items() if one.kind in _NAMED}
-    for name, parameter in parameters.items():
-        if not isinstance(given[name], _SPREAD.get(parameter.kind, object)):
-            raise _unfit(f"do not fit the parameter {name!r}", response)
-        if parameter.kind is Parameter.VAR_KEYWORD and not named.isdisjoint(given[name]):
-            raise _unfit(f"repeat a parameter of the function in {name!r}", response)
-    ordered = {name: given[name] for name in parameters}
-    bound = BoundArguments(inspect.signature(function), ordered)
-    return bound.args, bound.kwargs
-
-
-def _unfit(what: str, response: ApprovalResponse) -> DigestMismatch:
-    return DigestMismatch(
-        f"The arguments that a reviewer changed {what}. Nothing was run. Call it again, or ask "
-        "the reviewer to keep their names.",
-        response,
-    )
-
-
-# --- the decorator -----------------------------------------------------------------------------
+from approval_client.wire import Kind, digest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Arguments = Callable[..., Mapping[str, Any]]
 _TIMES = {"time_limit_s", "max_wait_s"}
-_OPTIONS = {"capability", "objective", *_TIMES, "accepts_edits", "accepts_grants"}
+_OPTIONS = {"capability", "objective", "run_id", *_TIMES, "accepts_edits", "accepts_grants"}
 
 
 @overload
@@ -78,6 +36,9 @@ def requires_approval(
     tool: str = "",
     capability: str = "",
     objective: str = "",
+    evidence: Mapping[str, Any] | Arguments | None = None,
+    run_id: str = "",
+    idempotency_key: str | Callable[..., str] | None = None,
     time_limit_s: int | None = None,
     max_wait_s: int | None = None,
     accepts_edits: bool = False,
@@ -95,6 +56,8 @@ def requires_approval(
     client: Client | AsyncClient | None = None,
     tool: str = "",
     arguments: Arguments | None = None,
+    evidence: Mapping[str, Any] | Arguments | None = None,
+    idempotency_key: str | Callable[..., str] | None = None,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
     **options: Any,
@@ -104,6 +67,9 @@ def requires_approval(
     Arguments are read again after the wait: if one was changed meanwhile, nothing runs. With
     ``accepts_edits`` a reviewer may change them, and the function runs with what came back.
 
+    Methods, class and static methods, bound methods, partials and builtins are functions too. Of a
+    method, the object that it belongs to is not shown: ``arguments`` can show what of it matters.
+
     Args:
         function: A plain or an ``async`` function.
         client: Who asks: an ``AsyncClient`` for an ``async`` function, else a ``Client``. One
@@ -111,6 +77,9 @@ def requires_approval(
         tool: What reviewers see; the function's qualified name if empty.
         arguments: For arguments that are not JSON: a function that takes the same arguments and
             returns them as JSON.
+        evidence: What the agent says about it, as JSON, or a function as for ``arguments``.
+        idempotency_key: Names the question, so that asking again after a restart finds the first
+            one; or a function that takes the same arguments and returns the name.
         on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
         on_decided: Called with the answer when it was decided.
         options: Other fields of ``ApprovalRequest``, as typed above.
@@ -120,59 +89,90 @@ def requires_approval(
             Nothing was asked.
         DashboardError: At a call that is not approved: ``NotApproved`` if there is an answer.
     """
+    given = {
+        "client": client,
+        "tool": tool,
+        "arguments": arguments,
+        "evidence": evidence,
+        "idempotency_key": idempotency_key,
+        "on_pending": on_pending,
+        "on_decided": on_decided,
+        **options,
+    }
     if function is None:
-        return functools.partial(
-            requires_approval,
-            client=client,
-            tool=tool,
-            arguments=arguments,
-            on_pending=on_pending,
-            on_decided=on_decided,
-            **options,
-        )
-    _check(function, client, options, arguments)
+        return functools.partial(requires_approval, **given)
+    if isinstance(function, classmethod | staticmethod):
+        owners = int(isinstance(function, classmethod))
+        inner: Any = function.__func__
+        return type(function)(_gated(target_of(inner, owners=owners), inner, given))
+    return _gated(target_of(function), function, given)
+
+
+def _gated(target: Target, function: Any, given: Mapping[str, Any]) -> Any:
+    options = dict(given)
+    client, tool = options.pop("client"), options.pop("tool")
+    asks = {name: options.pop(name) for name in ("arguments", "evidence", "idempotency_key")}
+    listeners = {name: options.pop(name) for name in ("on_pending", "on_decided")}
+    _check(target, client, options, asks["arguments"])
     gate = _Gate(
-        function=function,
+        target=target,
         client=client,
-        listeners={"on_pending": on_pending, "on_decided": on_decided},
-        tool=tool or f"{function.__module__}.{function.__qualname__}",
-        arguments=arguments or _bound(function),
+        listeners=listeners,
+        tool=tool or target.name,
+        asks=asks,
         options=options,
     )
-    return _asynchronous(gate) if inspect.iscoroutinefunction(function) else _blocking(gate)
+    wrap = _asynchronous if inspect.iscoroutinefunction(target.function) else _blocking
+    gated = wrap(gate)
+    functools.update_wrapper(gated, target.function)
+    gated.__dict__["__wrapped__"] = function  # whose signature a partial's gate has
+    return gated
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Gate:
     """What stands before one function."""
 
-    function: Callable[..., Any]
+    target: Target
     client: Any
     listeners: dict[str, Listener | None]
     tool: str
-    arguments: Arguments
+    asks: Mapping[str, Any]
     options: dict[str, Any]
 
-    def request(self, args: Any, kwargs: Any) -> ApprovalRequest:
-        return ApprovalRequest.tool_call(self.tool, self._json(args, kwargs), **self.options)
+    def question(self, call: Call) -> tuple[ApprovalRequest, dict[str, Any]]:
+        """Return what is asked about the whole arguments of a call, and under which key."""
+        evidence, key = (_made(self.asks[name], call) for name in ("evidence", "idempotency_key"))
+        request = ApprovalRequest.tool_call(
+            self.tool, self._json(call), evidence=evidence or {}, **self.options
+        )
+        if key is None:
+            return request, {}
+        if not isinstance(key, str) or not key:
+            raise TypeError(
+                f"The idempotency key of {self.tool} is no text, or empty. Nothing was asked."
+            )
+        return request, {"idempotency_key": key}
 
-    def admitted(self, response: ApprovalResponse, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    def admitted(self, response: ApprovalResponse, call: Call) -> Call:
         """Return what to run with, after making sure that it is what was approved."""
         if response.approved is not True:
             raise not_approved(response)
         if response.edited:
-            return rebound(self.function, response)
-        content = {"tool": self.tool, "arguments": self._json(args, kwargs)}
+            return self.target.rebound(call[0], response)
+        content = {"tool": self.tool, "arguments": self._json(call)}
         if digest(Kind.TOOL_CALL, content) != response.digest:
             raise DigestMismatch(
                 f"The arguments of {self.tool} changed while it waited for approval. It was not "
                 "run. Call it again with the arguments you want.",
                 response,
             )
-        return args, kwargs
+        return call
 
-    def _json(self, args: Any, kwargs: Any) -> dict[str, Any]:
-        found = dict(self.arguments(*args, **kwargs))
+    def _json(self, call: Call) -> dict[str, Any]:
+        args, kwargs = call
+        made = self.asks["arguments"]
+        found = self.target.shown(args, kwargs) if made is None else dict(made(*args, **kwargs))
         try:
             digest(Kind.TOOL_CALL, {"arguments": found})
         except (TypeError, ValueError, RecursionError) as error:
@@ -184,16 +184,21 @@ class _Gate:
         return found
 
 
+def _made(given: Any, call: Call) -> Any:
+    args, kwargs = call
+    return given(*args, **kwargs) if callable(given) else given
+
+
 def _blocking(gate: _Gate) -> Callable[..., Any]:
-    @functools.wraps(gate.function)
     def ask_first(*args: Any, **kwargs: Any) -> Any:
-        request = gate.request(args, kwargs)
+        call = gate.target.call(args, kwargs)
+        request, key = gate.question(call)
         client = (gate.client or default_client()).telling(**gate.listeners)
-        response = client.request_approval(request)
-        args, kwargs = gate.admitted(response, args, kwargs)
+        response = client.request_approval(request, **key)
+        args, kwargs = gate.admitted(response, call)
         run = Run()
         try:
-            result = gate.function(*args, **kwargs)
+            result = gate.target.function(*args, **kwargs)
         except BaseException as error:
             report(client, response, run.raised(error))
             raise
@@ -204,15 +209,15 @@ def _blocking(gate: _Gate) -> Callable[..., Any]:
 
 
 def _asynchronous(gate: _Gate) -> Callable[..., Any]:
-    @functools.wraps(gate.function)
     async def ask_first(*args: Any, **kwargs: Any) -> Any:
-        request = gate.request(args, kwargs)
+        call = gate.target.call(args, kwargs)
+        request, key = gate.question(call)
         client = (gate.client or default_async_client()).telling(**gate.listeners)
-        response = await client.request_approval(request)
-        args, kwargs = gate.admitted(response, args, kwargs)
+        response = await client.request_approval(request, **key)
+        args, kwargs = gate.admitted(response, call)
         run = Run()
         try:
-            result = await gate.function(*args, **kwargs)
+            result = await gate.target.function(*args, **kwargs)
         except GeneratorExit:  # nothing can be awaited any more
             raise
         except BaseException as error:
@@ -227,10 +232,9 @@ def _asynchronous(gate: _Gate) -> Callable[..., Any]:
 
 
 def _check(
-    function: Any, client: Any, options: dict[str, Any], arguments: Arguments | None
+    target: Target, client: Any, options: dict[str, Any], arguments: Arguments | None
 ) -> None:
-    if not inspect.isfunction(function):
-        raise TypeError(f"requires_approval() takes a function, not {function!r:.80}.")
+    function = target.function
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise TypeError(
             "requires_approval() cannot gate a generator, which runs piece by piece. Gate a "
@@ -238,7 +242,7 @@ def _check(
         )
     needed = AsyncClient if inspect.iscoroutinefunction(function) else Client
     if client is not None and not isinstance(client, needed):
-        raise TypeError(f"{function.__qualname__} needs a client of type {needed.__name__}.")
+        raise TypeError(f"{target.name} needs a client of type {needed.__name__}.")
     unknown = options.keys() - _OPTIONS
     if unknown:
         raise TypeError(f"requires_approval() has no option {', '.join(sorted(unknown))}.")
@@ -247,14 +251,3 @@ def _check(
             "Use either arguments= or accepts_edits=True: edited arguments could not be passed "
             "back to the function."
         )
-
-
-def _bound(function: Callable[..., Any]) -> Arguments:
-    signature = inspect.signature(function)
-
-    def arguments(*args: Any, **kwargs: Any) -> dict[str, Any]:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return dict(bound.arguments)
-
-    return arguments

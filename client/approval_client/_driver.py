@@ -15,6 +15,7 @@ from approval_client._calls import Call, Contact, Failure, Reply, Timing
 from approval_client._errors import NotConfigured
 from approval_client._flow import Conversation, Heard
 from approval_client._models import ApprovalRequest, Asked
+from approval_client._runs import in_run
 from approval_client._telling import Listener, Listeners
 from approval_client.wire import PROTOCOL, PROTOCOL_HEADER
 
@@ -221,7 +222,7 @@ class Driver:
             self._listeners if shown is None else replace(self._listeners, on_pending=shown)
         )
         return Conversation(
-            request, key=key, timing=self._timing, heard=heard, listeners=listeners
+            in_run(request), key=key, timing=self._timing, heard=heard, listeners=listeners
         )
 
     def _arguments(self, call: Call) -> dict[str, Any]:

@@ -370,7 +370,8 @@ class Conversation:
 
     def _follow(self, answer: Answer) -> Flow[ApprovalResponse]:
         self._verify_question(answer)
-        if answer.status is Status.PENDING and self._listeners is not None:
+        was_pending = answer.status is Status.PENDING
+        if was_pending and self._listeners is not None:
             yield self._listeners.pending(answer)
         while answer.status is Status.PENDING:
             self._follow_deadline(answer)
@@ -391,7 +392,7 @@ class Conversation:
         self._open = False
         self._verify_question(answer)
         if self._listeners is not None:
-            yield self._listeners.decided(answer)
+            yield self._listeners.decided(answer, was_pending=was_pending)
         if answer.status is Status.APPROVED and answer.decision is not None:
             return self._approval(answer, answer.decision)
         return closed(answer)

@@ -1,7 +1,8 @@
 """Telling the host that an agent waits for a person, and what was decided.
 
 Whoever sits before a blocked agent would take it for hung, so by default one line with the link
-goes to standard error. ``DASHBOARD_QUIET=1`` silences it, and ``on_pending`` takes its place.
+goes to standard error, and another one at the end. ``DASHBOARD_QUIET=1`` silences both, and
+``on_pending`` takes their place.
 """
 
 from __future__ import annotations
@@ -15,9 +16,17 @@ from typing import TypeAlias
 
 from approval_client._answers import Answer
 from approval_client._calls import Tell
+from approval_client.wire import Status
 
 Listener: TypeAlias = Callable[[Answer], object]
 MAX_LINK = 500  # characters
+MAX_NAME = 100
+_ENDS = {
+    Status.APPROVED: "Approved",
+    Status.REJECTED: "Rejected",
+    Status.EXPIRED: "Nobody decided in time",
+    Status.CANCELLED: "Withdrawn",
+}
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 _YES = {"1", "true", "yes", "on"}
 
@@ -36,19 +45,48 @@ class Listeners:
         """Return how to tell that nobody has decided yet."""
         return Tell("on_pending", self.on_pending or announce, answer)
 
-    def decided(self, answer: Answer) -> Tell:
-        """Return how to tell who decided what, and when."""
-        return Tell("on_decided", self.on_decided or _nobody, answer)
+    def decided(self, answer: Answer, *, was_pending: bool) -> Tell:
+        """Return how to tell who decided what, and when.
+
+        Args:
+            was_pending: That it waits was told, so whoever reads that line waits for this one.
+        """
+        usual = announce_end if was_pending and self.on_pending is None else _nobody
+        return Tell("on_decided", self.on_decided or usual, answer)
 
 
 def announce(answer: Answer) -> None:
     """Write one line with the link to standard error, unless ``DASHBOARD_QUIET`` is set."""
+    left_s = (answer.expires_at - answer.now).total_seconds()
+    _write(f"Waiting for a person to decide, for {_span(left_s)} at most: {_link(answer)}")
+
+
+def announce_end(answer: Answer) -> None:
+    """Write one line that says how it ended and who decided, unless ``DASHBOARD_QUIET`` is set."""
+    _write(f"{ended(answer)}: {_link(answer)}")
+
+
+def ended(answer: Answer) -> str:
+    """Say in a few words how a request ended, and by whom."""
+    name = plain(answer.decision.decided_by, MAX_NAME) if answer.decision else ""
+    by = f" by {name}" if name else ""
+    return f"{_ENDS.get(answer.status, 'Decided')}{by}"
+
+
+def plain(text: str, most: int) -> str:
+    """Return text that can do nothing to a terminal."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in text[:most])
+
+
+def _link(answer: Answer) -> str:
+    return plain(answer.review_url, MAX_LINK)
+
+
+def _write(line: str) -> None:
     if os.environ.get("DASHBOARD_QUIET", "").strip().lower() in _YES:
         return
-    left_s = (answer.expires_at - answer.now).total_seconds()
-    link = "".join(c if c.isprintable() else "\ufffd" for c in answer.review_url[:MAX_LINK])
     with suppress(Exception):  # there may be no standard error, or nobody who reads it
-        sys.stderr.write(f"Waiting for a person to decide, for {_span(left_s)} at most: {link}\n")
+        sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
 
 

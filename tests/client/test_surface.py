@@ -25,7 +25,7 @@ NAMES = """
     AlreadyUsed Answer ApprovalRequest ApprovalResponse Asked AsyncClient Cancelled Client
     DashboardError Decision DigestMismatch Expired NotADashboard NotApproved NotConfigured OnHold
     Pending ProtocolMismatch Rejected RequestRefused TakenBack TokenRefused TooLate Unreachable
-    approval_func requires_approval
+    approval_func requires_approval run
 """
 NOBODY = ApprovalResponse(approved=False, reason="No.", status=Status.EXPIRED)
 IMPORT_ALONE = """

@@ -3,13 +3,16 @@
 import asyncio
 import logging
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 
 from approval_client import ApprovalRequest, AsyncClient, Client, requires_approval
+from approval_client._telling import ended
 from approval_client.adapters.ag2 import approval_required
 from approval_client.adapters.autogen import for_agent
 from approval_client.testing import FakeDashboard
+from approval_client.wire import Status
 
 CODE = "print('hello')"
 
@@ -30,11 +33,12 @@ def link(fake, number=0):
     return f"{fake.url}/approvals/{fake.approvals[number].id}"
 
 
-def line(fake):
-    return f"Waiting for a person to decide, for 30 min at most: {link(fake)}\n"
+def line(fake, end="Approved by reviewer"):
+    waits = f"Waiting for a person to decide, for 30 min at most: {link(fake)}\n"
+    return f"{waits}{end}: {link(fake)}\n"
 
 
-def test_a_blocked_client_writes_one_line_with_the_link(fake, question, capsys):
+def test_a_blocked_client_writes_one_line_with_the_link_and_one_at_the_end(fake, question, capsys):
     fake.client().request_approval(question)
 
     assert capsys.readouterr() == ("", line(fake))
@@ -93,7 +97,33 @@ def test_a_link_cannot_do_anything_to_a_terminal(question, capsys):
     client.request_approval(question)
 
     told = capsys.readouterr().err
-    assert ("\x1b" in told, told.count("\n")) == (False, 1)
+    assert ("\x1b" in told, told.count("\n")) == (False, 2)
+
+
+def test_the_name_of_who_decided_cannot_either():
+    answer = SimpleNamespace(
+        status=Status.REJECTED, decision=SimpleNamespace(decided_by="eve\x1b[2J\n" + "x" * 200)
+    )
+
+    said = ended(answer)
+
+    assert said.startswith("Rejected by eve\ufffd[2J\ufffdxx")
+    assert len(said) < 120
+
+
+@pytest.mark.parametrize(
+    ("make", "end"),
+    [
+        (lambda: FakeDashboard.rejecting("No."), "Rejected by reviewer"),
+        (FakeDashboard.silent, "Nobody decided in time"),
+    ],
+)
+def test_every_end_is_said(question, capsys, make, end):
+    fake = make()
+
+    fake.client().request_approval(question)
+
+    assert capsys.readouterr().err == line(fake, end)
 
 
 def test_without_a_standard_error_it_still_asks(fake, question, monkeypatch):

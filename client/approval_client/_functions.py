@@ -1,0 +1,143 @@
+"""What a call of a gated function is: what people are shown of it, and what is then called."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from inspect import BoundArguments, Parameter, Signature
+from typing import Any
+
+from approval_client._errors import DigestMismatch
+from approval_client._models import ApprovalResponse
+from approval_client.wire import Kind, canonical_json, digest
+
+_SPREAD: dict[Any, type] = {Parameter.VAR_POSITIONAL: list, Parameter.VAR_KEYWORD: dict}
+_NAMED = {Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY}
+_OWNERS = {"self", "cls"}
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A function that is called when its call was approved.
+
+    Attributes:
+        function: What is called.
+        name: Its qualified name.
+        signature: Of the arguments that people are shown.
+        owners: How many arguments before them are the object or class that a method belongs to:
+            0 or 1. They are not shown.
+        args: What a partial has before the arguments of a call. They are shown.
+        kwargs: What it has besides.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    signature: Signature
+    owners: int = 0
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+    def call(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call:
+        """Return the whole arguments of a call."""
+        return (*self.args, *args), {**self.kwargs, **kwargs}
+
+    def shown(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what people are shown of the whole arguments, with the defaults.
+
+        Raises:
+            TypeError: The function does not take them.
+        """
+        bound = self.signature.bind(*args[self.owners :], **kwargs)
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+    def rebound(self, args: tuple[Any, ...], response: ApprovalResponse) -> Call:
+        """Return the whole arguments as a reviewer changed them.
+
+        Args:
+            args: Those that would have been passed by their place; a method's object is kept.
+            response: The approval.
+
+        Raises:
+            DigestMismatch: They are not what was approved, or not what the function takes.
+        """
+        parameters = self.signature.parameters
+        if digest(Kind.TOOL_CALL, response.content) != response.digest:
+            raise _unfit("are not what was approved", response)
+        given: dict[str, Any] = json.loads(canonical_json(response.content["arguments"]))
+        if given.keys() != parameters.keys():
+            raise _unfit("do not have the names that the function takes", response)
+        named = {name for name, one in parameters.items() if one.kind in _NAMED}
+        for name, parameter in parameters.items():
+            if not isinstance(given[name], _SPREAD.get(parameter.kind, object)):
+                raise _unfit(f"do not fit the parameter {name!r}", response)
+            if parameter.kind is Parameter.VAR_KEYWORD and not named.isdisjoint(given[name]):
+                raise _unfit(f"repeat a parameter of the function in {name!r}", response)
+        bound = BoundArguments(self.signature, {name: given[name] for name in parameters})
+        return (*args[: self.owners], *bound.args), bound.kwargs
+
+
+def target_of(function: Any, *, owners: int | None = None) -> Target:
+    """Return what is called, and how it is shown.
+
+    Args:
+        function: A function, a method, a partial of one, or a builtin.
+        owners: See ``Target``; found out if None.
+
+    Raises:
+        TypeError: It is something else, or does not say what it takes.
+    """
+    if isinstance(function, functools.partial):
+        inner = target_of(function.func)
+        return Target(
+            function=inner.function,
+            name=inner.name,
+            signature=inner.signature,
+            owners=inner.owners,
+            args=(*inner.args, *function.args),
+            kwargs={**inner.kwargs, **function.keywords},
+        )
+    if not inspect.isroutine(function) or isinstance(function, classmethod | staticmethod):
+        raise TypeError(
+            f"requires_approval() takes a function or a method, not {function!r:.80}. Gate the "
+            "function that it calls."
+        )
+    name = f"{function.__module__ or 'builtins'}.{function.__qualname__}"
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        raise TypeError(
+            f"requires_approval() cannot gate {name}: it does not say which arguments it takes. "
+            "Gate a function of yours that calls it."
+        ) from None
+    left = list(signature.parameters.values())
+    if owners is None:
+        owners = int(_is_method(function, left))
+    return Target(
+        function=function,
+        name=name,
+        signature=signature.replace(parameters=left[owners:]),
+        owners=owners,
+    )
+
+
+def _is_method(function: Any, parameters: list[Parameter]) -> bool:
+    """Say whether the first argument is the object or class that a method belongs to.
+
+    A class is not made yet while its methods are decorated, so their names tell.
+    """
+    inside = function.__qualname__.rpartition(".")[0]
+    in_a_class = inspect.isfunction(function) and inside and not inside.endswith("<locals>")
+    return bool(in_a_class and parameters and parameters[0].name in _OWNERS)
+
+
+def _unfit(what: str, response: ApprovalResponse) -> DigestMismatch:
+    return DigestMismatch(
+        f"The arguments that a reviewer changed {what}. Nothing was run. Call it again, or ask "
+        "the reviewer to keep their names.",
+        response,
+    )
