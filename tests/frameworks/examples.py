@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.frameworks.live import Person, live_house
 
 WAITING = re.compile(r"Waiting for a person to decide, for \d+ (s|min|hours) at most: http")
+ENDED = re.compile(r"(Approved|Rejected) by alice: http")
 ROOT = Path(__file__).parents[2]
 
 
@@ -23,8 +24,8 @@ def check(name, *answers, noise=(), tells=True):
         answers: What the person does with each question in turn: "approve", or the reason of a
             rejection.
         noise: How lines begin that the framework itself may write to standard error.
-        tells: Whether a question may write that it waits to this process's standard error: once,
-            and not at all if the person is faster.
+        tells: Whether a question may write to this process's standard error that it waits, and how
+            it ended: once each, and not at all if the person is faster.
     """
     with live_house() as house, Person(house) as person:
         person.answers(*answers)
@@ -38,8 +39,9 @@ def check(name, *answers, noise=(), tells=True):
             check=False,
         )
     told = [line for line in ended.stderr.splitlines() if not line.startswith(noise)]
-    assert [line for line in told if not WAITING.match(line)] == []
-    assert len(told) <= (len(answers) if tells else 0)
+    waiting, ended_ = ([line for line in told if one.match(line)] for one in (WAITING, ENDED))
+    assert sorted(told) == sorted(waiting + ended_)
+    assert len(waiting) == len(ended_) <= (len(answers) if tells else 0)
     assert ended.returncode == 0
     assert ended.stdout == shown(name)
 
