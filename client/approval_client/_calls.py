@@ -36,6 +36,7 @@ from approval_client.wire import (
     UNSUPPORTED_PROTOCOL,
     OutcomeState,
     canonical_json,
+    parse_json,
     protocol_version,
 )
 
@@ -301,6 +302,7 @@ def _refuse(call: Call, reply: Reply) -> NoReturn:
     problem = read_problem(reply.status, reply.body)
     if problem.code == UNSUPPORTED_PROTOCOL:
         raise ProtocolMismatch(f"{problem.detail} Nothing was approved.")
+    problem = replace(problem, detail=_as_written(call, problem.detail))
     said = f": {problem.detail}" if problem.detail else "."
     told = problem.code != f"http_{reply.status}"
     remedy = "" if told else " Check that DASHBOARD_URL is the dashboard's own address."
@@ -316,6 +318,16 @@ def _refuse(call: Call, reply: Reply) -> NoReturn:
         code=problem.code,
         detail=problem.detail,
     )
+
+
+def _as_written(call: Call, detail: str) -> str:
+    """Name the tool where the capability was made of its name: nobody wrote the capability."""
+    place, rest = "body.capability:", detail.removeprefix("body.capability:")
+    if call.text is None or not detail.startswith(place):
+        return detail
+    body = parse_json(call.text)
+    made = body["capability"] == body["content"].get("tool")
+    return f"body.content.tool:{rest}" if made else detail
 
 
 def _give_up(trouble: Trouble, contact: Contact) -> NoReturn:

@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from approval_client import (
+    ApprovalRequest,
     AsyncClient,
     Client,
     DashboardError,
@@ -284,3 +285,21 @@ def test_a_failure_never_repeats_the_token(question):
         client.request_approval(question)
 
     assert "dash_secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "tool", "place"),
+    [
+        ({}, "rm\u202e", "body.content.tool:"),
+        ({"capability": "rm\u202e"}, "rm", "body.capability:"),
+    ],
+)
+def test_a_refusal_names_what_was_written_and_no_capability_that_was_made_of_it(
+    options, tool, place
+):
+    asked = ApprovalRequest.tool_call(tool, {}, **options)
+
+    with pytest.raises(RequestRefused, match=place) as raised:
+        FakeDashboard.approving().client().request_approval(asked)
+
+    assert raised.value.detail.startswith(place)
