@@ -29,7 +29,7 @@ from dashboard.inspection.hidden import segments
 JOINERS = "\u200c\u200d"
 """Hidden, and so drawn as boxes; but Persian has them within words, which they do not part."""
 
-_BETWEEN = r" ,.;:!?()0-9\-–—…،"  # noqa: RUF001 - the dash of a sentence
+_BETWEEN = r" ,.;:!?()0-9۰-۹\-–—…،"  # noqa: RUF001 - the digits of Persian, the dash of a sentence
 
 _MOST_BETWEEN = 24  # characters between two words of one run; fewer than a row of blanks has
 

@@ -58,6 +58,11 @@ def test_the_words_of_a_string_are_one_isolate_and_its_quotes_are_not_in_it():
     assert drawn('x = "שלום דנה, ביום 5 ביוני!"', "python") == 'x = "[שלום דנה, ביום 5 ביוני]!"'
 
 
+@pytest.mark.parametrize("number", ["15:00", "١٥:٠٠", "۱۵:۰۰"], ids=["ours", "Arabic", "Persian"])
+def test_a_number_parts_no_sentence_whichever_its_digits(number):
+    assert drawn(f'"ساعت {number} (اتاق) است"', "python") == f'"[ساعت {number} (اتاق) است]"'
+
+
 def test_the_mark_of_a_comment_is_not_in_its_isolate():
     assert drawn("x = 1  # אב (גד) הו", "python") == "x = 1  # [אב (גד) הו]"
 
