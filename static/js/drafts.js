@@ -100,7 +100,7 @@ function copyOf(id) {
 
 /** Put a draft back into its form, offer it, or show what is left of it. */
 function restore() {
-  if (!person) return;
+  if (!person) return keepSent();
   dropSent();
   for (const form of forms()) restoreIn(form);
   showLost();
@@ -150,6 +150,14 @@ function showLost() {
 function dropSent() {
   for (const place of document.querySelectorAll("[data-draft-done]")) {
     for (const key of keys()) if (key.startsWith(place.dataset.draftDone) && read(key)?.sent) drop(key);
+  }
+}
+
+/** Where nobody is signed in, nothing was taken of what this tab sent. It stays with its person. */
+function keepSent() {
+  for (const key of keys()) {
+    const draft = read(key);
+    if (draft?.sent) sessionStorage.setItem(PREFIX + key, JSON.stringify({ ...draft, sent: false }));
   }
 }
 

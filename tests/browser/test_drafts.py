@@ -10,6 +10,7 @@ from tests.browser.conftest import armed, expect, see_all
 CODE = {"code": "first = 1\nsecond = 2\n", "language": "python"}
 SECRET = {"code": "password = 'hunter2-and-more'\nprint(1)\n", "language": "python"}
 REASON = "Sector 3 is in use. Ask at 15:00."
+SESSION = re.compile("^approvals-[0-9a-f]{8}$")  # not the one of forms
 REASONS = """
 from tests import make
 make.in_force({"name": "Why", "effect": "review", "demands": {"reason_required": True}})
@@ -265,6 +266,28 @@ async def test_a_rule_that_was_refused_is_kept_also_on_the_way_back(house, visit
     await page.wait_for_url(re.compile(r"/policies/draft(#|$)"))
 
     assert await kept(page) == ["approvals:draft:rule/new"]
+
+
+async def test_a_rule_that_was_sent_after_the_session_ended_is_kept_wherever_one_goes_then(
+    house, visit, cookies
+):
+    page = await visit("/policies/draft", "root")
+    if await page.get_by_role("button", name="Start a draft").count():
+        await page.get_by_role("button", name="Start a draft").click()
+    await page.goto(f"{house.url}/policies/draft/rules/new")
+    await page.get_by_label("Name").first.fill("Half a rule")
+    await page.get_by_label("Reject, whatever").check()
+    await page.get_by_label("What the agent is told").fill("Not here.")
+    await page.context.clear_cookies(name=SESSION)
+    await page.get_by_role("button", name="Save rule").click()
+    await page.wait_for_url("**/sign-in?*")
+
+    await page.context.add_cookies(cookies["root"])
+    await page.goto(f"{house.url}/policies/draft")
+    await page.locator("#live[data-state=live]").wait_for()
+    await page.goto(f"{house.url}/policies/draft/rules/new")
+
+    await expect(page.get_by_label("Name").first).to_have_value("Half a rule")
 
 
 @pytest.fixture
