@@ -254,6 +254,26 @@ async def test_fourteen_rows_with_long_titles_are_in_sight(house, visit, run):
     assert max(heights) <= 54  # two lines
 
 
+@pytest.mark.parametrize(
+    ("code", "box"),
+    [
+        ("connect('archiver', password='hunter2-and-more')", ".masked"),
+        ("a = 'b\u202ec'", ".glyph"),
+    ],
+)
+async def test_a_row_that_is_cut_within_a_box_has_its_dots_behind_what_is_left_of_it(
+    house, visit, run, code, box
+):
+    await asyncio.to_thread(house.submit, content={"code": code}, run_id=run)
+
+    page = await visit(f"/?q={run}", viewport=PHONE)
+
+    # A box of its own kind would be left where it is, with the dots on its beginning.
+    boxes = page.locator(f".item-summary {box}")
+    await expect(boxes.first).to_have_css("display", "inline")
+    assert await boxes.evaluate_all("(them) => them.every((one) => one.offsetHeight < 18)")
+
+
 async def test_the_row_of_what_is_open_is_in_sight_whichever_way_it_was_opened(house, visit, run):
     asked = await twenty(house, run)
     page = await visit(f"/approvals/{asked[19]['id']}?q={run}")
