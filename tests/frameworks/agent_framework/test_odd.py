@@ -13,6 +13,7 @@ from agent_framework import (
     ContextProvider,
     MiddlewareFailure,
     WorkflowBuilder,
+    function_middleware,
     tool,
 )
 from pydantic import BaseModel, Field
@@ -293,3 +294,20 @@ async def test_behind_a_gate_json_in_a_text_is_shown_as_it_was_read(gate):
 
     assert gate.asked() == [{"tool": "load", "arguments": {"data": [1, 2]}}]
     assert tools.called == [{"data": [1, 2]}]
+
+
+async def test_what_a_middleware_before_the_gate_adds_in_place_is_not_shown_and_dropped(gate):
+    gate.approve_next()
+    tools = tools_of("never_require")
+
+    @function_middleware
+    async def adds(context, call_next):
+        context.arguments["where"]["dry_run"] = True  # which the framework drops
+        await call_next()
+
+    middleware = [adds, dashboard_gate(client=gate.client)]
+    model = asking(Case("", '{"where": {"host": "a"}}', tool="move"))
+    with suppress(ValueError):
+        await Agent(model, "Do.", tools=tools.all, middleware=middleware).run("Do it.")
+
+    assert (gate.asked(), tools.called) == ([], [])

@@ -20,7 +20,8 @@ from approval_client.wire import Kind, canonical_json, digest
 Values = dict[str, Any]
 # Of a field, or what it is called in arguments.
 _BY_NAME: Values = {"by_name": True, "by_alias": True}
-# Which the framework calls itself, right before the function.
+# What the framework itself calls right before the function.
+_TOKEN = "_argument_comparison_token"  # noqa: S105 - of arguments, and no secret
 _CHECK = "_validate_arguments_against_schema"
 _COMPARED = (bool, int, float, str, bytes, type(None))
 _COMPARED_EXACTLY = (date, timedelta, Decimal, UUID)
@@ -52,9 +53,15 @@ def asked(tool: Any, written: Any) -> Values:
 
 
 def is_read(context: Any) -> bool:
-    """Say whether the arguments before a middleware are those that the framework calls with."""
+    """Say whether the arguments before a middleware are those that the framework calls with.
+
+    If another middleware changed them since, the framework reads them again.
+    """
     state = context.metadata.get("_prepared_function_arguments")  # since 1.22
-    return state is not None and state.arguments is context.arguments
+    if state is None or not isinstance(context.arguments, Mapping):
+        return False
+    token = getattr(import_module("agent_framework._tools"), _TOKEN)
+    return bool(token(dict(context.arguments)) == state.token)
 
 
 def shown(tool: Any, arguments: Any, *, read: bool = False) -> tuple[Values, bool]:

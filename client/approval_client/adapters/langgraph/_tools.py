@@ -72,6 +72,9 @@ def _single(tool: Any, given: Values) -> Values:
     if len(given) != 1:  # of any name
         raise Unaskable(f"The tool takes one argument, and {len(given)} were written.")
     others = list(_parameters(tool).values())[1:]
+    if taken := given.keys() & {one.name for one in others}:  # it would be passed as the first
+        named = ", ".join(map(repr, taken))
+        raise Unaskable(f"The tool takes one argument, which is not {named}.")
     left = {one.name: one.default for one in others if one.default is not one.empty}
     return {**_binding.hidden({n: v for n, v in left.items() if v is not None}), **given}
 
