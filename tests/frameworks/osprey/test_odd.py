@@ -109,7 +109,7 @@ CASES = [
         {"tool": "my_tool", "arguments": {"x": 1, "y": None}},
     ),
     Case("NUL in a tool", {**TOOL, "x": ["\0"]}, told="'x' of the interrupt cannot be shown"),
-    Case("a tool on two lines", {**TOOL, "approval_type": "a\nb"}, told="capability"),
+    Case("a tool on two lines", {**TOOL, "approval_type": "a\nb"}, told="body.content.tool"),
 ]
 
 
