@@ -6,7 +6,7 @@ Two calls: the first is approved, the second rejected, and the model reads why.
 import asyncio
 
 from ag2 import Agent, tool
-from ag2.events import ToolCallEvent, ToolResultEvent
+from ag2.events import TextInput, ToolCallEvent, ToolResultEvent
 from ag2.testing import TestConfig
 
 from approval_client.adapters.ag2 import approval_required
@@ -30,9 +30,10 @@ async def main() -> None:
     model = TestConfig(call("HC1", 0.5), call("HC2", 9.0), "HC1 is set; HC2 was not approved.")
     agent = Agent("operator", "Centre the beam.", config=model, tools=[set_current])
     reply = await agent.ask("Centre the beam.")
-    for event in await reply.context.stream.history.get_events():
+    for event in await reply.history.get_events():
         if isinstance(event, ToolResultEvent):
-            print("tool:", *[part.content for part in event.result.parts])
+            said = [part.content for part in event.result.parts if isinstance(part, TextInput)]
+            print("tool:", *said)
     print("agent:", reply.body)
 
 

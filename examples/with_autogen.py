@@ -7,6 +7,7 @@ that its code would run at once: gate() has it ask first.
 import asyncio
 import tempfile
 import warnings
+from typing import Any
 
 from autogen_agentchat.agents import CodeExecutorAgent
 from autogen_agentchat.messages import TextMessage
@@ -19,7 +20,7 @@ READ = "```python\nprint('current: 3.2 A')\n```"
 RAMP = "```python\nprint('ramping to 9 A')\n```"
 
 
-def saved(folder: str) -> dict:
+def saved(folder: str) -> dict[str, Any]:
     """Return a team as a configuration; yours comes out of a file."""
     executor = LocalCommandLineCodeExecutor(work_dir=folder)
     runner = CodeExecutorAgent("runner", executor)
@@ -35,7 +36,7 @@ async def main() -> None:
         for code in (READ, RAMP):
             result = await team.run(task=TextMessage(content=code, source="writer"))
             print(f"--- {code.splitlines()[1]}")
-            print(result.messages[-1].content.strip())
+            print(result.messages[-1].to_text().strip())
 
 
 if __name__ == "__main__":

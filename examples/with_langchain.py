@@ -10,7 +10,8 @@ from typing import Any
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 
 from approval_client.adapters.langchain import resume_pending
@@ -43,9 +44,9 @@ agent = create_agent(
     middleware=[HumanInTheLoopMiddleware({tool.__name__: True for tool in tools})],
     checkpointer=InMemorySaver(),  # one in a database survives a restart
 )
-thread = {"configurable": {"thread_id": "magnets"}}
+thread: RunnableConfig = {"configurable": {"thread_id": "magnets"}}
 
-agent.invoke({"messages": [("user", "Raise the field.")]}, thread)  # stops at the first call
+agent.invoke({"messages": [HumanMessage("Raise the field.")]}, thread)  # stops at the first call
 state = resume_pending(agent, thread)  # waits for a person, as often as there are calls
 
 for message in state["messages"]:

@@ -5,8 +5,9 @@
 DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks.
 """
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
@@ -14,11 +15,11 @@ from approval_client import ApprovalRequest, ApprovalResponse
 from approval_client.adapters.langgraph import gated, resume_pending
 
 
-class State(TypedDict, total=False):
+class State(TypedDict):
     """What the nodes hand on."""
 
     code: str
-    printed: str
+    printed: NotRequired[str]
 
 
 def write_code(state: State) -> State:
@@ -31,15 +32,15 @@ def ask(state: State) -> ApprovalRequest:
     return ApprovalRequest.code(state["code"], "python", objective="Move the beam.")
 
 
-def run(_: State, response: ApprovalResponse) -> State:
+def run(state: State, response: ApprovalResponse) -> State:
     """Run what was approved, once."""
-    return {"printed": f"approved; ran {response.content['code']}"}
+    return {**state, "printed": f"approved; ran {response.content['code']}"}
 
 
-def tell(_: State, response: ApprovalResponse) -> State:
+def tell(state: State, response: ApprovalResponse) -> State:
     """Take the place of ``run`` after a rejection."""
     said = response.reason.splitlines()[0]
-    return {"printed": f"rejected; nothing ran\n  The graph was told: {said}"}
+    return {**state, "printed": f"rejected; nothing ran\n  The graph was told: {said}"}
 
 
 graph = StateGraph(State)
@@ -50,7 +51,7 @@ graph.add_edge("write_code", "run")
 compiled = graph.compile(checkpointer=InMemorySaver())  # one in a database survives a restart
 
 for code in ("caput('SR:C01:HC1', 0.05)", "caput('SR:ALL', 0)"):
-    thread = {"configurable": {"thread_id": code}}
+    thread: RunnableConfig = {"configurable": {"thread_id": code}}
     compiled.invoke({"code": code}, thread)  # stops where it asks
     print(f"Asked: {code}")
     print(f"  {resume_pending(compiled, thread)['printed']}")  # waits for a person

@@ -54,8 +54,8 @@ async def main() -> None:
         result = await team.run(task=TASK)
     for message in result.messages:
         if message.source == "ComputerTerminal":
-            print(f"terminal: {message.content.strip()}")
-    print(f"team: {result.messages[-1].content}")
+            print(f"terminal: {message.to_text().strip()}")
+    print(f"team: {result.messages[-1].to_text()}")
 
 
 if __name__ == "__main__":

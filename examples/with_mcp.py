@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from mcp import Client, StdioServerParameters
+from mcp.types import TextContent
 
 # As a host's configuration has it: "command": "approvals", "args": ["mcp"].
 SERVER = StdioServerParameters(
@@ -28,7 +29,8 @@ async def ask(client: Client, code: str) -> dict[str, Any]:
 async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     """Return what a tool says, which is JSON."""
     result = await client.call_tool(tool, arguments)
-    told: dict[str, Any] = json.loads(result.content[0].text)
+    (said,) = [part.text for part in result.content if isinstance(part, TextContent)]
+    told: dict[str, Any] = json.loads(said)
     return told
 
 

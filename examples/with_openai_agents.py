@@ -7,8 +7,18 @@ No model is called: a script says what a model would say.
 """
 
 import json
+from collections.abc import AsyncIterator
+from typing import Any
 
-from agents import Agent, Model, ModelResponse, Usage, function_tool, set_tracing_disabled
+from agents import (
+    Agent,
+    Model,
+    ModelResponse,
+    Usage,
+    function_tool,
+    set_tracing_disabled,
+)
+from agents.items import TResponseStreamEvent
 from openai.types.responses import (
     ResponseFunctionToolCall,
     ResponseOutputMessage,
@@ -33,7 +43,7 @@ class Script(Model):
     def __init__(self) -> None:
         self.fields = [0.5, 5.0]
 
-    async def get_response(self, *_: object, **request: object) -> ModelResponse:
+    async def get_response(self, *_: object, **request: Any) -> ModelResponse:
         """Return the next call, or the end."""
         items = request["input"]
         if items[-1].get("type") == "function_call_output":
@@ -41,7 +51,7 @@ class Script(Model):
         said = call(self.fields.pop(0)) if self.fields else text("I am done.")
         return ModelResponse(output=[said], usage=Usage(), response_id=None)
 
-    def stream_response(self, *_: object, **__: object) -> None:
+    def stream_response(self, *_: object, **__: object) -> AsyncIterator[TResponseStreamEvent]:
         """Not needed here."""
         raise NotImplementedError
 

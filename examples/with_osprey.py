@@ -7,8 +7,9 @@ DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks. Where
 names and what they do are the same.
 """
 
-from typing import Any, TypedDict
+from typing import Any, Required, TypedDict
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
@@ -24,14 +25,14 @@ from approval_client.capabilities import (
 class State(TypedDict, total=False):
     """What the node takes and leaves."""
 
-    code: str
+    code: Required[str]
     approval_approved: bool | None  # Osprey's state has these two
     approved_payload: dict[str, Any] | None
     done: str
     reason: str
 
 
-def python_capability(state: State) -> State:
+def python_capability(state: State) -> dict[str, Any]:
     """A node as Osprey's capabilities are: asks, and reads the answer when it runs again."""
     answered, payload = get_approval_resume_data(state, "python_executor")
     if not answered:
@@ -54,7 +55,7 @@ graph.add_edge(START, "python")
 compiled = graph.compile(checkpointer=InMemorySaver())  # one in a database survives a restart
 
 for code in ("caput('SR:C01:HC1', 0.05)", "caput('SR:ALL', 0)"):
-    thread = {"configurable": {"thread_id": code}}
+    thread: RunnableConfig = {"configurable": {"thread_id": code}}
     compiled.invoke({"code": code}, thread)  # stops at the question
     print(f"Asked: {code}")
     # Osprey has no place for a reason, so say where it goes.

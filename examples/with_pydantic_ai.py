@@ -25,7 +25,7 @@ def script(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
     """Call ``set_field`` twice, and then tell what came of it."""
     for part in messages[-1].parts:
         if isinstance(part, ToolReturnPart):
-            print("The model reads:", part.content.splitlines()[0])
+            print("The model reads:", part.model_response_str().splitlines()[0])
     if fields:
         return ModelResponse(parts=[ToolCallPart("set_field", {"tesla": fields.pop(0)})])
     return ModelResponse(parts=[TextPart("I am done.")])

@@ -131,7 +131,7 @@ class Slow:
         await self.page.evaluate("() => answered")  # the page has it too, not the browser alone
 
     async def rest(self):
-        """Let go what the page asks at its opening and 30 s later, until no pause is left of it."""
+        """Let go what the page asks at its opening and 30 s later, until no pause is left."""
         await self.page.clock.pause_at(await self.page.evaluate("Date.now() + 2000"))
         for _ in range(80):
             await self.page.clock.run_for(500)

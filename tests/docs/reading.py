@@ -13,7 +13,7 @@ PAGES = [
     ROOT / "client" / "README.md",
     *sorted(ROOT.glob("docs/**/*.md")),
 ]
-_NEEDS = r"^(?:<!-- needs: (?P<needs>.+) -->\n)?"
+_NEEDS = r"^(?:<!-- needs: (?P<needs>[^\n]+) -->\n)?"
 _BLOCK = re.compile(_NEEDS + r"```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
 _SHELL = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

@@ -35,7 +35,7 @@ LANGGRAPH = ("langgraph", "langchain", "langgraph.checkpoint.sqlite")
 NEEDS = {  # the folders here, and what has to be installed for the tests in them
     "ag2": ("ag2",),
     "agent_framework": ("agent_framework",),
-    "autogen": ("autogen_agentchat", "autogen_ext", "mypy"),
+    "autogen": ("autogen_agentchat", "autogen_ext"),
     "claude_code": ("mcp",),
     "langchain": LANGGRAPH,
     "langgraph": LANGGRAPH,

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from copy import copy
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from approval_client._async_client import AsyncClient
 from approval_client._errors import DigestMismatch, Expired
@@ -32,6 +32,9 @@ from approval_client.adapters import _binding, _core
 from approval_client.adapters._pauses import not_run
 from approval_client.adapters.ag2 import _tools as tools
 from approval_client.wire import Kind, canonical_json, digest
+
+if TYPE_CHECKING:
+    from ag2.middleware.base import MiddlewareFactory
 
 logger = logging.getLogger("approval_client")
 DENIED = "User denied the tool call request"
@@ -182,7 +185,7 @@ def approval_required(
     )
 
 
-def gate(**options: Any) -> Any:
+def gate(**options: Any) -> MiddlewareFactory:
     """Return a middleware for every tool of an agent: ``Agent(middleware=[gate()])``.
 
     Args:

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from approval_client._async_client import AsyncClient
 from approval_client._telling import Listener
@@ -24,6 +24,18 @@ from approval_client.adapters.agent_framework._approvals import Approvals, Save,
 from approval_client.adapters.agent_framework._gate import Gate
 from approval_client.adapters.agent_framework._reasons import reasons
 from approval_client.adapters.agent_framework._turns import current
+
+if TYPE_CHECKING:
+    from agent_framework import (
+        AgentResponse,
+        AgentRunInputs,
+        AgentSession,
+        Content,
+        FunctionMiddleware,
+        SupportsAgentRun,
+        Workflow,
+        WorkflowRunResult,
+    )
 
 __all__ = [
     "Approvals",
@@ -36,11 +48,12 @@ __all__ = [
 ]
 
 
-async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
-    agent: Any,
-    message: Any = None,
+@overload
+async def run_with_approvals(
+    agent: SupportsAgentRun,
+    message: AgentRunInputs,
     *,
-    session: Any,
+    session: AgentSession,
     save: Save | None = None,
     client: AsyncClient | None = None,
     wait_s: float | None = None,
@@ -48,7 +61,38 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
     **options: Any,
-) -> Any:
+) -> AgentResponse[Any]: ...
+
+
+@overload
+async def run_with_approvals(
+    agent: SupportsAgentRun,
+    message: None = None,
+    *,
+    session: AgentSession,
+    save: Save | None = None,
+    client: AsyncClient | None = None,
+    wait_s: float | None = None,
+    time_limit_s: int | None = None,
+    on_pending: Listener | None = None,
+    on_decided: Listener | None = None,
+    **options: Any,
+) -> AgentResponse[Any] | None: ...
+
+
+async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
+    agent: SupportsAgentRun,
+    message: AgentRunInputs | None = None,
+    *,
+    session: AgentSession,
+    save: Save | None = None,
+    client: AsyncClient | None = None,
+    wait_s: float | None = None,
+    time_limit_s: int | None = None,
+    on_pending: Listener | None = None,
+    on_decided: Listener | None = None,
+    **options: Any,
+) -> AgentResponse[Any] | None:
     """Run an agent, ask about all that requires approval, and go on until nothing is left.
 
     Called again with the session and no message, after a crash too, it finds its questions and
@@ -103,8 +147,8 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
 
 
 async def resume_workflow(  # noqa: PLR0913 - its options are its parameters
-    workflow: Any,
-    result: Any,
+    workflow: Workflow,
+    result: WorkflowRunResult,
     *,
     run_id: str = "",
     read: workflows.Read | None = None,
@@ -114,7 +158,7 @@ async def resume_workflow(  # noqa: PLR0913 - its options are its parameters
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
     **options: Any,
-) -> Any:
+) -> WorkflowRunResult:
     """Put every request of a workflow on the desk, and go on until none is left.
 
     Approval requests of agents are answered as such; an agent with ``middleware=[reasons()]`` is
@@ -157,7 +201,7 @@ def gate(
     allow_always: bool = True,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
-) -> Any:
+) -> FunctionMiddleware:
     """Return a middleware for every tool of an agent: ``Agent(middleware=[gate()])``.
 
     It asks inside the run, so no session and no ``approval_mode`` is needed. Arguments that a
@@ -198,7 +242,7 @@ def approval_rule(
     time_limit_s: int | None = None,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
-) -> Callable[[Any], Awaitable[bool]]:
+) -> Callable[[Content], Awaitable[bool]]:
     """Return a rule for the framework's ``ToolApprovalMiddleware(auto_approval_rules=[…])``.
 
     It asks inside the run, about one call after the other. A rejection leaves the request to

@@ -23,6 +23,8 @@ from approval_client.adapters.agent_framework._turns import Turn
 if TYPE_CHECKING:
     from typing import Self
 
+    from agent_framework import AgentSession, SupportsAgentRun
+
 Save: TypeAlias = Callable[[Any], Any]
 
 
@@ -45,8 +47,8 @@ class Approvals:
 
     def __init__(
         self,
-        agent: Any,
-        session: Any,
+        agent: SupportsAgentRun,
+        session: AgentSession,
         *,
         client: AsyncClient | None = None,
         save: Save | None = None,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from approval_client.adapters.agent_framework._sessions import RESULT
 from approval_client.adapters.agent_framework._turns import current
 
+if TYPE_CHECKING:
+    from agent_framework import ChatMiddleware
+
 REJECTED = "Error: Tool call invocation was rejected by user."  # the framework's own words
 
 
-def reasons() -> Any:
+def reasons() -> ChatMiddleware:
     """Return a middleware that adds to each rejection of this turn why it was rejected.
 
     It also sees the tools that the model may call, those of context providers among them.

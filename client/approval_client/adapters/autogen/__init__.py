@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import replace
 from importlib import import_module
-from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, Unpack
 from uuid import uuid4
 
 from approval_client import _telling
@@ -25,6 +25,9 @@ from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run
 from approval_client._refusals import refusal
 from approval_client.adapters import _core
+
+if TYPE_CHECKING:
+    from autogen_agentchat.agents import CodeExecutorAgent
 
 __all__ = ["for_agent", "gate", "to_request", "ungated"]
 
@@ -307,7 +310,7 @@ def for_agent(name: str, **options: Unpack[Options]) -> Callable[[Any], Awaitabl
     return Gate(name, **options).ask
 
 
-def gate(agent: Any, **options: Unpack[Options]) -> list[Any]:
+def gate(agent: Any, **options: Unpack[Options]) -> list[CodeExecutorAgent]:
     """Have every ``CodeExecutorAgent`` in ``agent`` ask first, and tell how what it ran ended.
 
     A gated agent runs exactly the blocks that were approved, once, and nothing without approval:

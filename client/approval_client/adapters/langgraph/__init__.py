@@ -23,7 +23,7 @@ from approval_client.adapters._graphs import Desk, Question, checked, resuming
 from approval_client.adapters._pauses import Undecided, Unfinished
 from approval_client.adapters._steps import Approvals, drive, drive_async
 from approval_client.adapters.langgraph import _hitl, _inbox, _kept
-from approval_client.adapters.langgraph._gated import gated
+from approval_client.adapters.langgraph._gated import Gated, gated
 from approval_client.adapters.langgraph._once import each_once
 from approval_client.adapters.langgraph._tools import Find, finding
 
@@ -117,7 +117,7 @@ def gate(
     then: str,
     otherwise: str = "__end__",
     answer: str = "",
-) -> Callable[[Any], Any]:
+) -> Gated:
     """Return a node that goes to the node ``then`` if approved, and else to ``otherwise``.
 
     Without ``answer`` a reviewer's changes would have nowhere to go, so none are offered.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from approval_client._async_client import AsyncClient
 from approval_client._defaults import default_async_client, default_client
@@ -18,13 +18,19 @@ from approval_client.adapters.langgraph import _kept
 Node = Callable[[Any, ApprovalResponse], Any]
 
 
+class Gated(Protocol):
+    """A node as LangGraph takes it: called with ``state`` by that name."""
+
+    def __call__(self, state: Any) -> Any: ...
+
+
 def gated(
     node: Node,
     make_request: Callable[[Any], ApprovalRequest],
     *,
     otherwise: Node | None = None,
     client: Client | AsyncClient | None = None,
-) -> Callable[[Any], Any]:
+) -> Gated:
     """Return a node that asks first, and runs ``node`` at most once for each approval.
 
     The approval is used right before ``node`` runs. A hold, the end of its validity and its being

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from approval_client._async_client import AsyncClient
 from approval_client._telling import Listener
@@ -18,22 +18,25 @@ from approval_client.adapters._pauses import Undecided
 from approval_client.adapters._steps import no_loop
 from approval_client.adapters.openai_agents._approvals import Approvals
 
+if TYPE_CHECKING:
+    from agents import Agent, RunResult, RunState, TResponseInputItem
+
 __all__ = ["Approvals", "Undecided", "run_with_approvals", "run_with_approvals_sync"]
 
 
 async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
-    agent: Any,
-    message: Any,
+    agent: Agent[Any],
+    message: str | list[TResponseInputItem] | RunState[Any],
     *,
     client: AsyncClient | None = None,
     run_id: str = "",
-    save: Callable[[Any], Any] | None = None,
+    save: Callable[[RunState[Any]], Any] | None = None,
     wait_s: float | None = None,
     time_limit_s: int | None = None,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
     **options: Any,
-) -> Any:
+) -> RunResult:
     """Do what ``Runner.run`` does, with its ``options``, until nothing is pending any more.
 
     Without ``run_id`` a question is withdrawn when this stops waiting. With one it stays, and
@@ -74,7 +77,9 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     return result
 
 
-def run_with_approvals_sync(agent: Any, message: Any, **options: Any) -> Any:
+def run_with_approvals_sync(
+    agent: Agent[Any], message: str | list[TResponseInputItem] | RunState[Any], **options: Any
+) -> RunResult:
     """Do what ``run_with_approvals`` does, and block.
 
     Raises:

@@ -34,6 +34,8 @@ from approval_client.wire import Kind, digest
 if TYPE_CHECKING:
     from typing import Self
 
+    from agents import RunHooks, RunResult, RunResultStreaming, RunState
+
 _WITH_ARGUMENTS = {"function_call", "mcp_approval_request"}
 _NAMES_A_CALL = {"id", "call_id", "type", "status"}  # and says nothing about what it does
 
@@ -63,7 +65,7 @@ class Approvals:
         *,
         client: AsyncClient | None = None,
         run_id: str = "",
-        save: Callable[[Any], Any] | None = None,
+        save: Callable[[RunState[Any]], Any] | None = None,
         wait_s: float | None = None,
         time_limit_s: int | None = None,
         on_pending: Listener | None = None,
@@ -89,7 +91,7 @@ class Approvals:
         if within := ours(error):
             raise within from None
 
-    def hooks(self, given: Any = None) -> Any:
+    def hooks(self, given: RunHooks[Any] | None = None) -> RunHooks[Any]:
         """Return the hooks for each ``Runner.run`` and ``run_streamed`` of this run.
 
         They use an approval right before its call is made, so ``ask_pending`` wants them made.
@@ -100,7 +102,9 @@ class Approvals:
         self._is_watching = True
         return _watching(given, self._ends)
 
-    async def ask_pending(self, pause: Any) -> Any:
+    async def ask_pending(
+        self, pause: RunResult | RunResultStreaming | RunState[Any]
+    ) -> RunState[Any] | None:
         """Ask about all calls at which the run has stopped, and wait for the answers.
 
         Args:

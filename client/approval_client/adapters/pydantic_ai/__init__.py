@@ -8,8 +8,8 @@ approval, it puts every pending call on the desk, waits for all the answers and 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from approval_client._async_client import AsyncClient
 from approval_client._telling import Listener
@@ -17,13 +17,19 @@ from approval_client.adapters._pauses import Undecided
 from approval_client.adapters._steps import no_loop
 from approval_client.adapters.pydantic_ai._approvals import Approvals, check_findable
 
+if TYPE_CHECKING:
+    from pydantic_ai import AgentRunResult
+    from pydantic_ai.agent import AbstractAgent
+    from pydantic_ai.messages import UserContent
+
 __all__ = ["Approvals", "Undecided", "run_with_approvals", "run_with_approvals_sync"]
+Output = TypeVar("Output")
 _FIRST_ONLY = ("conversation", "conversation_id", "run_id")  # the messages hold them by then
 
 
 async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
-    agent: Any,
-    prompt: Any = None,
+    agent: AbstractAgent[Any, Output],
+    prompt: str | Sequence[UserContent] | None = None,
     *,
     client: AsyncClient | None = None,
     paused: str | bytes | None = None,
@@ -33,7 +39,7 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
     **options: Any,
-) -> Any:
+) -> AgentRunResult[Output]:
     """Do what ``Agent.run`` does, with its ``options``, until nothing is pending any more.
 
     Without ``save`` a question is withdrawn when this stops waiting. With it the question stays,
@@ -81,7 +87,11 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     return pause
 
 
-def run_with_approvals_sync(agent: Any, prompt: Any = None, **options: Any) -> Any:
+def run_with_approvals_sync(
+    agent: AbstractAgent[Any, Output],
+    prompt: str | Sequence[UserContent] | None = None,
+    **options: Any,
+) -> AgentRunResult[Output]:
     """Do what ``run_with_approvals`` does, and block.
 
     Raises:

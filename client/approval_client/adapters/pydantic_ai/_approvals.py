@@ -32,6 +32,9 @@ from approval_client.wire import Kind, digest
 if TYPE_CHECKING:
     from typing import Self
 
+    from pydantic_ai import AgentRunResult
+    from pydantic_ai.agent import AbstractAgent
+
 
 class Approvals:
     """The approvals of a run that the host runs itself: streamed, for example.
@@ -52,7 +55,7 @@ class Approvals:
 
     def __init__(
         self,
-        agent: Any,
+        agent: AbstractAgent[Any, Any],
         *,
         client: AsyncClient | None = None,
         save: Callable[[str], Any] | None = None,
@@ -87,7 +90,7 @@ class Approvals:
         capabilities = [*(given.get("capabilities") or ()), _watch(self._agent, self._ends)]
         return {**given, **_deferring(self._agent, given), "capabilities": capabilities}
 
-    async def ask_pending(self, pause: Any) -> dict[str, Any] | None:
+    async def ask_pending(self, pause: AgentRunResult[Any] | str | bytes) -> dict[str, Any] | None:
         """Ask about all calls at which the run has stopped, and wait for the answers.
 
         Args:
@@ -115,7 +118,7 @@ class Approvals:
         asker = Asker(client=self._ends.client, names=names, wait_s=self._wait_s)
         more = await _answered(self._agent, found, asker, self._ends, self._time_limit_s)
         # Limits are of the whole, however often it pauses.
-        return more if was_saved else {**more, "usage": pause.usage}
+        return more if isinstance(pause, str | bytes) else {**more, "usage": pause.usage}
 
 
 def check_findable(wait_s: float | None, is_saved: object) -> None:
