@@ -258,7 +258,7 @@ GRACE_S = 10.0  # after expires_at, for the server to say that it expired
 DEFAULT_TIME_LIMIT_S = 1800  # the server's default
 DEFAULT_VALID_S = 600.0  # the server's default for using an approval
 FAREWELL_S = 3.0  # for everything that a withdrawal takes
-REPORT_WITHIN_S = 10.0
+REPORT_WITHIN_S = 120.0  # a server that is being upgraded comes back in it
 SHORT_S = 30.0  # for calls that nobody decides about
 Heard: TypeAlias = Callable[[Answer], None]
 _EARLY = 0.5  # a wait that ends before this share of its hold may be a server shutting down
@@ -500,7 +500,8 @@ def report(
     if response.approved is not True:
         raise ValueError("Only what was approved can be reported as finished.")
     fields = end.fields()
-    call = outcome(response.id, OutcomeState.FINISHED, response.digest, fields, within_s)
+    timeout_s = min(within_s, SHORT_S)
+    call = outcome(response.id, OutcomeState.FINISHED, response.digest, fields, timeout_s)
     return insist(call, until=timing.clock() + within_s, timing=timing)
 
 

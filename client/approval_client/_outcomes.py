@@ -12,7 +12,8 @@ from approval_client._models import ApprovalResponse
 from approval_client._sync_client import Client
 
 logger = logging.getLogger("approval_client")
-REPORT_WITHIN_S = 3.0  # it is done: its caller should not wait for bookkeeping
+REPORT_WITHIN_S = 30.0  # a server that restarts hears of it, and the caller has its result soon
+STOPPED_WITHIN_S = 3.0  # somebody stops the program, and waits for that
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Run:
             said = str(error)
         except Exception:  # noqa: BLE001 - str is the caller's code
             said = ""
-        return self.told(exit_code=1, error=f"{type(error).__name__}: {said}")
+        stops = {} if isinstance(error, Exception) else {"within_s": STOPPED_WITHIN_S}
+        return self.told(exit_code=1, error=f"{type(error).__name__}: {said}", **stops)
 
     def told(self, **fields: Any) -> dict[str, Any]:
         """Say how it ended, with how long it took."""

@@ -18,6 +18,7 @@ from approval_client import (
     RequestRefused,
     TokenRefused,
     Unreachable,
+    requires_approval,
 )
 from approval_client.testing import FakeDashboard, approve
 from approval_client.wire import Status
@@ -126,6 +127,43 @@ def test_the_end_is_reported(name, question):
     run(client.report_finished(response, exit_code=3, error="x", duration_s=1.23456))
 
     assert fake.approvals[0].finished == {"exit_code": 3, "error": "x", "duration_s": 1.235}
+
+
+@pytest.mark.parametrize("name", ["client", "async_client"])
+def test_an_end_is_reported_although_the_server_restarts_for_90_seconds(name, question):
+    fake = FakeDashboard.approving()
+    client = getattr(fake, name)()
+    response = run(client.request_approval(question))
+    fake.reachable, back_at = False, fake.clock() + 90
+    serve = fake._serve
+
+    def serve_again(request):
+        fake.reachable = fake.clock() >= back_at
+        return serve(request)
+
+    fake._serve = serve_again
+    run(client.report_finished(response, exit_code=0))
+
+    assert fake.approvals[0].finished == {"exit_code": 0}
+
+
+@pytest.mark.parametrize(
+    ("error", "most_s"), [(ValueError("x"), 30), (KeyboardInterrupt(), 3), (SystemExit(1), 3)]
+)
+def test_who_stops_the_program_does_not_wait_for_a_report(error, most_s, question):
+    fake = FakeDashboard.approving()
+    began_at = None
+
+    @requires_approval(client=fake.client())
+    def stop():
+        nonlocal began_at
+        fake.reachable, began_at = False, fake.clock()
+        raise error
+
+    with pytest.raises(type(error)):
+        stop()
+
+    assert fake.clock() - began_at == pytest.approx(most_s, abs=1)
 
 
 def test_what_a_program_printed_is_cut_and_cleaned_for_the_report(question):
