@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from approval_client._answers import Answer, Decision
+    from approval_client._answers import Access, Answer, Decision
     from approval_client._async_client import AsyncClient
     from approval_client._decorators import requires_approval
     from approval_client._defaults import approval_func
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from approval_client._sync_client import Client
 
 __all__ = [
+    "Access",
     "AlreadyUsed",
     "Answer",
     "ApprovalRequest",
@@ -65,6 +66,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Access": "_answers",
     "AlreadyUsed": "_errors",
     "Answer": "_answers",
     "ApprovalRequest": "_models",

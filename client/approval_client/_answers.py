@@ -173,6 +173,27 @@ class Problem:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Access:
+    """What the dashboard says of a token, and whether a question can be approved now.
+
+    Attributes:
+        agent: The name of the agent that the token was issued to.
+        token_expires_at: When the token ends; None if it does not.
+        now: The dashboard's clock.
+        policy_revision: The number of the policy that holds.
+        on_hold: A person has stopped all approvals.
+        has_approvers: Whether anybody may approve what this token asks. A rule may want more.
+    """
+
+    agent: str
+    token_expires_at: datetime | None
+    now: datetime
+    policy_revision: int
+    on_hold: bool
+    has_approvers: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Page:
     """One page of decided requests, the oldest decision first.
 
@@ -184,6 +205,15 @@ class Page:
     answers: tuple[Answer, ...]
     last: str
     more: bool
+
+
+def read_access(body: bytes) -> Access:
+    """Read strictly what the dashboard says of a token.
+
+    Raises:
+        Malformed: It makes no sense.
+    """
+    return strictly(body, _access)
 
 
 def read_answer(body: bytes) -> Answer:
@@ -257,6 +287,17 @@ def _answer(fields: Fields) -> Answer:
     )
     _refuse_contradictions(answer)
     return answer
+
+
+def _access(fields: Fields) -> Access:
+    return Access(
+        agent=fields.text("agent"),
+        token_expires_at=fields.optional("token_expires_at", fields.moment),
+        now=fields.moment("now"),
+        policy_revision=fields.whole("policy_revision"),
+        on_hold=fields.any("on_hold") is not False,
+        has_approvers=fields.any("has_approvers") is True,
+    )
 
 
 def _page(fields: Fields) -> Page:

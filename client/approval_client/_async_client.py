@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from approval_client import _flow as flows
-from approval_client._answers import Answer
+from approval_client._answers import Access, Answer
 from approval_client._calls import Finished, Flow, Received, Sleep, Tell
 from approval_client._driver import STOPPED, Driver, failure, reply, unusable
 from approval_client._flow import Conversation
@@ -138,6 +138,10 @@ class AsyncClient(Driver):
     ) -> AsyncIterator[Answer]:
         """Give what was decided, in order, like ``Client.iter_decided``; for ``async for``."""
         return self._decided(flows.Reading(since, about))
+
+    async def check(self, *, within_s: float = flows.SHORT_S) -> Access:
+        """Ask the dashboard who this is, like ``Client.check``."""
+        return await self._converse(None, flows.check(self._timing, within_s))
 
     async def cancel(self, approval_id: str, reason: str = "") -> Answer:
         """Withdraw a request that nobody has decided."""

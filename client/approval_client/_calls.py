@@ -306,7 +306,7 @@ def _refuse(call: Call, reply: Reply) -> NoReturn:
     said = f": {problem.detail}" if problem.detail else "."
     told = problem.code != f"http_{reply.status}"
     remedy = "" if told else " Check that DASHBOARD_URL is the dashboard's own address."
-    if told and reply.status == _NOT_FOUND and call.path == APPROVALS:
+    if told and reply.status == _NOT_FOUND and call.path in {APPROVALS, AGENT}:
         remedy = (
             " The address has a path too much: set DASHBOARD_URL to the address that the "
             "dashboard prints when it starts, without /api/v1."
@@ -398,6 +398,7 @@ def _seconds(retry_after: str) -> float:
 # --- what is sent, besides the question itself -------------------------------------------------
 
 APPROVALS = "/api/v1/approvals"
+AGENT = "/api/v1/agent"
 MAX_TEXT = 4000  # characters of output and errors that are reported
 
 

@@ -13,8 +13,18 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from approval_client._answers import ID, Answer, Decision, Malformed, Page, read_page
+from approval_client._answers import (
+    ID,
+    Access,
+    Answer,
+    Decision,
+    Malformed,
+    Page,
+    read_access,
+    read_page,
+)
 from approval_client._calls import (
+    AGENT,
     APPROVALS,
     FIRST_CONTACT_S,
     Call,
@@ -485,6 +495,13 @@ def make_sure(answer: Answer, request: ApprovalRequest | Asked | None) -> None:
         raise mismatch(answer.digest, request.digest)
     if answer.status is Status.APPROVED and answer.decision is not None:
         verify(request, answer.decision)
+
+
+def check(timing: Timing, within_s: float) -> Flow[Access]:
+    """Ask who this is to the dashboard, and nobody to decide anything."""
+    call = Call(method="GET", path=AGENT, timeout_s=min(within_s, SHORT_S))
+    until = timing.clock() + within_s
+    return insist_on(call, lambda reply: read_access(reply.body), until=until, timing=timing)
 
 
 def cancel(approval_id: str, reason: str, timing: Timing) -> Flow[Answer]:

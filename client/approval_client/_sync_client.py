@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from approval_client import _flow as flows
-from approval_client._answers import Answer
+from approval_client._answers import Access, Answer
 from approval_client._calls import Finished, Flow, Received, Sleep, Tell
 from approval_client._driver import STOPPED, Driver, failure, reply, unusable
 from approval_client._flow import Conversation
@@ -212,6 +212,21 @@ class Client(Driver):
             RequestRefused: ``since`` names no request of this agent that was decided.
         """
         return self._decided(flows.Reading(since, about))
+
+    def check(self, *, within_s: float = flows.SHORT_S) -> Access:
+        """Ask the dashboard who this is, and whether a question can be approved now.
+
+        Nobody is asked and nothing is stored, so an agent can call this when it starts.
+
+        Args:
+            within_s: How long to try, in seconds.
+
+        Raises:
+            NotADashboard, Unreachable: The address is wrong, or nothing answered in time.
+            TokenRefused: The token is not known, was revoked, or has expired.
+            ProtocolMismatch: The dashboard speaks another version of the protocol.
+        """
+        return self._converse(None, flows.check(self._timing, within_s))
 
     def cancel(self, approval_id: str, reason: str = "") -> Answer:
         """Withdraw a request that nobody has decided."""

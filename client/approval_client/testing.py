@@ -37,7 +37,7 @@ from approval_client._accepted import (
     submission_problem,
 )
 from approval_client._async_client import AsyncClient
-from approval_client._calls import APPROVALS
+from approval_client._calls import AGENT, APPROVALS
 from approval_client._defaults import defaults
 from approval_client._flow import DECISIONS
 from approval_client._sync_client import Client
@@ -569,7 +569,19 @@ class FakeDashboard:
             return keep(request, self.notebooks)
         if request.method == "GET" and request.url.path == DECISIONS:
             return decisions(request, self.approvals, self._now(), self.url)
+        if request.method == "GET" and request.url.path == AGENT:
+            return as_json(200, self._access())
         raise Refused(404, "not_found", "There is nothing here.")
+
+    def _access(self) -> dict[str, Any]:
+        return {
+            "agent": "agent",
+            "token_expires_at": None,
+            "now": stamp(self._now()),
+            "policy_revision": 1,
+            "on_hold": self.on_hold,
+            "has_approvers": True,
+        }
 
     def _find(self, approval_id: str) -> FakeApproval:
         for approval in self.approvals:

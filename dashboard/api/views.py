@@ -11,7 +11,7 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.parser import Parser
 
 from approval_client.wire import PROTOCOL, PROTOCOL_HEADER, parse_json
-from dashboard.api import answers, decisions, notebooks, problems
+from dashboard.api import agent, answers, decisions, notebooks, problems
 from dashboard.api.auth import AgentBearer, AgentRequest
 from dashboard.api.schemas import AnswerOut, CancelIn, OutcomeIn, ProblemOut, SubmitIn
 from dashboard.approvals import queries, services
@@ -146,6 +146,7 @@ api = AgentsAPI(
     parser=StrictParser(),
 )
 api.add_router("", router)
+api.add_router("", agent.router)
 api.add_router("", decisions.router)
 api.add_router("", notebooks.router)
 problems.install(api)

@@ -22,7 +22,7 @@ from approval_client import (
 from approval_client.wire import Status
 
 NAMES = """
-    AlreadyUsed Answer ApprovalRequest ApprovalResponse Asked AsyncClient Cancelled Client
+    Access AlreadyUsed Answer ApprovalRequest ApprovalResponse Asked AsyncClient Cancelled Client
     DashboardError Decision DigestMismatch Expired NotADashboard NotApproved NotConfigured OnHold
     Pending ProtocolMismatch Rejected RequestRefused TakenBack TokenRefused TooLate Unreachable
     approval_func requires_approval run

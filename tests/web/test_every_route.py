@@ -60,6 +60,7 @@ TABLE = {
     "api/v1/approvals/<approval_id>/wait": Line(get=TOKENS),
     "api/v1/approvals/<approval_id>/cancel": Line(post=TOKENS, form="cancellation"),
     "api/v1/approvals/<approval_id>/outcome": Line(post=TOKENS, form="outcome"),
+    "api/v1/agent": Line(get=TOKENS),
     "api/v1/decisions": Line(get=TOKENS),
     "api/v1/notebooks/<digest>": Line(),  # PUT; tests/api/test_notebooks.py tries it
     # the desk

@@ -9,7 +9,7 @@ import typer
 from approval_client import ApprovalRequest, Asked, Pending
 from approval_client._defaults import default_client
 from approval_client.adapters.mcp import DEFAULT_PROMPT_S, DEFAULT_WAIT_S
-from approval_client.command import asking, gated, hook, mcp_server, telling
+from approval_client.command import asking, doctor, gated, hook, mcp_server, telling
 from approval_client.command.codes import Code
 from approval_client.command.ending import end, end_after, time_out, usage
 from approval_client.command.main import NEEDS_MCP
@@ -164,6 +164,12 @@ def run(
 def answer_claude_code() -> None:
     """Answer Claude Code, which asks before it calls a tool. `approvals hook -h` says more."""
     hook.main([])  # never from the command line: ``main`` goes there before this is imported
+
+
+@app.command("doctor")
+def look_at_the_setup() -> None:
+    """Check the address, the token, the protocol, the clock and the policy."""
+    doctor.main([])  # never from the command line, like the hook
 
 
 @app.command("mcp")

@@ -26,6 +26,10 @@ def main() -> None:
     """Run ``approvals``; ends the process with one of ``Code``, or the code of what it ran."""
     if sys.argv[1:2] == ["hook"]:
         _hook(sys.argv[2:])
+    if sys.argv[1:2] == ["doctor"]:
+        from approval_client.command import doctor  # noqa: PLC0415 - needs no extra
+
+        doctor.main(sys.argv[2:])
     try:
         import rich  # noqa: F401, PLC0415 - an extra
         import typer  # noqa: F401, PLC0415 - an extra

@@ -1,0 +1,182 @@
+"""``approvals doctor``: are the address, the token, the protocol, the clock and the policy right?
+
+It needs no extra, because what is wrong may be the installation. Without ``--ask`` nobody is asked
+anything and nothing is stored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import NoReturn
+
+from approval_client import (
+    Access,
+    ApprovalRequest,
+    Client,
+    DashboardError,
+    NotADashboard,
+    NotConfigured,
+    ProtocolMismatch,
+    TokenRefused,
+    Unreachable,
+)
+from approval_client._defaults import default_client
+from approval_client.command.codes import Code, code_of_error
+from approval_client.wire import PROTOCOL
+
+PARTS = ("address", "token", "protocol", "clock", "policy")
+CLOCK_S = 30.0  # apart; from then on what a program says of the time left is misleading
+SOON = timedelta(days=7)
+WITHIN_S = 10.0
+_FAILS: dict[type[DashboardError], str] = {
+    NotADashboard: "address",
+    Unreachable: "address",
+    TokenRefused: "token",
+    ProtocolMismatch: "protocol",
+}
+_TEST = "A test question of approvals doctor. Nothing runs, whatever you answer."
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found about one part. ``is_right`` is None where it could not be looked at."""
+
+    part: str
+    is_right: bool | None
+    says: str
+
+    def __str__(self) -> str:
+        mark = {True: "ok", False: "WRONG", None: "-"}[self.is_right]
+        return f"{self.part:<8}  {mark:<5}  {self.says}"
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Tell what was found, and end with 0 if all of it is right, else with a ``Code``."""
+    options = _options(arguments)
+    try:
+        code, findings = examine()
+        tell = _as_json if options.json else _in_words
+        tell(findings)
+        if options.ask and code == 0:
+            code = ask(default_client())
+    except KeyboardInterrupt:
+        code = Code.INTERRUPTED
+    sys.exit(code)
+
+
+def examine(now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> tuple[int, list[Finding]]:
+    """Look at every part, and return the exit code with what was found."""
+    try:
+        client = default_client()
+        before = now()
+        access = client.check(within_s=WITHIN_S)
+        apart_s = (before + (now() - before) / 2 - access.now).total_seconds()
+    except DashboardError as error:
+        return code_of_error(error), _failed(error)
+    findings = [
+        Finding(
+            "address", is_right=True, says=f"A dashboard answers at {client.contact.address}."
+        ),
+        _token(access),
+        Finding("protocol", is_right=True, says=f"Both sides speak version {PROTOCOL}."),
+        _clock(apart_s),
+        _policy(access),
+    ]
+    is_right = all(finding.is_right for finding in findings)
+    return 0 if is_right else Code.NOT_CONFIGURED, findings
+
+
+def ask(client: Client) -> int:
+    """Ask a person a harmless question, wait for the answer, and return the exit code."""
+    request = ApprovalRequest.tool_call(
+        "approvals_doctor", {"note": _TEST}, objective=_TEST, accepts_grants=False
+    )
+    try:
+        response = client.request_approval(request)
+        if response.approved is True:
+            client.report_finished(response, exit_code=0)
+    except DashboardError as error:
+        print(f"approvals: {error}", file=sys.stderr)  # noqa: T201 - a command's own words
+        return code_of_error(error)
+    print(_plain(f"question  ok     It was answered: {response}"))  # noqa: T201 - the same
+    return 0
+
+
+def _failed(error: DashboardError) -> list[Finding]:
+    found = {part: Finding(part, is_right=None, says="Not checked.") for part in PARTS}
+    if isinstance(error, TokenRefused | ProtocolMismatch):
+        found["address"] = Finding("address", is_right=True, says="A dashboard answers there.")
+    wrong = _part(error)
+    found[wrong] = Finding(wrong, is_right=False, says=str(error))
+    return list(found.values())
+
+
+def _part(error: DashboardError) -> str:
+    for kind, part in _FAILS.items():
+        if isinstance(error, kind):
+            return part
+    is_token = isinstance(error, NotConfigured) and "DASHBOARD_TOKEN" in str(error)
+    return "token" if is_token else "address"
+
+
+def _token(access: Access) -> Finding:
+    says = f"It is that of the agent {access.agent!r}."
+    ends_at = access.token_expires_at
+    if ends_at is not None and ends_at - access.now < SOON:
+        says += f" It ends on {ends_at:%Y-%m-%d at %H:%M} UTC. Ask an admin for a new one."
+    return Finding("token", is_right=True, says=says)
+
+
+def _clock(apart_s: float) -> Finding:
+    if abs(apart_s) <= CLOCK_S:
+        says = f"It is {abs(apart_s):.1f} s from the dashboard's."
+        return Finding("clock", is_right=True, says=says)
+    side = "ahead of" if apart_s > 0 else "behind"
+    says = (
+        f"It is {abs(apart_s):.0f} s {side} the dashboard's. Webhooks are refused from 300 s on. "
+        "Set the clock of this machine, or that of the server."
+    )
+    return Finding("clock", is_right=False, says=says)
+
+
+def _policy(access: Access) -> Finding:
+    says = f"Revision {access.policy_revision} holds."
+    if access.on_hold:
+        says += " A person has put everything on hold: nothing is approved until it is lifted."
+    elif not access.has_approvers:
+        says += (
+            " Nobody may approve what this agent asks. Have an admin make somebody a reviewer who "
+            "neither owns the agent nor made its token, or let the policy take the owner."
+        )
+    else:
+        return Finding("policy", is_right=True, says=f"{says} Reviewers can approve.")
+    return Finding("policy", is_right=False, says=says)
+
+
+def _in_words(findings: Sequence[Finding]) -> None:
+    for finding in findings:
+        print(_plain(str(finding)), flush=True)  # noqa: T201 - a command's own words
+
+
+def _as_json(findings: Sequence[Finding]) -> None:
+    print(json.dumps([asdict(finding) for finding in findings]), flush=True)  # noqa: T201
+
+
+def _plain(text: str) -> str:
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="approvals doctor",
+        description="Check the address, the token, the protocol, the clock and the policy.",
+        epilog="DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks.",
+    )
+    parser.add_argument("--ask", action="store_true", help="ask people a test question, and wait")
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+    return parser.parse_args(arguments)
