@@ -74,7 +74,9 @@ def read_settings(url: str | None, token: str | None, *, insecure_http: bool) ->
     if not token:
         raise _not_configured("Set DASHBOARD_TOKEN in the environment, or pass it to the client.")
     if not (token.isascii() and token.isprintable() and " " not in token):
-        raise _not_configured("The token (DASHBOARD_TOKEN) contains invalid characters. Copy it again.")
+        raise _not_configured(
+            "The token (DASHBOARD_TOKEN) contains invalid characters. Copy it again."
+        )
     address = _address(url)
     loopback = is_loopback(address.host)
     if address.scheme == "http" and not loopback and insecure_http is not True:

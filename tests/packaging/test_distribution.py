@@ -47,7 +47,14 @@ def requirements():
 
 
 def imported(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+    """Name what a file imports when it runs: nothing that it names for type checkers alone."""
+    waiting = [ast.parse(path.read_text())]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            waiting += node.orelse
+            continue
+        waiting += ast.iter_child_nodes(node)
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
