@@ -3,7 +3,11 @@ from types import MappingProxyType
 
 import pytest
 
-from approval_client.capabilities import clear_approval_state, get_approval_resume_data
+from approval_client.capabilities import (
+    clear_approval_state,
+    get_approval_resume_data,
+    get_approved_payload_from_state,
+)
 
 TYPE = "python_executor"
 VALID = {"approval_type": TYPE, "code": "print(1)"}
@@ -123,3 +127,23 @@ def test_a_cleared_state_resumes_nothing():
 
 def test_each_cleared_state_is_a_new_one():
     assert clear_approval_state() is not clear_approval_state()
+
+
+@pytest.mark.parametrize(
+    ("approved", "payload", "found"),
+    [
+        (True, VALID, VALID),
+        (True, OTHER, None),
+        (True, None, None),
+        (True, {}, None),
+        (True, "python_executor", None),
+        (False, VALID, None),
+        (None, VALID, None),
+        ("yes", VALID, None),
+        (1, VALID, None),
+    ],
+)
+def test_the_payload_is_given_for_true_alone(approved, payload, found):
+    state = {"approval_approved": approved, "approved_payload": payload}
+
+    assert get_approved_payload_from_state(state, TYPE) == found

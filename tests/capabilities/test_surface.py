@@ -12,6 +12,7 @@ OSPREYS = (
     "ApprovalMode PythonExecutionApprovalEvaluator MemoryApprovalEvaluator ApprovalDecision "
     "create_approval_type create_code_approval_interrupt create_plan_approval_interrupt "
     "create_memory_approval_interrupt get_approval_resume_data clear_approval_state "
+    "get_approved_payload_from_state handle_service_with_interrupts "
     "get_approval_manager create_step_approval_interrupt create_channel_write_approval_interrupt"
 )
 

@@ -26,7 +26,12 @@ from approval_client.capabilities.interrupts import (
 )
 from approval_client.capabilities.manager import ApprovalManager
 from approval_client.capabilities.modes import ApprovalMode
-from approval_client.capabilities.resume import clear_approval_state, get_approval_resume_data
+from approval_client.capabilities.resume import (
+    clear_approval_state,
+    get_approval_resume_data,
+    get_approved_payload_from_state,
+)
+from approval_client.capabilities.services import handle_service_with_interrupts
 from approval_client.capabilities.singleton import configure_approval, get_approval_manager
 
 __all__ = [
@@ -48,4 +53,6 @@ __all__ = [
     "create_step_approval_interrupt",
     "get_approval_manager",
     "get_approval_resume_data",
+    "get_approved_payload_from_state",
+    "handle_service_with_interrupts",
 ]

@@ -40,6 +40,19 @@ def get_approval_resume_data(
     return True, payload if approved else None
 
 
+def get_approved_payload_from_state(
+    state: Mapping[str, Any], expected_approval_type: str
+) -> dict[str, Any] | None:
+    """Return the payload that was approved, or None if none of this type was.
+
+    Osprey took any answer that Python counts as true for an approval. Only True is one here.
+    """
+    payload = state.get(_PAYLOAD)
+    if state.get(_APPROVED) is not True or not isinstance(payload, dict):
+        return None
+    return payload if payload.get("approval_type") == expected_approval_type else None
+
+
 def clear_approval_state() -> dict[str, Any]:
     """Return what a node merges into its result, so that an answer is used once."""
     return {_APPROVED: None, _PAYLOAD: None}
