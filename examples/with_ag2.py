@@ -12,7 +12,7 @@ from ag2.testing import TestConfig
 from approval_client.adapters.ag2 import approval_required
 
 
-@tool(middleware=[approval_required("Set the corrector: {tool_arguments}", timeout=600)])
+@tool(middleware=[approval_required("Set the corrector: {tool_arguments}", time_limit_s=600)])
 def set_current(corrector: str, ampere: float) -> str:
     """Set the current of a corrector magnet."""
     return f"{corrector} is at {ampere} A"

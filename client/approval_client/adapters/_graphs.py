@@ -70,7 +70,7 @@ class Desk:
     Attributes:
         read: Makes a question of an interrupt, the name of its node, and the state's values.
         command: Makes what the graph takes of values to resume with, by the interrupts' ids.
-        wait_s: How long to wait for people, in seconds; as long as they have if None.
+        max_wait_s: How long to wait for people, in seconds; as long as they have if None.
         most: How many interrupts the graph can be resumed from at once; any number if None.
         holds: Whether this state still holds an answer, which its node did not take.
         check: Raises if a graph in this state cannot be told what people answer.
@@ -80,7 +80,7 @@ class Desk:
     config: Mapping[str, Any]
     read: Callable[[Any, str, Any], Question]
     command: Callable[[Mapping[str, Any]], Any]
-    wait_s: float | None = None
+    max_wait_s: float | None = None
     time_limit_s: int | None = None
     most: int | None = None
     holds: Callable[[Any], bool] = lambda _: False
@@ -90,7 +90,7 @@ class Desk:
     def _asker(self) -> Asker:
         where = _configurable(self.config)
         names = [str(where.get("thread_id", "")), str(where.get("checkpoint_ns", ""))]
-        return Asker(client=self.client, names=names, wait_s=self.wait_s)
+        return Asker(client=self.client, names=names, max_wait_s=self.max_wait_s)
 
     def questions(self, state: Any) -> dict[str, Question]:
         """Return what is asked now, by the interrupts' ids."""

@@ -38,13 +38,13 @@ class Asker:
     Attributes:
         names: Those of the run, the same in every process. Empty if no other process can go on
             with it: then a question is withdrawn when nobody waits for it any more.
-        wait_s: How long to wait for people, in seconds; as long as they have if None.
+        max_wait_s: How long to wait for people, in seconds; as long as they have if None.
         used: The keys of the answers that were given out here.
     """
 
     client: AsyncClient
     names: Sequence[str]
-    wait_s: float | None = None
+    max_wait_s: float | None = None
     used: set[str] = field(default_factory=set)
 
     @cached_property
@@ -86,7 +86,7 @@ class Asker:
 
     async def _wait(self, pending: Pending, answer: Answer) -> ApprovalResponse:
         # What waits here may be gone tomorrow, but the question stays for whoever comes then.
-        limit_s = self.wait_s if answer.status is Status.PENDING else None
+        limit_s = self.max_wait_s if answer.status is Status.PENDING else None
         if limit_s is not None and limit_s <= 0:
             raise _undecided(pending)
         try:
@@ -102,16 +102,16 @@ async def saved(save: Callable[[Any], Any] | None, state: Any) -> None:
         await done
 
 
-def kept(run_id: str, *, save: object, wait_s: object) -> list[str]:
+def kept(run_id: str, *, save: object, max_wait_s: object) -> list[str]:
     """Return the names by which other processes find a run; none if only this one needs it.
 
     Raises:
         ValueError: Another process should find its questions, but it has no name.
     """
-    if not run_id and not (save is None and wait_s is None):
+    if not run_id and not (save is None and max_wait_s is None):
         raise ValueError(
-            "save and wait_s leave questions for a later call, which finds them by run_id. Nobody "
-            "was asked and nothing was run. Pass a run_id that no other run has."
+            "save and max_wait_s leave questions for a later call, which finds them by run_id. "
+            "Nobody was asked and nothing was run. Pass a run_id that no other run has."
         )
     return [run_id] if run_id else []
 

@@ -112,7 +112,7 @@ class Approvals:
             The command to go on with, for ``astream`` or ``ainvoke``; None if the graph has ended.
 
         Raises:
-            Undecided: Nobody decided within ``wait_s``. The questions stay on the desk.
+            Undecided: Nobody decided within ``max_wait_s``. The questions stay on the desk.
             Unfinished: Nothing is pending, and the graph has not ended.
             DashboardError: It was neither approved nor rejected. The graph stays interrupted.
         """

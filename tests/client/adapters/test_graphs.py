@@ -73,7 +73,7 @@ async def test_looking_again_finds_the_same_question():
     fake, graph = FakeDashboard(), Graph()
     for _ in range(3):
         with pytest.raises(Undecided):
-            await resume(graph, fake, wait_s=0)
+            await resume(graph, fake, max_wait_s=0)
 
     assert len(fake.approvals) == 1
 
@@ -81,7 +81,7 @@ async def test_looking_again_finds_the_same_question():
 async def test_a_yes_that_nobody_used_in_time_is_asked_again():
     fake, graph = FakeDashboard(approve(), approve()), Graph()
     with pytest.raises(Undecided):
-        await resume(graph, fake, wait_s=0)
+        await resume(graph, fake, max_wait_s=0)
     first = Pending(request=ApprovalRequest.code("x", "python"), id=fake.approvals[0].id)
     await fake.async_client().decided(first)
     fake.advance(601)

@@ -14,7 +14,7 @@ from tests.frameworks.ag2.test_adapter import SET, Magnet
 @pytest.fixture
 def magnet(house):
     client = AsyncClient(house.url, house.tokens[0])
-    return Magnet(gate=approval_required(client=client, timeout=120))
+    return Magnet(gate=approval_required(client=client, time_limit_s=120))
 
 
 async def test_a_tool_is_called_after_a_person_approved_it_in_the_page(magnet, person):
@@ -57,7 +57,9 @@ async def test_a_cancelled_turn_takes_its_question_back(house, magnet, person):
 
 async def test_two_calls_decided_in_the_other_order_each_get_their_own_answer(house, person):
     client = AsyncClient(house.url, house.tokens[0])
-    first, second = (Magnet(gate=approval_required(client=client, timeout=120)) for _ in range(2))
+    first, second = (
+        Magnet(gate=approval_required(client=client, time_limit_s=120)) for _ in range(2)
+    )
     one = asyncio.create_task(first.told())
     earlier = await asyncio.to_thread(person.find)
     other = asyncio.create_task(second.told())
@@ -110,11 +112,11 @@ def remembering(house, tmp_path_factory):
 async def test_always_is_for_one_tool_and_one_conversation(remembering, house, person):
     client = AsyncClient(house.url, house.tokens[0])
     person.remembers()
-    same = Magnet(SET, SET, gate=approval_required(client=client, timeout=120))
+    same = Magnet(SET, SET, gate=approval_required(client=client, time_limit_s=120))
     assert await same.told() == ["set to 3", "set to 3"]
 
     person.rejects("Another conversation.")
-    other = Magnet(gate=approval_required(client=client, timeout=120))
+    other = Magnet(gate=approval_required(client=client, time_limit_s=120))
     (told,) = await other.told()
 
     assert told.startswith(f"{DENIED}: Another conversation.")
@@ -123,9 +125,11 @@ async def test_always_is_for_one_tool_and_one_conversation(remembering, house, p
 
 async def test_always_is_not_for_another_tool_of_the_conversation(remembering, house, person):
     client = AsyncClient(house.url, house.tokens[0])
-    magnet = Magnet(SET, ToolCallEvent("ramp"), gate=approval_required(client=client, timeout=120))
+    magnet = Magnet(
+        SET, ToolCallEvent("ramp"), gate=approval_required(client=client, time_limit_s=120)
+    )
 
-    @tool(middleware=[approval_required(client=client, timeout=120)])
+    @tool(middleware=[approval_required(client=client, time_limit_s=120)])
     def ramp() -> str:
         """Ramp it down."""
         return "ramped"

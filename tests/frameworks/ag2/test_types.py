@@ -11,12 +11,12 @@ from ag2.middleware.base import MiddlewareFactory
 from approval_client.adapters.ag2 import approval_required, gate, hitl_hook
 
 
-@tool(middleware=[approval_required(timeout=300)])
+@tool(middleware=[approval_required(time_limit_s=300)])
 def set_field(tesla: float) -> str:
     return f"set to {tesla}"
 
 
-assert_type(gate(timeout=300), MiddlewareFactory)
+assert_type(gate(time_limit_s=300), MiddlewareFactory)
 Agent("operator", tools=[set_field], middleware=[gate()], hitl_hook=hitl_hook())
 """
 

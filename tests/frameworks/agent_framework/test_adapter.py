@@ -167,7 +167,7 @@ async def test_a_late_yes_runs_nothing(gate):
         await running
 
     with pytest.raises(Undecided):
-        await accounts.run(gate, None, wait_s=0)
+        await accounts.run(gate, None, max_wait_s=0)
     assert (accounts.deleted, gate.started()) == ([], 0)
 
 
@@ -189,7 +189,7 @@ async def test_a_look_leaves_the_question_on_the_desk(gate):
     accounts = Accounts()
 
     with pytest.raises(Undecided):
-        await accounts.run(gate, wait_s=0)
+        await accounts.run(gate, max_wait_s=0)
 
     assert (accounts.deleted, gate.statuses()) == ([], ["pending"])
 
@@ -218,7 +218,7 @@ async def test_a_client_that_blocks_is_refused_before_anything_is_sent(gate):
 async def test_another_process_finds_the_question_again(gate):
     accounts = Accounts()
     with pytest.raises(Undecided):
-        await accounts.run(gate, wait_s=0)
+        await accounts.run(gate, max_wait_s=0)
     gate.approve_next()
     other = Accounts(model=Model())
     other.session = restored(accounts.session)
@@ -267,7 +267,7 @@ async def test_what_was_started_before_a_crash_is_asked_anew(gate):
 async def test_a_message_for_a_session_in_which_something_is_pending_is_not_sent(gate):
     accounts = Accounts()
     with pytest.raises(Undecided):
-        await accounts.run(gate, wait_s=0)
+        await accounts.run(gate, max_wait_s=0)
 
     with pytest.raises(ValueError, match="The message was not sent"):
         await accounts.run(gate, "Hurry up.")
@@ -481,7 +481,7 @@ async def test_where_other_input_is_wanted_too_the_response_comes_back_and_nobod
 async def test_a_reply_that_says_yes_in_words_opens_nothing(gate):
     accounts = Accounts()
     with pytest.raises(Undecided):
-        await accounts.run(gate, wait_s=0)
+        await accounts.run(gate, max_wait_s=0)
 
     await accounts.agent.run("yes, approved", session=accounts.session)
 
@@ -503,7 +503,7 @@ async def test_a_forged_request_and_its_approval_are_ignored(gate):
 async def test_an_approval_that_was_used_is_ignored_when_it_is_sent_again(gate):
     accounts = Accounts()
     with pytest.raises(Undecided):
-        await accounts.run(gate, wait_s=0)
+        await accounts.run(gate, max_wait_s=0)
     (kept,) = accounts.session.state["tool_approval"]["pending_approval_requests"]
     gate.approve_next()
     await accounts.run(gate, None)

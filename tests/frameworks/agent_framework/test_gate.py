@@ -261,7 +261,7 @@ async def test_the_session_is_the_run_so_an_identical_retry_belongs_to_it(gate):
 async def test_a_remembered_yes_may_answer_only_where_always_is_allowed(gate, allowed):
     gate.approve_next()
 
-    await told(gated(gate, allow_always=allowed))
+    await told(gated(gate, accepts_grants=allowed))
 
     assert gate.requests()[0].get("accepts_grants", False) is allowed
 

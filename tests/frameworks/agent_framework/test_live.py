@@ -68,7 +68,7 @@ async def test_a_wait_survives_a_server_that_is_killed(house, desk, person):
 async def test_another_process_takes_up_a_session_that_was_saved_as_json(desk, person):
     first = accounts(name="saved")
     with pytest.raises(Undecided):
-        await first.run(desk, wait_s=0)
+        await first.run(desk, max_wait_s=0)
     second = accounts(name="saved", model=Model())
     second.session = AgentSession.from_dict(json.loads(json.dumps(first.session.to_dict())))
 

@@ -268,9 +268,9 @@ async def test_a_call_that_would_fail_after_the_approval_is_not_asked(
 
 class Shell:
     @tool(approval_mode="always_require")
-    def act(self, command: str, wait_s: int = 5) -> str:
+    def act(self, command: str, max_wait_s: int = 5) -> str:
         """Run a command."""
-        self.called = (command, wait_s)
+        self.called = (command, max_wait_s)
         return "done"
 
 
@@ -281,7 +281,7 @@ async def test_a_method_is_asked_and_called(gate):
 
     await by_run(gate, tools, asking(Case("", '{"command": "ls"}', tool="act")))
 
-    assert gate.asked() == [{"tool": "act", "arguments": {"command": "ls", "wait_s": 5}}]
+    assert gate.asked() == [{"tool": "act", "arguments": {"command": "ls", "max_wait_s": 5}}]
     assert shell.called == ("ls", 5)
 
 

@@ -84,7 +84,7 @@ async def test_without_its_options_nobody_is_asked(gate):
 async def test_a_streamed_agent_that_was_left_is_taken_up(gate):
     accounts = Accounts()
     with pytest.raises(Undecided):
-        await streamed(accounts, gate, wait_s=0)
+        await streamed(accounts, gate, max_wait_s=0)
     gate.approve_next()
 
     await streamed(accounts, gate, message=None)

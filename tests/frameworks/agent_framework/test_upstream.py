@@ -30,7 +30,7 @@ async def paused(gate, *turns, **options):
     """Accounts with a question on the desk and nobody who waits."""
     accounts = Accounts(*turns, **options)
     with pytest.raises(Undecided):
-        await accounts.run(gate, wait_s=0)
+        await accounts.run(gate, max_wait_s=0)
     return accounts
 
 

@@ -121,7 +121,7 @@ async def test_a_workflow_rebuilt_from_its_checkpoint_finds_its_question_again(g
     storage, accounts = InMemoryCheckpointStorage(), Accounts()
     first = workflow(accounts.agent, name="deleting", checkpoint_storage=storage)
     with pytest.raises(Undecided):
-        await resume(first, await first.run("Delete 1."), gate, wait_s=0)
+        await resume(first, await first.run("Delete 1."), gate, max_wait_s=0)
     gate.approve_next()
     other = Accounts(model=accounts.model)
     flow = workflow(other.agent, name="deleting", checkpoint_storage=storage)

@@ -263,7 +263,7 @@ def test_no_edit_is_offered_where_langchain_would_apply_it_to_another_call_too(g
 def test_a_call_that_was_made_is_not_reported_as_failed_when_another_was(gate, mode):
     agent = mailer("alice", "bob", **mode)
     with pytest.raises(Undecided):
-        resume(agent, gate, wait_s=0)
+        resume(agent, gate, max_wait_s=0)
     gate.decide_about({"tool": "send_mail", "arguments": {"to": "alice"}})
     gate.edit_next({"tool": "send_mail", "arguments": {"to": "nobody"}})
 
@@ -299,7 +299,7 @@ def test_an_edit_cannot_change_which_langchain_tool_runs(gate):
 def test_a_batch_is_asked_one_by_one_and_answered_in_its_order(gate):
     graph = mailer("alice", "bob")
     with pytest.raises(Undecided):
-        resume(graph, gate, wait_s=0)
+        resume(graph, gate, max_wait_s=0)
     first = gate.asked()[0]["arguments"]["to"]
     gate.reject_next("Not this one.")
     gate.approve_next()
@@ -313,7 +313,7 @@ def test_a_batch_with_an_open_question_runs_nothing(gate):
     gate.approve_next()
 
     with pytest.raises(Undecided):
-        resume(mailer("alice", "bob"), gate, wait_s=0.2)
+        resume(mailer("alice", "bob"), gate, max_wait_s=0.2)
 
     assert (CALLED, gate.started()) == ([], 0)
 
@@ -370,7 +370,7 @@ async def test_nobody_answering_runs_nothing_and_a_late_answer_neither(gate):
 
     gate.decide(0, "approve")
     with pytest.raises(Undecided):
-        await aresume_pending(agent, THREAD, client=gate.client, wait_s=0)
+        await aresume_pending(agent, THREAD, client=gate.client, max_wait_s=0)
 
     assert (CALLED, gate.statuses(), gate.started()) == ([], ["expired", "pending"], 0)
 

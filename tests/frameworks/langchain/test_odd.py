@@ -312,7 +312,7 @@ def test_a_call_that_would_end_the_run_after_the_approval_is_not_asked(
 @pytest.mark.parametrize(
     ("args", "asked"),
     [
-        ({"__arg1": "ls"}, {"wait_s": 5, "__arg1": "ls"}),
+        ({"__arg1": "ls"}, {"max_wait_s": 5, "__arg1": "ls"}),
         ({"a": "ls", "b": "-l"}, None),
         ({}, None),
     ],
@@ -322,8 +322,8 @@ def test_a_tool_that_takes_one_text_is_asked_with_one(gate, args, asked):
     gate.approve_next()
     called = []
 
-    def run(command, wait_s=5):
-        called.append((command, wait_s))
+    def run(command, max_wait_s=5):
+        called.append((command, max_wait_s))
         return "done"
 
     made = Tool("act", run, "Run a command.")

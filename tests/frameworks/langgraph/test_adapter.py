@@ -115,7 +115,7 @@ async def asked(gate, times=1):
 def test_a_look_leaves_the_question_on_the_desk_for_whoever_comes_next(gate):
     graph = paused(gated())
     with pytest.raises(Undecided):
-        resume(graph, gate, wait_s=0)
+        resume(graph, gate, max_wait_s=0)
 
     gate.approve_next()
     state = resume(graph, gate)
@@ -189,7 +189,7 @@ def test_a_rejection_found_after_a_crash_is_not_asked_again(gate):
 def test_parallel_interrupts_get_their_own_answers_in_any_order(gate):
     graph = paused(pausing("a", "b"))
     with pytest.raises(Undecided):
-        resume(graph, gate, wait_s=0)
+        resume(graph, gate, max_wait_s=0)
     first = gate.asked()[0]["arguments"]["value"]
     gate.approve_next()
     gate.reject_next("No.")
@@ -204,7 +204,7 @@ def test_one_of_two_can_go_on_while_the_other_waits(gate):
     gate.approve_next()
 
     with pytest.raises(Undecided):
-        resume(graph, gate, wait_s=0.2)
+        resume(graph, gate, max_wait_s=0.2)
     gate.approve_next()
     state = resume(graph, gate)
 

@@ -280,7 +280,7 @@ def test_a_node_whose_process_was_killed_is_not_run_again_with_the_same_approval
     with suppress(AlreadyUsed):  # LangGraph loses the answer, or gives it to the node again
         graph.invoke(None, THREAD)
     with pytest.raises(Undecided):
-        resume_pending(graph, THREAD, client=AsyncClient(house.url, house.tokens[0]), wait_s=0)
+        resume_pending(graph, THREAD, client=AsyncClient(house.url, house.tokens[0]), max_wait_s=0)
 
     saver.conn.close()
     assert begun == []

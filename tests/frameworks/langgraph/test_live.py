@@ -34,7 +34,7 @@ def test_a_wait_survives_a_server_that_is_killed(house, client, person):
 def test_what_was_only_looked_at_is_decided_and_taken_up_later(client, person):
     graph = paused(gated())
     with pytest.raises(Undecided):
-        resume_pending(graph, THREAD, client=client, wait_s=0)
+        resume_pending(graph, THREAD, client=client, max_wait_s=0)
 
     person.approves()
 

@@ -82,7 +82,7 @@ async def test_how_it_failed_is_told_and_raised(gate):
 async def test_nobody_having_decided_leaves_the_question_for_the_next_time(gate):
     graph = asking()
     with pytest.raises(Undecided):
-        await streamed(graph, gate, wait_s=0)
+        await streamed(graph, gate, max_wait_s=0)
 
     gate.approve_next()
     async with approvals(graph, THREAD, client=gate.client) as pending:

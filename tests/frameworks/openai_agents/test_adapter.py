@@ -119,7 +119,7 @@ class Magnet:
 
     async def paused(self, gate, **options):
         states = []
-        options = {"run_id": "job-17", "wait_s": 0, **options}
+        options = {"run_id": "job-17", "max_wait_s": 0, **options}
         with pytest.raises(Undecided):
             await self.run(gate, save=lambda state: states.append(state.to_string()), **options)
         return states[-1]

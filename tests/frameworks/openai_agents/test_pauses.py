@@ -100,7 +100,7 @@ async def test_a_question_of_a_named_run_stays_when_the_host_cancels(gate):
     assert gate.statuses() == ["pending"]
 
 
-@pytest.mark.parametrize("option", [{"wait_s": 0}, {"save": print}])
+@pytest.mark.parametrize("option", [{"max_wait_s": 0}, {"save": print}])
 async def test_what_leaves_questions_needs_a_name_for_the_run(gate, option):
     magnet = Magnet()
 

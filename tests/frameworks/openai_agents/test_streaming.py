@@ -86,7 +86,7 @@ async def test_without_its_hooks_nobody_is_asked(gate):
 async def test_a_streamed_run_that_was_saved_is_taken_up(gate):
     states = []
     with pytest.raises(Undecided):
-        await streamed(Magnet(), gate, run_id="job", save=states.append, wait_s=0)
+        await streamed(Magnet(), gate, run_id="job", save=states.append, max_wait_s=0)
     gate.approve_next()
     later = Magnet.later()
     state = await type(states[0]).from_string(later.agent, states[0].to_string())

@@ -243,7 +243,7 @@ def test_a_dashboard_that_is_down_leaves_the_graph_interrupted(gate):
 def test_nobody_answering_is_no_rejection(gate):
     found = paused(code())
     with pytest.raises(Undecided):
-        resume(found, gate, wait_s=0)
+        resume(found, gate, max_wait_s=0)
 
     assert len(found.get_state(THREAD).interrupts) == 1
 
@@ -258,7 +258,7 @@ async def test_a_question_that_ran_out_runs_nothing_and_a_late_answer_neither(ga
 
     gate.decide(0, "approve")
     with pytest.raises(Undecided):
-        await aresume_pending(found, THREAD, client=gate.client, wait_s=0)
+        await aresume_pending(found, THREAD, client=gate.client, max_wait_s=0)
 
     assert (gate.statuses(), gate.started()) == (["expired", "pending"], 0)
     assert len(found.get_state(THREAD).interrupts) == 1
@@ -291,7 +291,7 @@ async def test_two_threads_are_answered_in_the_other_order(gate):
     found.invoke({"messages": []}, other)
     for thread in (THREAD, other):
         with pytest.raises(Undecided):
-            await aresume_pending(found, thread, client=gate.client, wait_s=0)
+            await aresume_pending(found, thread, client=gate.client, max_wait_s=0)
     gate.reject_next("Not the first.")
     gate.approve_next()
 

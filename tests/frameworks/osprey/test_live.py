@@ -40,7 +40,7 @@ def test_the_notebook_is_in_the_dashboard_before_anybody_decides(house, client, 
     made = notebook(tmp_path, execution_folder_path=tmp_path)
     found = paused(made)
     with pytest.raises(Undecided):
-        resume_pending(found, THREAD, client=client, wait_s=0)
+        resume_pending(found, THREAD, client=client, max_wait_s=0)
 
     assert house.rows("SELECT COUNT(*) FROM dashboard_notebookpin") == [(1,)]
     person.approves()

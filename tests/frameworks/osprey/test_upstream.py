@@ -103,7 +103,7 @@ def test_the_first_of_a_chain_runs_while_the_second_waits(gate):
     found = paused(proposing(FIND, SET))
 
     with pytest.raises(Undecided):
-        resume(found, gate, wait_s=0.2)
+        resume(found, gate, max_wait_s=0.2)
 
     assert found.get_state(THREAD).values["ran"] == ["find"]
 

@@ -68,7 +68,7 @@ class Magnet:
     async def paused(self, gate):
         states = []
         with pytest.raises(Undecided):
-            await self.run(gate, save=states.append, wait_s=0)
+            await self.run(gate, save=states.append, max_wait_s=0)
         return states[-1]
 
     async def resumed(self, gate, saved):

@@ -64,7 +64,7 @@ async def test_what_leaves_questions_needs_a_place_to_save_the_pause(gate):
     magnet = Magnet()
 
     with pytest.raises(ValueError, match="Pass save"):
-        await magnet.told(gate, wait_s=0)
+        await magnet.told(gate, max_wait_s=0)
 
     assert (len(magnet.turns), gate.asked()) == (1, [])
 

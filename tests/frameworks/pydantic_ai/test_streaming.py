@@ -89,7 +89,7 @@ async def test_without_its_options_nobody_is_asked(gate):
 async def test_a_streamed_run_that_was_saved_is_taken_up(gate):
     kept = []
     with pytest.raises(Undecided):
-        await streamed(Magnet(), gate, save=kept.append, wait_s=0)
+        await streamed(Magnet(), gate, save=kept.append, max_wait_s=0)
     gate.approve_next()
     later = Magnet.later()
 

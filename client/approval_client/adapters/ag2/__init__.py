@@ -30,6 +30,7 @@ from approval_client._refusals import (
 from approval_client._telling import Listener
 from approval_client.adapters import _binding, _core
 from approval_client.adapters._pauses import not_run
+from approval_client.adapters._words import also
 from approval_client.adapters.ag2 import _tools as tools
 from approval_client.wire import Kind, canonical_json, digest
 
@@ -40,33 +41,35 @@ logger = logging.getLogger("approval_client")
 DENIED = "User denied the tool call request"
 SHORTEST_S = 5  # the dashboard gives people no less
 Call = Callable[[Any, Any], Awaitable[Any]]
+_AG2S = {"timeout": "time_limit_s", "allow_always": "accepts_grants"}  # so does AG2 call them
 
 
 class ApprovalRequired:
     """Asks before a tool is called. AG2 passes it the call, and a function that makes the call."""
 
+    @also(**_AG2S)
     def __init__(
         self,
         message: str | None = None,
         denied_message: str = DENIED,
         *,
-        timeout: float | None = None,
-        allow_always: bool = True,
+        time_limit_s: float | None = None,
+        accepts_grants: bool = True,
         client: AsyncClient | None = None,
         on_pending: Listener | None = None,
         on_decided: Listener | None = None,
     ) -> None:
-        if timeout is not None and not SHORTEST_S <= timeout < math.inf:
+        if time_limit_s is not None and not SHORTEST_S <= time_limit_s < math.inf:
             raise ValueError(
-                f"timeout is {timeout!r}, and people get {SHORTEST_S} seconds at least. Pass "
-                "more, or None for the dashboard's own time limit."
+                f"time_limit_s is {time_limit_s!r}, and people get {SHORTEST_S} seconds at least. "
+                "Pass more, or None for the dashboard's own time limit."
             )
         if message is not None:
             _worded(message, "", "")
         self._message = message
         self._denied = denied_message
-        self._timeout = timeout
-        self._allow_always = allow_always
+        self._time_limit_s = time_limit_s
+        self._accepts_grants = accepts_grants
         self._client = _core.awaited(client, "AG2")
         self._listeners = (on_pending, on_decided)
 
@@ -112,7 +115,7 @@ class ApprovalRequired:
             client = _core.asking(self._client, "AG2", *self._listeners)
             return client, await _core.decided(client.request_approval(request))
         except Expired as error:
-            waited_s = self._timeout or round(time.monotonic() - began_at, 1)
+            waited_s = self._time_limit_s or round(time.monotonic() - began_at, 1)
             raise import_module("ag2.exceptions").HumanInputTimeoutError(waited_s) from error
         except Exception as error:
             if is_of_the_request(error):
@@ -132,7 +135,7 @@ class ApprovalRequired:
             "tool_source": getattr(event, "source", None),
             "written_by_the_model": _core.differing(written, arguments),
         }
-        limit_s = None if self._timeout is None else math.ceil(self._timeout)
+        limit_s = None if self._time_limit_s is None else math.ceil(self._time_limit_s)
         said = _worded(self._message or "", event.name, event.arguments)
         return _core.fitting(
             ApprovalRequest.tool_call(
@@ -144,17 +147,18 @@ class ApprovalRequired:
                 time_limit_s=limit_s,
                 max_wait_s=limit_s,
                 accepts_edits=accepts_edits,
-                accepts_grants=self._allow_always,
+                accepts_grants=self._accepts_grants,
             )
         )
 
 
+@also(**_AG2S)
 def approval_required(
     message: str | None = None,
     denied_message: str = DENIED,
     *,
-    timeout: float | None = None,
-    allow_always: bool = True,
+    time_limit_s: float | None = None,
+    accepts_grants: bool = True,
     client: AsyncClient | None = None,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
@@ -164,12 +168,15 @@ def approval_required(
     Args:
         message: What the agent says about it, with ``{tool_name}`` and ``{tool_arguments}``.
         denied_message: What the model reads before the reviewer's reason.
-        timeout: How long reviewers have, in seconds; as long as the dashboard gives if None.
-        allow_always: A remembered approval may answer. It is kept in the dashboard, so it ends
+        time_limit_s: How long reviewers have, in seconds; as long as the dashboard gives if None.
+        accepts_grants: A remembered approval may answer. It is kept in the dashboard, so it ends
             when a reviewer ends it.
         client: Who asks; configured by the environment if None.
         on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
         on_decided: Called with the answer when it was decided, with who did and when.
+
+    AG2's own ``timeout`` and ``allow_always`` are taken for ``time_limit_s`` and
+    ``accepts_grants``.
 
     Raises:
         ValueError: The time is too short for a person, or the message has other placeholders.
@@ -177,8 +184,8 @@ def approval_required(
     return ApprovalRequired(
         message,
         denied_message,
-        timeout=timeout,
-        allow_always=allow_always,
+        time_limit_s=time_limit_s,
+        accepts_grants=accepts_grants,
         client=client,
         on_pending=on_pending,
         on_decided=on_decided,
@@ -202,10 +209,11 @@ def gate(**options: Any) -> MiddlewareFactory:
     return middleware.Middleware(DashboardGate)
 
 
+@also(**_AG2S)
 def hitl_hook(
     *,
-    timeout: float | None = None,
-    allow_always: bool = True,
+    time_limit_s: float | None = None,
+    accepts_grants: bool = True,
     client: AsyncClient | None = None,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
@@ -217,8 +225,8 @@ def hitl_hook(
     no approval has no answer here, so it ends the turn.
     """
     asking = ApprovalRequired(
-        timeout=timeout,
-        allow_always=allow_always,
+        time_limit_s=time_limit_s,
+        accepts_grants=accepts_grants,
         client=client,
         on_pending=on_pending,
         on_decided=on_decided,

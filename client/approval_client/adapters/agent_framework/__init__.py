@@ -19,6 +19,7 @@ from approval_client._async_client import AsyncClient
 from approval_client._telling import Listener
 from approval_client.adapters import _core
 from approval_client.adapters._pauses import Undecided, is_approval, started
+from approval_client.adapters._words import formerly
 from approval_client.adapters.agent_framework import _workflows as workflows
 from approval_client.adapters.agent_framework._approvals import Approvals, Save, turn_of
 from approval_client.adapters.agent_framework._gate import Gate
@@ -56,7 +57,7 @@ async def run_with_approvals(
     session: AgentSession,
     save: Save | None = None,
     client: AsyncClient | None = None,
-    wait_s: float | None = None,
+    max_wait_s: float | None = None,
     time_limit_s: int | None = None,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
@@ -72,7 +73,7 @@ async def run_with_approvals(
     session: AgentSession,
     save: Save | None = None,
     client: AsyncClient | None = None,
-    wait_s: float | None = None,
+    max_wait_s: float | None = None,
     time_limit_s: int | None = None,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
@@ -80,6 +81,7 @@ async def run_with_approvals(
 ) -> AgentResponse[Any] | None: ...
 
 
+@formerly(wait_s="max_wait_s")
 async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     agent: SupportsAgentRun,
     message: AgentRunInputs | None = None,
@@ -87,7 +89,7 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     session: AgentSession,
     save: Save | None = None,
     client: AsyncClient | None = None,
-    wait_s: float | None = None,
+    max_wait_s: float | None = None,
     time_limit_s: int | None = None,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
@@ -103,7 +105,7 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
         session: Where the framework records what it asked. Its id groups the questions.
         save: Called with the session, and awaited, before people are asked.
         client: Who asks; configured by the environment if None.
-        wait_s: How long to wait for people, in seconds; as long as they have if None.
+        max_wait_s: How long to wait for people, in seconds; as long as they have if None.
         time_limit_s: How long they have, in seconds; what the dashboard gives if None.
         on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
         on_decided: Called with the answer when it was decided, with who did and when.
@@ -114,7 +116,7 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
         user too is returned as it is, and nobody is asked.
 
     Raises:
-        Undecided: Nobody decided within ``wait_s``. The question stays on the desk.
+        Undecided: Nobody decided within ``max_wait_s``. The question stays on the desk.
         DashboardError: It was neither approved nor rejected. It stays pending in the session.
         ValueError: A message, and something is pending. Nothing was sent.
     """
@@ -125,7 +127,7 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
         session,
         client=client,
         save=save,
-        wait_s=wait_s,
+        max_wait_s=max_wait_s,
         time_limit_s=time_limit_s,
         on_pending=on_pending,
         on_decided=on_decided,
@@ -146,6 +148,7 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     return response
 
 
+@formerly(wait_s="max_wait_s")
 async def resume_workflow(  # noqa: PLR0913 - its options are its parameters
     workflow: Workflow,
     result: WorkflowRunResult,
@@ -153,7 +156,7 @@ async def resume_workflow(  # noqa: PLR0913 - its options are its parameters
     run_id: str = "",
     read: workflows.Read | None = None,
     client: AsyncClient | None = None,
-    wait_s: float | None = None,
+    max_wait_s: float | None = None,
     time_limit_s: int | None = None,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
@@ -172,7 +175,7 @@ async def resume_workflow(  # noqa: PLR0913 - its options are its parameters
         read: Makes a question of a ``request_info`` event that is not an approval request of an
             agent, or returns None to have the event's data shown as it is.
         client: Who asks; configured by the environment if None.
-        wait_s: How long to wait for people, in seconds; as long as they have if None.
+        max_wait_s: How long to wait for people, in seconds; as long as they have if None.
         time_limit_s: How long people have, in seconds.
         on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
         on_decided: Called with the answer when it was decided, with who did and when.
@@ -186,7 +189,7 @@ async def resume_workflow(  # noqa: PLR0913 - its options are its parameters
         ValueError: A request wants something else than a bool. Nobody was asked.
     """
     asking = _core.asking(client, "Agent Framework", on_pending, on_decided)
-    turn = turn_of(["workflow", run_id], run_id, asking, wait_s, time_limit_s)
+    turn = turn_of(["workflow", run_id], run_id, asking, max_wait_s, time_limit_s)
     turn = replace(turn, holders=(workflow,))
     with turn.around():
         while events := list(result.get_request_info_events()):
@@ -194,11 +197,12 @@ async def resume_workflow(  # noqa: PLR0913 - its options are its parameters
     return result
 
 
+@formerly(allow_always="accepts_grants")
 def gate(
     *,
     client: AsyncClient | None = None,
     time_limit_s: int | None = None,
-    allow_always: bool = True,
+    accepts_grants: bool = True,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
 ) -> FunctionMiddleware:
@@ -212,7 +216,7 @@ def gate(
     Args:
         client: Who asks; configured by the environment if None.
         time_limit_s: How long people have, in seconds; what the dashboard gives if None.
-        allow_always: A remembered approval may answer.
+        accepts_grants: A remembered approval may answer.
         on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
         on_decided: Called with the answer when it was decided, with who did and when.
 
@@ -224,7 +228,7 @@ def gate(
         client,
         framework.MiddlewareFailure,
         time_limit_s=time_limit_s,
-        allow_always=allow_always,
+        accepts_grants=accepts_grants,
         listeners=(on_pending, on_decided),
     )
 

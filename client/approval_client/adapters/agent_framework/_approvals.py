@@ -15,6 +15,7 @@ from approval_client._outcomes import Run
 from approval_client._telling import Listener
 from approval_client.adapters import _core
 from approval_client.adapters._pauses import Asker, check_watched, give_up, saved
+from approval_client.adapters._words import formerly
 from approval_client.adapters.agent_framework import _sessions as sessions
 from approval_client.adapters.agent_framework._reasons import reasons
 from approval_client.adapters.agent_framework._starts import starts
@@ -39,12 +40,13 @@ class Approvals:
         session: Where the framework records what it asked. Its id groups the questions.
         client: Who asks; configured by the environment if None.
         save: Called with the session, and awaited, before people are asked.
-        wait_s: How long to wait for people, in seconds; as long as they have if None.
+        max_wait_s: How long to wait for people, in seconds; as long as they have if None.
         time_limit_s: How long they have, in seconds; what the dashboard gives if None.
         on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
         on_decided: Called with the answer when it was decided, with who did and when.
     """
 
+    @formerly(wait_s="max_wait_s")
     def __init__(
         self,
         agent: SupportsAgentRun,
@@ -52,14 +54,14 @@ class Approvals:
         *,
         client: AsyncClient | None = None,
         save: Save | None = None,
-        wait_s: float | None = None,
+        max_wait_s: float | None = None,
         time_limit_s: int | None = None,
         on_pending: Listener | None = None,
         on_decided: Listener | None = None,
     ) -> None:
         asking = _core.asking(client, "Agent Framework", on_pending, on_decided)
         name = session.session_id
-        turn = turn_of(["session", name], name, asking, wait_s, time_limit_s)
+        turn = turn_of(["session", name], name, asking, max_wait_s, time_limit_s)
         self._options: dict[str, Any] = {}
         self._watches = "middleware" in inspect.signature(agent.run).parameters
         self._turn = replace(turn, holders=(agent, self._options), starts_late=self._watches)
@@ -119,7 +121,7 @@ class Approvals:
             user is wanted too.
 
         Raises:
-            Undecided: Nobody decided within ``wait_s``. The question stays on the desk.
+            Undecided: Nobody decided within ``max_wait_s``. The question stays on the desk.
             DashboardError: It was neither approved nor rejected. It stays pending in the session.
             ValueError: ``options`` was not called.
         """
@@ -158,11 +160,11 @@ def turn_of(
     names: list[str],
     run_id: str,
     asking: AsyncClient,
-    wait_s: float | None,
+    max_wait_s: float | None,
     time_limit_s: int | None,
 ) -> Turn:
     """Return the turn in which an agent or a workflow asks."""
-    asker = Asker(client=asking, names=names, wait_s=wait_s)
+    asker = Asker(client=asking, names=names, max_wait_s=max_wait_s)
     return Turn(asker=asker, run_id=run_id, time_limit_s=time_limit_s)
 
 

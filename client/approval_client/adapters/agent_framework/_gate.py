@@ -34,14 +34,14 @@ class Gate:
         failure: type[Exception],
         *,
         time_limit_s: int | None,
-        allow_always: bool,
+        accepts_grants: bool,
         listeners: tuple[Listener | None, Listener | None],
     ) -> None:
         self._client = _core.awaited(client, "Agent Framework")
         self._listeners = listeners
         self._failure = failure
         self._time_limit_s = time_limit_s
-        self._allow_always = allow_always
+        self._accepts_grants = accepts_grants
 
     async def __call__(self, context: Any, call_next: Callable[[], Awaitable[None]]) -> None:
         """Have the tool called, with the arguments that were approved, or say why not."""
@@ -109,7 +109,7 @@ class Gate:
                 time_limit_s=self._time_limit_s,
                 # What somebody approved elsewhere the framework does not run otherwise.
                 accepts_edits=editable and "approval_response" not in context.metadata,
-                accepts_grants=self._allow_always,
+                accepts_grants=self._accepts_grants,
             )
         )
 

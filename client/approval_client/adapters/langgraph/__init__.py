@@ -22,6 +22,7 @@ from approval_client.adapters._content import whole
 from approval_client.adapters._graphs import Desk, Question, checked, resuming
 from approval_client.adapters._pauses import Undecided, Unfinished
 from approval_client.adapters._steps import Approvals, drive, drive_async
+from approval_client.adapters._words import formerly
 from approval_client.adapters.langgraph import _hitl, _inbox, _kept
 from approval_client.adapters.langgraph._gated import Gated, gated
 from approval_client.adapters.langgraph._once import each_once
@@ -41,6 +42,7 @@ __all__ = [
 Read = Callable[[Any, str], Question | ApprovalRequest | None]
 
 
+@formerly(wait_s="max_wait_s")
 def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any:
     """Put all that is pending on the desk, wait, and have the graph go on, until nothing is.
 
@@ -50,7 +52,7 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
     Args:
         graph: A compiled graph with a checkpointer.
         config: Names the thread, as LangGraph takes it.
-        options: ``client`` (an ``AsyncClient``), ``wait_s`` (how long to wait for people, in
+        options: ``client`` (an ``AsyncClient``), ``max_wait_s`` (how long to wait for people, in
             seconds; 0 to look only), ``time_limit_s`` (how long they have), and ``read``, which
             makes a ``Question`` or an ``ApprovalRequest`` of an interrupt's value and its node's
             name, or None to leave it to this module. ``on_pending`` and ``on_decided`` are called
@@ -61,7 +63,7 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
         What the graph returned last, or its values if nothing was pending.
 
     Raises:
-        Undecided: Nobody decided within ``wait_s``. The question stays on the desk.
+        Undecided: Nobody decided within ``max_wait_s``. The question stays on the desk.
         Unfinished: A node failed or was killed, or the graph has a breakpoint: nothing is pending,
             and the graph has not ended.
         DashboardError: It was neither approved nor rejected. The graph stays interrupted.
@@ -71,6 +73,7 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
         return drive(graph, config, resuming(_desk(graph, checked(config), **options)))
 
 
+@formerly(wait_s="max_wait_s")
 async def aresume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any:
     """Do what ``resume_pending`` does, with a graph that is awaited."""
     flow = resuming(_desk(graph, checked(config), **options))
@@ -78,6 +81,7 @@ async def aresume_pending(graph: Any, config: Mapping[str, Any], **options: Any)
         return await drive_async(graph, config, flow)
 
 
+@formerly(wait_s="max_wait_s")
 def approvals(graph: Any, config: Mapping[str, Any], **options: Any) -> Approvals:
     """Return the approvals of a graph that you run yourself: streamed, for example.
 
@@ -146,7 +150,7 @@ def _desk(
     *,
     client: AsyncClient | None = None,
     read: Read | None = None,
-    wait_s: float | None = None,
+    max_wait_s: float | None = None,
     time_limit_s: int | None = None,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
@@ -164,7 +168,7 @@ def _desk(
         config=config,
         read=question,
         command=_by_id,
-        wait_s=wait_s,
+        max_wait_s=max_wait_s,
         time_limit_s=time_limit_s,
         check=_no_earlier_answer,
     )

@@ -16,6 +16,7 @@ from approval_client._async_client import AsyncClient
 from approval_client._telling import Listener
 from approval_client.adapters._pauses import Undecided
 from approval_client.adapters._steps import no_loop
+from approval_client.adapters._words import formerly
 from approval_client.adapters.openai_agents._approvals import Approvals
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Approvals", "Undecided", "run_with_approvals", "run_with_approvals_sync"]
 
 
+@formerly(wait_s="max_wait_s")
 async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     agent: Agent[Any],
     message: str | list[TResponseInputItem] | RunState[Any],
@@ -31,7 +33,7 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     client: AsyncClient | None = None,
     run_id: str = "",
     save: Callable[[RunState[Any]], Any] | None = None,
-    wait_s: float | None = None,
+    max_wait_s: float | None = None,
     time_limit_s: int | None = None,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
@@ -48,23 +50,23 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
         client: Who asks; configured by the environment if None.
         run_id: Names this run and no other.
         save: Called, and awaited, with the ``RunState`` of each pause before anybody is asked.
-        wait_s: How long to wait for people, in seconds; 0 looks only, None as long as they have.
+        max_wait_s: How long to wait for people, in seconds; 0 looks only, None is all of theirs.
         time_limit_s: How long people have, in seconds; the dashboard's own limit if None.
         on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
         on_decided: Called with the answer when it was decided, with who did and when.
         options: ``hooks`` and whatever else ``Runner.run`` takes.
 
     Raises:
-        Undecided: Nobody decided within ``wait_s``. The questions stay on the desk.
+        Undecided: Nobody decided within ``max_wait_s``. The questions stay on the desk.
         DashboardError: One call was neither approved nor rejected, so no call of this pause was
             made.
-        ValueError: ``save`` or ``wait_s`` without ``run_id``, or two calls with one name.
+        ValueError: ``save`` or ``max_wait_s`` without ``run_id``, or two calls with one name.
     """
     approvals = Approvals(
         client=client,
         run_id=run_id,
         save=save,
-        wait_s=wait_s,
+        max_wait_s=max_wait_s,
         time_limit_s=time_limit_s,
         on_pending=on_pending,
         on_decided=on_decided,
@@ -77,6 +79,7 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     return result
 
 
+@formerly(wait_s="max_wait_s")
 def run_with_approvals_sync(
     agent: Agent[Any], message: str | list[TResponseInputItem] | RunState[Any], **options: Any
 ) -> RunResult:

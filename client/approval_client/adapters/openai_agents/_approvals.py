@@ -28,6 +28,7 @@ from approval_client.adapters._pauses import (
     saved,
     start,
 )
+from approval_client.adapters._words import formerly
 from approval_client.adapters.openai_agents import _tools as tools
 from approval_client.wire import Kind, digest
 
@@ -51,29 +52,30 @@ class Approvals:
         run_id: Names this run and no other. Without it a question is withdrawn when nobody waits
             for it any more. With one it stays for another process.
         save: Called, and awaited, with the ``RunState`` of each pause before anybody is asked.
-        wait_s: How long to wait for people, in seconds; 0 looks only, None as long as they have.
+        max_wait_s: How long to wait for people, in seconds; 0 looks only, None is all of theirs.
         time_limit_s: How long people have, in seconds; the dashboard's own limit if None.
         on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
         on_decided: Called with the answer when it was decided, with who did and when.
 
     Raises:
-        ValueError: ``save`` or ``wait_s`` without ``run_id``.
+        ValueError: ``save`` or ``max_wait_s`` without ``run_id``.
     """
 
+    @formerly(wait_s="max_wait_s")
     def __init__(
         self,
         *,
         client: AsyncClient | None = None,
         run_id: str = "",
         save: Callable[[RunState[Any]], Any] | None = None,
-        wait_s: float | None = None,
+        max_wait_s: float | None = None,
         time_limit_s: int | None = None,
         on_pending: Listener | None = None,
         on_decided: Listener | None = None,
     ) -> None:
         asking = _core.asking(client, "OpenAI Agents", on_pending, on_decided)
-        names = kept(run_id, save=save, wait_s=wait_s)
-        self._asker = Asker(client=asking, names=names, wait_s=wait_s)
+        names = kept(run_id, save=save, max_wait_s=max_wait_s)
+        self._asker = Asker(client=asking, names=names, max_wait_s=max_wait_s)
         self._ends = Ends(asking)
         self._save = save
         self._time_limit_s = time_limit_s
@@ -114,7 +116,7 @@ class Approvals:
             The ``RunState`` to run on with; None if nothing is pending.
 
         Raises:
-            Undecided: Nobody decided within ``wait_s``. The questions stay on the desk.
+            Undecided: Nobody decided within ``max_wait_s``. The questions stay on the desk.
             DashboardError: One call was neither approved nor rejected. Nothing may go on.
             ValueError: Two calls have one name, or ``hooks`` was not called.
         """

@@ -19,6 +19,7 @@ from approval_client.adapters import _core
 from approval_client.adapters._graphs import Desk, Question, Responses, checked, resuming
 from approval_client.adapters._pauses import Undecided, Unfinished, is_approval
 from approval_client.adapters._steps import drive, drive_async
+from approval_client.adapters._words import formerly
 from approval_client.adapters.osprey import _plan_files
 from approval_client.adapters.osprey._interrupts import (
     PLAN,
@@ -41,6 +42,7 @@ __all__ = [
 Tell = Callable[[ApprovalResponse], Mapping[str, Any]]
 
 
+@formerly(wait_s="max_wait_s")
 def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any:
     """Put what is pending on the desk, wait, and have the graph go on, until nothing is.
 
@@ -49,7 +51,7 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
     Args:
         graph: A compiled graph with a checkpointer.
         config: Names the thread, as LangGraph takes it.
-        options: ``client`` (an ``AsyncClient``), ``wait_s`` (how long to wait for people, in
+        options: ``client`` (an ``AsyncClient``), ``max_wait_s`` (how long to wait for people, in
             seconds; 0 to look only), ``time_limit_s`` (how long they have), ``tell``, which makes
             of an answer what else goes into the state, such as a message with its reason,
             ``notebooks``, the folder from which notebooks may be sent (that of the execution if
@@ -62,7 +64,7 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
         What the graph returned last, or its values if nothing was pending.
 
     Raises:
-        Undecided: Nobody decided within ``wait_s``. The question stays on the desk.
+        Undecided: Nobody decided within ``max_wait_s``. The question stays on the desk.
         Unfinished: A node is left unfinished, and nothing is pending.
         DashboardError: It was neither approved nor rejected. The graph stays interrupted.
         ValueError: The interrupt is none of Osprey's, what would run cannot be shown, or several
@@ -71,6 +73,7 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
     return drive(graph, config, resuming(_desk(checked(config), **options)))
 
 
+@formerly(wait_s="max_wait_s")
 async def aresume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any:
     """Do what ``resume_pending`` does, with a graph that is awaited."""
     return await drive_async(graph, config, resuming(_desk(checked(config), **options)))
@@ -92,7 +95,7 @@ def _desk(
     config: Mapping[str, Any],
     *,
     client: AsyncClient | None = None,
-    wait_s: float | None = None,
+    max_wait_s: float | None = None,
     time_limit_s: int | None = None,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
@@ -103,7 +106,7 @@ def _desk(
         config=config,
         read=_Reader(**reading).question,
         command=_update,
-        wait_s=wait_s,
+        max_wait_s=max_wait_s,
         time_limit_s=time_limit_s,
         most=1,
         holds=lambda state: state.values.get("approval_approved") is not None,

@@ -15,6 +15,7 @@ from approval_client._async_client import AsyncClient
 from approval_client._telling import Listener
 from approval_client.adapters._pauses import Undecided
 from approval_client.adapters._steps import no_loop
+from approval_client.adapters._words import formerly
 from approval_client.adapters.pydantic_ai._approvals import Approvals, check_findable
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ Output = TypeVar("Output")
 _FIRST_ONLY = ("conversation", "conversation_id", "run_id")  # the messages hold them by then
 
 
+@formerly(wait_s="max_wait_s")
 async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     agent: AbstractAgent[Any, Output],
     prompt: str | Sequence[UserContent] | None = None,
@@ -34,7 +36,7 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     client: AsyncClient | None = None,
     paused: str | bytes | None = None,
     save: Callable[[str], Any] | None = None,
-    wait_s: float | None = None,
+    max_wait_s: float | None = None,
     time_limit_s: int | None = None,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
@@ -51,19 +53,19 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
         client: Who asks; configured by the environment if None.
         paused: What was saved, to go on with; the prompt is in it.
         save: Called, and awaited, with each pause as JSON before anybody is asked.
-        wait_s: How long to wait for people, in seconds; 0 looks only, None as long as they have.
+        max_wait_s: How long to wait for people, in seconds; 0 looks only, None is all of theirs.
         time_limit_s: How long people have, in seconds; the dashboard's own limit if None.
         on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
         on_decided: Called with the answer when it was decided, with who did and when.
         options: Whatever else ``Agent.run`` takes.
 
     Raises:
-        Undecided: Nobody decided within ``wait_s``. The questions stay on the desk.
+        Undecided: Nobody decided within ``max_wait_s``. The questions stay on the desk.
         DashboardError: One call was neither approved nor rejected, so no call of this pause was
             made.
-        ValueError: ``wait_s`` and nothing saved, two calls with one id, or calls for the host.
+        ValueError: ``max_wait_s`` and nothing saved, two calls with one id, or calls for the host.
     """
-    check_findable(wait_s, save or paused)
+    check_findable(max_wait_s, save or paused)
     if prompt is not None and paused is not None:
         raise ValueError(
             "What was saved already has its prompt. Nobody was asked. Pass either prompt or "
@@ -73,7 +75,7 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
         agent,
         client=client,
         save=save,
-        wait_s=wait_s,
+        max_wait_s=max_wait_s,
         time_limit_s=time_limit_s,
         on_pending=on_pending,
         on_decided=on_decided,
@@ -87,6 +89,7 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     return pause
 
 
+@formerly(wait_s="max_wait_s")
 def run_with_approvals_sync(
     agent: AbstractAgent[Any, Output],
     prompt: str | Sequence[UserContent] | None = None,

@@ -26,6 +26,7 @@ from approval_client.adapters._pauses import (
     is_approval,
     saved,
 )
+from approval_client.adapters._words import formerly
 from approval_client.adapters.pydantic_ai import _tools as tools
 from approval_client.wire import Kind, digest
 
@@ -47,19 +48,20 @@ class Approvals:
         client: Who asks; configured by the environment if None.
         save: Called, and awaited, with each pause as JSON before anybody is asked. Without it a
             question is withdrawn when nobody waits for it any more; with it the question stays.
-        wait_s: How long to wait for people, in seconds; 0 looks only, None as long as they have.
+        max_wait_s: How long to wait for people, in seconds; 0 looks only, None is all of theirs.
         time_limit_s: How long people have, in seconds; the dashboard's own limit if None.
         on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
         on_decided: Called with the answer when it was decided, with who did and when.
     """
 
+    @formerly(wait_s="max_wait_s")
     def __init__(
         self,
         agent: AbstractAgent[Any, Any],
         *,
         client: AsyncClient | None = None,
         save: Callable[[str], Any] | None = None,
-        wait_s: float | None = None,
+        max_wait_s: float | None = None,
         time_limit_s: int | None = None,
         on_pending: Listener | None = None,
         on_decided: Listener | None = None,
@@ -67,7 +69,7 @@ class Approvals:
         self._agent = agent
         self._ends = Ends(_core.asking(client, "Pydantic AI", on_pending, on_decided))
         self._save = save
-        self._wait_s = wait_s
+        self._max_wait_s = max_wait_s
         self._time_limit_s = time_limit_s
         self._is_watching = False
 
@@ -100,14 +102,14 @@ class Approvals:
             Options to run on with, in place of a prompt; None if nothing is pending.
 
         Raises:
-            Undecided: Nobody decided within ``wait_s``. The questions stay on the desk.
+            Undecided: Nobody decided within ``max_wait_s``. The questions stay on the desk.
             DashboardError: One call was neither approved nor rejected. Nothing may go on.
-            ValueError: Two calls have one id, or some are for the host, or ``wait_s`` leaves
+            ValueError: Two calls have one id, or some are for the host, or ``max_wait_s`` leaves
                 questions and nothing is saved, or ``options`` was not called.
         """
         check_watched("**approvals.options()", is_watched=self._is_watching)
         was_saved = isinstance(pause, str | bytes)
-        check_findable(self._wait_s, self._save or was_saved)
+        check_findable(self._max_wait_s, self._save or was_saved)
         for name in list(self._ends.open):  # a reviewer's arguments that the tool refuses, for one
             await self._ends.give_up(name, "Pydantic AI answered in its place")
         found = _Pause.load(pause) if was_saved else _stopped(pause)
@@ -115,22 +117,22 @@ class Approvals:
             return None
         await saved(self._save, found.dump())
         names = found.names if was_saved or self._save else []
-        asker = Asker(client=self._ends.client, names=names, wait_s=self._wait_s)
+        asker = Asker(client=self._ends.client, names=names, max_wait_s=self._max_wait_s)
         more = await _answered(self._agent, found, asker, self._ends, self._time_limit_s)
         # Limits are of the whole, however often it pauses.
         return more if isinstance(pause, str | bytes) else {**more, "usage": pause.usage}
 
 
-def check_findable(wait_s: float | None, is_saved: object) -> None:
+def check_findable(max_wait_s: float | None, is_saved: object) -> None:
     """Refuse to leave questions that nobody would find again.
 
     Raises:
         ValueError: Nothing is saved.
     """
-    if wait_s is not None and not is_saved:
+    if max_wait_s is not None and not is_saved:
         raise ValueError(
-            "wait_s leaves questions for a later call, which finds them by what was saved. Nobody "
-            "was asked and nothing was run. Pass save."
+            "max_wait_s leaves questions for a later call, which finds them by what was saved. "
+            "Nobody was asked and nothing was run. Pass save."
         )
 
 
