@@ -301,4 +301,4 @@ def test_every_adapter_takes_both():
 
 
 def test_ag2_waits_as_long_as_people_have():
-    assert approval_required()._timeout is None
+    assert approval_required()._time_limit_s is None
