@@ -772,6 +772,17 @@ def listing_of(request: PersonRequest, own: PersonalQueue | None = None) -> List
     return listed(filters_of(request.GET), request.user, own, _opened(request))
 
 
+def tab_of(request: PersonRequest) -> str:
+    """Return which tab the list shows: on this page, or on the page that asks for a part of it."""
+    address, said = request.headers.get("HX-Current-URL"), request.GET
+    if address is not None:
+        try:
+            said = QueryDict(urlsplit(address).query)
+        except ValueError:
+            return TABS[0]
+    return next((tab for tab in TABS if tab == said.get("show")), TABS[0])
+
+
 def _opened(request: PersonRequest) -> UUID | None:
     """Return which request is open: on this page, or on the page that fetches the list."""
     match = request.resolver_match

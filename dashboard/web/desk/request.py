@@ -63,7 +63,7 @@ from dashboard.web.desk.grant import GrantOffer, grant_offer, runnable_steps
 from dashboard.web.desk.judgement import JudgementView, judgement_view, last_judgement
 from dashboard.web.desk.likeness import earlier_request
 from dashboard.web.desk.notebook import pinned_notebook
-from dashboard.web.desk.queue import listing_of, queue_of
+from dashboard.web.desk.queue import listing_of, queue_of, tab_of
 from dashboard.web.desk.step import confirm_page
 from dashboard.web.desk.view import (
     Unread,
@@ -382,11 +382,13 @@ def state_of(
     sent: Mapping[str, Any] | None = None,
     *,
     own: PersonalQueue | None = None,
+    among_snoozed: bool = False,
 ) -> RequestState:
     """Say where ``approval``, read with ``queries.whole()``, stands for ``person``.
 
     ``sent`` is the form that they sent, if it was refused: what they chose stays. ``own`` is
-    their queue, where it was read before.
+    their queue, where it was read before. ``among_snoozed`` is set where they work through what
+    they snoozed.
     """
     held = vars(approval)["held"]
     judgement, is_open = last_judgement(approval), approval.status == Status.PENDING
@@ -423,7 +425,7 @@ def state_of(
         judgement_id=judgement.pk,
         result=ended,
         stamp=_stamp(*stamp, who and who.stamp, ended and _stamp_of(ended)),
-        next_id=_next(approval, person, now) if goes_on else None,
+        next_id=_next(approval, person, now, among_snoozed=among_snoozed) if goes_on else None,
     )
 
 
@@ -458,9 +460,12 @@ def _stamp(*shown: object) -> str:
     return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
 
 
-def _next(approval: ApprovalRequest, person: User, now: datetime) -> UUID | None:
+def _next(
+    approval: ApprovalRequest, person: User, now: datetime, *, among_snoozed: bool
+) -> UUID | None:
     """Return the most urgent request that this person can still answer and an agent waits for."""
-    left = queries.queue(now).exclude(pk=approval.pk).exclude(pk__in=snoozed_by(person, now))
+    left, snoozed = queries.queue(now).exclude(pk=approval.pk), snoozed_by(person, now)
+    left = left.filter(pk__in=snoozed) if among_snoozed else left.exclude(pk__in=snoozed)
     ahead = left.exclude(votes__person=person).select_related("agent__webhook")
     ahead = ahead.defer("content", "evidence", "objective")
     first = list(ahead[:_LOOKS_AHEAD])
@@ -533,10 +538,12 @@ def _context(
     own: PersonalQueue | None = None,
 ) -> dict[str, Any]:
     sent = request.POST if refusal else None
+    among_snoozed = tab_of(request) == "snoozed"
+    now = now_in(approval)
     return {
         "approval": approval,
         "hold": queries.active_hold() if vars(approval)["held"] else None,
-        "state": state_of(approval, request.user, now_in(approval), sent, own=own),
+        "state": state_of(approval, request.user, now, sent, own=own, among_snoozed=among_snoozed),
         "refusal": str(refusal or ""),
         "is_stale": isinstance(refusal, StaleBasis),
         "despite": refusal.name if isinstance(refusal, AssignedToAnother) else "",

@@ -6,6 +6,8 @@ import pytest
 from django.utils import timezone
 
 from approval_client.wire import Kind, Status
+from dashboard.approvals import services
+from dashboard.approvals.rules.snooze import SnoozeLength
 from dashboard.approvals.services import note_polls
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.web.desk import queue
@@ -307,6 +309,39 @@ def test_an_answer_leads_back_beside_the_narrowed_list_and_to_the_next_in_it(bro
     result = read(browser.get(there)).one(class_="result")
     assert links(result)[1:] == [("Next request", f"/approvals/{second.pk}?q=r1")]
     assert others[0].status == Status.PENDING
+
+
+def test_an_answer_on_a_tab_leads_to_the_next_of_that_tab(browser, ask, answer, alice):
+    urgent, first, second = ask(time_limit_s=60), ask(), ask()
+    for one in (first, second):
+        services.snooze(
+            approval_id=one.pk, person=alice, auth="session:password", length=SnoozeLength.QUARTER
+        )
+
+    there = answer(browser, first, query="?show=snoozed")["Location"]
+
+    result = read(browser.get(there)).one(class_="result")
+    assert links(result)[1:] == [("Next request", f"/approvals/{second.pk}?show=snoozed")]
+    assert urgent.status == Status.PENDING
+
+
+@pytest.mark.parametrize(
+    ("address", "is_next"), [("/", False), ("/?show=snoozed", True), ("http://[", False)]
+)
+def test_the_bar_leads_on_among_what_was_snoozed_from_its_tab_alone(
+    browser, ask, alice, address, is_next
+):
+    done, other = ask(), ask()
+    services.snooze(
+        approval_id=other.pk, person=alice, auth="session:password", length=SnoozeLength.QUARTER
+    )
+    make.decided(done, alice)
+
+    headers = {"HX-Request": "true", "HX-Current-URL": address}
+    state = read(browser.get(f"/approvals/{done.pk}/state", headers=headers))
+
+    leads_on = ("Next request", f"/approvals/{other.pk}") in links(state)
+    assert leads_on is is_next
 
 
 def test_after_the_last_of_a_narrowed_list_the_way_back_keeps_the_filter(browser, ask, answer):
