@@ -10,6 +10,7 @@ ADAPTERS = sorted(
     path.parent.name for path in (ROOT / "client/approval_client/adapters").glob("*/__init__.py")
 )
 FRAMEWORKS = sorted((ROOT / "docs/frameworks").glob("*.md"))
+PAGES_OF_FRAMEWORKS = [page for page in FRAMEWORKS if page.stem != "upstream"]
 TESTS = ROOT / "tests" / "frameworks"
 WITHOUT_A_FILE = {"claude_code"}  # its example is the settings on its page
 
@@ -47,3 +48,29 @@ def test_every_folder_of_tests_is_of_an_adapter_and_says_what_it_needs():
 
     assert folders == {*ADAPTERS}
     assert {name for name in folders if f'"{name}": ' not in needs} == set()
+
+
+BEGINNING = re.compile(
+    r"# With [^\n]+\n\n"
+    r"(?:(?!```)[^\n#|][^\n]*\n)+\n"  # what it does, in a few lines
+    r"```sh\npip install '?\./client[^\n]*\n(?:(?:pip|npm) install [^\n]+\n)?"
+    r"export DASHBOARD_URL=[^\n]+\nexport DASHBOARD_TOKEN=[^\n]+\n```\n\n"
+    r"(?:(?:<!-- needs: [^\n]+ -->|(?!```)[^\n#|][^\n]*)\n\n?)?"
+    r"```(?P<language>python|json)\n.*?^```\n\n"
+    r"(?P<sees>[^#|]+?\n\n)(?:```console\nWaiting for a person to decide, .*?^```\n\n)?"
+    r"Checked against ",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize("page", PAGES_OF_FRAMEWORKS, ids=lambda page: page.stem)
+def test_every_page_begins_alike(page):
+    """Installing, where and who, a few lines of code, and what one then sees."""
+    begins = BEGINNING.match(page.read_text())
+
+    assert begins, "see the docstring"
+    if begins["language"] == "python":
+        assert "standard error says" in begins["sees"]
+        assert "```console" in begins[0]
+    else:
+        assert "queue" in begins["sees"]

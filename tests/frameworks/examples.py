@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from tests.frameworks.live import Person, live_house
@@ -46,21 +47,49 @@ def check(name, *answers, noise=(), tells=True):
     assert ended.stdout == shown(name)
 
 
+def begins(name, folder, noise=()):
+    """Run what a page begins with, in a folder, approve it, and return what it printed.
+
+    Standard error is what the page says that one sees, with this question's own link.
+    """
+    blocks = re.findall(r"^```(python|console)\n(.*?)^```$", _page(name), re.MULTILINE | re.DOTALL)
+    (_, code), (_, seen) = blocks[:2]
+    with live_house() as house, Person(house) as person:
+        person.approves(after=lambda: time.sleep(2))  # so that it says that it waits
+        ended = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=folder,
+            env=_environment(house) | {"PYTHONPATH": f"{ROOT / 'client'}"},
+            capture_output=True,
+            text=True,
+            timeout=200,
+            check=False,
+        )
+    told = "\n".join(line for line in ended.stderr.splitlines() if not line.startswith(noise))
+    assert ended.returncode == 0, ended.stderr
+    link = re.escape("http://127.0.0.1:8000/approvals/…")
+    expected = re.escape(seen.strip()).replace(link, rf"{re.escape(house.url)}/approvals/\S+")
+    assert re.fullmatch(expected, told), told
+    return ended.stdout
+
+
 def shown(name):
     """Return what the page of that name says is printed."""
-    page = (ROOT / "docs" / "frameworks" / f"{name}.md").read_text()
-    (block,) = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (block,) = re.findall(r"^```text\n(.*?)^```$", _page(name), re.MULTILINE | re.DOTALL)
     return block
 
 
 def defined(name, function):
     """Return a function that a code block of the page of that name defines."""
-    page = (ROOT / "docs" / "frameworks" / f"{name}.md").read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```python\n(.*?)^```$", _page(name), re.MULTILINE | re.DOTALL)
     (block,) = (one for one in blocks if f"def {function}(" in one)
     found = {}
     exec(block, found)  # noqa: S102 - our own words
     return found[function]
+
+
+def _page(name):
+    return (ROOT / "docs" / "frameworks" / f"{name}.md").read_text()
 
 
 def _environment(house):
