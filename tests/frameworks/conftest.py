@@ -35,6 +35,7 @@ LANGGRAPH = ("langgraph", "langchain", "langgraph.checkpoint.sqlite")
 NEEDS = {  # the folders here, and what has to be installed for the tests in them
     "ag2": ("ag2",),
     "agent_framework": ("agent_framework",),
+    "any": ("smolagents", "strands", "haystack"),
     "autogen": ("autogen_agentchat", "autogen_ext"),
     "claude_code": ("mcp",),
     "langchain": LANGGRAPH,

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from tests.frameworks.live import Person, live_house
@@ -81,11 +82,25 @@ def shown(name):
 
 def defined(name, function):
     """Return a function that a code block of the page of that name defines."""
+    found = {}
+    exec(_block(name, function), found)  # noqa: S102 - our own words
+    return found[function]
+
+
+def imported(name, function, folder):
+    """Return that code block as a module in a file, for what reads the source of its functions."""
+    file = folder / f"{function}.py"
+    file.write_text(_block(name, function))
+    spec = spec_from_file_location(function, file)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _block(name, function):
     blocks = re.findall(r"^```python\n(.*?)^```$", _page(name), re.MULTILINE | re.DOTALL)
     (block,) = (one for one in blocks if f"def {function}(" in one)
-    found = {}
-    exec(block, found)  # noqa: S102 - our own words
-    return found[function]
+    return block
 
 
 def _page(name):

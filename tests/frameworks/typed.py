@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from tests.docs.reading import PAGES, ROOT, python_blocks
 
 EXAMPLES = ROOT / "examples"
+UNTYPED = ["--disable-error-code=import-untyped", "--allow-untyped-decorators"]
 STANDARD = '{"typeCheckingMode": "standard"}'  # its strict complains of the frameworks themselves
 
 
@@ -29,14 +30,21 @@ def write(file, code):
     return file
 
 
-def problems(folder, files):
-    """Return what mypy and pyright find, a line each."""
-    return [*_mypy(folder, files), *_pyright(folder, files)]
+def problems(folder, files, *, has_types=True):
+    """Return what mypy and pyright find, a line each.
+
+    Args:
+        folder: Where to work.
+        files: What to read.
+        has_types: Whether the frameworks say of what type anything is. mypy asks for it, if so.
+    """
+    more = [] if has_types else UNTYPED
+    return [*_mypy(folder, files, more), *_pyright(folder, files)]
 
 
-def _mypy(folder, files):
+def _mypy(folder, files, more):
     options = ["--strict", "--config-file=", f"--cache-dir={folder}/cache"]
-    done = _run("mypy", folder, *options, *files)
+    done = _run("mypy", folder, *options, *more, *files)
     *found, summary = done.stdout.splitlines() or [done.stderr]
     if not summary.startswith(("Success: no issues found in ", "Found ")):
         raise RuntimeError(done.stdout + done.stderr)
