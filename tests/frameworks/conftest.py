@@ -37,7 +37,7 @@ NEEDS = {  # the folders here, and what has to be installed for the tests in the
     "agent_framework": ("agent_framework",),
     "any": ("smolagents", "strands", "haystack"),
     "autogen": ("autogen_agentchat", "autogen_ext"),
-    "claude_code": ("mcp",),
+    "claude_code": ("mcp", "claude_agent_sdk"),
     "langchain": LANGGRAPH,
     "langgraph": LANGGRAPH,
     "mcp": ("mcp",),
