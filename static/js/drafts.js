@@ -149,7 +149,8 @@ function showLost() {
 /** What a page says was taken, of what this tab sent. */
 function dropSent() {
   for (const place of document.querySelectorAll("[data-draft-done]")) {
-    for (const key of keys()) if (key.startsWith(place.dataset.draftDone) && read(key)?.sent) drop(key);
+    const done = place.dataset.draftDone;
+    for (const key of keys()) if (`${key}/`.startsWith(`${done}/`) && read(key)?.sent) drop(key);
   }
 }
 

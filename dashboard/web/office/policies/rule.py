@@ -688,7 +688,9 @@ def _save(request: PersonRequest, editor: RuleEditor, index: int | None) -> Http
         editor.form.add_error(None, str(error))
         status = HTTPStatus.CONFLICT
     else:
-        messages.success(request, f"The rule {editor.rule.name!r} is saved in the draft.")
+        said = f"The rule {editor.rule.name!r} is saved in the draft."
+        form = f"rule/{'new' if index is None else index}"  # the form's draft is done with
+        messages.success(request, said, extra_tags=form)
         return redirect("web:draft")
     return _page(request, editor, index, status)
 
