@@ -138,7 +138,7 @@ function showLost() {
   const texts = mine.flatMap((key) => read(key)?.fields ?? []).map(([, , value]) => value).filter((value) => typeof value === "string" && value.trim());
   if (!texts.length) return;
   const shown = copyOf("draft-lost");
-  shown.querySelector("textarea").value = texts.join("\n\n");
+  Object.assign(shown.querySelector("textarea"), { dir: "auto", value: texts.join("\n\n") });
   shown.querySelector("[data-discard]").addEventListener("click", () => {
     mine.forEach(drop);
     shown.remove();

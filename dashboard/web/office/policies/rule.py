@@ -266,7 +266,7 @@ class RuleForm(WholeForm):
     name = forms.CharField(
         label="Name",
         max_length=100,
-        widget=plain(),
+        widget=plain(dir="auto"),
         help_text="Shown with every request that it decides.",
     )
     effect = forms.ChoiceField(
@@ -327,7 +327,7 @@ class RuleForm(WholeForm):
         label="What the agent is told",
         required=False,
         max_length=1000,
-        widget=forms.Textarea(attrs={"rows": 3}),
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
     )
 
     also_if_not_followed = yes_no(
