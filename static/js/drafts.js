@@ -138,7 +138,7 @@ function showLost() {
   const texts = mine.flatMap((key) => read(key)?.fields ?? []).map(([, , value]) => value).filter((value) => typeof value === "string" && value.trim());
   if (!texts.length) return;
   const shown = copyOf("draft-lost");
-  shown.querySelector("textarea").value = texts.join("\n\n");
+  Object.assign(shown.querySelector("textarea"), { dir: "auto", value: texts.join("\n\n") });
   shown.querySelector("[data-discard]").addEventListener("click", () => {
     mine.forEach(drop);
     shown.remove();
@@ -149,7 +149,8 @@ function showLost() {
 /** What a page says was taken, of what this tab sent. */
 function dropSent() {
   for (const place of document.querySelectorAll("[data-draft-done]")) {
-    for (const key of keys()) if (key.startsWith(place.dataset.draftDone) && read(key)?.sent) drop(key);
+    const done = place.dataset.draftDone;
+    for (const key of keys()) if (`${key}/`.startsWith(`${done}/`) && read(key)?.sent) drop(key);
   }
 }
 

@@ -27,6 +27,7 @@ let forced = false;
 let behind = false; // something was held back
 let joining = false; // the list is as new as the page: only what came before the first news is missing
 let shown = ""; // the id of the request that is open, once its row was brought into sight
+let choosing = false; // the list that was asked for comes with what to do next, where nothing is open
 let place = 0; // where in the list the row of what is open is, or was
 
 /** @param {boolean} [force] - also while the list is in use */
@@ -37,7 +38,8 @@ function look(force = false) {
 
 function fetchList() {
   const options = { target: "#list", select: "#list", swap: "outerHTML" };
-  if (document.getElementById("choose")) options.selectOOB = "#choose";
+  choosing = document.getElementById("choose") !== null;
+  if (choosing) options.selectOOB = "#choose";
   return fetched(pane, list().dataset.url, options); // the pane stays while lists come and go
 }
 
@@ -61,6 +63,9 @@ function consider(event) {
   if (!fresh) return; // swapping.js knows what that means
   if (pathInfo.requestPath !== list().dataset.url) {
     event.detail.shouldSwap = false; // the filters have changed since; what they want is asked for
+  } else if (choosing && !document.getElementById("choose")) {
+    event.detail.shouldSwap = false; // a request was opened meanwhile, so it has no place for all of it
+    look();
   } else if (joining && isAsBefore(fresh)) {
     event.detail.shouldSwap = false; // as nearly always: nothing came in between
   } else if (!forced && isInUse()) {

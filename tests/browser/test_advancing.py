@@ -134,3 +134,65 @@ async def test_nothing_opens_under_a_finger_that_is_down(house, two):
     await page.mouse.up()
 
     await is_open(page, second)
+
+
+# Watches the bar, drawing by drawing, for words that contradict each other.
+NOTES_CONTRADICTIONS = """() => {
+  window.contradictions = [];
+  const look = () => {
+    const said = document.getElementById("request-bar")?.innerText ?? "";
+    if (/did not answer/.test(said) && /approved/i.test(said)) window.contradictions.push(said);
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+async def answer_is_lost(page, *, after_it_was_recorded):
+    async def cut(route):
+        if after_it_was_recorded:
+            await route.fetch()
+        await route.abort("internetdisconnected")
+
+    await page.route("**/decide", cut)
+
+
+@WIDE_AND_PHONE
+async def test_no_approval_stands_above_an_answer_that_did_not_come(house, two, viewport):
+    page, _, second = await two(viewport=viewport)
+    await approve(page).click()
+    await is_open(page, second)
+    last = page.locator("#last-decision")
+    await expect(last).to_contain_text(": approved")
+    await expect(last).to_be_visible()
+    await page.evaluate(NOTES_CONTRADICTIONS)
+    await answer_is_lost(page, after_it_was_recorded=False)
+
+    await see_all(page)
+    await armed(page)
+    await approve(page).click()
+
+    trouble = page.locator(".bar-trouble")
+    await expect(trouble).to_contain_text("The server did not answer")
+    await expect(trouble).to_be_in_viewport()
+    await expect(last).to_be_hidden()
+    assert status(house, second) == "pending"
+    await page.unroute("**/decide")
+    await armed(page)
+    await approve(page).click()
+    await expect(page.locator("#request-bar .result-title")).to_contain_text("Approved by you")
+    await expect(trouble).to_have_count(0)
+    assert await page.evaluate("window.contradictions") == []
+
+
+async def test_an_answer_that_was_lost_on_its_way_back_is_told_by_the_news(house, two):
+    page, first, _ = await two()
+    await page.evaluate(NOTES_CONTRADICTIONS)
+    await answer_is_lost(page, after_it_was_recorded=True)
+
+    await approve(page).click()
+
+    await expect(page.locator("#request-bar .result-title")).to_contain_text("Approved by you")
+    await expect(page.locator(".bar-trouble:visible")).to_have_count(0)
+    assert status(house, first) == "approved"
+    assert await page.evaluate("window.contradictions") == []

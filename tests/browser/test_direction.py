@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.conftest import armed, expect
 from tests.browser.deceptions import READ, REORDERED
 
 LOOK = Path(__file__).with_name("look_for_order.js").read_text(encoding="utf-8")
@@ -126,3 +127,20 @@ async def test_the_lines_of_a_difference_stand_in_the_order_of_the_source(house,
     )
 
     assert await page.evaluate(LOOK, [".diff-text", lines]) == []
+
+
+async def test_a_reason_is_written_and_told_from_right_to_left(house, visit, path_of):
+    page = await visit(path_of(house.submit()))
+    await page.locator(".reject > summary").click()
+    field = page.get_by_label("Why not?")
+    direction = "(element) => getComputedStyle(element).direction"
+    assert await field.evaluate(direction) == "ltr"
+
+    await field.fill(f"{HEBREW}.")
+    assert await field.evaluate(direction) == "rtl"
+    await armed(page)
+    await page.get_by_role("button", name="Reject", exact=True).click()
+
+    told = page.locator(".result-reason")
+    await expect(told).to_have_text(f"{HEBREW}.")
+    assert await page.evaluate(LOOK, [".result-reason", [[f"{HEBREW}."]]]) == []

@@ -290,6 +290,37 @@ async def test_a_rule_that_was_sent_after_the_session_ended_is_kept_wherever_one
     await expect(page.get_by_label("Name").first).to_have_value("Half a rule")
 
 
+async def test_a_rule_whose_sending_met_an_error_is_kept_until_it_is_saved(
+    house, chromium, cookies
+):
+    context = await chromium.new_context()  # which may meet an error
+    await context.add_cookies(cookies["root"])
+    page = await context.new_page()
+    await page.goto(f"{house.url}/policies/draft")
+    if await page.get_by_role("button", name="Start a draft").count():
+        await page.get_by_role("button", name="Start a draft").click()
+    form = f"{house.url}/policies/draft/rules/new"
+    await page.goto(form)
+    await page.get_by_label("Name").first.fill("Met an error")
+    await page.get_by_label("Reject, whatever").check()
+    await page.get_by_label("What the agent is told").fill("Not here.")
+    await page.route(form, lambda route: route.fulfill(status=500, body="Server error"))
+    async with page.expect_response(lambda answer: answer.status == 500):
+        await page.get_by_role("button", name="Save rule").click()
+    await page.unroute(form)
+
+    await page.goto(f"{house.url}/policies/draft")
+    await page.locator("#live[data-state=live]").wait_for()
+    assert await kept(page) == ["approvals:draft:rule/new"]
+
+    await page.goto(form)
+    await expect(page.get_by_label("Name").first).to_have_value("Met an error")
+    await page.get_by_role("button", name="Save rule").click()
+    await page.wait_for_url(re.compile(r"/policies/draft(#|$)"))
+    assert await kept(page) == []
+    await context.close()
+
+
 @pytest.fixture
 def _reasons(house):
     """The policy asks why somebody approves."""

@@ -324,3 +324,26 @@ async def test_no_list_is_wider_than_a_phone(house, visit, run):
     await page.locator(".run").wait_for()
 
     assert await page.evaluate("document.documentElement.scrollWidth") == 320
+
+
+async def test_a_list_that_comes_after_a_request_was_opened_is_asked_for_anew(house, visit, run):
+    approval = house.submit(run_id=run)
+    page = await visit(f"/?q={run}")
+    said, asked, may_come = [], asyncio.Event(), asyncio.Event()
+    page.on("console", lambda message: message.type == "error" and said.append(message.text))
+
+    async def late(route):
+        asked.set()
+        await may_come.wait()
+        await route.continue_()
+
+    await page.route("**/queue**", late)
+    other = await asyncio.to_thread(house.submit, run_id=run)
+    await asked.wait()
+    await row(page, approval).locator(".item-link").click()
+    await page.locator("#request").wait_for()
+    await page.mouse.move(1000, 300)  # so that the list may change
+    may_come.set()
+
+    await row(page, other).wait_for()
+    assert said == []

@@ -138,6 +138,11 @@ class Person:
         await other.begins_at(self.page.url)
         return other
 
+    async def hears_nothing(self):
+        """Have no news reach the page that is open, as on a line that is cut without a word."""
+        for path in ("**/state", "**/queue**", "**/edits/*"):
+            await self.page.route(path, _no_news)
+
     async def approves(self):
         async with self.is_told("approved"):
             await self.presses(self.button("Approve"))
@@ -225,6 +230,13 @@ class Person:
             before = await self._face()
             await scroll()
             await self._notices(before, "scrolling, which came to its end,")
+
+
+async def _no_news(route):
+    if route.request.method == "GET" and "hx-request" in route.request.headers:
+        await route.fulfill(status=204)
+    else:
+        await route.continue_()
 
 
 async def _nobody_types_an_address(*_, **__):

@@ -106,3 +106,19 @@ def test_one_box_says_that_the_end_was_in_sight_and_starts_empty(asked, browser)
         assert box["type"] == "checkbox"
         assert "checked" not in box.attributes
         assert box["autocomplete"] == "off"  # or a reload would keep it ticked
+
+
+def words_in(page):
+    """The fields in which a person writes to somebody, or looks for words: name -> direction."""
+    wanted = {"reason", "approve_reason", "note", "note-0", "q", "find"}
+    fields = [*page.all("textarea"), *page.all("input")]
+    named = [one for one in fields if one.attributes.get("name") in wanted]
+    return {one["name"]: one.attributes.get("dir") for one in named}
+
+
+def test_what_a_person_writes_runs_in_the_direction_of_its_script(asked, browser):
+    found = [words_in(page(asked, browser)) for page in PAGES]
+
+    names = {name for fields in found for name in fields}
+    assert names == {"reason", "approve_reason", "note", "note-0", "q"}
+    assert {way for fields in found for way in fields.values()} == {"auto"}

@@ -108,7 +108,9 @@ class QueueForm(forms.Form):
     """Asks which requests to list, and which comes first."""
 
     show = _choice("Which requests", [(tab, "") for tab in TABS])
-    q = _text_field("Search content, objective and run", type="search", placeholder="Search")
+    q = _text_field(
+        "Search content, objective and run", type="search", placeholder="Search", dir="auto"
+    )
     mine = _choice("Needs me", [("1", "")])
     order = _choice("Sort", [("", "by time left"), ("risk", "by risk")])
     agent = _choice("Agent", [])

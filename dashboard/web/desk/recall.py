@@ -10,14 +10,14 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from approval_client.wire import Kind
 from dashboard.approvals import services
 from dashboard.approvals.clock import now_in
 from dashboard.approvals.errors import NotFound
-from dashboard.web import errors, words
+from dashboard.web import errors
 from dashboard.web.access import auth, for_readers
 from dashboard.web.desk.answer import result_of
-from dashboard.web.desk.request import then_show
+from dashboard.web.desk.judgement import last_judgement
+from dashboard.web.desk.request import request_content, then_show
 from dashboard.web.forms import LONGEST_REASON, cleaned
 from dashboard.web.http import PersonRequest
 
@@ -52,7 +52,8 @@ def _ask(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     result = result_of(approval, request.user, now_in(approval), held=False)
     if result is None or not result.may_recall:
         return redirect("web:request", approval_id)  # which says how it stands
-    context = {"approval": approval, "kind": words.KINDS[Kind(approval.kind)], "result": result}
+    content = request_content(approval, last_judgement(approval), request.get_host(), request.user)
+    context = {"approval": approval, "title": content.title, "result": result}
     return render(request, "desk/recall.html", context)
 
 

@@ -64,7 +64,10 @@ class ChannelForm(forms.Form):
     """What the house is told, and where."""
 
     name = forms.CharField(
-        label="Name", max_length=LONGEST_NAME, help_text="As people call it here.", widget=plain()
+        label="Name",
+        max_length=LONGEST_NAME,
+        help_text="As people call it here.",
+        widget=plain(dir="auto"),
     )
     address = forms.CharField(max_length=LONGEST_URL, required=False)
     events = forms.MultipleChoiceField(

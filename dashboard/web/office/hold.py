@@ -24,7 +24,7 @@ class HoldForm(forms.Form):
         required=False,
         max_length=500,
         help_text="Shown to everybody, on every page.",
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
     )
 
 

@@ -174,7 +174,7 @@ def test_an_empty_result_says_so_with_one_way_back(browser, ask):
 
     page = read(browser.get("/?q=nothing&order=risk"))
 
-    assert strip(page).text == "0 of 1 match. Show all"
+    assert strip(page).text == "0 of 1 shown. Show all"
     assert links(strip(page)) == [("Show all", "?order=risk")]
     assert page.one("h2").text == "Nothing matches your filters"
 
@@ -185,7 +185,7 @@ def test_a_narrowed_list_says_how_much_it_leaves_out(browser, ask):
 
     page = read(browser.get("/?q=r1"))
 
-    assert strip(page).text == "1 of 2 match. Show all"
+    assert strip(page).text == "1 of 2 shown. Show all"
     assert [count.text for count in page.all(class_="count")] == ["2", "2"]
 
 
@@ -240,7 +240,7 @@ def test_only_the_latest_answers_are_looked_through(browser, ask, alice, monkeyp
 
     page = read(browser.get("/?show=decided&q=r1"))
 
-    assert strip(page).text == "0 of the latest match. Show all"
+    assert strip(page).text == "0 of the latest shown. Show all"
 
 
 EVERYTHING = (

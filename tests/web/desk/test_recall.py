@@ -1,6 +1,6 @@
 import pytest
 
-from approval_client.wire import Status
+from approval_client.wire import Kind, Status
 from dashboard.approvals import services
 from dashboard.approvals.models import Recall
 from tests import make
@@ -40,6 +40,18 @@ def test_who_gave_it_can_take_it_back(browser, approval):
     take_back(browser, approval)
 
     assert Recall.objects.get().reason == "The beam is on."
+
+
+def test_the_page_that_asks_why_names_what_was_approved(browser, token, alice):
+    call = {"tool": "refund_order", "arguments": {"order": 48213}}
+    fields = {"kind": Kind.TOOL_CALL, "capability": "refund_order", "content": call}
+    approved = make.approved(token, alice, **fields)
+
+    page = read(browser.get(f"/approvals/{approved.pk}/take-back"))
+
+    said = page.one(class_="recall-title").text
+    assert said == page_of(browser, approved).one(id="request-title").text
+    assert "refund_order" in said
 
 
 def test_an_admin_can_take_it_back(browser_of, approval, ada):

@@ -31,7 +31,9 @@ class ConfirmForm(forms.Form):
 class PublishForm(ConfirmForm):
     """The same, with why, and with what was shown."""
 
-    note = forms.CharField(label="Why (optional)", required=False, max_length=500, widget=plain())
+    note = forms.CharField(
+        label="Why (optional)", required=False, max_length=500, widget=plain(dir="auto")
+    )
     based_on = forms.IntegerField(min_value=1, max_value=_LARGEST_SEQ, widget=forms.HiddenInput)
     stamp = forms.CharField(required=False, max_length=50, widget=forms.HiddenInput)
     field_order = ["note", "confirm"]

@@ -266,7 +266,7 @@ class RuleForm(WholeForm):
     name = forms.CharField(
         label="Name",
         max_length=100,
-        widget=plain(),
+        widget=plain(dir="auto"),
         help_text="Shown with every request that it decides.",
     )
     effect = forms.ChoiceField(
@@ -327,7 +327,7 @@ class RuleForm(WholeForm):
         label="What the agent is told",
         required=False,
         max_length=1000,
-        widget=forms.Textarea(attrs={"rows": 3}),
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
     )
 
     also_if_not_followed = yes_no(
@@ -688,7 +688,9 @@ def _save(request: PersonRequest, editor: RuleEditor, index: int | None) -> Http
         editor.form.add_error(None, str(error))
         status = HTTPStatus.CONFLICT
     else:
-        messages.success(request, f"The rule {editor.rule.name!r} is saved in the draft.")
+        said = f"The rule {editor.rule.name!r} is saved in the draft."
+        form = f"rule/{'new' if index is None else index}"  # the form's draft is done with
+        messages.success(request, said, extra_tags=form)
         return redirect("web:draft")
     return _page(request, editor, index, status)
 
