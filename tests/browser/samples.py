@@ -114,3 +114,60 @@ def everything():
         },
     }
     yield {"content": {"code": LONG, "language": "python"}, "time_limit_s": 3 * 86_400}
+
+
+HEBREW = "שלום דנה, הפגישה נדחתה ליום שני בשעה 15:00 (בחדר 7)."
+ARABIC = "مرحبا ليلى، تأجل الاجتماع إلى يوم الاثنين، الغرفة 7."
+PERSIAN = "سلام دنیا، جلسه به دوشنبه ساعت ۱۵ موکول شد."
+COMMENTED = f"""# {HEBREW}
+name = "דנה כהן"  # מי שמקבל את ההודעה
+limit = 12 if name == "ליאור" else 7  # الحد الأقصى
+# {ARABIC}
+send(to="dana@example.org", text="{PERSIAN}")  # ارسال
+"""
+JSON = f"""{{
+  "שם מלא": "דנה כהן",
+  "text": "{HEBREW}",
+  "المدينة": ["القاهرة", "بيروت", 12],
+  "پیام": "{PERSIAN}",
+  "is_urgent": false
+}}
+"""
+
+
+def leftwards():
+    """Yield name and arguments of ``House.submit``: what is written from right to left."""
+    yield (
+        "call",
+        {
+            "kind": "tool_call",
+            "capability": "send_mail",
+            "content": {
+                "tool": "send_mail",
+                "arguments": {
+                    "to": "dana@example.org",
+                    "subject": "הפגישה ביום שני",
+                    "text": f"{HEBREW}\n{ARABIC}\n{PERSIAN}",
+                    "שם מלא": "דנה כהן",
+                    "tags": ["דחוף", "عاجل", "فوری"],
+                },
+            },
+            "objective": ARABIC,
+        },
+    )
+    yield (
+        "memory",
+        {
+            "kind": "memory",
+            "capability": "memory",
+            "content": {
+                "operation": "update",
+                "user_id": "operator-7",
+                "existing": f"{HEBREW}\nPrefers plots in millimetres.",
+                "content": f"{HEBREW}\n{ARABIC}\n{PERSIAN}",
+            },
+            "objective": HEBREW,
+        },
+    )
+    yield "code", {"content": {"code": COMMENTED, "language": "python"}, "objective": PERSIAN}
+    yield "json", {"content": {"code": JSON, "language": "json"}}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dashboard.management.demo.notebooks import notebook
 from tests.browser.conftest import see_all
-from tests.browser.samples import TRIM, everything
+from tests.browser.samples import COMMENTED, TRIM, everything, leftwards
 from tests.browser.stages import CHANNELS, DOUBTED, LINK, PAST, POLICY, PROPOSED, WEBHOOK
 from tests.notebooks import digest_of
 
@@ -43,6 +43,21 @@ async def _steps(page):
 async def _propose(page):
     field = page.locator("#edit-text")
     await field.fill((await field.input_value()).replace("0.05", "0.02"))
+    await page.get_by_role("button", name="Preview changes").click()
+    await page.get_by_role("heading", name="Changes").wait_for()
+
+
+async def _raw(page):
+    await page.locator(".raw > summary").click()
+
+
+RAW = {"call": _raw}
+
+
+async def _other_words(page):
+    field = page.locator("#edit-text")
+    text = await field.input_value()
+    await field.fill(text.replace("ליאור", "דן").replace("ارسال", "ارسال پیام"))
     await page.get_by_role("button", name="Preview changes").click()
     await page.get_by_role("heading", name="Changes").wait_for()
 
@@ -117,7 +132,15 @@ def waiting(house):
     }
     house.submit(content={"code": "caput('SR:C01', 0.05)"}, run_id=RUN, time_limit_s=30)
     asked, memory = house.asked, list(everything())[KINDS.index("memory")]
-    grantable = house.submit(**{**memory, "accepts_grants": True, "run_id": "19c2"} | PATIENT)
+    grants = {**memory, "accepts_grants": True} | PATIENT
+    grantable = house.submit(**grants | {"run_id": "19c2"})
+    house.grantable = [
+        f"/approvals/{house.submit(**grants | {'content': content})['id']}"
+        for content in (
+            {**memory["content"], "content": f"Prefers plots in {unit}."}
+            for unit in ("metres", "inches")
+        )
+    ]
     return [
         Scene("queue", "alice", "/"),
         Scene("queue-menu", "root", "/", _menu),
@@ -176,6 +199,20 @@ def changing(house):
     ]
 
 
+def from_the_right(house):
+    """Hebrew, Arabic and Persian in all that an agent may send."""
+    asked = {name: house.submit(**PATIENT | question) for name, question in leftwards()}
+    code = {"code": COMMENTED, "language": "python"}
+    editable = house.submit(content=code, accepts_edits=True, **PATIENT)
+    return [
+        *(
+            Scene(f"rtl-{name}", "alice", f"/approvals/{one['id']}", RAW.get(name))
+            for name, one in asked.items()
+        ),
+        Scene("rtl-difference", "alice", f"/approvals/{editable['id']}/edit", _other_words),
+    ]
+
+
 async def answer(page, url, verdict, reason=""):
     """Answer without script, as a test would; ``page`` is of a context without it."""
     await page.goto(url)
@@ -187,6 +224,21 @@ async def answer(page, url, verdict, reason=""):
     elif reason:
         await page.get_by_label("Why do you approve?").fill(reason)
     await page.locator(f".decide [value={verdict}]").first.click()
+
+
+async def remember(page, url):
+    """Approve without script, and have it remembered."""
+    await page.goto(url)
+    if await page.get_by_label("All of it was in view").count():
+        await page.get_by_label("All of it was in view").check()
+    await page.locator(".remember > summary").click()
+    await page.locator(".decide [value=remember-content]").click()
+
+
+async def end_grant(page, url):
+    """End the remembered approval that stands first, without script."""
+    await page.goto(f"{url}/grants")
+    await page.get_by_role("button", name="End remembered approval").first.click()
 
 
 async def take_back(page, url, reason):

@@ -7,6 +7,7 @@ cut off or reach out of their row, and where the content of a request begins too
 with 1 if there is any.
 """
 
+import argparse
 import asyncio
 import sys
 from pathlib import Path
@@ -87,6 +88,9 @@ class Camera:
         await scenes.answer(page, url + asked["tool"], "approve", "Ticket 48213 asks for it.")
         await scenes.answer(page, url + asked["memory"], "approve")
         await scenes.take_back(page, url + asked["memory"], "Call the control room first.")
+        for path in self.house.grantable:
+            await scenes.remember(page, url + path)
+        await scenes.end_grant(page, url)
         await page.context.close()
 
     async def stop_everything(self):
@@ -107,6 +111,7 @@ async def _pictures(house, wanted):
             (scenes.door, None),
             (scenes.waiting, None),
             (scenes.changing, None),
+            (scenes.from_the_right, None),
             (scenes.decided, camera.answer_some),
             (scenes.office, None),
             (scenes.doubted, None),
@@ -127,9 +132,27 @@ def take(wanted):
         return asyncio.run(_pictures(house, wanted))
 
 
+def wanted_by(arguments=None):
+    """Return the names on the command line; ``--help`` says what they may be."""
+    about, _, rest = __doc__.partition("\n\n")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.browser.screenshots",
+        description=about.partition(": ")[2].capitalize(),
+        epilog=rest,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "names",
+        metavar="NAME",
+        nargs="*",
+        help=f"how a scene's name begins, as 'queue'; or a variant: {', '.join(VARIANTS)}",
+    )
+    return parser.parse_args(arguments).names
+
+
 def main():
     """Take them all, or those that are named."""
-    faults = take(sys.argv[1:])
+    faults = take(wanted_by())
     sys.stdout.write("".join(f"{fault}\n" for fault in faults))
     sys.stdout.write(f"{len(list(FOLDER.glob('*.png')))} pictures are in {FOLDER}\n")
     sys.exit(bool(faults))

@@ -92,3 +92,20 @@ async def test_what_is_copied_is_the_content_alone(visit, path):
     copied = await page.evaluate("getSelection().toString()")
 
     assert [line for line in copied.split("\n") if line.strip()] == CODE["code"].split("\n")[:-1]
+
+
+NUMBERED = """lines => lines.filter(line => {
+  const { content } = getComputedStyle(line, "::before");
+  return content !== "none";
+}).length"""
+
+
+@pytest.mark.parametrize(
+    ("code", "numbers"),
+    [("a = 1\nb = 2\n", 2), ("a = 1\nb = 2", 2), ("a = 1\n\n", 2), ("a = 1\n\nb = 2\n", 3)],
+)
+async def test_as_many_lines_are_numbered_as_are_counted(house, visit, path_of, code, numbers):
+    page = await visit(path_of(house.submit(content={"code": code, "language": "python"})))
+
+    assert await page.locator(".content .line").evaluate_all(NUMBERED) == numbers
+    await expect(page.locator("[data-in-view]")).to_contain_text(f"{numbers} of {numbers} lines")
