@@ -58,6 +58,7 @@ BEGINNING = re.compile(
     r"(?:(?:<!-- needs: [^\n]+ -->|(?!```)[^\n#|][^\n]*)\n\n?)?"
     r"```(?P<language>python|json)\n.*?^```\n\n"
     r"(?P<sees>[^#|]+?\n\n)(?:```console\nWaiting for a person to decide, .*?^```\n\n)?"
+    r"If you see something else, \[`approvals doctor`\][^\n]+ says what is wrong\.\n\n"
     r"Checked against ",
     re.DOTALL | re.MULTILINE,
 )
