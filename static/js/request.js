@@ -128,6 +128,10 @@ function offer() {
 
 document.addEventListener("live:changed", (event) => event.detail.id === request()?.dataset.id && refresh());
 for (const name of ["live:gate", "live:joined", "live:caught-up", "countdown:over"]) document.addEventListener(name, () => refresh());
+// A press whose answer was lost may have been recorded, and the news of it come while it was awaited.
+for (const name of ["htmx:sendError", "htmx:timeout"]) {
+  document.addEventListener(name, (event) => event.detail.requestConfig?.verb === "post" && refresh());
+}
 for (const name of ["inview:changed", "pressing:line"]) document.addEventListener(name, showWhetherSeen);
 document.addEventListener("change", (event) => event.target.matches(".step-choice input[type=radio]") && showWhetherSeen());
 document.addEventListener("htmx:beforeOnLoad", drop);

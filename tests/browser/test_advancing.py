@@ -1,5 +1,7 @@
 """After a decision the next request opens by itself, and never under a finger."""
 
+import asyncio
+
 import pytest
 import pytest_asyncio
 
@@ -152,6 +154,7 @@ async def answer_is_lost(page, *, after_it_was_recorded):
     async def cut(route):
         if after_it_was_recorded:
             await route.fetch()
+            await asyncio.sleep(1)  # the news of it comes while the page still awaits the answer
         await route.abort("internetdisconnected")
 
     await page.route("**/decide", cut)
