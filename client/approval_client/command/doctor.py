@@ -26,7 +26,7 @@ from approval_client import (
     Unreachable,
 )
 from approval_client._defaults import default_client
-from approval_client.command.codes import Code, code_of_error
+from approval_client.command.codes import Code, code_of_error, code_of_status
 from approval_client.wire import PROTOCOL
 
 PARTS = ("address", "token", "protocol", "clock", "policy")
@@ -92,7 +92,7 @@ def examine(now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> tuple[in
 
 
 def ask(client: Client) -> int:
-    """Ask a person a harmless question, wait for the answer, and return the exit code."""
+    """Ask a person a harmless question, wait, and return the code of the answer, as ``ask``."""
     request = ApprovalRequest.tool_call(
         "approvals_doctor", {"note": _TEST}, objective=_TEST, accepts_grants=False
     )
@@ -104,7 +104,7 @@ def ask(client: Client) -> int:
         print(f"approvals: {error}", file=sys.stderr)  # noqa: T201 - a command's own words
         return code_of_error(error)
     print(_plain(f"question  ok     It was answered: {response}"))  # noqa: T201 - the same
-    return 0
+    return 0 if response.approved is True else code_of_status(response.status)
 
 
 def _failed(error: DashboardError) -> list[Finding]:

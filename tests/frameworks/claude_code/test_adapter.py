@@ -6,7 +6,6 @@ The settings are those of ``docs/frameworks/claude_code.md``, with the program's
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import pytest
 
 from approval_client.testing import FakeDashboard, approve, reject
 from tests.client.conftest import _served
+from tests.frameworks.claude_code.kit import CLAUDE, claude_code  # noqa: F401 - a fixture
 from tests.frameworks.live import live_house
 from tests.frameworks.live import missing as no_server
 from tests.frameworks.messages_api import Model, served
@@ -25,8 +25,6 @@ from tests.frameworks.messages_api import Model, served
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "frameworks" / "claude_code.md").read_text()
 SETTINGS, SERVERS = re.findall(r"^```json\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-PLACE = f"{Path(sys.prefix) / 'node_modules' / '.bin'}:{os.environ['PATH']}"
-CLAUDE = os.environ.get("CLAUDE_CODE") or shutil.which("claude", path=PLACE)
 PROMPT = ("--permission-prompt-tool", "mcp__approvals__permission_prompt")
 WITHIN_S = 60
 
@@ -85,14 +83,6 @@ class Session:
 
     def _placed(self, text):
         return text.replace("/opt/approvals/bin/approvals", str(self.approvals))
-
-
-@pytest.fixture(autouse=True)
-def _claude_code():
-    if CLAUDE is None:
-        fails = os.environ.get("CI") == "true" and shutil.which("npm")
-        why = "Not run: Claude Code is not installed; see tests/frameworks/claude_code/newest.txt"
-        (pytest.fail if fails else pytest.skip)(why)
 
 
 @pytest.fixture

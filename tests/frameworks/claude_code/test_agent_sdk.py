@@ -1,28 +1,13 @@
 """The Claude Agent SDK with Claude Code itself, a made-up model, and our ``can_use_tool``."""
 
-import os
-import shutil
-import sys
-from pathlib import Path
-
 import pytest
 from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, PermissionResultDeny
 from claude_agent_sdk.types import ToolPermissionContext
 
 from approval_client.adapters.claude_code import can_use_tool
 from approval_client.testing import FakeDashboard
+from tests.frameworks.claude_code.kit import CLAUDE, claude_code  # noqa: F401 - a fixture
 from tests.frameworks.messages_api import Model, served
-
-PLACE = f"{Path(sys.prefix) / 'node_modules' / '.bin'}:{os.environ['PATH']}"
-CLAUDE = os.environ.get("CLAUDE_CODE") or shutil.which("claude", path=PLACE)
-
-
-@pytest.fixture(autouse=True)
-def _claude_code():
-    if CLAUDE is None:
-        fails = os.environ.get("CI") == "true" and shutil.which("npm")
-        why = "Not run: Claude Code is not installed; see tests/frameworks/claude_code/newest.txt"
-        (pytest.fail if fails else pytest.skip)(why)
 
 
 @pytest.fixture
