@@ -94,8 +94,10 @@ _MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 BASE_DIR = Path(__file__).resolve().parent.parent
 IS_CHECKOUT = all((BASE_DIR / name).is_file() for name in ("manage.py", "pyproject.toml"))
 # What an operator types before the name of a command, as messages and pages say it.
+_python = Path(sys.executable)
+_PYTHON = _python.relative_to(BASE_DIR) if _python.is_relative_to(BASE_DIR) else "python"
 OPERATOR_COMMAND = (
-    "python manage.py"
+    f"{_PYTHON} manage.py"
     if IS_CHECKOUT and Path(sys.argv[0]).stem != "approval-dashboard"
     else "approval-dashboard"
 )

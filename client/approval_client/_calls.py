@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, TypeAlias, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from approval_client._answers import (
     Answer,
@@ -275,7 +275,8 @@ def _read(
     if status in _TOKEN_REFUSED:
         raise TokenRefused(
             f"The dashboard did not accept the token (HTTP {status}). Nothing was approved. "
-            "Set DASHBOARD_TOKEN to a token that was issued to this agent and not revoked."
+            "Perhaps it was cut off when it was copied, was revoked, or is over. Set "
+            "DASHBOARD_TOKEN to all of it, or have an admin issue another one on the page Agents."
         )
     if _REFUSALS_FROM <= status < _FAILURES_FROM and status not in _TRY_AGAIN:
         _refuse(call, received)
@@ -331,9 +332,12 @@ def _as_written(call: Call, detail: str) -> str:
 
 
 def _give_up(trouble: Trouble, contact: Contact) -> NoReturn:
+    is_tls = contact.address.startswith("https:") and not contact.reached
+    perhaps = " If it is served without TLS, its address begins with http://." if is_tls else ""
     raise Unreachable(
         f"{contact} gave no usable answer in time (last try: {trouble.detail}). Nothing was "
         "approved. Check that the dashboard is running and that DASHBOARD_URL is its address."
+        f"{perhaps}"
     )
 
 
@@ -381,10 +385,12 @@ def _why_stranger(reply: Reply, understand: Callable[[Reply], Any]) -> str:
 
 def _refuse_stranger(contact: Contact, why: str) -> NoReturn:
     where = repr(contact.address) if contact.address else "the address"
+    path = urlsplit(contact.address).path
+    too_much = f" Perhaps {path!r} at its end is too much." if path else ""
     raise NotADashboard(
         f"What answers at {where} is not a dashboard, or something stands in front of it: {why}. "
         "Nothing was approved. Set DASHBOARD_URL to the address that the dashboard prints when "
-        "it starts."
+        f"it starts.{too_much}"
     )
 
 

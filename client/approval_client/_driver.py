@@ -69,10 +69,12 @@ def read_settings(url: str | None, token: str | None, *, insecure_http: bool) ->
     """
     url = (url or os.environ.get("DASHBOARD_URL", "")).strip()
     token = (token or os.environ.get("DASHBOARD_TOKEN", "")).strip()
-    if not url:
-        raise _not_configured("Set DASHBOARD_URL in the environment, or pass it to the client.")
-    if not token:
-        raise _not_configured("Set DASHBOARD_TOKEN in the environment, or pass it to the client.")
+    given = {"DASHBOARD_URL": url, "DASHBOARD_TOKEN": token}
+    if missing := " and ".join(name for name, value in given.items() if not value):
+        raise _not_configured(
+            f"Set {missing} in the environment, or give the client its url and token. The "
+            "dashboard prints both when it starts for the first time."
+        )
     if not (token.isascii() and token.isprintable() and " " not in token):
         raise _not_configured(
             "The token (DASHBOARD_TOKEN) contains invalid characters. Copy it again."
@@ -256,9 +258,13 @@ def failure(error: httpx2.HTTPError) -> Failure:
     if isinstance(cause, ssl.SSLCertVerificationError):
         return Failure(f"{name}{said}", untrusted=cause.verify_message)
     if cause is not None and cause.reason in _NOT_TLS:
-        return Failure(f"{name}{said}", stranger="it does not speak TLS, and the address is https")
+        return Failure(
+            f"{name}{said}", stranger="it does not speak TLS; try http:// instead of https://"
+        )
     if isinstance(error, httpx2.RemoteProtocolError) and str(error).startswith("illegal"):
-        return Failure(name, stranger="it does not answer in HTTP; perhaps it speaks TLS (https)")
+        return Failure(
+            name, stranger="it does not answer in HTTP; try https:// instead of http://"
+        )
     return Failure(f"{name}{said}")
 
 

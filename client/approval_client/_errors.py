@@ -136,13 +136,21 @@ _BY_STATUS: dict[Status | None, type[NotApproved]] = {
 }
 
 
+def as_sentence(text: str) -> str:
+    """Return what a person wrote with a full stop, so that the next sentence begins after it."""
+    text = text.rstrip()
+    return text if not text or text[-1] in ".!?…。؟" else f"{text}."
+
+
 def not_approved(response: ApprovalResponse) -> NotApproved:
     """Return ``response`` as an error, for callers who prefer to raise."""
-    reason = response.reason or "No reason was given."
+    reason = as_sentence(response.reason) or "No reason was given."
     if getattr(response, "taken_back", False) is True:
         return TakenBack(f"Not approved: {reason} Nothing was run.", response)
     if response.status is Status.APPROVED:
         told = "It was approved, and the approval was not started. Nothing was run."
         return NotApproved(told, response)
     message = f"Not approved ({response.status or 'no status'}): {reason} Nothing was run."
+    if response.status is Status.REJECTED:  # where a tool raises, a model reads this
+        message += " Do not ask for the same again unchanged."
     return _BY_STATUS.get(response.status, NotApproved)(message, response)

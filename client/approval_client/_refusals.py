@@ -8,7 +8,14 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from approval_client._errors import DashboardError, NotApproved, RequestRefused
+from approval_client._errors import (
+    DashboardError,
+    NotApproved,
+    NotConfigured,
+    RequestRefused,
+    TokenRefused,
+    as_sentence,
+)
 from approval_client._models import ApprovalResponse
 from approval_client.wire import Source, Status
 
@@ -51,7 +58,7 @@ def for_model(response: ApprovalResponse) -> ApprovalResponse:
         told = f"{response.reason}\n\nThis was rejected by {_who(response)}. Nothing was run."
         advice = _REFUSED_AGAIN if response.source == Source.POLICY else _ASKED_AGAIN
     else:
-        told, advice = f"{response.reason} Nothing was run.", _UNASKED
+        told, advice = f"{as_sentence(response.reason)} Nothing was run.", _UNASKED
     return replace(response, reason=f"{told} {advice}")
 
 
@@ -59,6 +66,10 @@ def refusal(error: Exception) -> ApprovalResponse:
     """Return ``error`` as a rejection: whatever goes wrong is one."""
     if isinstance(error, DashboardError):
         told = _mendable(error) if is_of_the_request(error) else f"{error} {_UNASKED}"
+        if isinstance(
+            error, NotConfigured | TokenRefused
+        ):  # the model cannot mend it: a person must
+            logger.warning("%s", error)
     elif isinstance(error, Unaskable):
         told = str(error)
     elif isinstance(error, TypeError | ValueError):

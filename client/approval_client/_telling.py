@@ -21,12 +21,14 @@ from approval_client.wire import Status
 Listener: TypeAlias = Callable[[Answer], object]
 MAX_LINK = 500  # characters
 MAX_NAME = 100
+MAX_REASON = 200
 _ENDS = {
     Status.APPROVED: "Approved",
     Status.REJECTED: "Rejected",
     Status.EXPIRED: "Nobody decided in time",
     Status.CANCELLED: "Withdrawn",
 }
+_BY_A_PERSON = {Status.REJECTED, Status.CANCELLED}
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 _YES = {"1", "true", "yes", "on"}
 
@@ -62,8 +64,8 @@ def announce(answer: Answer) -> None:
 
 
 def announce_end(answer: Answer) -> None:
-    """Write one line that says how it ended and who decided, unless ``DASHBOARD_QUIET`` is set."""
-    _write(f"{ended(answer)}: {_link(answer)}")
+    """Write one line that says how it ended, and why, unless ``DASHBOARD_QUIET`` is set."""
+    _write(f"{ended(answer)}{_why_not(answer)}: {_link(answer)}")
 
 
 def ended(answer: Answer) -> str:
@@ -71,6 +73,13 @@ def ended(answer: Answer) -> str:
     name = plain(answer.decision.decided_by, MAX_NAME) if answer.decision else ""
     by = f" by {name}" if name else ""
     return f"{_ENDS.get(answer.status, 'Decided')}{by}"
+
+
+def _why_not(answer: Answer) -> str:
+    if answer.decision is None or answer.status not in _BY_A_PERSON:
+        return ""
+    said = plain(" ".join(answer.decision.reason.split()), MAX_REASON)
+    return f" ({said})" if said else ""
 
 
 def plain(text: str, most: int) -> str:

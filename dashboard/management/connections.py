@@ -39,6 +39,7 @@ LARGE_BODY = 100_000
 """From so many bytes on Twisted keeps a body in a file, and Django may keep it in another."""
 LARGE_BODY_OF = 8
 """Of so many connections one may be sending a large body."""
+TLS_HANDSHAKE, NOT_TLS = b"\x16\x03", b"HTTP/1.1 400 Bad Request\r\n\r\n"
 _NOTEBOOKS = b"/api/v1/notebooks/"
 _CLOSING = (b"connection", b"close")
 
@@ -182,6 +183,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     """Speaks HTTP on a connection, and has no patience with a header that does not end."""
 
     _in_header = _between = False
+    _is_new = True
 
     def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
         """Expect a header."""
@@ -189,7 +191,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self._begin_header()
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
-        """Read on."""
+        """Read on. Who begins with TLS is told at once that this is plain HTTP."""
+        if self._is_new and data.startswith(TLS_HANDSHAKE):
+            self.transport.write(NOT_TLS)
+            self.transport.loseConnection()
+            return
+        self._is_new = False
         if self._between:
             self._begin_header()
         self.transport.server.room.hears(self.transport)

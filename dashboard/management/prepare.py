@@ -20,7 +20,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, User
-from dashboard.accounts.queries import nobody_ever_signed_in
+from dashboard.accounts.queries import admins, nobody_ever_signed_in
 from dashboard.accounts.services.agents import create_agent
 from dashboard.accounts.services.people import OPERATOR, create_first_person
 from dashboard.accounts.services.signing_in import make_link
@@ -72,6 +72,11 @@ def first_link() -> str | None:
     person = User.objects.filter(is_admin=True, is_active=True).first()
     person = person or create_first_person(username=FIRST_PERSON)
     return sign_in_url(make_link(person, by=OPERATOR))
+
+
+def who_signs_in() -> str:
+    """Return the name of an admin, for the command that makes a sign-in link."""
+    return next(iter(admins().values_list("username", flat=True)), "NAME")
 
 
 def first_token() -> str | None:

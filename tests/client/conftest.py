@@ -20,12 +20,12 @@ CODE = "print('hello')"
 class Stage:
     """Gives prepared replies one after the other, and keeps the time: a sleep makes it pass."""
 
-    def __init__(self, *replies, reached=False):
+    def __init__(self, *replies, reached=False, url="https://dashboard.example"):
         self.replies = list(replies)
         self.now = 0.0
         self.calls = []
         self.sleeps = []
-        contact = Contact("https://dashboard.example", reached)
+        contact = Contact(url, reached)
         self.timing = Timing(clock=lambda: self.now, jitter=lambda: 1.0, contact=contact)
 
     def play(self, flow):

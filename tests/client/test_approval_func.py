@@ -36,7 +36,7 @@ async def test_it_is_configured_when_it_is_called(monkeypatch):
     response = await approval_func(Event())
 
     assert response.approved is False
-    assert "Set DASHBOARD_URL in the environment" in response.reason
+    assert "Set DASHBOARD_URL and DASHBOARD_TOKEN in the environment" in response.reason
 
 
 async def test_the_environment_says_where(served, monkeypatch):
@@ -248,3 +248,13 @@ def test_each_retry_of_a_loop_is_a_question_of_its_own():
     answers = [client.approval_func(Event()).approved for _ in range(2)]
 
     assert (answers, len(fake.approvals)) == ([False, True], 2)
+
+
+async def test_what_a_person_must_mend_is_logged_too(monkeypatch, caplog):
+    monkeypatch.delenv("DASHBOARD_URL", raising=False)
+
+    await approval_func(Event())
+
+    [record] = caplog.records
+    assert (record.name, record.levelname) == ("approval_client", "WARNING")
+    assert "Set DASHBOARD_URL" in record.message

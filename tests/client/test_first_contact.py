@@ -113,7 +113,7 @@ STRANGERS = [
         http(400, b"<html>The plain HTTP request was sent to HTTPS port</html>"),
         "with a web page (HTTP 400)",
     ),
-    (b"\x15\x03\x01\x00\x02\x02\x46", "does not answer in HTTP; perhaps it speaks TLS"),
+    (b"\x15\x03\x01\x00\x02\x02\x46", "does not answer in HTTP; try https:// instead of http://"),
     (b"-ERR unknown command 'POST'\r\n\r\n", "does not answer in HTTP"),
 ]
 
@@ -155,10 +155,31 @@ def test_what_is_no_dashboard_is_said_to_be_none_at_once(asking, question, answe
 def test_tls_on_a_plain_port_is_said_at_once(asking, question):
     clock = Clock()
 
-    with listening(http(400)) as url, pytest.raises(NotADashboard, match="does not speak TLS"):
+    with listening(http(400)) as url, pytest.raises(NotADashboard, match="try http:// instead"):
         asking(url.replace("http:", "https:"), clock)(question)
 
     assert clock.now == 0.0
+
+
+@pytest.mark.parametrize(("scheme", "is_doubted"), [("https", True), ("http", False)])
+def test_tls_that_is_never_answered_is_doubted_in_the_end(scheme, is_doubted, stage, question):
+    stage = stage(Failure("ConnectTimeout"), url=f"{scheme}://127.0.0.1:1")
+
+    with pytest.raises(Unreachable) as caught:
+        stage.ask(question)
+
+    assert ("begins with http://" in str(caught.value)) is is_doubted
+
+
+@pytest.mark.parametrize(("end", "is_doubted"), [("/approvals", True), ("/", False), ("", False)])
+def test_a_page_in_the_address_is_doubted(question, end, is_doubted):
+    with (
+        listening(http(404, b"<html>Not Found</html>")) as url,
+        pytest.raises(NotADashboard) as caught,
+    ):
+        blocking(url + end, Clock())(question)
+
+    assert ("Perhaps '/approvals' at its end is too much." in str(caught.value)) is is_doubted
 
 
 def test_a_certificate_that_is_not_trusted_is_said_at_once(stage, question):

@@ -114,7 +114,7 @@ def test_the_name_of_who_decided_cannot_either():
 @pytest.mark.parametrize(
     ("make", "end"),
     [
-        (lambda: FakeDashboard.rejecting("No."), "Rejected by reviewer"),
+        (lambda: FakeDashboard.rejecting("No."), "Rejected by reviewer (No.)"),
         (FakeDashboard.silent, "Nobody decided in time"),
     ],
 )
@@ -124,6 +124,16 @@ def test_every_end_is_said(question, capsys, make, end):
     fake.client().request_approval(question)
 
     assert capsys.readouterr().err == line(fake, end)
+
+
+def test_a_reason_of_several_lines_is_told_in_one(question, capsys):
+    fake = FakeDashboard.rejecting("Not there.\n\n  Use staging\x1b[2J." + "x" * 5000)
+
+    fake.client().request_approval(question)
+
+    told = capsys.readouterr().err.splitlines()[1]
+    assert told.startswith("Rejected by reviewer (Not there. Use staging\ufffd[2J.xx")
+    assert len(told) < 400
 
 
 def test_without_a_standard_error_it_still_asks(fake, question, monkeypatch):

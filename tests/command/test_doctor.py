@@ -75,6 +75,37 @@ def test_a_refused_port_is_said_within_seconds(unreachable):
     assert done.code == Code.UNREACHABLE
     assert [line.split()[1] for line in done.output.splitlines()] == ["WRONG", "-", "-", "-", "-"]
     assert "http://127.0.0.1:9" in done.output
+    assert done.errors == ""
+
+
+def test_https_for_a_dashboard_without_tls_is_said_at_once(live):
+    live.environment |= {
+        "DASHBOARD_URL": live.environment["DASHBOARD_URL"].replace("http", "https")
+    }
+
+    done = live("doctor")
+
+    assert done.code == Code.UNREACHABLE
+    assert "try http:// instead of https://" in done.output.splitlines()[0]
+
+
+def test_neither_address_nor_token_is_said_once(unreachable):
+    unreachable.environment |= {"DASHBOARD_URL": "", "DASHBOARD_TOKEN": ""}
+
+    done = unreachable("doctor")
+
+    assert (
+        "Set DASHBOARD_URL and DASHBOARD_TOKEN in the environment" in done.output.splitlines()[0]
+    )
+
+
+def test_a_refused_token_does_not_hide_where_it_was_refused(live, house):
+    live.environment |= {"DASHBOARD_TOKEN": "dash_wrong"}
+
+    lines = live("doctor").output.splitlines()
+
+    assert lines[0] == f"address   ok     A dashboard answers at {house.url}."
+    assert "Perhaps it was cut off when it was copied" in lines[1]
 
 
 def test_a_wrong_token_is_said_and_the_address_is_right(live):

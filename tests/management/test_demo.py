@@ -252,7 +252,7 @@ def test_without_a_dashboard_it_says_what_to_set():
     )
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert "Set DASHBOARD_URL in the environment" in done.stderr
+    assert "Set DASHBOARD_URL and DASHBOARD_TOKEN in the environment" in done.stderr
 
 
 def test_one_sends_the_notebook_that_holds_what_would_run():

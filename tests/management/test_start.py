@@ -67,6 +67,7 @@ def test_a_second_run_tells_another_link_and_no_token(starts):
 
     assert "/sign-in/" in said
     assert "DASHBOARD_TOKEN" not in said
+    assert f"  {django_settings.OPERATOR_COMMAND} issue_token agent\n" in said
     assert AgentToken.objects.count() == 1
 
 
@@ -77,8 +78,8 @@ def test_once_somebody_signed_in_it_says_how_to_get_in(starts):
 
     said = starts()
     assert "/sign-in/" not in said
-    assert "Sign in there with your name and password." in said
-    assert f"  {django_settings.OPERATOR_COMMAND} sign_in_link NAME\n" in said
+    assert "Sign in there with your name and password, or with a link" in said
+    assert f"  {django_settings.OPERATOR_COMMAND} sign_in_link admin\n" in said
 
 
 def test_no_password_is_printed_or_set(starts):

@@ -4,6 +4,7 @@ import json
 from io import StringIO
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
 
@@ -108,7 +109,8 @@ def test_a_database_that_does_not_answer_is_a_sentence(broken, log, monkeypatch)
 
     assert broken() == (
         "Nothing was done. The database cannot be used: no such table: dashboard_auditentry. "
-        "Check DATABASE_URL, and run `python manage.py start` or `python manage.py migrate` once."
+        f"Check DATABASE_URL, and run `{settings.OPERATOR_COMMAND} start` or "
+        f"`{settings.OPERATOR_COMMAND} migrate` once."
     )
 
 

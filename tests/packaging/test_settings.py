@@ -84,3 +84,20 @@ def test_messages_name_the_command_that_was_started(package, checkout, started_b
     )
 
     assert said.strip() == command
+
+
+def test_messages_name_the_python_that_is_in_the_checkout(package):
+    for name in ("manage.py", "pyproject.toml"):
+        (package.parent / name).touch()
+    python = package.parent / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+
+    said = subprocess.check_output(
+        [python, "-c", COMMAND, "manage.py"],
+        cwd=package,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        text=True,
+    )
+
+    assert said.strip() == ".venv/bin/python manage.py"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -58,6 +59,7 @@ class Finding:
 def main(arguments: Sequence[str]) -> NoReturn:
     """Tell what was found, and end with 0 if all of it is right, else with a ``Code``."""
     options = _options(arguments)
+    logging.getLogger("approval_client").addHandler(logging.NullHandler())  # five lines say it
     try:
         code, findings = examine()
         tell = _as_json if options.json else _in_words
@@ -71,17 +73,17 @@ def main(arguments: Sequence[str]) -> NoReturn:
 
 def examine(now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> tuple[int, list[Finding]]:
     """Look at every part, and return the exit code with what was found."""
+    address = ""
     try:
         client = default_client()
+        address = client.contact.address
         before = now()
         access = client.check(within_s=WITHIN_S)
         apart_s = (before + (now() - before) / 2 - access.now).total_seconds()
     except DashboardError as error:
-        return code_of_error(error), _failed(error)
+        return code_of_error(error), _failed(error, address)
     findings = [
-        Finding(
-            "address", is_right=True, says=f"A dashboard answers at {client.contact.address}."
-        ),
+        _address(address),
         _token(access),
         Finding("protocol", is_right=True, says=f"Both sides speak version {PROTOCOL}."),
         _clock(apart_s),
@@ -107,10 +109,10 @@ def ask(client: Client) -> int:
     return 0 if response.approved is True else code_of_status(response.status)
 
 
-def _failed(error: DashboardError) -> list[Finding]:
+def _failed(error: DashboardError, address: str) -> list[Finding]:
     found = {part: Finding(part, is_right=None, says="Not checked.") for part in PARTS}
     if isinstance(error, TokenRefused | ProtocolMismatch):
-        found["address"] = Finding("address", is_right=True, says="A dashboard answers there.")
+        found["address"] = _address(address)
     wrong = _part(error)
     found[wrong] = Finding(wrong, is_right=False, says=str(error))
     return list(found.values())
@@ -120,8 +122,13 @@ def _part(error: DashboardError) -> str:
     for kind, part in _FAILS.items():
         if isinstance(error, kind):
             return part
-    is_token = isinstance(error, NotConfigured) and "DASHBOARD_TOKEN" in str(error)
-    return "token" if is_token else "address"
+    says = str(error)
+    is_token = "DASHBOARD_TOKEN" in says and "DASHBOARD_URL" not in says
+    return "token" if isinstance(error, NotConfigured) and is_token else "address"
+
+
+def _address(address: str) -> Finding:
+    return Finding("address", is_right=True, says=f"A dashboard answers at {address}.")
 
 
 def _token(access: Access) -> Finding:

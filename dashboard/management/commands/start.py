@@ -99,13 +99,18 @@ class Command(BaseCommand):
             self._say(f"Sign in for the first time (works once, within the hour):\n  {link}")
         else:
             self._say(
-                "Sign in there with your name and password. Whoever forgot theirs gets a link "
-                f"with:\n  {settings.OPERATOR_COMMAND} sign_in_link NAME"
+                "Sign in there with your name and password, or with a link, which works once:\n"
+                f"  {settings.OPERATOR_COMMAND} sign_in_link {prepare.who_signs_in()}"
             )
         if token := prepare.first_token():
             self._say(
                 "For an agent, shown this once:\n"
                 f"  export DASHBOARD_URL={settings.PUBLIC_URL}\n  export DASHBOARD_TOKEN={token}"
+            )
+        else:
+            self._say(
+                "For another token, beside those that were issued:\n"
+                f"  {settings.OPERATOR_COMMAND} issue_token {prepare.FIRST_AGENT}"
             )
 
     def _company(self, *, insecure_http: bool) -> AbstractContextManager[None]:

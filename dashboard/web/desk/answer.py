@@ -300,6 +300,7 @@ _ENDS = {
     (Status.EXPIRED, Source.DEADLINE): "Expired: nobody decided in time",
 }
 
+_NO_END = "It has not reported how it ended. Not every agent does."
 _NOTHING_RAN = "Nothing was approved, so nothing may run."
 
 _NO_MORE = "It can no longer be started."
@@ -479,7 +480,7 @@ def _since(
     wait_s = (started.reported_at - decision.decided_at).total_seconds()
     said = [f"The agent started it {times.length(max(0.0, wait_s))} later."]
     finished = reported.get(OutcomeState.FINISHED)
-    return [*said, _finished(finished) if finished else "It has not reported the end yet."]
+    return [*said, _finished(finished) if finished else _NO_END]
 
 
 def _short(approval: ApprovalRequest, reported: dict[str, Outcome]) -> str:

@@ -111,6 +111,16 @@ def test_start_and_end_are_told_as_the_agent_reports_them(browser, ask, alice, t
     assert [p.text for p in result.one(class_="untrusted").all("p")] == ["No <b>disk</b>", "out"]
 
 
+def test_an_end_that_was_not_reported_is_not_promised(browser, ask, alice, token):
+    approval = ask()
+    make.decided(approval, alice)
+    make.report(approval, token)
+
+    told = bar_of(browser, approval).one(class_="result").one(class_="small").text
+
+    assert told.endswith("It has not reported how it ended. Not every agent does.")
+
+
 def test_an_approval_that_was_not_used_in_time_is_told(browser, ask, alice, monkeypatch):
     approval = ask()
     monkeypatch.setattr(services.closing, "VALID_FOR", timedelta(0))

@@ -236,7 +236,7 @@ def test_a_channel_whose_kind_sends_nothing_is_said_to_fail(admin, mail, read, s
 
     assert "On call fails" in read(admin.get("/"))
     assert "oncall@example.org fails" in read(admin.get("/channels"), "main")
-    assert "Nobody is told when no page is open." in read(admin.get("/"))
+    assert "Nobody gets a mail or a chat message." in read(admin.get("/"))
 
 
 def test_a_channel_of_a_kind_that_is_not_known_can_be_removed(admin, mail, read):
@@ -263,7 +263,7 @@ def test_what_failed_four_times_or_is_paused_is_not_said(admin, mail, read):
 
 
 def test_an_admin_sees_in_the_queue_that_nobody_is_told(admin, read):
-    assert "Nobody is told when no page is open." in read(admin.get("/"))
+    assert "Nobody gets a mail or a chat message." in read(admin.get("/"))
 
 
 def test_once_somebody_is_told_the_queue_says_nothing(admin, mail, read):
