@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from dashboard.accounts.errors import Retired
 from dashboard.accounts.models import Agent, AgentToken, User
+from dashboard.audit.actions import Action
 from dashboard.audit.fingerprint import fingerprint
 from dashboard.audit.services import Actor, Event, record
 from dashboard.statements import rows
@@ -48,7 +49,7 @@ def issue(
         expires_at = token.expires_at and token.expires_at.isoformat()
         row = token_fingerprint(token)
         details = {"token": token.prefix, "expires_at": expires_at, "row": row}
-        record(by, Event("token.issued", f"agent:{agent.name}", details=details))
+        record(by, Event(Action.TOKEN_ISSUED, f"agent:{agent.name}", details=details))
     return token, secret
 
 
@@ -93,7 +94,7 @@ def revoke(token: AgentToken, *, by: Actor) -> None:
     unrevoked = AgentToken.objects.filter(pk=token.pk, revoked_at=None)
     if unrevoked.update(revoked_at=timezone.now()):
         details = {"token": token.prefix}
-        record(by, Event("token.revoked", f"agent:{token.agent.name}", details=details))
+        record(by, Event(Action.TOKEN_REVOKED, f"agent:{token.agent.name}", details=details))
 
 
 def note_use(last_used: Mapping[int, datetime]) -> None:

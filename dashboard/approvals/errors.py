@@ -88,7 +88,7 @@ class TimeOver(Refused):
 class AssignedToAnother(Refused):
     """It is assigned to somebody else, and the reviewer did not confirm that they know this."""
 
-    code = "claimed"
+    code = "assigned_to_another"
 
     def __init__(self, assignment: Assignment) -> None:
         self.name, since = assignment.person.username, _clock_time(assignment.assigned_at)

@@ -13,6 +13,7 @@ from django.db.models import Func, QuerySet, TextField
 from django.utils import timezone
 
 from approval_client.wire import canonical_json
+from dashboard.audit.actions import Action
 from dashboard.audit.chain import GENESIS, Break, Link, Walk, link_hash
 from dashboard.audit.heads import kept_heads
 from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
@@ -44,7 +45,7 @@ class Event(NamedTuple):
     when an agent submits.
     """
 
-    action: str
+    action: Action
     subject: str = ""
     digest: str = ""
     details: Mapping[str, Any] = {}
@@ -302,7 +303,7 @@ def _record_end(ended: AuditVerification) -> None:
     details = {"entries": ended.seq, "hash": ended.hash, "problem": ended.problem}
     # The guards let nothing follow an end that is broken; what was found is kept all the same.
     with suppress(IntegrityError) if ended.problem else nullcontext(), transaction.atomic():
-        record(Actor(ended.asked_by, ended.auth), Event("audit.verified", details=details))
+        record(Actor(ended.asked_by, ended.auth), Event(Action.AUDIT_VERIFIED, details=details))
 
 
 def _under_way() -> AuditVerification | None:
@@ -386,7 +387,7 @@ def _entry(head: AuditHead, at: datetime, actor: Actor, event: Event) -> AuditEn
         at=_iso(at),
         actor=actor.name,
         auth=actor.auth,
-        action=event.action,
+        action=str(event.action),
         subject=event.subject,
         digest=event.digest,
         details=canonical_json(dict(event.details)),

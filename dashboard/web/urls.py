@@ -58,7 +58,7 @@ _desk: list[URLPattern] = [
         name="notebook_picture",
     ),
     path(
-        "approvals/<uuid:approval_id>/claim", request.then_show(assignment.assign), name="assign"
+        "approvals/<uuid:approval_id>/assign", request.then_show(assignment.assign), name="assign"
     ),
     path(
         "approvals/<uuid:approval_id>/release",
@@ -70,8 +70,12 @@ _desk: list[URLPattern] = [
         request.then_show(assignment.hand_over),
         name="hand_over",
     ),
-    path("approvals/<uuid:approval_id>/later", request.then_show(snooze.snooze), name="snooze"),
-    path("approvals/<uuid:approval_id>/back", request.then_show(snooze.unsnooze), name="unsnooze"),
+    path("approvals/<uuid:approval_id>/snooze", request.then_show(snooze.snooze), name="snooze"),
+    path(
+        "approvals/<uuid:approval_id>/unsnooze",
+        request.then_show(snooze.unsnooze),
+        name="unsnooze",
+    ),
     path(
         "approvals/<uuid:approval_id>/extend", request.then_show(extension.extend), name="extend"
     ),

@@ -6,6 +6,7 @@ from django.db import IntegrityError, transaction
 
 from dashboard.accounts.errors import NameTaken
 from dashboard.accounts.models import Agent, User
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 
 
@@ -27,7 +28,7 @@ def create_agent(*, name: str, by: Actor, owner: User | None = None) -> Agent:
     except IntegrityError as error:
         raise _taken(name) from error
     details = {"owner": owner.username if owner else None}
-    record(by, Event("agent.added", _subject(agent), details=details))
+    record(by, Event(Action.AGENT_ADDED, _subject(agent), details=details))
     return agent
 
 
@@ -35,14 +36,14 @@ def create_agent(*, name: str, by: Actor, owner: User | None = None) -> Agent:
 def retire(agent: Agent, *, by: Actor) -> None:
     """Shut an agent out. Call ``approvals.services.retire_agent``, which also closes its asks."""
     if Agent.objects.filter(pk=agent.pk, is_active=True).update(is_active=False):
-        record(by, Event("agent.retired", _subject(agent)))
+        record(by, Event(Action.AGENT_DEACTIVATED, _subject(agent)))
 
 
 @transaction.atomic
 def restore(agent: Agent, *, by: Actor) -> None:
     """Let a retired agent ask again with the tokens that it still has."""
     if Agent.objects.filter(pk=agent.pk, is_active=False).update(is_active=True):
-        record(by, Event("agent.restored", _subject(agent)))
+        record(by, Event(Action.AGENT_REACTIVATED, _subject(agent)))
 
 
 def _subject(agent: Agent) -> str:

@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 
 from dashboard.accounts.errors import NameTaken
 from dashboard.accounts.models import Group, User
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 
 
@@ -28,7 +29,7 @@ def create_group(*, name: str, by: Actor) -> Group:
             group.save(force_insert=True)
     except IntegrityError as error:
         raise _taken(name) from error
-    record(by, Event("group.added", _subject(group)))
+    record(by, Event(Action.GROUP_ADDED, _subject(group)))
     return group
 
 
@@ -41,7 +42,7 @@ def set_members(group: Group, *, members: Iterable[User], by: Actor) -> None:
     after = _names(locked)
     if before != after:
         details = {"before": before, "members": after}
-        record(by, Event("group.members_changed", _subject(locked), details=details))
+        record(by, Event(Action.GROUP_MEMBERS_CHANGED, _subject(locked), details=details))
 
 
 @transaction.atomic
@@ -49,7 +50,7 @@ def delete_group(group: Group, *, by: Actor) -> None:
     """Delete a group. A policy that still asks for its votes then finds nobody who has one."""
     before = _names(group)
     if Group.objects.filter(pk=group.pk).delete()[0]:
-        record(by, Event("group.deleted", _subject(group), details={"before": before}))
+        record(by, Event(Action.GROUP_DELETED, _subject(group), details={"before": before}))
 
 
 def _names(group: Group) -> list[str]:

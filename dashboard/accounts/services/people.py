@@ -11,6 +11,7 @@ from dashboard.accounts.errors import LastAdmin, NameTaken
 from dashboard.accounts.models import User
 from dashboard.accounts.services.sessions import end_sessions
 from dashboard.accounts.services.signing_in import close_links
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 
 ROLES = ("reviewer", "admin", "auditor")
@@ -46,7 +47,7 @@ def create_person(
             person.save(force_insert=True)
     except IntegrityError as error:
         raise _taken(username) from error
-    record(by, Event("person.added", _subject(person), details={"roles": _names(person)}))
+    record(by, Event(Action.PERSON_ADDED, _subject(person), details={"roles": _names(person)}))
     return person
 
 
@@ -66,7 +67,7 @@ def change_roles(person: User, *, roles: Mapping[str, bool], by: Actor) -> None:
     _keep_an_admin(locked, administered=administered)
     locked.save(update_fields=["is_reviewer", "is_admin", "is_auditor"])
     details = {"before": before, "roles": _names(locked)}
-    record(by, Event("person.roles_changed", _subject(locked), details=details))
+    record(by, Event(Action.PERSON_ROLES_CHANGED, _subject(locked), details=details))
 
 
 @transaction.atomic
@@ -86,7 +87,8 @@ def set_active(person: User, *, active: bool, by: Actor) -> None:
     if not active:
         close_links(locked)
         end_sessions(locked)
-    record(by, Event(f"person.{'re' if active else 'de'}activated", _subject(locked)))
+    action = Action.PERSON_REACTIVATED if active else Action.PERSON_DEACTIVATED
+    record(by, Event(action, _subject(locked)))
 
 
 @transaction.atomic
@@ -95,7 +97,7 @@ def set_password(person: User, *, password: str, by: Actor) -> None:
     person.set_password(password)
     person.save(update_fields=["password"])
     close_links(person)
-    record(by, Event("person.password_changed", _subject(person)))
+    record(by, Event(Action.PERSON_PASSWORD_CHANGED, _subject(person)))
 
 
 def _subject(person: User) -> str:

@@ -19,6 +19,7 @@ from dashboard.accounts.errors import LinkNotValid, NotPermitted
 from dashboard.accounts.models import SignInLink, User
 from dashboard.accounts.services import throttle
 from dashboard.accounts.tokens import secret_hash
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 
 _WRONG = "The name or password is wrong, or the account is deactivated. You are not signed in."
@@ -65,7 +66,7 @@ def confirm_password(person: User, password: str, *, by: Actor, address: str) ->
     if not person.check_password(password):
         with transaction.atomic():
             subject = f"user:{person.username}"
-            record(by, Event("password.not_confirmed", subject, details={"address": address}))
+            record(by, Event(Action.PASSWORD_NOT_CONFIRMED, subject, details={"address": address}))
         raise NotPermitted(_WRONG_PRESENT)
     throttle.succeeded(key)
 
@@ -78,7 +79,7 @@ def make_link(person: User, *, by: Actor) -> str:
         SignInLink.objects.create(
             person=person, hash=secret_hash(secret), expires_at=timezone.now() + life
         )
-        record(by, Event("sign_in_link.made", f"user:{person.username}"))
+        record(by, Event(Action.SIGN_IN_LINK_MADE, f"user:{person.username}"))
     return secret
 
 
@@ -123,7 +124,7 @@ def close_links(person: User) -> None:
 def signed_out(*, by: Actor) -> None:
     """Record that somebody left."""
     with transaction.atomic():
-        record(by, Event("sign_out", by.name))
+        record(by, Event(Action.SIGNED_OUT, by.name))
 
 
 def _use_up(secret: str) -> User | None:
@@ -149,7 +150,7 @@ def _open_links() -> QuerySet[SignInLink]:
 def _note_failure(how: str, username: str, address: str) -> None:
     known = User.objects.filter(username=username).exists()
     event = Event(
-        "sign_in.failed", f"user:{username}" if known else "", details={"address": address}
+        Action.SIGN_IN_FAILED, f"user:{username}" if known else "", details={"address": address}
     )
     with transaction.atomic():
         record(Actor("anonymous", how), event)
@@ -158,4 +159,4 @@ def _note_failure(how: str, username: str, address: str) -> None:
 def _note_success(how: str, person: User, address: str) -> None:
     with transaction.atomic():
         name = f"user:{person.username}"
-        record(Actor(name, how), Event("sign_in.succeeded", name, details={"address": address}))
+        record(Actor(name, how), Event(Action.SIGNED_IN, name, details={"address": address}))

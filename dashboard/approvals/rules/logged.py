@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 from approval_client.wire import parse_json
 from dashboard.approvals.models import FINAL, Assignment, Decision, Recall, Vote
 from dashboard.approvals.rules.fingerprint import fits
+from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 
 
@@ -48,10 +49,10 @@ def _kinds() -> dict[str, _Kind]:
     decided = _Kind(Decision.objects.select_related(request), "reason")
     votes = Vote.objects.select_related(request, "person")
     return {
-        **{f"approval.{status}": decided for status in FINAL},
-        "approval.voted": _Kind(votes, "reason", lambda vote: f"user:{vote.person.username}"),
-        "approval.taken_back": _Kind(Recall.objects.select_related(request), "reason"),
-        "approval.handed_over": _Kind(
+        **{Action(f"approval.{status}"): decided for status in FINAL},
+        Action.APPROVAL_VOTED: _Kind(votes, "reason", lambda vote: f"user:{vote.person.username}"),
+        Action.APPROVAL_RECALLED: _Kind(Recall.objects.select_related(request), "reason"),
+        Action.APPROVAL_HANDED_OVER: _Kind(
             Assignment.objects.select_related(request), "note", is_replaced=True
         ),
     }

@@ -42,6 +42,7 @@ from dashboard.approvals.models import (
     Vote,
 )
 from dashboard.approvals.rules.fingerprint import fits
+from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Report
 from dashboard.policies.demands import Required
@@ -49,7 +50,7 @@ from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON
 from dashboard.policies.models import PolicyProposal, PolicyRevision
 
 _LOG_PAGE, _ROWS = 20_000, 50
-_CLOSED = {f"approval.{status}" for status in FINAL}
+_CLOSED = {Action(f"approval.{status}") for status in FINAL}
 _ROLES = ("reviewer", "admin", "auditor")
 
 
@@ -181,7 +182,7 @@ class _Request:
         return getattr(self.approval, "decision", None)
 
     def differences(self) -> Iterator[str]:
-        submitted = self.story.of("approval.submitted")
+        submitted = self.story.of(Action.APPROVAL_SUBMITTED)
         if len(submitted) != 1:
             yield "no entry of the log says that it was asked"
             return
@@ -220,7 +221,7 @@ class _Request:
             yield "its notebook is not the one in the log"
 
     def _judged(self) -> Iterator[str]:
-        entries = self.story.of("approval.judged")
+        entries = self.story.of(Action.APPROVAL_JUDGED)
         judgements = self.rows.judgements[self.approval.pk]
         if len(entries) != len(judgements):
             yield f"it has {len(judgements)} judgements, and the log has {len(entries)}"
@@ -244,7 +245,7 @@ class _Request:
                 yield "what was found in it is not what the log says"
 
     def _edited(self) -> Iterator[str]:
-        entries, edits = self.story.of("approval.edited"), self.rows.edits[self.approval.pk]
+        entries, edits = self.story.of(Action.APPROVAL_EDITED), self.rows.edits[self.approval.pk]
         if len(entries) != len(edits):
             yield f"it has {len(edits)} edits, and the log has {len(entries)}"
             return
@@ -305,11 +306,12 @@ class _Request:
 
     def _voted(self) -> Iterator[str]:
         votes = self.rows.votes[self.approval.pk]
-        entries, rows = self.story.of("approval.voted"), [_vote_as_said(vote) for vote in votes]
+        entries = self.story.of(Action.APPROVAL_VOTED)
+        rows = [_vote_as_said(vote) for vote in votes]
         said = [(entry.actor, entry.digest) for entry in entries]
         reasons = [entry.details.get("reason") for entry in entries]
         prints = [entry.details.get("row") for entry in entries]
-        closed = self.story.last("approval.approved")
+        closed = self.story.last(Action.APPROVAL_APPROVED)
         if closed and closed.details.get("source") == Source.REVIEWER:
             is_told = "vote" in closed.details
             # Older entries do not say whether a vote came with the decision.
@@ -327,14 +329,14 @@ class _Request:
 
     def _reported(self) -> Iterator[str]:
         outcomes = self.rows.outcomes[self.approval.pk]
-        entries = self.story.of("outcome.started", "outcome.finished")
+        entries = self.story.of(Action.OUTCOME_STARTED, Action.OUTCOME_FINISHED)
         rows = [(f"outcome.{each.state}", each.digest) for each in outcomes]
         said = [(entry.action, entry.digest) for entry in entries]
         if rows != said or any(map(_differs, entries, outcomes)):
             yield "what its agent reported is not what the log says"
 
     def _recalled(self) -> Iterator[str]:
-        entries = self.story.of("approval.taken_back")
+        entries = self.story.of(Action.APPROVAL_RECALLED)
         recall: Recall | None = getattr(self.approval, "recall", None)
         if len(entries) > 1:
             yield "the log says twice that it was taken back"
@@ -352,9 +354,11 @@ class _Request:
 
     def _handed_over(self) -> Iterator[str]:
         """Compare who is on it with the entry of the hand-over, as long as that is the last."""
-        given = self.story.last("approval.claimed", "approval.taken_over", "approval.handed_over")
+        given = self.story.last(
+            Action.APPROVAL_SELF_ASSIGNED, Action.APPROVAL_TAKEN_OVER, Action.APPROVAL_HANDED_OVER
+        )
         assignment: Assignment | None = getattr(self.approval, "assignment", None)
-        is_last = given is not None and given.action == "approval.handed_over"
+        is_last = given is not None and given.action == Action.APPROVAL_HANDED_OVER
         if given and is_last and assignment and _differs(given, assignment):
             yield "whom it was handed over to, or the note, is not what the log says"
 
@@ -364,8 +368,8 @@ class _Request:
             return
         expires_at = datetime.fromisoformat(submitted.details["expires_at"])
         judged = 0
-        for entry in self.story.of("approval.extended", "approval.judged"):
-            if entry.action == "approval.extended":
+        for entry in self.story.of(Action.APPROVAL_EXTENDED, Action.APPROVAL_JUDGED):
+            if entry.action == Action.APPROVAL_EXTENDED:
                 expires_at = datetime.fromisoformat(entry.details["until"])
                 continue
             judged += 1
@@ -428,7 +432,7 @@ def _check_grants(keys: Sequence[int]) -> Iterator[Disagreement]:
 
 
 def _of_grant(grant: Grant, story: Story, used: int) -> Iterator[str]:
-    made = story.of("grant.made")
+    made = story.of(Action.GRANT_MADE)
     if len(made) != 1:
         yield "no entry of the log says that it was made"
         return
@@ -447,7 +451,7 @@ def _of_grant(grant: Grant, story: Story, used: int) -> Iterator[str]:
     is_same = (grant.digest, grant.expires_at) == (entry.digest, ends)
     if not is_same or _detailed(entry, said) or _differs(entry, grant):
         yield "its terms are not those in the log"
-    ended = story.last("grant.ended")
+    ended = story.last(Action.GRANT_ENDED)
     because = ended.details.get("because") if ended else ""
     if bool(grant.ended_at) != bool(ended) or grant.ended_because != because:
         yield (
@@ -464,9 +468,9 @@ def _of_grant(grant: Grant, story: Story, used: int) -> Iterator[str]:
 
 def _check_revisions(keys: Sequence[int]) -> Iterator[Disagreement]:
     revisions = PolicyRevision.objects.select_related("author", "confirmed_by")
-    stories = _stories((f"policy:{number}" for number in keys), "policy.published")
+    stories = _stories((f"policy:{number}" for number in keys), Action.POLICY_PUBLISHED)
     for number, revision in revisions.in_bulk(list(keys)).items():
-        entry = stories[f"policy:{number}"].last("policy.published")
+        entry = stories[f"policy:{number}"].last(Action.POLICY_PUBLISHED)
         if number == 1 and entry is None:  # made by itself, and asks a person about everything
             same = _json(revision.document) == _json(EVERYTHING_TO_A_PERSON.to_json())
         else:
@@ -487,10 +491,10 @@ def _published(revision: PolicyRevision) -> dict[str, Any]:
 
 
 def _check_proposals(keys: Sequence[int]) -> Iterator[Disagreement]:
-    stories = _stories((f"policy_proposal:{pk}" for pk in keys), "policy.proposed")
+    stories = _stories((f"policy_proposal:{pk}" for pk in keys), Action.POLICY_PROPOSED)
     proposals = PolicyProposal.objects.select_related("author").in_bulk(list(keys))
     for pk, proposal in proposals.items():
-        entry = stories[f"policy_proposal:{pk}"].last("policy.proposed")
+        entry = stories[f"policy_proposal:{pk}"].last(Action.POLICY_PROPOSED)
         said = {"policy": _json(proposal.document), "note": proposal.note}
         by = f"user:{proposal.author.username}"
         if entry is None or _detailed(entry, said) or entry.actor != by:
@@ -509,19 +513,24 @@ def _json(text: str) -> Any:
 
 def _check_people(keys: Sequence[int]) -> Iterator[Disagreement]:
     people = User.objects.in_bulk(list(keys))
-    changes = ("person.added", "person.roles_changed", "person.deactivated", "person.reactivated")
+    changes = (
+        Action.PERSON_ADDED,
+        Action.PERSON_ROLES_CHANGED,
+        Action.PERSON_DEACTIVATED,
+        Action.PERSON_REACTIVATED,
+    )
     stories = _stories((f"user:{person.username}" for person in people.values()), *changes)
     for pk, person in people.items():
         story = stories[f"user:{person.username}"]
-        given = story.last("person.added", "person.roles_changed")
-        active = story.last("person.deactivated", "person.reactivated")
+        given = story.last(Action.PERSON_ADDED, Action.PERSON_ROLES_CHANGED)
+        active = story.last(Action.PERSON_DEACTIVATED, Action.PERSON_REACTIVATED)
         roles = [role for role in _ROLES if getattr(person, f"is_{role}")]
         if given is None:
             said = "no entry of the log says that they were added"
         elif given.details["roles"] != roles:
             said = f"their roles are {_listed(roles)}, and the log says "
             said += _listed(given.details["roles"])
-        elif person.is_active != (active is None or active.action == "person.reactivated"):
+        elif person.is_active != (active is None or active.action == Action.PERSON_REACTIVATED):
             said = (
                 f"they are {'' if person.is_active else 'not '}active, and the log says otherwise"
             )
@@ -539,10 +548,10 @@ def _check_groups(keys: Sequence[int]) -> Iterator[Disagreement]:
     stories = _stories(f"group:{group.name}" for group in groups.values())
     for pk, group in groups.items():
         last = stories[f"group:{group.name}"].last(
-            "group.added", "group.members_changed", "group.deleted"
+            Action.GROUP_ADDED, Action.GROUP_MEMBERS_CHANGED, Action.GROUP_DELETED
         )
         members = sorted(member.username for member in group.members.all())
-        if last is None or last.action == "group.deleted":
+        if last is None or last.action == Action.GROUP_DELETED:
             yield Disagreement(pk, f"no entry of the log says that group {group.name} was added")
         elif members != last.details.get("members", []):
             yield Disagreement(pk, f"who is in group {group.name} is not what the log says")
@@ -557,20 +566,20 @@ def _check_agents(keys: Sequence[int]) -> Iterator[Disagreement]:
 
 
 def _of_agent(agent: Agent, story: Story) -> Iterator[str]:
-    added = story.last("agent.added")
+    added = story.last(Action.AGENT_ADDED)
     if added is None:
         yield "no entry of the log says that it was added"
         return
     if added.details.get("owner") != (agent.owner and agent.owner.username):
         yield "its owner is not the one in the log"
-    active = story.last("agent.retired", "agent.restored")
-    if agent.is_active != (active is None or active.action == "agent.restored"):
+    active = story.last(Action.AGENT_DEACTIVATED, Action.AGENT_REACTIVATED)
+    if agent.is_active != (active is None or active.action == Action.AGENT_REACTIVATED):
         yield f"it is {'' if agent.is_active else 'not '}active, and the log says otherwise"
-    revoked = Counter(entry.details["token"] for entry in story.of("token.revoked"))
+    revoked = Counter(entry.details["token"] for entry in story.of(Action.TOKEN_REVOKED))
     tokens = list(agent.tokens.all())
     if Counter(token.prefix for token in tokens if token.revoked_at) != revoked:
         yield "which of its tokens were revoked is not what the log says"
-    issued = story.of("token.issued")
+    issued = story.of(Action.TOKEN_ISSUED)
     if Counter(map(_token, tokens)) != Counter(map(_issued, issued)):
         yield "its tokens are not those in the log"
     prints = {entry.details["row"] for entry in issued if "row" in entry.details}
@@ -591,8 +600,8 @@ def _check_holds(_: Sequence[int]) -> Iterator[Disagreement]:
     holds = Hold.objects.select_related("placed_by", "lifted_by").order_by("id")
     rows = [_hold(hold) for hold in holds]
     said: list[tuple[str, str, str | None]] = []
-    for entry in _stories([""], "hold.placed", "hold.lifted")[""].entries:
-        if entry.action == "hold.placed":
+    for entry in _stories([""], Action.HOLD_PLACED, Action.HOLD_LIFTED)[""].entries:
+        if entry.action == Action.HOLD_PLACED:
             said.append((entry.actor, entry.details["reason"], None))
         else:
             said[-1:] = [(*said[-1][:2], entry.actor)]
@@ -642,19 +651,19 @@ def _by(rows: QuerySet[Any], field: str) -> Callable[[list[str]], set[str]]:
 
 def _groups(names: list[str]) -> set[str]:
     """Groups that are there, and those that were deleted, as the log says."""
-    stories = _stories((f"group:{name}" for name in names), "group.deleted")
+    stories = _stories((f"group:{name}" for name in names), Action.GROUP_DELETED)
     deleted = {subject.partition(":")[2] for subject, story in stories.items() if story.entries}
     return deleted | _by(Group.objects.all(), "name")(names)
 
 
 _PRESENT: dict[str, Callable[[list[str]], set[str]]] = {
-    "approval.submitted": _requests,
-    "grant.made": _by(Grant.objects.all(), "pk"),
-    "policy.published": _by(PolicyRevision.objects.all(), "number"),
-    "policy.proposed": _by(PolicyProposal.objects.all(), "pk"),
-    "person.added": _by(User.objects.all(), "username"),
-    "agent.added": _by(Agent.objects.all(), "name"),
-    "group.added": _groups,
+    Action.APPROVAL_SUBMITTED: _requests,
+    Action.GRANT_MADE: _by(Grant.objects.all(), "pk"),
+    Action.POLICY_PUBLISHED: _by(PolicyRevision.objects.all(), "number"),
+    Action.POLICY_PROPOSED: _by(PolicyProposal.objects.all(), "pk"),
+    Action.PERSON_ADDED: _by(User.objects.all(), "username"),
+    Action.AGENT_ADDED: _by(Agent.objects.all(), "name"),
+    Action.GROUP_ADDED: _groups,
 }
 
 

@@ -52,6 +52,7 @@ from dashboard.approvals.services.grant import remember_yes
 from dashboard.approvals.services.judgement import judge_under_present
 from dashboard.approvals.services.step import allow_steps, inspected_steps
 from dashboard.approvals.services.view import viewed_event
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Event, record
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation
@@ -234,7 +235,7 @@ def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> 
         }
         if given.repeats:
             details["repeats"] = str(given.repeats.approval_id)
-        voted = Event("approval.voted", str(approval.pk), asked.digest, details)
+        voted = Event(Action.APPROVAL_VOTED, str(approval.pk), asked.digest, details)
         record(given.actor, *_view(asked), voted)
     return vote
 

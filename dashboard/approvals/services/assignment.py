@@ -14,6 +14,7 @@ from dashboard.approvals.models import ApprovalRequest, Assignment, Snooze
 from dashboard.approvals.rules.assignment import assignment_of
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.services.closing import actor, event, lock, lock_open, raise_version
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, record
 
 _BATCH = 100
@@ -41,8 +42,8 @@ def assign(*, approval_id: UUID, person: User, auth: str, over: str = "") -> Ass
             raise AssignedToAnother(earlier)
         made = _give(approval, person, now, after=earlier.person if earlier else None)
         details = {"from": earlier.person.username} if earlier else {}
-        verb = "taken_over" if earlier else "claimed"
-        record(actor(person, auth), event(verb, approval, **details))
+        action = Action.APPROVAL_TAKEN_OVER if earlier else Action.APPROVAL_SELF_ASSIGNED
+        record(actor(person, auth), event(action, approval, **details))
         return made
 
 
@@ -57,7 +58,7 @@ def release(*, approval_id: UUID, person: User, auth: str) -> bool:
         if not Assignment.objects.filter(approval=approval, person=person).delete()[0]:
             return False
         raise_version(approval)
-        record(actor(person, auth), event("released", approval))
+        record(actor(person, auth), event(Action.APPROVAL_RELEASED, approval))
         return True
 
 
@@ -80,7 +81,7 @@ def hand_over(
             raise AssignedToAnother(earlier)
         made = _give(approval, to, now, after=person, is_handed=True, note=note)
         details = {"to": to.username, "row": fingerprint_of(made)}
-        record(actor(person, auth), event("handed_over", approval, **details))
+        record(actor(person, auth), event(Action.APPROVAL_HANDED_OVER, approval, **details))
         return made
 
 
@@ -104,7 +105,7 @@ def _release_lost(approval_id: UUID) -> bool:
         return False
     lost.delete()
     raise_version(approval)
-    record(Actor("server"), event("released", approval, person=lost.person.username))
+    record(Actor("server"), event(Action.APPROVAL_RELEASED, approval, person=lost.person.username))
     return True
 
 

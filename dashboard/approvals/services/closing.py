@@ -27,6 +27,7 @@ from dashboard.approvals.queries import Answerable, told, whole
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.step import answers_of
 from dashboard.approvals.signals import approval_changed
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.services import lock_for_judging
 from dashboard.statements import change, insert, rows
@@ -194,7 +195,7 @@ def _decided_event(decision: Decision, vote: Vote | None) -> Event:
         details["edited_by"] = decision.edit.edited_by.username
     if decision.has_steps:
         details["steps"] = answers_of(decision.steps)
-    action = f"approval.{decision.status}"
+    action = Action(f"approval.{decision.status}")
     return Event(action, str(decision.approval_id), decision.digest, details)
 
 
@@ -218,9 +219,9 @@ def lock_open(approval_id: UUID, person: User) -> tuple[ApprovalRequest, datetim
     return approval, now
 
 
-def event(verb: str, approval: ApprovalRequest, **details: str) -> Event:
+def event(action: Action, approval: ApprovalRequest, **details: str) -> Event:
     """The audit entry of what a person did to a request."""
-    return Event(f"approval.{verb}", str(approval.pk), approval.digest, details)
+    return Event(action, str(approval.pk), approval.digest, details)
 
 
 def actor(person: User, auth: str) -> Actor:

@@ -39,6 +39,7 @@ from dashboard.approvals.rules.step import StepSaid
 from dashboard.approvals.services.closing import expire_locked, lock_to_judge, raise_version
 from dashboard.approvals.services.grant import keep
 from dashboard.approvals.services.judgement import judge_under_present
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
@@ -171,7 +172,7 @@ def _event(edit: Edit, evaluation: Evaluation) -> Event:
         "steps": step.answers_of(edit.steps),
         "row": fingerprint_of(edit),
     }
-    return Event("approval.edited", str(edit.approval_id), edit.digest, details)
+    return Event(Action.APPROVAL_EDITED, str(edit.approval_id), edit.digest, details)
 
 
 def replace_with(

@@ -14,6 +14,7 @@ from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.rules.extension import extension
 from dashboard.approvals.rules.judgement import demands_of
 from dashboard.approvals.services.closing import actor, event, lock_open, raise_version
+from dashboard.audit.actions import Action
 from dashboard.audit.services import record
 
 _NO_MORE = (
@@ -50,5 +51,5 @@ def extend(*, approval_id: UUID, person: User, auth: str, ends: datetime) -> dat
         )
         raise_version(approval)
         until = offered.until.isoformat()
-        record(actor(person, auth), event("extended", approval, until=until))
+        record(actor(person, auth), event(Action.APPROVAL_EXTENDED, approval, until=until))
         return offered.until

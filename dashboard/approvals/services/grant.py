@@ -31,6 +31,7 @@ from dashboard.approvals.rules.grant import (
 )
 from dashboard.approvals.rules.judgement import demands_of, judged_anew, report_of
 from dashboard.approvals.services.closing import close
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.demands import Required
@@ -53,7 +54,7 @@ def keep(grant: Grant, *, of: ApprovalRequest, by: User, now: datetime, report: 
     grant.agent, grant.made_from, grant.made_by, grant.made_at = of.agent, of, by, now
     grant.findings = canonical_json(severities(report))
     grant.save(force_insert=True)
-    return Event("grant.made", f"grant:{grant.pk}", grant.digest, _described(grant))
+    return Event(Action.GRANT_MADE, f"grant:{grant.pk}", grant.digest, _described(grant))
 
 
 def remember_yes(judgement: Judgement, terms: GrantTerms, *, by: User, now: datetime) -> Event:
@@ -257,6 +258,6 @@ def _end(grants: Iterable[Grant], because: str, by: Actor, person: User | None =
         )
         grant.ended_at, grant.ended_by, grant.ended_because = now, person, because
         details = {"because": because, "uses": grant.uses}
-        events.append(Event("grant.ended", f"grant:{grant.pk}", grant.digest, details))
+        events.append(Event(Action.GRANT_ENDED, f"grant:{grant.pk}", grant.digest, details))
     if events:
         record(by, *events)

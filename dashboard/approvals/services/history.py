@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from django.db import transaction
 
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 
 
@@ -21,4 +22,4 @@ def record_export(*, by: Actor, form: str, filters: Mapping[str, str], rows: int
     kept = {name: value if name != "run" else True for name, value in filters.items()}
     details = {"format": form, "filters": kept, "rows": rows}
     with transaction.atomic():
-        record(by, Event("history.exported", details=details))
+        record(by, Event(Action.HISTORY_EXPORTED, details=details))

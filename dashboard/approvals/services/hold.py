@@ -10,6 +10,7 @@ from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotAllowed
 from dashboard.approvals.models import Hold
 from dashboard.approvals.signals import hold_changed
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 from dashboard.policies.services import lock_for_change
 
@@ -28,7 +29,7 @@ def place_hold(*, by: User, auth: str, reason: str = "") -> Hold:
             defaults={"placed_by": by, "placed_at": database_now(), "reason": reason},
         )
         if placed:
-            event = Event("hold.placed", details={"reason": reason})
+            event = Event(Action.HOLD_PLACED, details={"reason": reason})
             record(Actor(f"user:{by.username}", auth), event)
             _announce()
         return hold
@@ -47,7 +48,7 @@ def lift_hold(*, by: User, auth: str) -> bool:
             active=False, lifted_by=by, lifted_at=database_now()
         )
         if lifted:
-            record(Actor(f"user:{by.username}", auth), Event("hold.lifted"))
+            record(Actor(f"user:{by.username}", auth), Event(Action.HOLD_LIFTED))
             _announce()
         return bool(lifted)
 

@@ -13,6 +13,7 @@ from dashboard.approvals.models import ApprovalRequest, Decision, Inspection, Ju
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.judgement import as_judged, judged_anew
 from dashboard.approvals.services.closing import close, lock_to_judge, raise_version
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation, stricter
@@ -61,7 +62,7 @@ def judged_event(judgement: Judgement, evaluation: Evaluation) -> Event:
         "inspection": fingerprint_of(judgement.inspection),
         "row": fingerprint_of(judgement),
     }
-    return Event("approval.judged", str(approval.pk), approval.digest, details)
+    return Event(Action.APPROVAL_JUDGED, str(approval.pk), approval.digest, details)
 
 
 def judge_under_present(

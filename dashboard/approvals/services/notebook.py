@@ -22,6 +22,7 @@ from dashboard.approvals.errors import (
 )
 from dashboard.approvals.models import ApprovalRequest, Notebook, NotebookPin
 from dashboard.approvals.rules import notebook as notebook_rules
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 
 KEPT_UNNAMED = timedelta(days=1)
@@ -62,7 +63,7 @@ def send_notebook(*, token: AgentToken, digest: str, body: bytes) -> tuple[Noteb
         _check(token, agent, len(body))
         fields = {"digest": digest, "size": len(body), "sent_at": now}
         made = Notebook.objects.create(agent=agent, outline=outline, body=body, **fields)
-        event = Event("notebook.sent", agent.name, digest, {"size": len(body)})
+        event = Event(Action.NOTEBOOK_SENT, agent.name, digest, {"size": len(body)})
         record(Actor(f"agent:{agent.name}", f"token:{token.prefix}"), event)
         return made, True
 
@@ -115,7 +116,7 @@ def _forget(agent_id: int, after: datetime, until: datetime) -> int:
         between = agent.notebooks.filter(pins=None, sent_at__gt=after, sent_at__lte=until)
         chosen = list(between.order_by("sent_at").values_list("pk", "digest"))
         Notebook.objects.filter(pk__in=[pk for pk, _ in chosen]).only("pk").delete()
-        gone = [Event("notebook.forgotten", agent.name, digest) for _, digest in chosen]
+        gone = [Event(Action.NOTEBOOK_DELETED, agent.name, digest) for _, digest in chosen]
         if gone:
             record(Actor("retention"), *gone)
         return len(gone)

@@ -14,6 +14,7 @@ from dashboard.approvals.models import Decision, Recall
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.recall import check_unused, source_of_recall
 from dashboard.approvals.services.closing import actor, lock, raise_version
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Event, record
 from dashboard.statements import insert
 
@@ -59,6 +60,6 @@ def recall(*, approval_id: UUID, person: User, auth: str, reason: str) -> Recall
         )
         raise_version(approval)
         details = {"source": source, "row": fingerprint_of(taken_back)}
-        event = Event("approval.taken_back", str(approval.pk), decision.digest, details)
+        event = Event(Action.APPROVAL_RECALLED, str(approval.pk), decision.digest, details)
         taken_back.seq = record(actor(by, auth), event)
         return insert(taken_back)

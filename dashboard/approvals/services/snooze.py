@@ -12,6 +12,7 @@ from dashboard.approvals.models import Assignment, Snooze
 from dashboard.approvals.rules import snooze as snooze_rules
 from dashboard.approvals.rules.snooze import SnoozeLength
 from dashboard.approvals.services.closing import actor, announce, event, lock_open, raise_version
+from dashboard.audit.actions import Action
 from dashboard.audit.services import record
 
 _TOO_LATE = "There is too little time left to snooze this. Nothing was changed."
@@ -35,9 +36,9 @@ def snooze(*, approval_id: UUID, person: User, auth: str, length: SnoozeLength) 
         made, _ = Snooze.objects.update_or_create(
             approval=approval, person=person, defaults={"until": until}
         )
-        events = [event("put_off", approval, until=until.isoformat())]
+        events = [event(Action.APPROVAL_SNOOZED, approval, until=until.isoformat())]
         if Assignment.objects.filter(approval=approval, person=person).delete()[0]:
-            events.insert(0, event("released", approval))
+            events.insert(0, event(Action.APPROVAL_RELEASED, approval))
             raise_version(approval)
         else:
             announce(approval)  # for this person's other pages; nobody else sees a change
@@ -56,5 +57,5 @@ def unsnooze(*, approval_id: UUID, person: User, auth: str) -> bool:
         if not Snooze.objects.filter(approval=approval, person=person).delete()[0]:
             return False
         announce(approval)
-        record(actor(person, auth), event("brought_back", approval))
+        record(actor(person, auth), event(Action.APPROVAL_UNSNOOZED, approval))
         return True

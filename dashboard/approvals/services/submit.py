@@ -31,6 +31,7 @@ from dashboard.approvals.services.judgement import (
     judged_event,
 )
 from dashboard.approvals.services.notebook import pin_notebook
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
@@ -223,7 +224,7 @@ def _store(
         "expires_at": approval.expires_at.isoformat(),
         "row": fingerprint_of(approval),
     }
-    submitted = Event("approval.submitted", str(approval.pk), approval.digest, details, agent)
+    submitted = Event(Action.APPROVAL_SUBMITTED, str(approval.pk), approval.digest, details, agent)
     _follow(judgement, evaluation, submitted, held=held)
     return judgement
 

@@ -21,6 +21,7 @@ from dashboard.approvals.models import (
 )
 from dashboard.approvals.rules.view import TextPart
 from dashboard.approvals.services.closing import lock
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 
 
@@ -44,7 +45,7 @@ def mark_viewed(*, approval_id: UUID, person: User, auth: str) -> bool:
 
 def viewed_event(approval: ApprovalRequest) -> Event:
     """The audit entry of somebody's first view of a request."""
-    return Event("approval.viewed", str(approval.pk), approval.digest)
+    return Event(Action.APPROVAL_VIEWED, str(approval.pk), approval.digest)
 
 
 def note_viewing(*, approval_id: UUID, person: User) -> None:
@@ -101,7 +102,7 @@ def reveal(*, approval_id: UUID, person: User, auth: str, places: Sequence[str])
         )
         if first:
             details = {"places": list(places)}
-            event = Event("approval.revealed", str(approval.pk), approval.digest, details)
+            event = Event(Action.APPROVAL_REVEALED, str(approval.pk), approval.digest, details)
             record(Actor(f"user:{person.username}", auth), event)
         return first
 

@@ -13,6 +13,7 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import Group, User
 from dashboard.accounts.services.people import OPERATOR
 from dashboard.approvals.clock import database_now
+from dashboard.audit.actions import Action
 from dashboard.audit.queries import head
 from dashboard.audit.services import Actor, record
 from dashboard.audit.services import Event as Entry
@@ -75,7 +76,7 @@ def add_channel(*, kind: str, wish: Wish, by: User | None, auth: str) -> tuple[C
         changed_at=database_now(),
         **_columns(wish),
     )
-    _record(channel, by, auth, "channel.added", **_said(channel))
+    _record(channel, by, auth, Action.CHANNEL_ADDED, **_said(channel))
     return channel, shown(salt) if salt else ""
 
 
@@ -96,7 +97,7 @@ def change_channel(*, channel_id: int, wish: Wish, by: User, auth: str) -> Chann
         setattr(channel, name, value)
     channel.failures, channel.rests_until, channel.quiet_until = 0, None, None
     _save(channel, by)
-    _record(channel, by, auth, "channel.changed", **_said(channel))
+    _record(channel, by, auth, Action.CHANNEL_CHANGED, **_said(channel))
     return channel
 
 
@@ -118,7 +119,7 @@ def switch_channel(*, channel_id: int, on: bool, by: User, auth: str) -> bool:
     if on:
         go_on(channel)
     _save(channel, by)
-    _record(channel, by, auth, "channel.switched_on" if on else "channel.switched_off")
+    _record(channel, by, auth, Action.CHANNEL_SWITCHED_ON if on else Action.CHANNEL_SWITCHED_OFF)
     return True
 
 
@@ -145,7 +146,7 @@ def new_channel_secret(*, channel_id: int, at_once: bool, by: User, auth: str) -
     channel.salt = new_salt()
     channel.fingerprint = fingerprint(channel.salt)
     _save(channel, by)
-    _record(channel, by, auth, "channel.secret_made", earlier_ends_at_once=at_once)
+    _record(channel, by, auth, Action.CHANNEL_SECRET_MADE, earlier_ends_at_once=at_once)
     return shown(channel.salt)
 
 
@@ -160,7 +161,7 @@ def try_channel(*, channel_id: int, by: User, auth: str) -> None:
     """
     channel = _locked(channel_id, by)
     queue_test(channel)
-    _record(channel, by, auth, "channel.tried")
+    _record(channel, by, auth, Action.CHANNEL_TRIED)
 
 
 @transaction.atomic
@@ -172,7 +173,7 @@ def remove_channel(*, channel_id: int, by: User, auth: str) -> None:
         NotFound: There is no such channel.
     """
     channel = _locked(channel_id, by)
-    _record(channel, by, auth, "channel.removed", kind=channel.kind)
+    _record(channel, by, auth, Action.CHANNEL_REMOVED, kind=channel.kind)
     channel.delete()
 
 
@@ -291,7 +292,9 @@ def end_of_log() -> int:
     return found.seq if found else 0
 
 
-def _record(channel: Channel, by: User | None, auth: str, action: str, **details: object) -> None:
+def _record(
+    channel: Channel, by: User | None, auth: str, action: Action, **details: object
+) -> None:
     actor = Actor(f"user:{by.username}", auth) if by else OPERATOR
     record(actor, Entry(action, subject_of(channel), details=details))
 

@@ -19,6 +19,7 @@ from django.db.models import BooleanField, Exists, Min, OuterRef, Value
 from approval_client.wire import Status, canonical_json
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Closing, Recall
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 from dashboard.notifications.errors import SecretLost
 from dashboard.notifications.models import Delivery, State, Webhook
@@ -196,5 +197,5 @@ def _switch_off(delivery_id: UUID, number: int, said: str) -> bool:
     waiting = Delivery.objects.filter(webhook=webhook, state=State.WAITING)
     waiting.update(state=State.DROPPED, said=f"{said} So the webhook was switched off.")
     subject = f"agent:{webhook.agent.name}"
-    record(Actor("server"), Event("webhook.switched_off", subject, details={"said": said}))
+    record(Actor("server"), Event(Action.WEBHOOK_SWITCHED_OFF, subject, details={"said": said}))
     return True

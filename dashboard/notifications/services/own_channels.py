@@ -10,6 +10,7 @@ from django.db import transaction
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
+from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.services import Actor, record
 from dashboard.audit.services import Event as Entry
@@ -31,7 +32,7 @@ CODE_LIFE = timedelta(hours=1)
 CODES_APART = timedelta(minutes=1)
 MOST_TRIES = 5
 MOST_CODES = 10
-_SEND_CODES = ["person.channel_added", "person.channel_code_sent"]
+_SEND_CODES = [Action.PERSON_CHANNEL_ADDED, Action.PERSON_CHANNEL_CODE_SENT]
 
 
 @transaction.atomic
@@ -70,7 +71,9 @@ def add_own(*, person: User, kind: str, address: str, choice: str, auth: str) ->
         changed_at=now,
     )
     _send_code(channel)
-    _record(channel, person, auth, "person.channel_added", where=_where(channel), choice=choice)
+    _record(
+        channel, person, auth, Action.PERSON_CHANNEL_ADDED, where=_where(channel), choice=choice
+    )
     return channel
 
 
@@ -87,7 +90,7 @@ def send_code_again(*, person: User, channel_id: int, auth: str) -> None:
         raise ChannelRefused("This address is confirmed already. Nothing was sent.")
     _check_pause(person)
     _send_code(channel)
-    _record(channel, person, auth, "person.channel_code_sent", where=_where(channel))
+    _record(channel, person, auth, Action.PERSON_CHANNEL_CODE_SENT, where=_where(channel))
 
 
 def confirm_own(*, person: User, channel_id: int, code: str, auth: str) -> None:
@@ -116,7 +119,7 @@ def _confirm(person: User, channel_id: int, code: str, auth: str) -> bool:
         channel.confirmed_at, channel.after, channel.failures = now, end_of_log(), 0
         codes = Message.objects.filter(channel=channel, event=Event.CODE, state=State.WAITING)
         codes.update(state=State.DROPPED, said="The address is confirmed.")
-        _record(channel, person, auth, "person.channel_confirmed", where=_where(channel))
+        _record(channel, person, auth, Action.PERSON_CHANNEL_CONFIRMED, where=_where(channel))
     channel.save(force_update=True)
     return right
 
@@ -136,7 +139,9 @@ def change_own(*, person: User, channel_id: int, choice: str, auth: str) -> bool
         return False
     channel.choice = choice
     _save(channel)
-    _record(channel, person, auth, "person.channel_changed", where=_where(channel), choice=choice)
+    _record(
+        channel, person, auth, Action.PERSON_CHANNEL_CHANGED, where=_where(channel), choice=choice
+    )
     return True
 
 
@@ -153,7 +158,7 @@ def try_own(*, person: User, channel_id: int, auth: str) -> None:
     if channel.confirmed_at is None:
         raise ChannelRefused("Enter the code first. Nothing was sent.")
     queue_test(channel)
-    _record(channel, person, auth, "person.channel_tried", where=_where(channel))
+    _record(channel, person, auth, Action.PERSON_CHANNEL_TRIED, where=_where(channel))
 
 
 @transaction.atomic
@@ -177,7 +182,7 @@ def switch_own(*, person: User, channel_id: int, on: bool, auth: str) -> bool:
         channel,
         person,
         auth,
-        "person.channel_switched_on" if on else "person.channel_switched_off",
+        Action.PERSON_CHANNEL_SWITCHED_ON if on else Action.PERSON_CHANNEL_SWITCHED_OFF,
         where=_where(channel),
     )
     return True
@@ -194,7 +199,7 @@ def remove_own(*, person: User, channel_id: int, auth: str) -> None:
     channel = _locked(person, channel_id, decides=False)
     if channel.confirmed_at is None:
         _check_minute(person)  # or codes could be sent to strangers as fast as one can press
-    _record(channel, person, auth, "person.channel_removed", where=_where(channel))
+    _record(channel, person, auth, Action.PERSON_CHANNEL_REMOVED, where=_where(channel))
     channel.delete()
 
 
@@ -255,5 +260,5 @@ def _where(channel: Channel) -> str:
     return kind_of(channel.kind).where(channel.address)
 
 
-def _record(channel: Channel, by: User, auth: str, action: str, **details: object) -> None:
+def _record(channel: Channel, by: User, auth: str, action: Action, **details: object) -> None:
     record(Actor(f"user:{by.username}", auth), Entry(action, subject_of(channel), details=details))

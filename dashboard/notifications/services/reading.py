@@ -16,6 +16,7 @@ from django.db.models import Min, Q, QuerySet
 
 from approval_client.wire import parse_json
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.queries import head
 from dashboard.notifications.concerns import Facts, concerns, facts_of, wants
@@ -23,10 +24,15 @@ from dashboard.notifications.models import Channel, Event, LogReading, Message, 
 
 LAST_MINUTE = timedelta(minutes=1)
 _BATCH = 200
-_ASKING = {"approval.submitted", "approval.judged"}  # judged: by a policy that may want others
-_ASSIGNING = {"approval.claimed", "approval.taken_over", "approval.handed_over"}
-_MOVING = {"approval.extended", "approval.judged"}
-_OF_REQUESTS = _ASKING | _ASSIGNING | _MOVING | {"approval.expired"}
+# Judged: by a policy that may want others.
+_ASKING = {Action.APPROVAL_SUBMITTED, Action.APPROVAL_JUDGED}
+_ASSIGNING = {
+    Action.APPROVAL_SELF_ASSIGNED,
+    Action.APPROVAL_TAKEN_OVER,
+    Action.APPROVAL_HANDED_OVER,
+}
+_MOVING = {Action.APPROVAL_EXTENDED, Action.APPROVAL_JUDGED}
+_OF_REQUESTS = _ASKING | _ASSIGNING | _MOVING | {Action.APPROVAL_EXPIRED}
 
 
 def queue_notices() -> int:
@@ -104,7 +110,7 @@ def _messages(
 
 def _events(entry: AuditEntry, channel: Channel, found: Facts) -> Iterator[tuple[Event, datetime]]:
     """What an entry about a request is to be told as, and when."""
-    if entry.action == "approval.expired":
+    if entry.action == Action.APPROVAL_EXPIRED:
         if not found.was_seen:
             yield Event.UNSEEN, entry.at
         return
@@ -112,7 +118,7 @@ def _events(entry: AuditEntry, channel: Channel, found: Facts) -> Iterator[tuple
         return
     if entry.action in _ASKING:
         yield Event.ASKS, entry.at
-    elif entry.action == "approval.handed_over" and _is_given_to(channel, entry):
+    elif entry.action == Action.APPROVAL_HANDED_OVER and _is_given_to(channel, entry):
         yield Event.ASSIGNED, entry.at
     for event, at in times(found.approval).items():
         if at > entry.at:

@@ -16,6 +16,7 @@ from approval_client.wire import Status
 from dashboard.accounts.queries import groups_of
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Hold
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, record
 from dashboard.audit.services import Event as Entry
 from dashboard.notifications.channels import KINDS, kind_of
@@ -171,7 +172,7 @@ def _switch_off(telling: Telling, said: str) -> bool:
     waiting = Message.objects.filter(channel=channel, state=State.WAITING)
     waiting.update(state=State.DROPPED, said=f"{said} So the channel was switched off.")
     ended = Entry(
-        "person.channel_switched_off" if channel.person_id else "channel.switched_off",
+        Action.PERSON_CHANNEL_SWITCHED_OFF if channel.person_id else Action.CHANNEL_SWITCHED_OFF,
         subject_of(channel),
         details={"said": said},
     )

@@ -12,6 +12,7 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import Agent, User
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Closing, Recall
+from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 from dashboard.notifications.addresses import checked_url, shown_url
 from dashboard.notifications.errors import NotAllowed, NotFound, NotSent
@@ -51,12 +52,12 @@ def set_webhook(*, agent: Agent, url: str, by: User, auth: str) -> tuple[Webhook
             changed_by=by,
             changed_at=now,
         )
-        _record(webhook, by, auth, "webhook.added", host=shown_url(url))
+        _record(webhook, by, auth, Action.WEBHOOK_ADDED, host=shown_url(url))
         return webhook, shown(salt)
     if webhook.url != url:
         webhook.url, webhook.rests_until = url, None
         _save(webhook, by)
-        _record(webhook, by, auth, "webhook.changed", host=shown_url(url))
+        _record(webhook, by, auth, Action.WEBHOOK_CHANGED, host=shown_url(url))
     return webhook, ""
 
 
@@ -81,7 +82,7 @@ def new_secret(*, agent_id: int, at_once: bool, by: User, auth: str) -> str:
     webhook.salt = new_salt()
     webhook.fingerprint = fingerprint(webhook.salt)
     _save(webhook, by)
-    _record(webhook, by, auth, "webhook.secret_made", earlier_ends_at_once=at_once)
+    _record(webhook, by, auth, Action.WEBHOOK_SECRET_MADE, earlier_ends_at_once=at_once)
     return shown(webhook.salt)
 
 
@@ -108,7 +109,7 @@ def switch(*, agent_id: int, on: bool, by: User, auth: str) -> bool:
         waiting = waiting.exclude(under_way())
     waiting.update(state=State.DROPPED, said=SWITCHED_OFF)
     _save(webhook, by)
-    _record(webhook, by, auth, "webhook.switched_on" if on else "webhook.switched_off")
+    _record(webhook, by, auth, Action.WEBHOOK_SWITCHED_ON if on else Action.WEBHOOK_SWITCHED_OFF)
     return True
 
 
@@ -132,7 +133,7 @@ def send_again(*, agent_id: int, delivery_id: UUID, by: User, auth: str) -> Deli
     delivery.state, delivery.attempts, delivery.due_at = State.WAITING, 0, database_now()
     delivery.save(update_fields=["state", "attempts", "due_at"])
     details = {"message": str(delivery.pk), "approval": str(delivery.approval_id)}
-    _record(webhook, by, auth, "webhook.sent_again", **details)
+    _record(webhook, by, auth, Action.WEBHOOK_SENT_AGAIN, **details)
     return delivery
 
 
@@ -160,6 +161,6 @@ def _newest_change(agent: Agent) -> int:
     return max(rows.aggregate(seq=Max("seq"))["seq"] or 0 for rows in of_agent)
 
 
-def _record(webhook: Webhook, by: User, auth: str, action: str, **details: object) -> None:
+def _record(webhook: Webhook, by: User, auth: str, action: Action, **details: object) -> None:
     subject = f"agent:{webhook.agent.name}"
     record(Actor(f"user:{by.username}", auth), Event(action, subject, details=details))

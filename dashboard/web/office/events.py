@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 from approval_client.wire import parse_json
 from dashboard.approvals.models import ApprovalRequest, Inspection, Vote
 from dashboard.approvals.rules.logged import LoggedText, request_id, texts_of
+from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect
@@ -355,114 +356,114 @@ def _verified(told: Telling) -> SafeString:
     return _tell(said, told, told.said("entries"))
 
 
-DECISIONS: dict[str, Write] = {
-    "approval.approved": _approved,
-    "approval.rejected": _of("{who} rejected {request}{because}"),
-    "approval.voted": _voted,
-    "approval.expired": _of("Nobody answered {request} in time"),
-    "approval.cancelled": _of("{who} withdrew {request}{because}"),
-    "approval.taken_back": _of("{who} took back the approval of {request}{because}"),
-    "approval.edited": _of("{who} edited {request}"),
+DECISIONS: dict[Action, Write] = {
+    Action.APPROVAL_APPROVED: _approved,
+    Action.APPROVAL_REJECTED: _of("{who} rejected {request}{because}"),
+    Action.APPROVAL_VOTED: _voted,
+    Action.APPROVAL_EXPIRED: _of("Nobody answered {request} in time"),
+    Action.APPROVAL_CANCELLED: _of("{who} withdrew {request}{because}"),
+    Action.APPROVAL_RECALLED: _of("{who} took back the approval of {request}{because}"),
+    Action.APPROVAL_EDITED: _of("{who} edited {request}"),
 }
 
-REQUESTS: dict[str, Write] = {
-    "approval.submitted": _of("{who} asked for {request}"),
-    "approval.judged": _judged,
-    "outcome.started": _of("{who} started {request}"),
-    "outcome.finished": _finished,
-    "notebook.sent": _of("{who} sent a notebook"),
-    "notebook.forgotten": _of("{who} deleted a notebook of {name} that no request names"),
+REQUESTS: dict[Action, Write] = {
+    Action.APPROVAL_SUBMITTED: _of("{who} asked for {request}"),
+    Action.APPROVAL_JUDGED: _judged,
+    Action.OUTCOME_STARTED: _of("{who} started {request}"),
+    Action.OUTCOME_FINISHED: _finished,
+    Action.NOTEBOOK_SENT: _of("{who} sent a notebook"),
+    Action.NOTEBOOK_DELETED: _of("{who} deleted a notebook of {name} that no request names"),
 }
 
-WORK: dict[str, Write] = {
-    "approval.viewed": _of("{who} opened {request}"),
-    "approval.revealed": _of("{who} revealed the secrets in {request}"),
-    "approval.claimed": _of("{who} assigned {request} to themselves"),
-    "approval.taken_over": _taken_over,
-    "approval.released": _released,
-    "approval.handed_over": _handed_over,
-    "approval.extended": lambda told: _tell(
+WORK: dict[Action, Write] = {
+    Action.APPROVAL_VIEWED: _of("{who} opened {request}"),
+    Action.APPROVAL_REVEALED: _of("{who} revealed the secrets in {request}"),
+    Action.APPROVAL_SELF_ASSIGNED: _of("{who} assigned {request} to themselves"),
+    Action.APPROVAL_TAKEN_OVER: _taken_over,
+    Action.APPROVAL_RELEASED: _released,
+    Action.APPROVAL_HANDED_OVER: _handed_over,
+    Action.APPROVAL_EXTENDED: lambda told: _tell(
         "{who} gave {request} more time, until {}", told, told.at("until")
     ),
-    "approval.put_off": lambda told: _tell(
+    Action.APPROVAL_SNOOZED: lambda told: _tell(
         "{who} snoozed {request} until {}", told, told.at("until")
     ),
-    "approval.brought_back": _of("{who} ended the snooze of {request}"),
-    "history.exported": _of("{who} exported {} requests as {}", "rows", "format"),
+    Action.APPROVAL_UNSNOOZED: _of("{who} ended the snooze of {request}"),
+    Action.HISTORY_EXPORTED: _of("{who} exported {} requests as {}", "rows", "format"),
 }
 
-GRANTS: dict[str, Write] = {
-    "grant.made": _grant_event("made"),
-    "grant.ended": _grant_event("ended"),
+GRANTS: dict[Action, Write] = {
+    Action.GRANT_MADE: _grant_event("made"),
+    Action.GRANT_ENDED: _grant_event("ended"),
 }
 
-POLICY: dict[str, Write] = {
-    "policy.published": _published,
-    "policy.proposed": _proposal("proposed"),
-    "policy.proposal_withdrawn": _proposal("withdrew"),
-    "hold.placed": _of("{who} put everything on hold{because}"),
-    "hold.lifted": _of("{who} lifted the hold"),
+POLICY: dict[Action, Write] = {
+    Action.POLICY_PUBLISHED: _published,
+    Action.POLICY_PROPOSED: _proposal("proposed"),
+    Action.POLICY_PROPOSAL_WITHDRAWN: _proposal("withdrew"),
+    Action.HOLD_PLACED: _of("{who} put everything on hold{because}"),
+    Action.HOLD_LIFTED: _of("{who} lifted the hold"),
 }
 
-AGENTS: dict[str, Write] = {
-    "agent.added": _of("{who} added the agent {whom}"),
-    "agent.retired": _of("{who} deactivated the agent {whom}"),
-    "agent.restored": _of("{who} reactivated the agent {whom}"),
-    "token.issued": _token_issued,
-    "token.revoked": _of("{who} revoked a token of {whom}"),
-    "webhook.added": _webhook("set up"),
-    "webhook.changed": _webhook("changed the address of"),
-    "webhook.secret_made": _webhook("made a new secret for"),
-    "webhook.switched_on": _webhook("switched on"),
-    "webhook.switched_off": _webhook("switched off"),
-    "webhook.sent_again": _webhook("sent a message again to"),
-    "channel.added": _channel("added"),
-    "channel.changed": _channel("changed"),
-    "channel.secret_made": _channel("made a new secret for"),
-    "channel.switched_on": _channel("switched on"),
-    "channel.switched_off": _channel("switched off"),
-    "channel.tried": _channel("sent a test message to"),
-    "channel.removed": _channel("removed"),
+AGENTS: dict[Action, Write] = {
+    Action.AGENT_ADDED: _of("{who} added the agent {whom}"),
+    Action.AGENT_DEACTIVATED: _of("{who} deactivated the agent {whom}"),
+    Action.AGENT_REACTIVATED: _of("{who} reactivated the agent {whom}"),
+    Action.TOKEN_ISSUED: _token_issued,
+    Action.TOKEN_REVOKED: _of("{who} revoked a token of {whom}"),
+    Action.WEBHOOK_ADDED: _webhook("set up"),
+    Action.WEBHOOK_CHANGED: _webhook("changed the address of"),
+    Action.WEBHOOK_SECRET_MADE: _webhook("made a new secret for"),
+    Action.WEBHOOK_SWITCHED_ON: _webhook("switched on"),
+    Action.WEBHOOK_SWITCHED_OFF: _webhook("switched off"),
+    Action.WEBHOOK_SENT_AGAIN: _webhook("sent a message again to"),
+    Action.CHANNEL_ADDED: _channel("added"),
+    Action.CHANNEL_CHANGED: _channel("changed"),
+    Action.CHANNEL_SECRET_MADE: _channel("made a new secret for"),
+    Action.CHANNEL_SWITCHED_ON: _channel("switched on"),
+    Action.CHANNEL_SWITCHED_OFF: _channel("switched off"),
+    Action.CHANNEL_TRIED: _channel("sent a test message to"),
+    Action.CHANNEL_REMOVED: _channel("removed"),
 }
 
-PEOPLE: dict[str, Write] = {
-    "person.added": _of("{who} added {whom}, with the roles: {}", "roles"),
-    "person.roles_changed": _of(
+PEOPLE: dict[Action, Write] = {
+    Action.PERSON_ADDED: _of("{who} added {whom}, with the roles: {}", "roles"),
+    Action.PERSON_ROLES_CHANGED: _of(
         "{who} changed the roles of {whom} from {} to {}", "before", "roles"
     ),
-    "person.deactivated": _of("{who} deactivated {whom}"),
-    "person.reactivated": _of("{who} reactivated {whom}"),
-    "person.channel_added": _own_channel("added an address where they are told"),
-    "person.channel_code_sent": _own_channel("had a code sent to an address"),
-    "person.channel_confirmed": _own_channel("confirmed an address where they are told"),
-    "person.channel_changed": _own_channel("changed what is told to an address"),
-    "person.channel_tried": _own_channel("had a test message sent to an address"),
-    "person.channel_switched_on": _own_channel("switched on an address"),
-    "person.channel_switched_off": _own_channel("switched off an address"),
-    "person.channel_removed": _own_channel("removed an address"),
-    "group.added": _of("{who} added {whom}"),
-    "group.members_changed": _of(
+    Action.PERSON_DEACTIVATED: _of("{who} deactivated {whom}"),
+    Action.PERSON_REACTIVATED: _of("{who} reactivated {whom}"),
+    Action.PERSON_CHANNEL_ADDED: _own_channel("added an address where they are told"),
+    Action.PERSON_CHANNEL_CODE_SENT: _own_channel("had a code sent to an address"),
+    Action.PERSON_CHANNEL_CONFIRMED: _own_channel("confirmed an address where they are told"),
+    Action.PERSON_CHANNEL_CHANGED: _own_channel("changed what is told to an address"),
+    Action.PERSON_CHANNEL_TRIED: _own_channel("had a test message sent to an address"),
+    Action.PERSON_CHANNEL_SWITCHED_ON: _own_channel("switched on an address"),
+    Action.PERSON_CHANNEL_SWITCHED_OFF: _own_channel("switched off an address"),
+    Action.PERSON_CHANNEL_REMOVED: _own_channel("removed an address"),
+    Action.GROUP_ADDED: _of("{who} added {whom}"),
+    Action.GROUP_MEMBERS_CHANGED: _of(
         "{who} changed who is in {whom} from {} to {}", "before", "members"
     ),
-    "group.deleted": _of("{who} deleted {whom}"),
+    Action.GROUP_DELETED: _of("{who} deleted {whom}"),
 }
 
-SIGNING_IN: dict[str, Write] = {
-    "sign_in.succeeded": _of("{who} signed in from {}", "address"),
-    "sign_in.failed": _sign_in_failed,
-    "sign_in_link.made": _by_themselves(
+SIGNING_IN: dict[Action, Write] = {
+    Action.SIGNED_IN: _of("{who} signed in from {}", "address"),
+    Action.SIGN_IN_FAILED: _sign_in_failed,
+    Action.SIGN_IN_LINK_MADE: _by_themselves(
         "{who} made a sign-in link", "{who} made a sign-in link for {whom}"
     ),
-    "sign_out": _of("{who} signed out"),
-    "person.password_changed": _by_themselves(
+    Action.SIGNED_OUT: _of("{who} signed out"),
+    Action.PERSON_PASSWORD_CHANGED: _by_themselves(
         "{who} changed their password", "{who} changed the password of {whom}"
     ),
-    "password.not_confirmed": _of("{who} entered a wrong password for their own account"),
+    Action.PASSWORD_NOT_CONFIRMED: _of("{who} entered a wrong password for their own account"),
 }
 
-AUDIT: dict[str, Write] = {"audit.verified": _verified}
+AUDIT: dict[Action, Write] = {Action.AUDIT_VERIFIED: _verified}
 
-GROUPS: dict[str, tuple[str, dict[str, Write]]] = {
+GROUPS: dict[str, tuple[str, dict[Action, Write]]] = {
     "decisions": ("Decisions", DECISIONS),
     "requests": ("What agents ask and do", REQUESTS),
     "reviewing": ("What reviewers open and assign", WORK),
@@ -476,5 +477,5 @@ GROUPS: dict[str, tuple[str, dict[str, Write]]] = {
 """Kinds of events to choose from: key, words, and the sentences of each."""
 
 SENTENCES: dict[str, Write] = {
-    action: write for _, of_group in GROUPS.values() for action, write in of_group.items()
+    action.value: write for _, of_group in GROUPS.values() for action, write in of_group.items()
 }

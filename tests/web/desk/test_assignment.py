@@ -15,10 +15,10 @@ def attend_of(browser, approval):
     return page_of(browser, approval).one(id="request-status")
 
 
-def test_claim_and_release_lead_back_to_the_request(browser, ask, alice):
+def test_assigning_and_releasing_lead_back_to_the_request(browser, ask, alice):
     approval = ask()
 
-    answer = post(browser, approval, "claim")
+    answer = post(browser, approval, "assign")
     assert (answer.status_code, answer.url) == (303, f"/approvals/{approval.pk}")
     said = attend_of(browser, approval).one(class_="status-who").text
     assert said.startswith("Assigned to you")
@@ -31,13 +31,13 @@ def test_another_sees_who_is_on_it_and_takes_it_over_knowingly(
     browser, browser_of, ask, alice, bob
 ):
     approval = ask()
-    post(browser, approval, "claim")
+    post(browser, approval, "assign")
     bobs = browser_of(bob)
 
-    form = page_of(bobs, approval).one("form", action=f"/approvals/{approval.pk}/claim")
+    form = page_of(bobs, approval).one("form", action=f"/approvals/{approval.pk}/assign")
     assert form.one("button").text == "Take over from alice"
-    assert post(bobs, approval, "claim").status_code == 409
-    post(bobs, approval, "claim", over=form.one("input", name="over")["value"])
+    assert post(bobs, approval, "assign").status_code == 409
+    post(bobs, approval, "assign", over=form.one("input", name="over")["value"])
 
     said = attend_of(browser, approval).one(class_="status-who").text
     assert said.startswith("bob took this over from you just now")
