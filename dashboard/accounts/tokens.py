@@ -15,6 +15,7 @@ from dashboard.accounts.errors import Retired
 from dashboard.accounts.models import Agent, AgentToken, User
 from dashboard.audit.actions import Action
 from dashboard.audit.fingerprint import fingerprint
+from dashboard.audit.names import agent_name
 from dashboard.audit.services import Actor, Event, record
 from dashboard.statements import rows
 
@@ -49,7 +50,7 @@ def issue(
         expires_at = token.expires_at and token.expires_at.isoformat()
         row = token_fingerprint(token)
         details = {"token": token.prefix, "expires_at": expires_at, "row": row}
-        record(by, Event(Action.TOKEN_ISSUED, f"agent:{agent.name}", details=details))
+        record(by, Event(Action.TOKEN_ISSUED, agent_name(agent.name), details=details))
     return token, secret
 
 
@@ -94,7 +95,7 @@ def revoke(token: AgentToken, *, by: Actor) -> None:
     unrevoked = AgentToken.objects.filter(pk=token.pk, revoked_at=None)
     if unrevoked.update(revoked_at=timezone.now()):
         details = {"token": token.prefix}
-        record(by, Event(Action.TOKEN_REVOKED, f"agent:{token.agent.name}", details=details))
+        record(by, Event(Action.TOKEN_REVOKED, agent_name(token.agent.name), details=details))
 
 
 def note_use(last_used: Mapping[int, datetime]) -> None:

@@ -17,6 +17,7 @@ from dashboard.audit.actions import Action
 from dashboard.audit.chain import GENESIS, Break, Link, Walk, link_hash
 from dashboard.audit.heads import kept_heads
 from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
+from dashboard.audit.names import agent_name, user_name
 from dashboard.audit.queries import last_ended
 from dashboard.statements import change, insert_all, rows
 
@@ -32,6 +33,16 @@ class Actor(NamedTuple):
 
     name: str
     auth: str = ""
+
+    @classmethod
+    def of_user(cls, username: str, auth: str) -> Actor:
+        """Return a person as the actor."""
+        return cls(user_name(username), auth)
+
+    @classmethod
+    def of_agent(cls, name: str, prefix: str) -> Actor:
+        """Return an agent as the actor, known by the token that begins with ``prefix``."""
+        return cls(agent_name(name), f"token:{prefix}")
 
 
 class Event(NamedTuple):

@@ -30,7 +30,7 @@ def auth(request: HttpRequest) -> str:
 
 def actor(request: PersonRequest) -> Actor:
     """Return the person behind ``request`` as the audit log names them."""
-    return Actor(f"user:{request.user.username}", auth(request))
+    return Actor.of_user(request.user.username, auth(request))
 
 
 def address(request: HttpRequest) -> str:

@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 from dashboard.accounts.errors import NameTaken
 from dashboard.accounts.models import Agent, User
 from dashboard.audit.actions import Action
+from dashboard.audit.names import agent_name
 from dashboard.audit.services import Actor, Event, record
 
 
@@ -47,7 +48,7 @@ def restore(agent: Agent, *, by: Actor) -> None:
 
 
 def _subject(agent: Agent) -> str:
-    return f"agent:{agent.name}"
+    return agent_name(agent.name)
 
 
 def _taken(name: str) -> NameTaken:

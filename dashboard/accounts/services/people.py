@@ -12,6 +12,7 @@ from dashboard.accounts.models import User
 from dashboard.accounts.services.sessions import end_sessions
 from dashboard.accounts.services.signing_in import close_links
 from dashboard.audit.actions import Action
+from dashboard.audit.names import user_name
 from dashboard.audit.services import Actor, Event, record
 
 ROLES = ("reviewer", "admin", "auditor")
@@ -101,7 +102,7 @@ def set_password(person: User, *, password: str, by: Actor) -> None:
 
 
 def _subject(person: User) -> str:
-    return f"user:{person.username}"
+    return user_name(person.username)
 
 
 def _taken(username: str) -> NameTaken:

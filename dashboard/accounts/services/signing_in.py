@@ -20,6 +20,7 @@ from dashboard.accounts.models import SignInLink, User
 from dashboard.accounts.services import throttle
 from dashboard.accounts.tokens import secret_hash
 from dashboard.audit.actions import Action
+from dashboard.audit.names import user_name
 from dashboard.audit.services import Actor, Event, record
 
 _WRONG = "The name or password is wrong, or the account is deactivated. You are not signed in."
@@ -65,7 +66,7 @@ def confirm_password(person: User, password: str, *, by: Actor, address: str) ->
     throttle.begin(key)
     if not person.check_password(password):
         with transaction.atomic():
-            subject = f"user:{person.username}"
+            subject = user_name(person.username)
             record(by, Event(Action.PASSWORD_NOT_CONFIRMED, subject, details={"address": address}))
         raise NotPermitted(_WRONG_PRESENT)
     throttle.succeeded(key)
@@ -79,7 +80,7 @@ def make_link(person: User, *, by: Actor) -> str:
         SignInLink.objects.create(
             person=person, hash=secret_hash(secret), expires_at=timezone.now() + life
         )
-        record(by, Event(Action.SIGN_IN_LINK_MADE, f"user:{person.username}"))
+        record(by, Event(Action.SIGN_IN_LINK_MADE, user_name(person.username)))
     return secret
 
 
@@ -150,7 +151,7 @@ def _open_links() -> QuerySet[SignInLink]:
 def _note_failure(how: str, username: str, address: str) -> None:
     known = User.objects.filter(username=username).exists()
     event = Event(
-        Action.SIGN_IN_FAILED, f"user:{username}" if known else "", details={"address": address}
+        Action.SIGN_IN_FAILED, user_name(username) if known else "", details={"address": address}
     )
     with transaction.atomic():
         record(Actor("anonymous", how), event)
@@ -158,5 +159,5 @@ def _note_failure(how: str, username: str, address: str) -> None:
 
 def _note_success(how: str, person: User, address: str) -> None:
     with transaction.atomic():
-        name = f"user:{person.username}"
+        name = user_name(person.username)
         record(Actor(name, how), Event(Action.SIGNED_IN, name, details={"address": address}))

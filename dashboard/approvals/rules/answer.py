@@ -79,7 +79,7 @@ class Answer:
     @property
     def actor(self) -> Actor:
         """Who answers, for the record."""
-        return Actor(f"user:{self.reviewer.username}", self.auth)
+        return Actor.of_user(self.reviewer.username, self.auth)
 
 
 def why_not_count(

@@ -19,6 +19,7 @@ from dashboard.approvals.models import FINAL, Assignment, Decision, Recall, Vote
 from dashboard.approvals.rules.fingerprint import fits
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
+from dashboard.audit.names import user_name
 
 
 class LoggedText(NamedTuple):
@@ -50,7 +51,9 @@ def _kinds() -> dict[str, _Kind]:
     votes = Vote.objects.select_related(request, "person")
     return {
         **{Action(f"approval.{status}"): decided for status in FINAL},
-        Action.APPROVAL_VOTED: _Kind(votes, "reason", lambda vote: f"user:{vote.person.username}"),
+        Action.APPROVAL_VOTED: _Kind(
+            votes, "reason", lambda vote: user_name(vote.person.username)
+        ),
         Action.APPROVAL_RECALLED: _Kind(Recall.objects.select_related(request), "reason"),
         Action.APPROVAL_HANDED_OVER: _Kind(
             Assignment.objects.select_related(request), "note", is_replaced=True

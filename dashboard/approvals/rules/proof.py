@@ -44,6 +44,8 @@ from dashboard.approvals.models import (
 from dashboard.approvals.rules.fingerprint import fits
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
+from dashboard.audit.names import agent_name, user_name
+from dashboard.audit.services import Actor
 from dashboard.inspection.findings import Report
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON
@@ -202,7 +204,7 @@ class _Request:
             yield "its content is not the one that its digest names"
         if approval.digest != entry.digest:
             yield "its digest is not the one in the log"
-        asked_by = (f"agent:{approval.agent.name}", f"token:{approval.token.prefix}")
+        asked_by = Actor.of_agent(approval.agent.name, approval.token.prefix)
         if asked_by != (entry.actor, entry.auth):
             yield f"it is of {asked_by[0]}, and the log says {entry.actor}"
         if _differs(entry, approval):
@@ -250,7 +252,7 @@ class _Request:
             yield f"it has {len(edits)} edits, and the log has {len(entries)}"
             return
         for entry, edit in zip(entries, edits, strict=True):
-            by = f"user:{edit.edited_by.username}"
+            by = user_name(edit.edited_by.username)
             is_named = _digest(self.approval.kind, edit.content) == edit.digest
             is_said = (edit.digest, by) == (entry.digest, entry.actor)
             if not (is_named and is_said) or _differs(entry, edit):
@@ -280,7 +282,7 @@ class _Request:
             yield f"its decision says {decision.status}, and the log says {status}"
         if decision.digest != entry.digest:
             yield "its decision is about another content than the log says"
-        by = f"user:{decision.decided_by.username}" if decision.decided_by else None
+        by = user_name(decision.decided_by.username) if decision.decided_by else None
         if decision.source == Source.REVIEWER and by != entry.actor:
             yield f"it was decided by {by}, and the log says {entry.actor}"
         if decision.source != Source.REVIEWER and by:
@@ -348,7 +350,7 @@ class _Request:
         else:
             [entry] = entries
             place = (entry.seq, entry.actor, self.approval.agent_id)
-            by = f"user:{recall.person.username}"
+            by = user_name(recall.person.username)
             if (recall.seq, by, recall.agent_id) != place or _differs(entry, recall):
                 yield "who took it back, when or why is not what the log says"
 
@@ -382,7 +384,7 @@ class _Request:
 
 
 def _vote_as_said(vote: Vote) -> tuple[str, str]:
-    return f"user:{vote.person.username}", vote.digest
+    return user_name(vote.person.username), vote.digest
 
 
 def _differs(entry: Said, row: Model, name: str = "row") -> bool:
@@ -496,7 +498,7 @@ def _check_proposals(keys: Sequence[int]) -> Iterator[Disagreement]:
     for pk, proposal in proposals.items():
         entry = stories[f"policy_proposal:{pk}"].last(Action.POLICY_PROPOSED)
         said = {"policy": _json(proposal.document), "note": proposal.note}
-        by = f"user:{proposal.author.username}"
+        by = user_name(proposal.author.username)
         if entry is None or _detailed(entry, said) or entry.actor != by:
             yield Disagreement(pk, f"the proposed policy {pk} is not what the log says")
 
@@ -519,9 +521,9 @@ def _check_people(keys: Sequence[int]) -> Iterator[Disagreement]:
         Action.PERSON_DEACTIVATED,
         Action.PERSON_REACTIVATED,
     )
-    stories = _stories((f"user:{person.username}" for person in people.values()), *changes)
+    stories = _stories((user_name(person.username) for person in people.values()), *changes)
     for pk, person in people.items():
-        story = stories[f"user:{person.username}"]
+        story = stories[user_name(person.username)]
         given = story.last(Action.PERSON_ADDED, Action.PERSON_ROLES_CHANGED)
         active = story.last(Action.PERSON_DEACTIVATED, Action.PERSON_REACTIVATED)
         roles = [role for role in _ROLES if getattr(person, f"is_{role}")]
@@ -559,9 +561,9 @@ def _check_groups(keys: Sequence[int]) -> Iterator[Disagreement]:
 
 def _check_agents(keys: Sequence[int]) -> Iterator[Disagreement]:
     agents = Agent.objects.select_related("owner").prefetch_related("tokens").in_bulk(list(keys))
-    stories = _stories(f"agent:{agent.name}" for agent in agents.values())
+    stories = _stories(agent_name(agent.name) for agent in agents.values())
     for pk, agent in agents.items():
-        for said in _of_agent(agent, stories[f"agent:{agent.name}"]):
+        for said in _of_agent(agent, stories[agent_name(agent.name)]):
             yield Disagreement(pk, f"agent {agent.name}: {said}")
 
 
@@ -610,8 +612,8 @@ def _check_holds(_: Sequence[int]) -> Iterator[Disagreement]:
 
 
 def _hold(hold: Hold) -> tuple[str, str, str | None]:
-    lifted = None if hold.active else f"user:{hold.lifted_by and hold.lifted_by.username}"
-    return f"user:{hold.placed_by.username}", hold.reason, lifted
+    lifted = None if hold.active else user_name(str(hold.lifted_by and hold.lifted_by.username))
+    return user_name(hold.placed_by.username), hold.reason, lifted
 
 
 # --- what the log says was made ------------------------------------------------------------------

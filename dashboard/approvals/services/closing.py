@@ -226,7 +226,7 @@ def event(action: Action, approval: ApprovalRequest, **details: str) -> Event:
 
 def actor(person: User, auth: str) -> Actor:
     """Name a person for the record."""
-    return Actor(f"user:{person.username}", auth)
+    return Actor.of_user(person.username, auth)
 
 
 def expire(approval_id: UUID) -> bool:
@@ -290,7 +290,7 @@ def cancel(*, approval_id: UUID, token: AgentToken, reason: str = "") -> Approva
                 reason=reason,
                 decided_at=now,
             )
-            actor = Actor(f"agent:{token.agent.name}", f"token:{token.prefix}")
+            actor = Actor.of_agent(token.agent.name, token.prefix)
             close(decision, actor=actor)
             return approval
         expire_locked(approval, now)

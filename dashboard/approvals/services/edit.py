@@ -148,7 +148,7 @@ def _propose(edit: Edit, report: Report, auth: str) -> Edit | Refused:
     if evaluation.effect is Effect.REJECT:
         return EditRefused(_FORBIDDEN.format(evaluation.reason))
     _insert(edit, judgement, evaluation, now)
-    record(Actor(f"user:{edit.edited_by.username}", auth), _event(edit, evaluation))
+    record(Actor.of_user(edit.edited_by.username, auth), _event(edit, evaluation))
     return edit
 
 

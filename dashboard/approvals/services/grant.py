@@ -202,7 +202,7 @@ def revoke_grant(grant_id: int, *, by: User, auth: str) -> Grant:
             "Only whoever made a grant, or an admin, can end it. Nothing was changed."
         )
     if grant.ended_at is None:
-        _end([grant], "revoked", Actor(f"user:{person.username}", auth), person)
+        _end([grant], "revoked", Actor.of_user(person.username, auth), person)
     return grant
 
 

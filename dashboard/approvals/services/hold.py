@@ -30,7 +30,7 @@ def place_hold(*, by: User, auth: str, reason: str = "") -> Hold:
         )
         if placed:
             event = Event(Action.HOLD_PLACED, details={"reason": reason})
-            record(Actor(f"user:{by.username}", auth), event)
+            record(Actor.of_user(by.username, auth), event)
             _announce()
         return hold
 
@@ -48,7 +48,7 @@ def lift_hold(*, by: User, auth: str) -> bool:
             active=False, lifted_by=by, lifted_at=database_now()
         )
         if lifted:
-            record(Actor(f"user:{by.username}", auth), Event(Action.HOLD_LIFTED))
+            record(Actor.of_user(by.username, auth), Event(Action.HOLD_LIFTED))
             _announce()
         return bool(lifted)
 

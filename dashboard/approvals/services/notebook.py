@@ -64,7 +64,7 @@ def send_notebook(*, token: AgentToken, digest: str, body: bytes) -> tuple[Noteb
         fields = {"digest": digest, "size": len(body), "sent_at": now}
         made = Notebook.objects.create(agent=agent, outline=outline, body=body, **fields)
         event = Event(Action.NOTEBOOK_SENT, agent.name, digest, {"size": len(body)})
-        record(Actor(f"agent:{agent.name}", f"token:{token.prefix}"), event)
+        record(Actor.of_agent(agent.name, token.prefix), event)
         return made, True
 
 

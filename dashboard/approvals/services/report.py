@@ -93,7 +93,7 @@ def report_outcome(
         outcome = _insert(approval, idempotency_key, report, now)
         outcomes.append(outcome)
         raise_version(approval, in_queue=False)
-        actor = Actor(f"agent:{token.agent.name}", f"token:{token.prefix}")
+        actor = Actor.of_agent(token.agent.name, token.prefix)
         details = {
             "exit_code": report.exit_code,
             "duration_s": report.duration_s,

@@ -218,7 +218,7 @@ def _store(
     pinned = pin_notebook(approval)
     inspection = insert_inspection(approval, report, repeated)
     judgement = insert_judgement(inspection, revision, evaluation, approval.submitted_at)
-    agent = Actor(f"agent:{approval.agent.name}", f"token:{token.prefix}")
+    agent = Actor.of_agent(approval.agent.name, token.prefix)
     details = {
         **pinned,
         "expires_at": approval.expires_at.isoformat(),

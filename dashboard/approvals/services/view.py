@@ -39,7 +39,7 @@ def mark_viewed(*, approval_id: UUID, person: User, auth: str) -> bool:
             approval=approval, person=person, defaults={"seen_at": database_now()}
         )
         if first:
-            record(Actor(f"user:{person.username}", auth), viewed_event(approval))
+            record(Actor.of_user(person.username, auth), viewed_event(approval))
         return first
 
 
@@ -103,7 +103,7 @@ def reveal(*, approval_id: UUID, person: User, auth: str, places: Sequence[str])
         if first:
             details = {"places": list(places)}
             event = Event(Action.APPROVAL_REVEALED, str(approval.pk), approval.digest, details)
-            record(Actor(f"user:{person.username}", auth), event)
+            record(Actor.of_user(person.username, auth), event)
         return first
 
 

@@ -14,6 +14,7 @@ from dashboard.accounts.models import Group, User
 from dashboard.accounts.services.people import OPERATOR
 from dashboard.approvals.clock import database_now
 from dashboard.audit.actions import Action
+from dashboard.audit.names import user_name
 from dashboard.audit.queries import head
 from dashboard.audit.services import Actor, record
 from dashboard.audit.services import Event as Entry
@@ -295,7 +296,7 @@ def end_of_log() -> int:
 def _record(
     channel: Channel, by: User | None, auth: str, action: Action, **details: object
 ) -> None:
-    actor = Actor(f"user:{by.username}", auth) if by else OPERATOR
+    actor = Actor.of_user(by.username, auth) if by else OPERATOR
     record(actor, Entry(action, subject_of(channel), details=details))
 
 
@@ -303,4 +304,4 @@ def subject_of(channel: Channel) -> str:
     """Return what the log calls a channel: by its name, or as its person."""
     if channel.person is None:
         return f"channel:{channel.name}"
-    return f"user:{channel.person.username}"
+    return user_name(channel.person.username)

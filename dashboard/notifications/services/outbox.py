@@ -20,6 +20,7 @@ from approval_client.wire import Status, canonical_json
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Closing, Recall
 from dashboard.audit.actions import Action
+from dashboard.audit.names import agent_name
 from dashboard.audit.services import Actor, Event, record
 from dashboard.notifications.errors import SecretLost
 from dashboard.notifications.models import Delivery, State, Webhook
@@ -196,6 +197,6 @@ def _switch_off(delivery_id: UUID, number: int, said: str) -> bool:
     Webhook.objects.filter(pk=webhook.pk).update(is_active=False)
     waiting = Delivery.objects.filter(webhook=webhook, state=State.WAITING)
     waiting.update(state=State.DROPPED, said=f"{said} So the webhook was switched off.")
-    subject = f"agent:{webhook.agent.name}"
+    subject = agent_name(webhook.agent.name)
     record(Actor("server"), Event(Action.WEBHOOK_SWITCHED_OFF, subject, details={"said": said}))
     return True

@@ -12,6 +12,7 @@ from dashboard.accounts.models import User
 from dashboard.approvals.clock import database_now
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
+from dashboard.audit.names import user_name
 from dashboard.audit.services import Actor, record
 from dashboard.audit.services import Event as Entry
 from dashboard.notifications.channels import KINDS, kind_of
@@ -213,7 +214,7 @@ def _send_code(channel: Channel) -> None:
 
 def _check_pause(person: User) -> None:
     """Refuse another code within a minute, or after ten on a day: it may go to a stranger."""
-    sent = AuditEntry.objects.filter(subject=f"user:{person.username}", action__in=_SEND_CODES)
+    sent = AuditEntry.objects.filter(subject=user_name(person.username), action__in=_SEND_CODES)
     if sent.filter(at__gt=database_now() - timedelta(days=1)).count() >= MOST_CODES:
         raise ChannelRefused(
             f"{MOST_CODES} codes were sent within a day, and no more are. Nothing was changed. "
@@ -261,4 +262,4 @@ def _where(channel: Channel) -> str:
 
 
 def _record(channel: Channel, by: User, auth: str, action: Action, **details: object) -> None:
-    record(Actor(f"user:{by.username}", auth), Entry(action, subject_of(channel), details=details))
+    record(Actor.of_user(by.username, auth), Entry(action, subject_of(channel), details=details))

@@ -18,6 +18,7 @@ from approval_client.wire import parse_json
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
+from dashboard.audit.names import user_name
 from dashboard.audit.queries import head
 from dashboard.notifications.concerns import Facts, concerns, facts_of, wants
 from dashboard.notifications.models import Channel, Event, LogReading, Message, State
@@ -127,7 +128,7 @@ def _events(entry: AuditEntry, channel: Channel, found: Facts) -> Iterator[tuple
 
 def _is_given_to(channel: Channel, entry: AuditEntry) -> bool:
     """Whether somebody else gave the request to the person of a channel."""
-    if channel.person is None or entry.actor == f"user:{channel.person.username}":
+    if channel.person is None or entry.actor == user_name(channel.person.username):
         return False
     details = parse_json(entry.details)
     return isinstance(details, dict) and details.get("to") == channel.person.username

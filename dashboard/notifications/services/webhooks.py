@@ -13,6 +13,7 @@ from dashboard.accounts.models import Agent, User
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Closing, Recall
 from dashboard.audit.actions import Action
+from dashboard.audit.names import agent_name
 from dashboard.audit.services import Actor, Event, record
 from dashboard.notifications.addresses import checked_url, shown_url
 from dashboard.notifications.errors import NotAllowed, NotFound, NotSent
@@ -162,5 +163,5 @@ def _newest_change(agent: Agent) -> int:
 
 
 def _record(webhook: Webhook, by: User, auth: str, action: Action, **details: object) -> None:
-    subject = f"agent:{webhook.agent.name}"
-    record(Actor(f"user:{by.username}", auth), Event(action, subject, details=details))
+    subject = agent_name(webhook.agent.name)
+    record(Actor.of_user(by.username, auth), Event(action, subject, details=details))

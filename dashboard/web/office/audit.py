@@ -24,6 +24,7 @@ from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.audit import queries, services
 from dashboard.audit.models import AuditEntry, AuditVerification
+from dashboard.audit.names import agent_name, user_name
 from dashboard.audit.queries import LogFilter
 from dashboard.web import times
 from dashboard.web.access import action, actor, auditors_only
@@ -79,7 +80,7 @@ class AuditForm(forms.Form):
         """Return the filter, once the form is valid."""
         chosen = self.cleaned_data
         person, agent = chosen["person"], chosen["agent"]
-        names = (*([f"user:{person}"] if person else []), *([f"agent:{agent}"] if agent else []))
+        names = (*([user_name(person)] if person else []), *([agent_name(agent)] if agent else []))
         _, of_kind = GROUPS.get(chosen["kind"], ("", {}))
         return LogFilter(
             names=names,

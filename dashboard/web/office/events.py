@@ -20,6 +20,7 @@ from dashboard.approvals.models import ApprovalRequest, Inspection, Vote
 from dashboard.approvals.rules.logged import LoggedText, request_id, texts_of
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
+from dashboard.audit.names import agent_name
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect
 from dashboard.web import times
@@ -115,7 +116,7 @@ class Telling:
         titled, agent = self._named.titles[found]
         url = reverse("web:request", args=[found])
         link = format_html('<a class="log-what" href="{}">{}</a>', url, titled)
-        if self._entry.actor == f"agent:{agent}":
+        if self._entry.actor == agent_name(agent):
             return link
         return format_html("{} of {}", link, _agent(agent))
 
