@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from uuid import uuid4
 
+from django.db import connection, transaction
 from django.utils import timezone
 
 from approval_client.wire import Kind, OutcomeState, Status
@@ -26,6 +27,22 @@ from dashboard.policies.services import current_revision
 BY = Actor("operator", "command")
 CODE = {"code": "print(1)"}
 REMEMBERS = {"name": "May", "effect": "review", "demands": {"grants_allowed": True}}
+
+
+@contextmanager
+def undone():
+    """Undo in the end what happens inside, durable verbs included: they see only the test's own
+    transaction around them.
+    """
+    with transaction.atomic():
+        allow_durable()
+        yield
+        transaction.set_rollback(True)
+
+
+def allow_durable() -> None:
+    """Let a durable verb run within the present transaction, as if it had its own connection."""
+    connection.atomic_blocks[-1]._from_testcase = True
 
 
 def person(name: str, *, password: str | None = "a long password", **roles: bool) -> User:

@@ -120,7 +120,7 @@ def test_the_database_refuses_an_edit_for_an_agent_that_takes_none(token, alice,
     monkeypatch.setattr(deciding, "_check_edit", lambda *_: None)
     bob = make.person("bob", reviewer=True)
 
-    with pytest.raises(DatabaseError, match="only who accepts edits"), transaction.atomic():
+    with pytest.raises(DatabaseError, match="only who accepts edits"):
         approve(approval, edit, bob)
 
 

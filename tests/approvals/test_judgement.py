@@ -1,6 +1,7 @@
 """A new policy meets what is pending: the stricter answer holds."""
 
 import json
+from importlib import import_module
 from itertools import product
 
 import pytest
@@ -10,6 +11,7 @@ from approval_client.wire import Kind, Source, Status
 from dashboard.approvals import services
 from dashboard.approvals.errors import AlreadyClosed, StaleBasis
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.services.closing import MOST_TRIES
 from dashboard.inspection.findings import Report as InspectionReport
 from tests import make
 
@@ -22,6 +24,7 @@ REJECTS = {
     "when": {"kinds": ["code"]},
 }
 
+SAME = {"global_mode": "selective", "capabilities": {}}
 TWO = {"name": "Two", "effect": "review", "demands": {"approvals": 2}}
 
 OFF = {"global_mode": "disabled", "capabilities": {}}
@@ -121,6 +124,30 @@ def test_a_yes_is_judged_by_the_policy_in_force_before_anybody_swept(token, alic
     assert approval.judgements.count() == 2  # kept, so that the page shows what changed
 
 
+def test_a_yes_while_the_policy_moves_at_each_try_is_refused(token, alice, monkeypatch):
+    approval = make.pending(token)
+    make.in_force(modes=SAME)
+    tries = []
+    monkeypatch.setattr(
+        import_module("dashboard.approvals.services.answer"), "bring_up_to_date", tries.append
+    )
+
+    with pytest.raises(StaleBasis):
+        make.decided(approval, alice)
+
+    assert (status(approval), tries) == (Status.PENDING, [approval.pk] * MOST_TRIES)
+
+
+def test_a_yes_to_what_was_judged_anew_by_somebody_else_is_stale(token, alice):
+    approval = make.pending(token)
+    basis = make.basis(approval)
+    make.in_force(modes=SAME)
+    services.judge_pending_again()
+
+    with pytest.raises(StaleBasis):
+        make.decided(approval, alice, basis=basis)
+
+
 def test_a_yes_to_what_is_rejected_meanwhile_closes_it(token, alice):
     approval = make.pending(token)
     make.in_force(REJECTS)
@@ -133,7 +160,7 @@ def test_a_yes_to_what_is_rejected_meanwhile_closes_it(token, alice):
 
 def test_a_policy_that_says_the_same_does_not_bother_the_reviewer(token, alice):
     approval = make.pending(token)
-    make.in_force(modes={"global_mode": "selective", "capabilities": {}})
+    make.in_force(modes=SAME)
 
     assert make.decided(approval, alice).status == Status.APPROVED
 

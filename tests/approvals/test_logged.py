@@ -155,8 +155,9 @@ class Planting:
         services.cancel(approval_id=approval.pk, token=self.token, reason="planted-cancel")
 
     def expires(self):
+        asked = self.asked()
         with transaction.atomic():
-            approval = closing.lock(self.asked().pk)
+            approval = closing.lock(asked.pk)
             closing.expire_locked(approval, database_now())
 
     def is_approved_by_policy(self):

@@ -184,6 +184,7 @@ def test_what_ends_while_it_is_taken_is_not_sent(channel, token, alice, monkeypa
 
     def in_between(name):
         monkeypatch.setattr(attempts, "F", F)
+        make.allow_durable()
         make.decided(approval, alice)
         return F(name)
 

@@ -12,7 +12,6 @@ from functools import partial
 from uuid import uuid4
 
 import pytest
-from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, get_resolver
 from django.utils import timezone
@@ -329,12 +328,11 @@ def happened():
 
 def tried(house, credential, route, method):
     """Return "in" or "out", and undo what it did."""
-    with transaction.atomic():
+    with make.undone():
         before = happened()
         outcome = "in" if is_let_in(house.knock(credential, route, method)) else "out"
         if outcome == "out" and happened() != before:
             outcome = "out, and yet something happened"
-        transaction.set_rollback(True)
     return outcome
 
 
@@ -342,9 +340,8 @@ def each(try_it, credentials=ANYBODY):
     """Return what ``try_it`` makes of each credential, and undo what it did."""
     found = {}
     for credential in credentials:
-        with transaction.atomic():
+        with make.undone():
             found[credential] = try_it(credential)
-            transaction.set_rollback(True)
     return found
 
 

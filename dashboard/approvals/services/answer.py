@@ -19,7 +19,6 @@ from dashboard.approvals.errors import (
     NotAllowed,
     OnHold,
     ReasonMissing,
-    Refused,
     StaleBasis,
     StepsRefused,
     StepsUncounted,
@@ -46,10 +45,16 @@ from dashboard.approvals.rules.step import (
     why_not_said,
 )
 from dashboard.approvals.rules.view import as_served
-from dashboard.approvals.services.closing import close, expire_locked, lock_to_judge, raise_version
+from dashboard.approvals.services.closing import (
+    MOST_TRIES,
+    OutOfDate,
+    close,
+    lock_to_judge,
+    raise_version,
+)
 from dashboard.approvals.services.edit import replace_with
 from dashboard.approvals.services.grant import remember_yes
-from dashboard.approvals.services.judgement import judge_under_present
+from dashboard.approvals.services.judgement import bring_up_to_date
 from dashboard.approvals.services.step import allow_steps, inspected_steps
 from dashboard.approvals.services.view import viewed_event
 from dashboard.audit.actions import Action
@@ -79,6 +84,7 @@ class Answering:
         assigned: Somebody who may decide is on the request.
         voted: Somebody approved it, or an edit of it, before.
         is_first_view: The person has not viewed it before, and their page showed it now.
+        again: It was brought up to date for this answer.
     """
 
     approval: ApprovalRequest
@@ -89,6 +95,7 @@ class Answering:
     assigned: bool = False
     voted: bool = False
     is_first_view: bool = False
+    again: bool = False
 
     @property
     def now(self) -> datetime:
@@ -133,25 +140,30 @@ def decide(*, approval_id: UUID, answer: Answer) -> Decision | Vote:
         raise ValueError(f"A reviewer approves or rejects; {answer.status!r} is neither.")
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
     steps = inspected_steps(approval_id, answer.basis.edit_id) if answer.allow_steps else []
-    with transaction.atomic():
-        approval = lock_to_judge(approval_id)
-        if approval.status != Status.PENDING:
-            return _answered_already(approval, answer)
-        stands = standing(answer.reviewer.pk)
-        if stands is None:
-            raise NotAllowed(_NO_RIGHT)
-        if approval.expires_at > stands.now:
-            outcome = _answer(Answering(approval, answer, stands, steps))
-        else:
-            expire_locked(approval, stands.now)
-            outcome = AlreadyClosed(approval)
-    # Raised here, after the commit: an expiry or a new judgement is kept.
-    if isinstance(outcome, Refused):
-        raise outcome
-    return outcome
+    for attempt in range(MOST_TRIES):
+        try:
+            return _decide(approval_id, answer, steps, again=attempt > 0)
+        except OutOfDate:
+            bring_up_to_date(approval_id)
+    raise StaleBasis
 
 
-def _answer(asked: Answering) -> Decision | Vote | Refused:
+@transaction.atomic(durable=True)
+def _decide(
+    approval_id: UUID, answer: Answer, steps: Sequence[Inspected], *, again: bool
+) -> Decision | Vote:
+    approval = lock_to_judge(approval_id)
+    if approval.status != Status.PENDING:
+        return _answered_already(approval, answer)
+    stands = standing(answer.reviewer.pk)
+    if stands is None:
+        raise NotAllowed(_NO_RIGHT)
+    if approval.expires_at <= stands.now:
+        raise OutOfDate
+    return _answer(Answering(approval, answer, stands, steps, again=again))
+
+
+def _answer(asked: Answering) -> Decision | Vote:
     approval, given = asked.approval, asked.given
     # As they are now: the session may be older than the loss of the right.
     given = replace(given, reviewer=asked.standing.person)
@@ -159,25 +171,43 @@ def _answer(asked: Answering) -> Decision | Vote | Refused:
         raise NotAllowed(_NO_RIGHT)
     latest, assigned, voted, viewed = judged(approval.pk, given.reviewer.pk)
     edit = _edit(approval, given.basis.edit_id)
-    if given.basis != Basis(approval.digest, latest.pk, edit.pk if edit else None):
+    asked = replace(asked, edit=edit)
+    shown = _judged_as_shown(asked, latest)
+    if given.basis != Basis(approval.digest, shown, edit.pk if edit else None):
         raise StaleBasis
     if given.repeats:
         given = _answered_as_before(approval, given, latest)
     first = given.viewed and not viewed
-    asked = replace(asked, given=given, edit=edit, is_first_view=first)
+    asked = replace(asked, given=given, is_first_view=first)
     asked = replace(asked, assigned=assigned, voted=voted)
     if given.status == Status.REJECTED:
         return _reject(asked, latest)
     if asked.standing.held:
         raise OnHold
-    before = asked.evaluation(latest)
-    judgement, changed = judge_under_present(approval, latest, asked.standing.revision)
-    if approval.status != Status.PENDING:
-        return AlreadyClosed(approval)
-    after = before if judgement is latest else asked.evaluation(judgement)
-    if changed or (before.effect, before.demands) != (after.effect, after.demands):
-        return StaleBasis()
-    return _approve(asked, judgement, after)
+    if latest.revision_id != asked.standing.revision:
+        raise OutOfDate
+    return _approve(asked, latest, asked.evaluation(latest))
+
+
+def _judged_as_shown(asked: Answering, latest: Judgement) -> int:
+    """Return the judgement that the page has to have shown: the latest one.
+
+    Or the one before, if this answer had the request judged anew and that changed nothing: the
+    page showed what held when the answer came.
+    """
+    number = asked.given.basis.judgement_id
+    if number == latest.pk or not asked.again:
+        return latest.pk
+    shown = asked.approval.judgements.select_related("revision", "inspection").filter(pk=number)
+    said = [_says(asked, judgement) for judgement in (*shown, latest)]
+    return number if len(said) > 1 and said[0] == said[1] else latest.pk
+
+
+def _says(asked: Answering, judgement: Judgement) -> list[tuple[Effect, Required]]:
+    """What a judgement asks for: of the request, and of the content that is approved."""
+    judgement.approval = asked.approval
+    evaluations = (as_judged(judgement), asked.evaluation(judgement))
+    return [(evaluation.effect, evaluation.demands) for evaluation in evaluations]
 
 
 def _view(asked: Answering) -> tuple[Event, ...]:

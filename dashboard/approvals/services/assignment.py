@@ -33,7 +33,7 @@ def assign(*, approval_id: UUID, person: User, auth: str, over: str = "") -> Ass
         NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does.
         AssignedToAnother: It is assigned to somebody whom the page did not show.
     """
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         approval, now = lock_open(approval_id, person)
         earlier = assignment_of(approval)
         if earlier and earlier.person_id == person.pk:
@@ -53,7 +53,7 @@ def release(*, approval_id: UUID, person: User, auth: str) -> bool:
     Raises:
         NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does.
     """
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         approval, _ = lock_open(approval_id, person)
         if not Assignment.objects.filter(approval=approval, person=person).delete()[0]:
             return False
@@ -72,7 +72,7 @@ def hand_over(
             if the other one may not decide.
         AssignedToAnother: It is assigned to a third person.
     """
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         approval, now = lock_open(approval_id, person)
         if not roles.may_decide(User.objects.get(pk=to.pk)):
             raise NotAllowed(f"{to.username} is not a reviewer. Nothing was changed.")
@@ -97,7 +97,7 @@ def release_lost_assignments() -> int:
     return sum(_release_lost(pk) for pk in list(lost.values_list("pk", flat=True)[:_BATCH]))
 
 
-@transaction.atomic
+@transaction.atomic(durable=True)
 def _release_lost(approval_id: UUID) -> bool:
     approval = lock(approval_id)
     lost = Assignment.objects.select_related("person").filter(approval=approval).first()

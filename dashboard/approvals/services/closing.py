@@ -35,7 +35,20 @@ from dashboard.statements import change, insert, rows
 VALID_FOR = timedelta(minutes=10)
 """How long an approval can be started after it was given."""
 
+MOST_TRIES = 3
+"""How often a verb begins that finds its request out of date each time."""
 _NO_RIGHT = "Only reviewers can do this. Nothing was changed."
+
+
+class OutOfDate(Exception):
+    """A locked request is overdue, or was judged by an earlier policy. Nothing was written.
+
+    A verb raises it out of its transaction. Then the request is brought up to date, which is
+    committed by itself, and the verb begins again: so a refusal is always raised, and never has
+    to be returned for the sake of what was written before it.
+    """
+
+
 _BATCH = 100
 
 
@@ -235,7 +248,7 @@ def expire(approval_id: UUID) -> bool:
     Raises:
         NotFound: There is no such request.
     """
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         approval = lock(approval_id)
         now = database_now()
         if approval.status != Status.PENDING or approval.expires_at > now:
@@ -273,28 +286,34 @@ def cancel(*, approval_id: UUID, token: AgentToken, reason: str = "") -> Approva
         NotFound: There is no such request of this agent.
         AlreadyClosed: It was answered, or has expired.
     """
-    with transaction.atomic():
-        approval = lock(approval_id)
-        if approval.agent_id != token.agent_id:
-            raise NotFound
-        now = database_now()
-        if approval.status == Status.CANCELLED:
-            return approval
-        if approval.status != Status.PENDING:
-            raise AlreadyClosed(approval)
-        if approval.expires_at > now:
-            decision = Decision(
-                approval=approval,
-                status=Status.CANCELLED,
-                source=Source.AGENT,
-                reason=reason,
-                decided_at=now,
-            )
-            actor = Actor.of_agent(token.agent.name, token.prefix)
-            close(decision, actor=actor)
-            return approval
-        expire_locked(approval, now)
-    raise AlreadyClosed(approval)
+    try:
+        return _cancel(approval_id, token, reason)
+    except OutOfDate:
+        expire(approval_id)
+        return _cancel(approval_id, token, reason)
+
+
+@transaction.atomic(durable=True)
+def _cancel(approval_id: UUID, token: AgentToken, reason: str) -> ApprovalRequest:
+    approval = lock(approval_id)
+    if approval.agent_id != token.agent_id:
+        raise NotFound
+    now = database_now()
+    if approval.status == Status.CANCELLED:
+        return approval
+    if approval.status != Status.PENDING:
+        raise AlreadyClosed(approval)
+    if approval.expires_at <= now:
+        raise OutOfDate
+    decision = Decision(
+        approval=approval,
+        status=Status.CANCELLED,
+        source=Source.AGENT,
+        reason=reason,
+        decided_at=now,
+    )
+    close(decision, actor=Actor.of_agent(token.agent.name, token.prefix))
+    return approval
 
 
 def current(approval_id: UUID) -> ApprovalRequest:

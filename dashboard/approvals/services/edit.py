@@ -18,7 +18,6 @@ from dashboard.approvals.errors import (
     EditRefused,
     NotAllowed,
     NotFound,
-    Refused,
     StepsRefused,
 )
 from dashboard.approvals.models import ApprovalRequest, Edit, Grant, Judgement
@@ -36,9 +35,14 @@ from dashboard.approvals.rules.edit import (
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.grant import GrantScope
 from dashboard.approvals.rules.step import StepSaid
-from dashboard.approvals.services.closing import expire_locked, lock_to_judge, raise_version
+from dashboard.approvals.services.closing import (
+    MOST_TRIES,
+    OutOfDate,
+    lock_to_judge,
+    raise_version,
+)
 from dashboard.approvals.services.grant import keep
-from dashboard.approvals.services.judgement import judge_under_present
+from dashboard.approvals.services.judgement import bring_up_to_date, latest_judgement
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
@@ -47,6 +51,7 @@ from dashboard.policies.inspecting import inspect
 
 _NO_RIGHT = "Only reviewers can change this. Your change was not recorded."
 _FORBIDDEN = "The policy rejects this: {}"
+_POLICY_MOVES = "The policy is being changed. Nothing was kept. Try again in a moment."
 _TOO_MANY = f"This request has {edit_rules.MOST_EDITS} changes already, the most it may have."
 
 _TOO_LONG = (
@@ -105,13 +110,12 @@ def _keep(
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
     report = inspect(Kind(asked.kind), content)
     edit = _drafted(asked, editor, content, report, steps)
-    with transaction.atomic():
-        edit.approval = lock_to_judge(asked.pk)
-        outcome = _propose(edit, report, auth)
-    # Raised here, after the commit: an expiry or a new judgement is kept.
-    if isinstance(outcome, Refused):
-        raise outcome
-    return outcome
+    for _ in range(MOST_TRIES):
+        try:
+            return _propose(asked.pk, edit, report, auth)
+        except OutOfDate:
+            bring_up_to_date(asked.pk)
+    raise EditRefused(_POLICY_MOVES)
 
 
 def _drafted(
@@ -127,26 +131,24 @@ def _drafted(
     )
 
 
-def _propose(edit: Edit, report: Report, auth: str) -> Edit | Refused:
-    approval = edit.approval
+@transaction.atomic(durable=True)
+def _propose(approval_id: UUID, edit: Edit, report: Report, auth: str) -> Edit:
+    edit.approval = approval = lock_to_judge(approval_id)
     if not roles.may_decide(edit.edited_by):
         raise NotAllowed(_NO_RIGHT)
     if approval.status != Status.PENDING:
         raise AlreadyClosed(approval)
     now = database_now()
     if approval.expires_at <= now:
-        expire_locked(approval, now)
-        return AlreadyClosed(approval)
-    judgement, _ = judge_under_present(approval)
-    if approval.status != Status.PENDING:
-        return AlreadyClosed(approval)
+        raise OutOfDate
+    judgement = latest_judgement(approval)
     if earlier := approval.edits.filter(digest=edit.digest, steps=edit.steps).first():
         return earlier
     if approval.edits.count() >= edit_rules.MOST_EDITS:
-        return EditRefused(_TOO_MANY)
+        raise EditRefused(_TOO_MANY)
     evaluation = edit_rules.judged(approval, edit.content, report, judgement)
     if evaluation.effect is Effect.REJECT:
-        return EditRefused(_FORBIDDEN.format(evaluation.reason))
+        raise EditRefused(_FORBIDDEN.format(evaluation.reason))
     _insert(edit, judgement, evaluation, now)
     record(Actor.of_user(edit.edited_by.username, auth), _event(edit, evaluation))
     return edit

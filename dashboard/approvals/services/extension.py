@@ -34,7 +34,7 @@ def extend(*, approval_id: UUID, person: User, auth: str, ends: datetime) -> dat
         NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does; ``NotAllowed`` also
             where nothing can be added.
     """
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         approval, now = lock_open(approval_id, person)
         if approval.expires_at != ends:
             return approval.expires_at

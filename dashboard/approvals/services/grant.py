@@ -184,7 +184,7 @@ def _said(grant: Grant) -> str:
     return f"{name} approved this before (grant {number})."
 
 
-@transaction.atomic
+@transaction.atomic(durable=True)
 def revoke_grant(grant_id: int, *, by: User, auth: str) -> Grant:
     """End a grant at once; ending it again changes nothing.
 
@@ -212,7 +212,7 @@ def end_grants_of(agent: Agent, *, by: Actor, because: str) -> None:
     _end(list(grants), because, by)
 
 
-@transaction.atomic
+@transaction.atomic(durable=True)
 def end_forbidden_grants() -> int:
     """End grants that the policy in force does not allow any more; returns how many."""
     present = current_revision()

@@ -21,5 +21,5 @@ def record_export(*, by: Actor, form: str, filters: Mapping[str, str], rows: int
     """
     kept = {name: value if name != "run" else True for name, value in filters.items()}
     details = {"format": form, "filters": kept, "rows": rows}
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         record(by, Event(Action.HISTORY_EXPORTED, details=details))

@@ -21,7 +21,7 @@ def place_hold(*, by: User, auth: str, reason: str = "") -> Hold:
     Raises:
         NotAllowed: The person is not an admin.
     """
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         _check(by)
         lock_for_change()
         hold, placed = Hold.objects.get_or_create(
@@ -41,7 +41,7 @@ def lift_hold(*, by: User, auth: str) -> bool:
     Raises:
         NotAllowed: The person is not an admin.
     """
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         _check(by)
         lock_for_change()
         lifted = Hold.objects.filter(active=True).update(

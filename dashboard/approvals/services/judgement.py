@@ -12,7 +12,13 @@ from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Decision, Inspection, Judgement
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.judgement import as_judged, judged_anew
-from dashboard.approvals.services.closing import close, lock_to_judge, raise_version
+from dashboard.approvals.services.closing import (
+    OutOfDate,
+    close,
+    expire_locked,
+    lock_to_judge,
+    raise_version,
+)
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
@@ -65,32 +71,52 @@ def judged_event(judgement: Judgement, evaluation: Evaluation) -> Event:
     return Event(Action.APPROVAL_JUDGED, str(approval.pk), approval.digest, details)
 
 
-def judge_under_present(
-    approval: ApprovalRequest, latest: Judgement | None = None, number: int | None = None
-) -> tuple[Judgement, bool]:
-    """Judge a pending request by the policy in force, and say whether that changed it.
+def latest_judgement(approval: ApprovalRequest) -> Judgement:
+    """Return the judgement that counts, of a request that the caller has locked.
 
-    The caller has locked it with ``lock_to_judge``.
+    Raises:
+        OutOfDate: It is by an earlier policy than the one in force.
+    """
+    latest = approval.judgements.select_related("revision", "inspection").latest("id")
+    if latest.revision_id != current_revision().number:
+        raise OutOfDate
+    return latest
+
+
+@transaction.atomic(durable=True)
+def bring_up_to_date(approval_id: UUID) -> bool:
+    """Expire a pending request that is overdue, or judge it by the policy in force, and commit.
+
+    Returns:
+        Whether it was pending.
+    """
+    approval = lock_to_judge(approval_id)
+    if approval.status != Status.PENDING:
+        return False
+    now = database_now()
+    if approval.expires_at <= now:
+        expire_locked(approval, now)
+    else:
+        _judge_under_present(approval)
+    return True
+
+
+def _judge_under_present(approval: ApprovalRequest) -> None:
+    """Judge a pending request by the policy in force.
 
     The stricter of what was said before and what is said now holds. If that is a rejection the
-    request is closed. Returns the judgement that counts.
-
-    Args:
-        approval: The request.
-        latest: The judgement that counted so far, if the caller read it under the lock.
-        number: That of the revision in force, if the caller read it under the lock.
+    request is closed.
     """
-    latest = latest or approval.judgements.select_related("revision", "inspection").latest("id")
-    number = number or current_revision().number
+    latest = approval.judgements.select_related("revision", "inspection").latest("id")
+    number = current_revision().number
     if approval.judged_under != number:
         approval.judged_under = number
         approval.save(update_fields=["judged_under"])
     # The judgement itself is the proof; the column only spares the sweep from reading them.
     if latest.revision_id == number:
-        return latest, False
+        return
     present = current_revision()
-    before = as_judged(latest)
-    evaluation = stricter(before, judged_anew(present, approval, latest.inspection))
+    evaluation = stricter(as_judged(latest), judged_anew(present, approval, latest.inspection))
     now = database_now()
     latest.inspection.approval = approval
     judgement = insert_judgement(latest.inspection, present, evaluation, now)
@@ -98,11 +124,10 @@ def judge_under_present(
     event = judged_event(judgement, evaluation)
     if evaluation.effect is Effect.REJECT:
         close(by_policy(judgement, evaluation, now), actor=actor, extra=(event,))
-        return judgement, True
+        return
     record(actor, event)
     _shorten(approval, evaluation.demands.time_limit_s)
     raise_version(approval)
-    return judgement, (before.effect, before.demands) != (evaluation.effect, evaluation.demands)
 
 
 def _shorten(approval: ApprovalRequest, limit_s: int | None) -> None:
@@ -141,13 +166,4 @@ def judge_pending_again() -> int:
     # Ordered as the index is, or a database may walk through all that was ever asked instead.
     left = ApprovalRequest.objects.pending().filter(judged_under__lt=present)
     oldest = left.order_by("judged_under", "submitted_at").values_list("pk", flat=True)
-    return sum(_judge_again(pk) for pk in list(oldest[:_BATCH]))
-
-
-@transaction.atomic
-def _judge_again(approval_id: UUID) -> bool:
-    approval = lock_to_judge(approval_id)
-    if approval.status != Status.PENDING:
-        return False
-    judge_under_present(approval)
-    return True
+    return sum(bring_up_to_date(pk) for pk in list(oldest[:_BATCH]))

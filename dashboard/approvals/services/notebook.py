@@ -54,7 +54,7 @@ def send_notebook(*, token: AgentToken, digest: str, body: bytes) -> tuple[Noteb
         return earlier, False
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
     outline = notebook_rules.check(body)
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         agent = Agent.objects.select_for_update().get(pk=token.agent_id)
         now = database_now()
         mine.filter(pins=None, sent_at__lte=now - _SENT_ANEW_AFTER).only("pk").delete()
@@ -111,7 +111,7 @@ def _end_of_batch(after: datetime, before: datetime) -> datetime:
 
 
 def _forget(agent_id: int, after: datetime, until: datetime) -> int:
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         agent = Agent.objects.select_for_update().get(pk=agent_id)
         between = agent.notebooks.filter(pins=None, sent_at__gt=after, sent_at__lte=until)
         chosen = list(between.order_by("sent_at").values_list("pk", "digest"))

@@ -32,7 +32,7 @@ def recall(*, approval_id: UUID, person: User, auth: str, reason: str) -> Recall
         RecallRefused: It is not approved, was started, its time is over, or no reason was given.
         NotAllowed: The person neither gave it nor is an admin.
     """
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         approval = lock(approval_id)
         # Read with the lock: a role may be gone.
         by = User.objects.get(pk=person.pk)

@@ -74,7 +74,7 @@ def report_outcome(
         IdempotencyConflict: The key was used for another report.
     """
     started = report.state == OutcomeState.STARTED
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         approval = lock(approval_id)
         if approval.agent_id != token.agent_id:
             raise NotFound

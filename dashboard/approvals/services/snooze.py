@@ -28,7 +28,7 @@ def snooze(*, approval_id: UUID, person: User, auth: str, length: SnoozeLength) 
         NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does; ``NotAllowed`` also
             near the end of the time limit.
     """
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         approval, now = lock_open(approval_id, person)
         if not snooze_rules.choices(now, approval.expires_at):
             raise NotAllowed(_TOO_LATE)
@@ -52,7 +52,7 @@ def unsnooze(*, approval_id: UUID, person: User, auth: str) -> bool:
     Raises:
         NotFound, NotAllowed, AlreadyClosed, TimeOver: As ``lock_open`` does.
     """
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         approval, _ = lock_open(approval_id, person)
         if not Snooze.objects.filter(approval=approval, person=person).delete()[0]:
             return False

@@ -94,7 +94,7 @@ def submit(
         return _same(earlier, submission), False
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
     report = inspect(submission.kind, submission.content)
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         # SQLite has one lock, which the transaction has taken with its first word.
         if connection.features.has_select_for_update:
             _lock_agent(token.agent_id)

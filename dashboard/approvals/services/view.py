@@ -33,7 +33,7 @@ def mark_viewed(*, approval_id: UUID, person: User, auth: str) -> bool:
     """
     if View.objects.filter(approval=approval_id, person=person).exists():
         return False
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         approval = lock(approval_id)
         _, first = View.objects.get_or_create(
             approval=approval, person=person, defaults={"seen_at": database_now()}
@@ -95,7 +95,7 @@ def reveal(*, approval_id: UUID, person: User, auth: str, places: Sequence[str])
     Raises:
         NotFound: There is no such request.
     """
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         approval = lock(approval_id)
         _, first = Reveal.objects.get_or_create(
             approval=approval, person=person, defaults={"revealed_at": database_now()}
@@ -109,7 +109,7 @@ def reveal(*, approval_id: UUID, person: User, auth: str, places: Sequence[str])
 
 def note_waiting(ids: Iterable[UUID]) -> None:
     """Remember that agents wait for these now, which they were noted to have begun."""
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         polls = Poll.objects.filter(approval__id__among=ids)
         if connection.features.has_select_for_update:  # in one order, as in note_polls
             list(polls.order_by("pk").select_for_update().values_list("pk", flat=True))
