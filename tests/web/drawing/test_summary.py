@@ -6,8 +6,10 @@ import pytest
 
 from approval_client.wire import Kind, canonical_json
 from dashboard.inspection.effects import GAINS_RIGHTS
-from dashboard.inspection.findings import Finding, Report, Severity
+from dashboard.inspection.findings import UNSEEN, Finding, Report, Severity
 from dashboard.inspection.inspector import inspect_content
+from dashboard.inspection.notes import FINDINGS
+from dashboard.web.drawing import summary as drawing
 from dashboard.web.drawing.summary import HEAD, TAIL, summarized, summary, title
 from tests.browser.samples import TRIM
 
@@ -253,3 +255,7 @@ def test_deep_content_is_no_trouble():
 def test_a_line_of_code_in_a_row_keeps_the_order_of_the_source():
     line = summary("code", '{"code":"אב = גד - 5","language":"python"}', "")
     assert line == '<bdi dir="rtl">אב</bdi> = <bdi dir="rtl">גד</bdi> - 5'
+
+
+def test_every_finding_of_what_something_does_has_words_for_titles():
+    assert FINDINGS - set(UNSEEN) <= set(drawing._DOES) <= FINDINGS
