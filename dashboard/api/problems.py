@@ -19,6 +19,8 @@ from dashboard.approvals.errors import NotebookTooLarge, Refused
 from dashboard.approvals.rules.content import NOT_ONE_LINE, ONE_LINE
 
 CONTENT_TYPE = "application/problem+json"
+KEY = r"^[\x21-\x7e]+$"
+"""The pattern of an idempotency key."""
 STATUS_OF = {
     "already_closed": 409,
     "already_finished": 409,
@@ -188,7 +190,9 @@ def _on_invalid(_: HttpRequest, error: ValidationError) -> HttpResponse:
 def _message(error: Mapping[str, Any]) -> str:
     if error.get("ctx", {}).get("pattern") in ONE_LINE:  # which nobody can read
         return f"This {NOT_ONE_LINE}"
-    return str(error["msg"])
+    if error.get("ctx", {}).get("pattern") == KEY:
+        return "This must be 1 to 200 visible ASCII characters, without a space"
+    return str(error["msg"]).removesuffix(".")
 
 
 def _where(location: tuple[str | int, ...]) -> list[str | int]:

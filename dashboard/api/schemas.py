@@ -9,6 +9,7 @@ from typing import Annotated, Any, LiteralString, Self
 from uuid import UUID
 
 from ninja import Schema
+from ninja.schema import DjangoGetter
 from pydantic import (
     BeforeValidator,
     ConfigDict,
@@ -53,6 +54,14 @@ class Strict(Schema):
     """Unknown fields and wrong types are errors."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_an_object(cls, body: Any) -> Any:
+        # Of anything else ninja reads attributes, so 5 would be a withdrawal without a reason.
+        if isinstance(body, dict | DjangoGetter):
+            return body
+        raise PydanticCustomError("not_an_object", "This must be a JSON object")
 
 
 EXAMPLE = {

@@ -148,6 +148,32 @@ def test_a_wrong_shape_is_refused_and_says_where(api, change):
     assert not ApprovalRequest.objects.exists()
 
 
+@pytest.mark.parametrize("body", ["5", "0", "true", "null", '"text"', "[]", '["reason"]'])
+def test_a_withdrawal_that_is_not_an_object_withdraws_nothing(api, body):
+    asked = api.submit().json()
+
+    response = api.post(f"/approvals/{asked['id']}/cancel", body)
+
+    assert problem(response) == (422, "invalid")
+    assert response.json()["detail"].startswith("body: ")
+    assert api.get(f"/approvals/{asked['id']}").json()["status"] == "pending"
+
+
+def test_a_key_that_cannot_be_one_is_refused_in_words(api):
+    response = api.post("/approvals", CODE, key="a b")
+
+    assert response.json()["detail"] == (
+        "header.Idempotency-Key: This must be 1 to 200 visible ASCII characters, without a space. "
+        "Nothing was done."
+    )
+
+
+def test_a_refusal_ends_its_sentences_once(api):
+    response = api.submit(content={"code": "1", "zz": 1})
+
+    assert response.json()["detail"].endswith("'language'. Nothing was done.")
+
+
 @pytest.mark.parametrize("name", ["python_execution", "memory"])
 def test_no_tool_carries_the_name_of_a_mode(api, name):
     response = api.submit(kind="tool_call", content={"tool": name, "arguments": {}})
