@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
+from functools import wraps
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ STATUS_OF = {
     "digest_mismatch": 409,
     "idempotency_conflict": 409,
     "invalid": 422,
+    "method_not_allowed": 405,
     "not_a_notebook": 422,
     "not_approved": 409,
     "not_found": 404,
@@ -105,6 +107,10 @@ UNAUTHORIZED = Problem(
     "works. Nothing was done.",
 )
 NOT_FOUND = Problem("not_found", "There is nothing here. Nothing was done.")
+NOT_ALLOWED = Problem(
+    "method_not_allowed",
+    "This address takes other methods, which the header Allow names. Nothing was done.",
+)
 TOO_LARGE = Problem(
     "too_large",
     f"The body is larger than {MAX_BODY_BYTES:,} bytes. Nothing was done. Send less.",
@@ -160,6 +166,21 @@ def install(api: NinjaAPI) -> None:
     }
     for error, handler in handlers.items():
         api.add_exception_handler(error, handler)
+
+
+def told(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Have a view of ninja refuse a method as a problem, which it does in plain text."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
+            return response
+        refusal = NOT_ALLOWED.response()
+        refusal["Allow"] = response["Allow"]
+        return refusal
+
+    return answer
 
 
 def refuse_other_parameters(request: HttpRequest, *known: str) -> None:

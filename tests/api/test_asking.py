@@ -221,6 +221,13 @@ def test_a_full_token_is_told_when_to_try_again(api, settings):
     assert response["Retry-After"] == "10"
 
 
+def test_a_method_that_an_address_does_not_take_is_a_problem_too(api):
+    response = api.http.put("/api/v1/approvals", headers=api.headers)
+
+    assert problem(response) == (405, "method_not_allowed")
+    assert response["Allow"] == "POST"
+
+
 def test_an_address_that_does_not_exist_is_a_problem_too(api):
     assert problem(api.get("/nothing")) == (404, "not_found")
 
