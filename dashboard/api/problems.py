@@ -22,6 +22,7 @@ from dashboard.approvals.rules.content import NOT_ONE_LINE, ONE_LINE
 CONTENT_TYPE = "application/problem+json"
 KEY = r"^[\x21-\x7e]+$"
 """The pattern of an idempotency key."""
+_LONGEST_NAME = 100
 STATUS_OF = {
     "already_closed": 409,
     "already_finished": 409,
@@ -158,6 +159,7 @@ def install(api: NinjaAPI) -> None:
         Refused: lambda _, error: of_refusal(error).response(),
         Compressed: lambda *_: COMPRESSED.response(),
         ValidationError: _on_invalid,
+        RequestDataTooBig: lambda *_: TOO_LARGE.response(),
         HttpError: _on_http_error,
         AuthenticationError: lambda *_: UNAUTHORIZED.response(),
         Http404: lambda *_: NOT_FOUND.response(),
@@ -218,7 +220,16 @@ def _message(error: Mapping[str, Any]) -> str:
 
 def _where(location: tuple[str | int, ...]) -> list[str | int]:
     doubled = location[:2] == ("body", "body")  # ninja names the parameter, which is "body" too
-    return list(location[1:] if doubled else location)
+    return [_readable(part) for part in (location[1:] if doubled else location)]
+
+
+def _readable(part: str | int) -> str | int:
+    """Return a name that an agent made up, in so many characters, all of which can be seen."""
+    if isinstance(part, int):
+        return part
+    short = part[:_LONGEST_NAME]
+    seen = short if short.isprintable() else ascii(short)[1:-1]
+    return f"{seen}…" if short != part else seen
 
 
 def _on_http_error(_: HttpRequest, error: HttpError) -> HttpResponse:

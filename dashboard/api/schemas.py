@@ -22,7 +22,7 @@ from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from approval_client.wire import Kind, OutcomeState, Source, Status, StepAnswer
 from dashboard.approvals.models import FINAL
-from dashboard.approvals.rules.content import CONTENTS, Line, Name, check
+from dashboard.approvals.rules.content import CONTENTS, Line, Name, check, refuse_many_names
 from dashboard.approvals.services import OutcomeReport
 from dashboard.approvals.services.submit import (
     LONGEST_TIME_LIMIT_S,
@@ -59,6 +59,7 @@ class Strict(Schema):
     @classmethod
     def _is_an_object(cls, body: Any) -> Any:
         # Of anything else ninja reads attributes, so 5 would be a withdrawal without a reason.
+        refuse_many_names(body, cls.model_fields)
         if isinstance(body, dict | DjangoGetter):
             return body
         raise PydanticCustomError("not_an_object", "This must be a JSON object")

@@ -168,6 +168,32 @@ def test_a_key_that_cannot_be_one_is_refused_in_words(api):
     )
 
 
+MANY_NAMES = {f"language{number}": 0 for number in range(30_000)}
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (MANY_NAMES, "body"),
+        ({"content": {"code": "1"} | MANY_NAMES}, "body.content"),
+        ({"content": {"code": "1"} | {"x" * 500_000: 0}}, f"body.content.{'x' * 100}…"),
+        ({"x" * 500_000: 0}, f"body.{'x' * 100}…"),
+        ({"kind": "plan", "content": {"steps": [1] * 300_000}}, "body.content.steps.0"),
+        ({"kind": "plan", "content": {"steps": [{}, "a"]}}, "body.content.steps.1"),
+        ({"content": {"code": "1", "a\n\u202eb": 0}}, "body.content.a\\n\\u202eb"),
+        ({"content": "print(1)"}, "body.content"),
+        ({"evidence": ["a"]}, "body.evidence"),
+    ],
+    ids=lambda found: str(found)[:30],
+)
+def test_however_much_is_wrong_a_refusal_is_short_and_names_the_place(api, change, place):
+    response = api.submit(**change)
+
+    assert problem(response) == (422, "invalid")
+    assert response.json()["detail"].partition(": ")[0] == place
+    assert len(response.content) < 2_000
+
+
 def test_a_refusal_ends_its_sentences_once(api):
     response = api.submit(content={"code": "1", "zz": 1})
 
