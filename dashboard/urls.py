@@ -15,7 +15,7 @@ def _without_sign_in(patterns: list[URLPattern | URLResolver]) -> list[URLPatter
     # The agents' door has its own lock; a redirect to the sign-in page would mean nothing there.
     for pattern in patterns:
         if isinstance(pattern, URLPattern):
-            pattern.callback = login_not_required(pattern.callback)
+            pattern.callback = login_not_required(problems.told(pattern.callback))
     return patterns
 
 

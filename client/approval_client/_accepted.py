@@ -5,11 +5,16 @@ The server reads with a library that agents do not need. A test sends the same b
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeAlias
 
-from approval_client.wire import Kind, OutcomeState
+from approval_client.wire import JsonError, Kind, OutcomeState
+
+# --- questions and reports ---------------------------------------------------------------------
 
 Rule: TypeAlias = Callable[[Any], str]
 Problem: TypeAlias = tuple[str, str]
@@ -19,6 +24,10 @@ _MOST_TEXT, _MOST_NAME = 4000, 200
 _MODES = {"python_execution", "memory"}  # capabilities; no tool may be called so
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 _DIGEST = re.compile("[0-9a-f]{64}")
+_LONG_ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_ID = re.compile(
+    rf"[0-9a-f]{{32}}|{_LONG_ID}|urn:uuid:{_LONG_ID}|\{{{_LONG_ID}\}}", re.ASCII | re.IGNORECASE
+)
 _UNSEEN = re.compile(  # control characters, and those that nobody sees
     "[\\x00-\\x1f\\x7f-\\x9f\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f"
     "\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb"
@@ -41,7 +50,29 @@ def submission_problem(body: Mapping[str, Any]) -> Problem | None:
         found = next(_problems(body["content"], _CONTENTS[kind], "content."), None)
     if found is None and body["content"].get("tool") in _MODES:
         found = ("content.tool", "no tool may be called like a capability")
+    if found is None and body["kind"] == Kind.PLAN:
+        steps = enumerate(body["content"]["steps"])
+        wrong = (f"content.steps.{n}" for n, step in steps if not isinstance(step, dict))
+        found = next(((where, "must be an object") for where in wrong), None)
     return found
+
+
+def whole_submission(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a question with what it leaves out: a retry may write it otherwise."""
+    return _NOTHING_ASKED | _whole(body, "time_limit_s", "max_wait_s")
+
+
+def whole_report(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a report with what it leaves out."""
+    found = _NOTHING_TOLD | _whole(body, "exit_code")
+    took_s = found["duration_s"]
+    return found | {"duration_s": None if took_s is None else float(took_s)}
+
+
+def _whole(body: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    # 60.0 and 60 are one number.
+    whole = {name: int(body[name]) for name in names if body.get(name) is not None}
+    return {**body, **whole}
 
 
 def report_problem(body: Mapping[str, Any]) -> Problem | None:
@@ -52,6 +83,16 @@ def report_problem(body: Mapping[str, Any]) -> Problem | None:
 def cancel_problem(body: Mapping[str, Any]) -> Problem | None:
     """Return the first place of a withdrawal that the dashboard refuses, and why."""
     return next(_problems(body, {"reason": Field(_text())}, ""), None)
+
+
+def is_id(text: str) -> bool:
+    """Say whether the dashboard reads this as the id of a request."""
+    return _ID.fullmatch(text) is not None
+
+
+def is_digest(text: str) -> bool:
+    """Say whether this could be a digest."""
+    return _DIGEST.fullmatch(text) is not None
 
 
 def is_key(key: str) -> bool:
@@ -127,9 +168,8 @@ def _object(value: Any) -> str:
 
 
 def _steps(value: Any) -> str:
-    if not isinstance(value, list) or not value:
-        return "must be a list that is not empty"
-    return "" if all(isinstance(step, dict) for step in value) else "must hold objects"
+    is_list = isinstance(value, list) and value
+    return "" if is_list else "must be a list that is not empty"
 
 
 _SECONDS = _nothing_or(_number(*TIME_LIMITS_S, whole=True))
@@ -170,3 +210,159 @@ _REPORT = {
     "duration_s": Field(_nothing_or(_number(0, 1e9, whole=False))),
     "output_head": Field(_text()),
 }
+_NOTHING_ASKED: dict[str, Any] = {
+    "objective": "",
+    "evidence": {},
+    "run_id": "",
+    "time_limit_s": None,
+    "max_wait_s": None,
+    "accepts_edits": False,
+    "accepts_grants": False,
+}
+_NOTHING_TOLD: dict[str, Any] = {
+    "exit_code": None,
+    "error": "",
+    "duration_s": None,
+    "output_head": "",
+}
+
+# --- parameters of addresses -------------------------------------------------------------------
+
+MOST_DECISIONS, MOST_HOLD_S = 100, 50
+_MOMENT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[t _][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?"
+    r"(?:z|[+-][0-9]{2}:?[0-9]{2})",
+    re.ASCII | re.IGNORECASE,
+)
+_SECONDS_SINCE_1970 = re.compile(r"[+-]?[0-9]{1,10}(?:\.[0-9]{1,6})?", re.ASCII)
+
+
+def parameter_problem(parameters: Mapping[str, str], path: str) -> Problem | None:
+    """Return the first parameter of an address that the dashboard refuses, and why."""
+    rules = _PARAMETERS[path]
+    for name, value in parameters.items():
+        if name in rules and not rules[name](value):
+            return name, f"cannot be {value[:40]!r}"
+    others = sorted(parameters.keys() - rules.keys())
+    return (others[0], "is not known") if others else None
+
+
+def moment(text: str) -> datetime:
+    """Return a moment as the dashboard reads it.
+
+    Raises:
+        ValueError: It is none, or says no time zone.
+    """
+    if _SECONDS_SINCE_1970.fullmatch(text):
+        return datetime.fromtimestamp(float(text), UTC)
+    if not _MOMENT.fullmatch(text):
+        raise ValueError(text)
+    return datetime.fromisoformat(text.upper())
+
+
+def _is_moment(text: str) -> bool:
+    try:
+        moment(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_limit(text: str) -> bool:
+    limit = _number_of(text)
+    return limit.is_integer() and 1 <= limit <= MOST_DECISIONS
+
+
+def _is_hold(text: str) -> bool:
+    return 0 <= _number_of(text) <= MOST_HOLD_S
+
+
+def _number_of(text: str) -> float:
+    try:
+        return float(text) if text.isascii() else math.nan
+    except ValueError:
+        return math.nan
+
+
+_PARAMETERS: dict[str, dict[str, Callable[[str], bool]]] = {
+    "agent": {},
+    "decisions": {"after": is_id, "since": _is_moment, "limit": _is_limit},
+    "wait": {"hold": _is_hold},
+}
+
+# --- notebooks ---------------------------------------------------------------------------------
+
+_MOST_LEVELS, _MOST_CELLS = 500, 5_000
+_MOST_DIGITS = 18
+_CELLS = ("code", "markdown", "raw")
+
+
+def check_notebook(body: bytes) -> None:
+    """Refuse what the dashboard cannot show as a notebook.
+
+    Raises:
+        JsonError: It is not the JSON of one; the code is that of the refusal.
+    """
+    if why := _why_no_notebook(_read_notebook(body)):
+        raise JsonError("not_a_notebook", f"This is not a notebook of nbformat 4: {why}.")
+
+
+def _read_notebook(body: bytes) -> Any:
+    too_deep = JsonError("too_deep", f"It is nested deeper than {_MOST_LEVELS} levels.")
+    try:
+        found = json.loads(
+            body.decode("utf-8-sig"), parse_int=_number_in, object_pairs_hook=_named_once
+        )
+    except UnicodeDecodeError:
+        raise JsonError("not_utf8", "The notebook is not UTF-8 text.") from None
+    except json.JSONDecodeError as error:
+        raise JsonError("not_json", f"The notebook is not valid JSON: {error}.") from None
+    except RecursionError:
+        raise too_deep from None
+    level = [found]
+    for _ in range(_MOST_LEVELS + 1):
+        level = [inner for value in level for inner in _inside(value)]
+        if not level:
+            return found
+    raise too_deep
+
+
+def _number_in(text: str) -> float:
+    return int(text) if len(text) <= _MOST_DIGITS else float(text)
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise JsonError("duplicate_key", "An object in the notebook names the same key twice.")
+    return found
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _why_no_notebook(found: Any) -> str:
+    if not isinstance(found, dict) or found.get("nbformat") != 4:  # noqa: PLR2004 - the format's
+        return "it does not say that it is"
+    cells = found.get("cells")
+    if not isinstance(cells, list):
+        return "it has no list of cells"
+    if len(cells) > _MOST_CELLS:
+        return f"it has more than {_MOST_CELLS:,} cells"
+    wrong = ((number, why) for number, cell in enumerate(cells, 1) if (why := _why_no_cell(cell)))
+    return next((f"cell {number} {why}" for number, why in wrong), "")
+
+
+def _why_no_cell(cell: Any) -> str:
+    if not isinstance(cell, dict):
+        return "is not an object"
+    source = cell.get("source", "")
+    lines = source if isinstance(source, list) else [source]
+    if cell.get("cell_type") not in list(_CELLS):
+        return "is of a type that is not code, markdown or raw"
+    if not all(isinstance(line, str) for line in lines):
+        return "has a source that is not text"
+    return "" if isinstance(cell.get("outputs", []), list) else "has outputs that are not a list"

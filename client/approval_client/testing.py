@@ -18,7 +18,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
-import json
 import time
 import uuid
 from collections import deque
@@ -32,9 +31,16 @@ import httpx2
 
 from approval_client._accepted import (
     cancel_problem,
+    check_notebook,
+    is_digest,
+    is_id,
     is_key,
+    moment,
+    parameter_problem,
     report_problem,
     submission_problem,
+    whole_report,
+    whole_submission,
 )
 from approval_client._async_client import AsyncClient
 from approval_client._calls import AGENT, APPROVALS
@@ -60,7 +66,7 @@ from approval_client.wire import (
 # --- the server's rules about requests ---------------------------------------------------------
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
-VALID_S = 600
+VALID_S, HOLD_S = 600, 25
 _places = itertools.count(1)
 
 
@@ -117,6 +123,8 @@ class FakeApproval:
     finished_key: str = ""
     cancel_reason: str | None = None
     place: int = 0
+    _start_report: dict[str, Any] = field(default_factory=dict, repr=False)
+    _end_report: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def content(self) -> Any:
@@ -193,38 +201,50 @@ class FakeApproval:
         remembered = self.verdict is not None and self.verdict.grant is not None
         return None if remembered and not self.body.get("accepts_grants") else self.verdict
 
-    def start(self, key: str, named: str, now: datetime, *, on_hold: bool) -> None:
-        """Use the approval, once; the same key may say so again."""
-        self._must_be_approved(named)
-        if self.started_key == key:
-            return
-        decision = self.decision or {}
+    def start(self, key: str, report: dict[str, Any], now: datetime, *, on_hold: bool) -> None:
+        """Use the approval, once; the same report under the same key may say so again."""
         if self.started_key:
-            raise Refused(409, "already_started", "This approval was used already.")
+            used = Refused(409, "already_started", "This approval was used already.")
+            self._must_be_same((self.started_key, self._start_report), (key, report), used)
+            return
+        decision = self._must_be_approved(report["digest"])
+        if decision.get("taken_back"):
+            raise Refused(409, "taken_back", f"{decision['reason']} Nothing may run.")
         if on_hold:
             raise Refused(409, "on_hold", "Everything is on hold.")
         if now >= datetime.fromisoformat(decision["valid_until"]):
             raise Refused(409, "approval_expired", "The time to use this approval is over.")
-        self.started_key, self.started_at = key, now
+        self.started_key, self.started_at, self._start_report = key, now, report
+        self.version += 1
 
-    def finish(self, key: str, named: str, fields: dict[str, Any], now: datetime) -> None:
-        """Note how it ended, once; the same key may say so again."""
-        self._must_be_approved(named)
-        if self.finished_key == key:
-            return
+    def finish(self, key: str, report: dict[str, Any], now: datetime) -> None:
+        """Note how it ended, once; the same report under the same key may say so again."""
         if self.finished_key:
-            raise Refused(409, "already_finished", "The end was reported already.")
+            told = Refused(409, "already_finished", "The end was reported already.")
+            self._must_be_same((self.finished_key, self._end_report), (key, report), told)
+            return
+        self._must_be_approved(report["digest"])
         if not self.started:
             raise Refused(409, "not_started", "It was never started.")
+        fields = {name: report[name] for name in report if name not in {"state", "digest"}}
         self.finished_key, self.finished, self.finished_at = key, fields, now
+        self.version, self._end_report = self.version + 1, report
 
-    def _must_be_approved(self, named: str) -> None:
-        if self.decision is not None and self.decision.get("taken_back"):
-            raise Refused(409, "taken_back", f"{self.decision['reason']} Nothing may run.")
-        if self.status is not Status.APPROVED or self.decision is None:
+    def _must_be_same(
+        self, earlier: tuple[str, dict[str, Any]], now: tuple[str, dict[str, Any]], other: Refused
+    ) -> None:
+        if earlier[0] != now[0]:
+            raise other
+        if not same(whole_report(earlier[1]), whole_report(now[1])):
+            raise Refused(409, "idempotency_conflict", "The key names another report.")
+
+    def _must_be_approved(self, named: str) -> dict[str, Any]:
+        decision = self.decision or {}
+        if self.status is not Status.APPROVED and not decision.get("taken_back"):
             raise Refused(409, "not_approved", f"This request is {self.status}.")
-        if named != self.decision["digest"]:
+        if named != decision["digest"]:
             raise Refused(409, "digest_mismatch", "The approval is about different content.")
+        return decision
 
     def answer(self, now: datetime, base_url: str) -> dict[str, Any]:
         """Return the answer that every call gets."""
@@ -251,16 +271,21 @@ def stamp(moment: datetime | None) -> Any:
     return None if moment is None else moment.isoformat().replace("+00:00", "Z")
 
 
-def read_body(raw: bytes) -> dict[str, Any]:
+def read_body(request: httpx2.Request) -> dict[str, Any]:
     """Read a submission or report as strictly as the dashboard does."""
-    if len(raw) > MAX_BODY_BYTES:
+    if len(request.content) > MAX_BODY_BYTES:
         raise Refused(413, "too_large", "The body has more than 1 MiB.")
+    if not request.content:
+        raise Refused(422, "invalid", "body: is missing. Nothing was done.")
+    media_type = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json":
+        raise Refused(415, "unsupported_media_type", "Send the body as application/json.")
     try:
-        value = parse_json(raw)
+        value = parse_json(request.content)
     except JsonError as error:
         raise Refused(400, error.code, str(error)) from None
     if not isinstance(value, dict):
-        raise Refused(422, "invalid", "The body is not an object.")
+        raise Refused(422, "invalid", "body: must be an object. Nothing was done.")
     return value
 
 
@@ -271,8 +296,27 @@ def check(problem: tuple[str, str] | None) -> None:
         raise Refused(422, "invalid", f"body.{where}: {why}. Nothing was done.")
 
 
+def check_parameters(request: httpx2.Request, path: str) -> dict[str, str]:
+    """Return the parameters of an address, and refuse what the dashboard refuses."""
+    parameters = dict(request.url.params.multi_items())  # of two, the last one counts
+    if problem := parameter_problem(parameters, path):
+        where, why = problem
+        raise Refused(422, "invalid", f"query.{where}: {why}. Nothing was done.")
+    return parameters
+
+
+def hold_of(request: httpx2.Request) -> float:
+    """Return how long a call waits, in seconds."""
+    return float(check_parameters(request, "wait").get("hold", HOLD_S))
+
+
+def not_allowed() -> Refused:
+    """Refuse a method."""
+    return Refused(405, "method_not_allowed", "This address takes other methods.")
+
+
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Say whether two submissions are the same whole."""
+    """Say whether two submissions or reports are the same whole."""
     return canonical_json(one) == canonical_json(other)
 
 
@@ -283,7 +327,8 @@ def key_of(request: httpx2.Request) -> str:
     """Return the idempotency key of a call."""
     key = request.headers.get("Idempotency-Key", "")
     if not is_key(key):
-        raise Refused(422, "invalid", "Send an Idempotency-Key of 1 to 200 visible characters.")
+        why = "must be 1 to 200 visible characters"
+        raise Refused(422, "invalid", f"header.Idempotency-Key: {why}. Nothing was done.")
     return str(key)
 
 
@@ -315,11 +360,12 @@ def decisions(
     request: httpx2.Request, approvals: Sequence[FakeApproval], now: datetime, base_url: str
 ) -> httpx2.Response:
     """Answer one call; whoever looks has heard, so whatever will be decided is decided."""
+    named = check_parameters(request, "decisions")
     for approval in approvals:
         approval.tick(now, heard=True)
     closed = sorted((one for one in approvals if one.place), key=lambda one: one.place)
-    found = _from(closed, request.url.params.get("after"), request.url.params.get("since"))
-    page = found[: int(request.url.params.get("limit", _LIMIT))]
+    found = _from(closed, named.get("after"), named.get("since"))
+    page = found[: int(float(named.get("limit", _LIMIT)))]
     last = page[-1] if page else closed[-1] if closed else None
     told = {
         "decisions": [approval.answer(now, base_url) for approval in page],
@@ -331,13 +377,13 @@ def decisions(
 
 def _from(closed: list[FakeApproval], after: str | None, since: str | None) -> list[FakeApproval]:
     if after:
-        ids = [approval.id for approval in closed]
-        if after not in ids:
+        ids = [uuid.UUID(approval.id) for approval in closed]
+        if uuid.UUID(after) not in ids:
             raise Refused(404, "not_found", "There is no such request.")
-        return closed[ids.index(after) + 1 :]
+        return closed[ids.index(uuid.UUID(after)) + 1 :]
     if since:
-        moment = datetime.fromisoformat(since)
-        late = [_decided_at(approval) >= moment for approval in closed]
+        begin = moment(since)
+        late = [_decided_at(approval) >= begin for approval in closed]
         return closed[late.index(True) :] if any(late) else []
     return closed
 
@@ -351,27 +397,30 @@ def _decided_at(approval: FakeApproval) -> datetime:
 NOTEBOOKS = "/api/v1/notebooks/"
 
 
-def keep(request: httpx2.Request, kept: dict[str, bytes]) -> httpx2.Response:
+def keep(request: httpx2.Request, kept: dict[str, bytes], now: datetime) -> httpx2.Response:
     """Keep a notebook under its digest; the same one again changes nothing."""
     digest, body = request.url.path.removeprefix(NOTEBOOKS), bytes(request.content)
     if len(body) > MAX_NOTEBOOK_BYTES:
         raise Refused(413, "too_large", "The notebook has more than 10 MiB.")
+    if not is_digest(digest):
+        raise Refused(422, "invalid", "path.digest: is not one. Nothing was done.")
+    if request.headers.get("Content-Encoding", "identity") != "identity":
+        raise Refused(415, "unsupported_media_type", "Send the notebook as it is.")
     if hashlib.sha256(body).hexdigest() != digest:
         raise Refused(409, "digest_mismatch", "The bytes have another SHA-256 than the address.")
-    if not _is_notebook(body):
-        raise Refused(422, "not_a_notebook", "This is not a notebook of nbformat 4.")
-    status = 200 if digest in kept else 201
-    kept[digest] = body
-    return as_json(status, {"digest": digest, "size": len(body)})
-
-
-def _is_notebook(body: bytes) -> bool:
+    if digest in kept:
+        return as_json(200, _kept(digest, body, now))
     try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        return False
-    is_four = isinstance(found, dict) and found.get("nbformat") == 4  # noqa: PLR2004 - the format's
-    return is_four and isinstance(found.get("cells"), list)
+        check_notebook(body)
+    except JsonError as error:
+        status = 422 if error.code == "not_a_notebook" else 400
+        raise Refused(status, error.code, f"{error} The notebook was not kept.") from None
+    kept[digest] = body
+    return as_json(201, _kept(digest, body, now))
+
+
+def _kept(digest: str, body: bytes, now: datetime) -> dict[str, Any]:
+    return {"digest": digest, "size": len(body), "sent_at": stamp(now)}
 
 
 # --- the dashboard -----------------------------------------------------------------------------
@@ -545,32 +594,44 @@ class FakeDashboard:
     def _route(self, request: httpx2.Request) -> Held:
         if protocol_version(request.headers.get(PROTOCOL_HEADER, "1")) != PROTOCOL:
             raise Refused(400, UNSUPPORTED_PROTOCOL, "This server speaks version 1. Upgrade it.")
-        if request.headers.get("Authorization") != f"Bearer {self.token}":
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or token != self.token:
             raise Refused(401, "unauthorized", "This token is not known.")
-        if not request.url.path.startswith(APPROVALS):
+        if not request.url.path.startswith(f"{APPROVALS}/"):
             return self._elsewhere(request)
-        parts = request.url.path.removeprefix(APPROVALS).strip("/").split("/")
-        match request.method, parts:
-            case "POST", [""]:
-                return self._submit(request)
+        match request.method, request.url.path.removeprefix(f"{APPROVALS}/").split("/"):
+            case _, ["", *_]:
+                pass
             case "GET", [approval_id]:
                 return self._answer(self._find(approval_id), heard=False)
             case "GET", [approval_id, "wait"]:
-                hold_s = float(request.url.params.get("hold", "0"))
+                self._must_be_id(approval_id)
+                hold_s = hold_of(request)
                 return (yield from self._wait(self._find(approval_id), hold_s))
             case "POST", [approval_id, "cancel"]:
-                return self._cancel(self._find(approval_id), read_body(request.content))
+                return self._cancel(approval_id, request)
             case "POST", [approval_id, "outcome"]:
-                return self._outcome(self._find(approval_id), request)
+                return self._outcome(approval_id, request)
+            case _, [_] | [_, "wait" | "cancel" | "outcome"]:
+                raise not_allowed()
         raise Refused(404, "not_found", "There is nothing here.")
 
     def _elsewhere(self, request: httpx2.Request) -> httpx2.Response:
-        if request.method == "PUT" and request.url.path.startswith(NOTEBOOKS):
-            return keep(request, self.notebooks)
-        if request.method == "GET" and request.url.path == DECISIONS:
-            return decisions(request, self.approvals, self._now(), self.url)
-        if request.method == "GET" and request.url.path == AGENT:
-            return as_json(200, self._access())
+        path = request.url.path
+        folder, _, name = path.rpartition("/")
+        is_notebook = f"{folder}/" == NOTEBOOKS and name
+        match request.method, path:
+            case "POST", endpoint if endpoint == APPROVALS:
+                return self._submit(request)
+            case "PUT", _ if is_notebook:
+                return keep(request, self.notebooks, self._now())
+            case "GET", endpoint if endpoint == DECISIONS:
+                return decisions(request, self.approvals, self._now(), self.url)
+            case "GET", endpoint if endpoint == AGENT:
+                check_parameters(request, "agent")
+                return as_json(200, self._access())
+            case _, endpoint if is_notebook or endpoint in {APPROVALS, DECISIONS, AGENT}:
+                raise not_allowed()
         raise Refused(404, "not_found", "There is nothing here.")
 
     def _access(self) -> dict[str, Any]:
@@ -583,20 +644,26 @@ class FakeDashboard:
             "has_approvers": True,
         }
 
+    def _must_be_id(self, approval_id: str) -> None:
+        if not is_id(approval_id):
+            raise Refused(422, "invalid", "path.approval_id: is not one. Nothing was done.")
+
     def _find(self, approval_id: str) -> FakeApproval:
+        self._must_be_id(approval_id)
         for approval in self.approvals:
-            if approval.id == approval_id:
+            if uuid.UUID(approval.id) == uuid.UUID(approval_id):
                 approval.tick(self._now(), heard=False)
                 return approval
         raise Refused(404, "not_found", "There is no such request.")
 
     def _submit(self, request: httpx2.Request) -> httpx2.Response:
-        body, key = read_body(request.content), key_of(request)
+        body = read_body(request)
+        check(submission_problem(body))
+        key = key_of(request)
         if known := self._keys.get(key):
-            if not same(known.body, body):
+            if not same(whole_submission(known.body), whole_submission(body)):
                 raise Refused(409, "idempotency_conflict", "The key names another request.")
             return self._answer(known, heard=False)
-        check(submission_problem(body))
         verdict = self._script.popleft() if self._script else self._otherwise
         approval = FakeApproval(str(uuid.uuid4()), body, self._now(), verdict)
         self.approvals.append(approval)
@@ -615,23 +682,26 @@ class FakeDashboard:
             approval.tick(self._now(), heard=True)
         return self._answer(approval)
 
-    def _cancel(self, approval: FakeApproval, body: dict[str, Any]) -> httpx2.Response:
+    def _cancel(self, approval_id: str, request: httpx2.Request) -> httpx2.Response:
+        body = read_body(request)
         check(cancel_problem(body))
-        if approval.status is Status.CANCELLED:
+        approval = self._find(approval_id)
+        taken_back = approval.decision is not None and approval.decision.get("taken_back")
+        if approval.status is Status.CANCELLED and not taken_back:
             return self._answer(approval)
         reason = body.get("reason", "")
         approval.close(Verdict(Status.CANCELLED, reason), Source.AGENT, self._now())
         approval.cancel_reason = reason
         return self._answer(approval)
 
-    def _outcome(self, approval: FakeApproval, request: httpx2.Request) -> httpx2.Response:
-        body, key = read_body(request.content), key_of(request)
+    def _outcome(self, approval_id: str, request: httpx2.Request) -> httpx2.Response:
+        body = read_body(request)
         check(report_problem(body))
-        state, named = body.pop("state"), body.pop("digest")
-        if state == OutcomeState.STARTED:
-            approval.start(key, named, self._now(), on_hold=self.on_hold)
+        key, approval = key_of(request), self._find(approval_id)
+        if body["state"] == OutcomeState.STARTED:
+            approval.start(key, body, self._now(), on_hold=self.on_hold)
         else:
-            approval.finish(key, named, body, self._now())
+            approval.finish(key, body, self._now())
         return self._answer(approval)
 
     def _answer(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
+from functools import wraps
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -19,6 +20,9 @@ from dashboard.approvals.errors import NotebookTooLarge, Refused
 from dashboard.approvals.rules.content import NOT_ONE_LINE, ONE_LINE
 
 CONTENT_TYPE = "application/problem+json"
+KEY = r"^[\x21-\x7e]+$"
+"""The pattern of an idempotency key."""
+_LONGEST_NAME = 100
 STATUS_OF = {
     "already_closed": 409,
     "already_finished": 409,
@@ -28,6 +32,7 @@ STATUS_OF = {
     "digest_mismatch": 409,
     "idempotency_conflict": 409,
     "invalid": 422,
+    "method_not_allowed": 405,
     "not_a_notebook": 422,
     "not_approved": 409,
     "not_found": 404,
@@ -103,6 +108,10 @@ UNAUTHORIZED = Problem(
     "works. Nothing was done.",
 )
 NOT_FOUND = Problem("not_found", "There is nothing here. Nothing was done.")
+NOT_ALLOWED = Problem(
+    "method_not_allowed",
+    "This address takes other methods, which the header Allow names. Nothing was done.",
+)
 TOO_LARGE = Problem(
     "too_large",
     f"The body is larger than {MAX_BODY_BYTES:,} bytes. Nothing was done. Send less.",
@@ -150,6 +159,7 @@ def install(api: NinjaAPI) -> None:
         Refused: lambda _, error: of_refusal(error).response(),
         Compressed: lambda *_: COMPRESSED.response(),
         ValidationError: _on_invalid,
+        RequestDataTooBig: lambda *_: TOO_LARGE.response(),
         HttpError: _on_http_error,
         AuthenticationError: lambda *_: UNAUTHORIZED.response(),
         Http404: lambda *_: NOT_FOUND.response(),
@@ -158,6 +168,21 @@ def install(api: NinjaAPI) -> None:
     }
     for error, handler in handlers.items():
         api.add_exception_handler(error, handler)
+
+
+def told(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Have a view of ninja refuse a method as a problem, which it does in plain text."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
+            return response
+        refusal = NOT_ALLOWED.response()
+        refusal["Allow"] = response["Allow"]
+        return refusal
+
+    return answer
 
 
 def refuse_other_parameters(request: HttpRequest, *known: str) -> None:
@@ -188,12 +213,23 @@ def _on_invalid(_: HttpRequest, error: ValidationError) -> HttpResponse:
 def _message(error: Mapping[str, Any]) -> str:
     if error.get("ctx", {}).get("pattern") in ONE_LINE:  # which nobody can read
         return f"This {NOT_ONE_LINE}"
-    return str(error["msg"])
+    if error.get("ctx", {}).get("pattern") == KEY:
+        return "This must be 1 to 200 visible ASCII characters, without a space"
+    return str(error["msg"]).removesuffix(".")
 
 
 def _where(location: tuple[str | int, ...]) -> list[str | int]:
     doubled = location[:2] == ("body", "body")  # ninja names the parameter, which is "body" too
-    return list(location[1:] if doubled else location)
+    return [_readable(part) for part in (location[1:] if doubled else location)]
+
+
+def _readable(part: str | int) -> str | int:
+    """Return a name that an agent made up, in so many characters, all of which can be seen."""
+    if isinstance(part, int):
+        return part
+    short = part[:_LONGEST_NAME]
+    seen = short if short.isprintable() else ascii(short)[1:-1]
+    return f"{seen}…" if short != part else seen
 
 
 def _on_http_error(_: HttpRequest, error: HttpError) -> HttpResponse:

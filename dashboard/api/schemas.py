@@ -9,6 +9,7 @@ from typing import Annotated, Any, LiteralString, Self
 from uuid import UUID
 
 from ninja import Schema
+from ninja.schema import DjangoGetter
 from pydantic import (
     BeforeValidator,
     ConfigDict,
@@ -21,7 +22,7 @@ from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from approval_client.wire import Kind, OutcomeState, Source, Status, StepAnswer
 from dashboard.approvals.models import FINAL
-from dashboard.approvals.rules.content import CONTENTS, Line, Name, check
+from dashboard.approvals.rules.content import CONTENTS, Line, Name, check, refuse_many_names
 from dashboard.approvals.services import OutcomeReport
 from dashboard.approvals.services.submit import (
     LONGEST_TIME_LIMIT_S,
@@ -53,6 +54,15 @@ class Strict(Schema):
     """Unknown fields and wrong types are errors."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_an_object(cls, body: Any) -> Any:
+        # Of anything else ninja reads attributes, so 5 would be a withdrawal without a reason.
+        refuse_many_names(body, cls.model_fields)
+        if isinstance(body, dict | DjangoGetter):
+            return body
+        raise PydanticCustomError("not_an_object", "This must be a JSON object")
 
 
 EXAMPLE = {

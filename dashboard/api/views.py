@@ -27,7 +27,7 @@ Key = Annotated[
         description="Names this one question or report, so that a retry does not repeat it.",
         min_length=1,
         max_length=200,
-        pattern=r"^[\x21-\x7e]+$",
+        pattern=problems.KEY,
     ),
 ]
 Hold = Annotated[

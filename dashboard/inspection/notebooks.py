@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypedDict
 from approval_client.wire import JsonError
 from dashboard.inspection.fences import parse_fences
 
-READER_VERSION = "2"
+READER_VERSION = "3"
 MOST_CELLS = 5_000
 MOST_LEVELS = 500
 """How deep its JSON may be. Widgets and figures go to some 40; what we send ourselves to 32."""
@@ -69,6 +69,7 @@ _KNOWN = {
     "text/markdown",
     "video/mp4",
 }
+_NO_TEXT = "a text that is not written as one"
 _OTHER = "a format that we do not know"
 _COLOURS = re.compile(r"\x1b\[[0-9;]{0,30}m")
 
@@ -224,9 +225,15 @@ def sources(payload: bytes) -> bytes:
 
 
 def picture(payload: bytes) -> bytes:
-    """In the sandbox: return the bytes of a PNG output; asked as ``[cell, output]``, from 0."""
+    """In the sandbox: return the bytes of a PNG output; asked as ``[cell, output]``, from 0.
+
+    Nothing is returned where there is none that could be drawn.
+    """
     (cell, output), cells = _asked(payload)
-    return picture_of(cells[cell]["outputs"][output])
+    try:
+        return picture_of(cells[cell]["outputs"][output])
+    except (IndexError, KeyError, TypeError, ValueError):
+        return b""
 
 
 def _asked(payload: bytes) -> tuple[Any, list[dict[str, Any]]]:
@@ -287,7 +294,9 @@ def _language(metadata: Any) -> str:
 
 def _cell(number: int, cell: dict[str, Any]) -> Cell:
     source, left_out = cut(_source(cell), MOST_LINES, MOST_CHARACTERS)
-    outputs, more = read_outputs(cell.get("outputs")) if cell["cell_type"] == "code" else ([], 0)
+    outputs, more = read_outputs(cell.get("outputs"))
+    if cell["cell_type"] != "code":  # Jupyter draws none, and Literate.jl writes them
+        outputs, more = [], len(outputs) + more
     count, attached = cell.get("execution_count"), cell.get("attachments")
     return Cell(
         number=number,
@@ -371,29 +380,38 @@ def _output(number: int, output: Any) -> Output:
             name = "stderr" if output.get("name") == "stderr" else "stdout"
             return _texts(name, output.get("text"))
         case "error":
-            return _texts("error", _trace(output))
+            return _error(output)
         case "display_data" | "execute_result":
             named = "result" if kind == "execute_result" else "display"
             return _shown(named, number, output.get("data"))
     return _texts("unknown", None)
 
 
-def _texts(kind: str, value: Any, **more: Any) -> Output:
+def _texts(
+    kind: str, value: Any, picture: Picture | None = None, not_shown: Iterable[str] = ()
+) -> Output:
     whole, colours = without_colours(text_of(value) if is_text(value) else "")
     text, left_out = cut(whole, MOST_OUTPUT_LINES, MOST_OUTPUT_CHARACTERS)
-    found = Output(
-        kind=kind, text=text, left_out=left_out, colours=colours, picture=None, not_shown=[]
+    no_text = [] if value is None or is_text(value) else [_NO_TEXT]
+    return Output(
+        kind=kind,
+        text=text,
+        left_out=left_out,
+        colours=colours,
+        picture=picture,
+        not_shown=[*no_text, *not_shown],
     )
-    found.update(more)  # type: ignore[typeddict-item] # its own fields
-    return found
 
 
-def _trace(output: Mapping[str, Any]) -> str:
+def _error(output: Mapping[str, Any]) -> Output:
     traceback = output.get("traceback")
     if is_text(traceback) and traceback:
-        return "\n".join(traceback) if isinstance(traceback, list) else text_of(traceback)
+        lines = "\n".join(traceback) if isinstance(traceback, list) else traceback
+        return _texts("error", lines)
     named = [output.get(name) for name in ("ename", "evalue")]
-    return ": ".join(word for word in named if isinstance(word, str))
+    in_short = ": ".join(word for word in named if isinstance(word, str))
+    no_text = traceback is not None and not is_text(traceback)
+    return _texts("error", in_short, not_shown=[_NO_TEXT] if no_text else [])
 
 
 def _shown(kind: str, number: int, data: Any) -> Output:

@@ -148,6 +148,58 @@ def test_a_wrong_shape_is_refused_and_says_where(api, change):
     assert not ApprovalRequest.objects.exists()
 
 
+@pytest.mark.parametrize("body", ["5", "0", "true", "null", '"text"', "[]", '["reason"]'])
+def test_a_withdrawal_that_is_not_an_object_withdraws_nothing(api, body):
+    asked = api.submit().json()
+
+    response = api.post(f"/approvals/{asked['id']}/cancel", body)
+
+    assert problem(response) == (422, "invalid")
+    assert response.json()["detail"].startswith("body: ")
+    assert api.get(f"/approvals/{asked['id']}").json()["status"] == "pending"
+
+
+def test_a_key_that_cannot_be_one_is_refused_in_words(api):
+    response = api.post("/approvals", CODE, key="a b")
+
+    assert response.json()["detail"] == (
+        "header.Idempotency-Key: This must be 1 to 200 visible ASCII characters, without a space. "
+        "Nothing was done."
+    )
+
+
+MANY_NAMES = {f"language{number}": 0 for number in range(30_000)}
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (MANY_NAMES, "body"),
+        ({"content": {"code": "1"} | MANY_NAMES}, "body.content"),
+        ({"content": {"code": "1"} | {"x" * 500_000: 0}}, f"body.content.{'x' * 100}…"),
+        ({"x" * 500_000: 0}, f"body.{'x' * 100}…"),
+        ({"kind": "plan", "content": {"steps": [1] * 300_000}}, "body.content.steps.0"),
+        ({"kind": "plan", "content": {"steps": [{}, "a"]}}, "body.content.steps.1"),
+        ({"content": {"code": "1", "a\n\u202eb": 0}}, "body.content.a\\n\\u202eb"),
+        ({"content": "print(1)"}, "body.content"),
+        ({"evidence": ["a"]}, "body.evidence"),
+    ],
+    ids=lambda found: str(found)[:30],
+)
+def test_however_much_is_wrong_a_refusal_is_short_and_names_the_place(api, change, place):
+    response = api.submit(**change)
+
+    assert problem(response) == (422, "invalid")
+    assert response.json()["detail"].partition(": ")[0] == place
+    assert len(response.content) < 2_000
+
+
+def test_a_refusal_ends_its_sentences_once(api):
+    response = api.submit(content={"code": "1", "zz": 1})
+
+    assert response.json()["detail"].endswith("'language'. Nothing was done.")
+
+
 @pytest.mark.parametrize("name", ["python_execution", "memory"])
 def test_no_tool_carries_the_name_of_a_mode(api, name):
     response = api.submit(kind="tool_call", content={"tool": name, "arguments": {}})
@@ -193,6 +245,13 @@ def test_a_full_token_is_told_when_to_try_again(api, settings):
 
     assert problem(response) == (429, "too_many_pending")
     assert response["Retry-After"] == "10"
+
+
+def test_a_method_that_an_address_does_not_take_is_a_problem_too(api):
+    response = api.http.put("/api/v1/approvals", headers=api.headers)
+
+    assert problem(response) == (405, "method_not_allowed")
+    assert response["Allow"] == "POST"
 
 
 def test_an_address_that_does_not_exist_is_a_problem_too(api):

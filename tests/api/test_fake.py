@@ -121,7 +121,11 @@ class Both:
         key, text = key or uuid4().hex, json.dumps(body)
         ours = self.api.post(f"/approvals{path.format(ids[0])}", text, key=key)
         url = f"{self.fake.url}/api/v1/approvals{path.format(ids[1])}"
-        headers = {"Authorization": f"Bearer {self.fake.token}", "Idempotency-Key": key}
+        headers = {
+            "Authorization": f"Bearer {self.fake.token}",
+            "Idempotency-Key": key,
+            "Content-Type": "application/json",
+        }
         client = httpx2.Client(transport=httpx2.MockTransport(self.fake._carry))
         theirs = client.post(url, content=text.encode(), headers=headers)
         return [_told(one.status_code, one.json()) for one in (ours, theirs)]

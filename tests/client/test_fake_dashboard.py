@@ -17,6 +17,7 @@ from approval_client._errors import not_approved
 from approval_client.testing import EPOCH, FakeDashboard, approve, reject, remember
 from approval_client.wire import MAX_BODY_BYTES, Source, Status
 
+UNKNOWN = "00000000-0000-4000-8000-000000000000"
 BODY = {"kind": "code", "capability": "python_execution", "content": {"code": "x"}}
 
 
@@ -31,7 +32,11 @@ def post(fake):
 
     def post(path="", body=BODY, *, key="k", token=fake.token):
         url = f"{fake.url}/api/v1/approvals{path}"
-        headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": key}
+        headers = {
+            "Authorization": f"Bearer {token}",
+            "Idempotency-Key": key,
+            "Content-Type": "application/json",
+        }
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         request = httpx2.Request("POST", url, headers=headers, content=content)
         response = fake._carry(request)
@@ -99,7 +104,11 @@ def test_it_wants_a_key(post):
 
 def test_it_knows_no_other_page(post):
     assert post("/nowhere/at/all") == (404, "not_found")
-    assert post("/unknown/cancel", {}) == (404, "not_found")
+    assert post(f"/{UNKNOWN}/cancel", {}) == (404, "not_found")
+
+
+def test_it_says_what_is_no_id(post):
+    assert post("/unknown/cancel", {}) == (422, "invalid")
 
 
 def test_an_approval_is_used_once(fake):
@@ -133,9 +142,10 @@ def test_an_approval_is_good_for_ten_minutes(fake):
     ],
 )
 def test_it_checks_what_is_reported(fake, post, body, refused):
-    response = fake.client().request_approval(ApprovalRequest.code("x"))
+    pending = fake.client().submit(ApprovalRequest.code("x"))
+    fake.approvals[0].close(approve(), Source.REVIEWER, EPOCH)
 
-    assert post(f"/{response.id}/outcome", body) == refused
+    assert post(f"/{pending.id}/outcome", body) == refused
 
 
 def test_only_what_is_approved_can_start(fake, post):

@@ -105,7 +105,7 @@ def test_an_edit_that_nobody_takes_is_refused(question):
 
 def test_an_id_of_another_agent_is_refused(fake):
     with pytest.raises(RequestRefused, match="not_found"):
-        found(fake, "no-such-request")
+        found(fake, "00000000-0000-4000-8000-000000000000")
 
 
 def test_a_dashboard_that_is_away_is_unreachable():

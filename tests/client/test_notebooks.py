@@ -91,7 +91,7 @@ def test_a_notebook_that_is_refused_leaves_the_question_as_it_is(fake, caplog):
 
     assert fake.notebooks == {}
     assert fake.approvals[0].evidence == {"notebook": digest_of(b"no notebook")}
-    assert "The notebook was refused (not_a_notebook)" in caplog.text
+    assert "The notebook was refused (not_json)" in caplog.text
 
 
 def test_a_server_that_takes_no_notebooks_is_asked_all_the_same(stage, question, say_for):

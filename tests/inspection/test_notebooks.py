@@ -1,5 +1,6 @@
 """Hostile notebooks come out as short texts under words of ours."""
 
+import base64
 import json
 
 import pytest
@@ -118,8 +119,35 @@ def test_a_picture_is_handed_out_by_its_place():
 
     assert notebooks.picture(b"[1, 1]\n" + body) == png(4, 3)
     for place in (b"[0, 0]", b"[1, 0]", b"[9, 0]"):
-        with pytest.raises((KeyError, IndexError, TypeError, ValueError)):
-            notebooks.picture(place + b"\n" + body)
+        assert notebooks.picture(place + b"\n" + body) == b""
+
+
+def test_a_picture_that_is_broken_behind_its_head_is_none():
+    text = display(image_png=base64.b64encode(png()).decode() + "!!!")
+
+    assert notebooks.picture(b"[0, 0]\n" + notebook(code("x", text))) == b""
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        stream([1, "a"]),
+        stream({"a": 1}),
+        display(text_plain={"a": 1}),
+        display(text_plain=["a", None]),
+        error("one", 2),
+        error({}),
+    ],
+)
+def test_a_text_that_is_not_written_as_one_is_said_to_be_there(one):
+    assert output(one)["not_shown"] == ["a text that is not written as one"]
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw"])
+def test_outputs_of_a_cell_that_does_not_run_are_counted_and_left_out(kind):
+    [cell] = read(code("x", *[stream("a")] * 21, cell_type=kind))
+
+    assert (cell["outputs"], cell["outputs_left_out"]) == ([], 21)
 
 
 def test_colours_of_a_terminal_are_taken_out_and_counted_and_nothing_else():

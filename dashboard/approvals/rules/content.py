@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from approval_client.wire import Kind
 from dashboard.policies.evaluate import MODES_OF_OTHERS
@@ -37,10 +38,34 @@ _SENTENCES = {
 }
 
 
+_MOST_UNKNOWN = 20
+
+
+def refuse_many_names(members: Any, known: Collection[str]) -> None:
+    """Refuse an object with far more members than there are: each would be an error of its own.
+
+    Raises:
+        PydanticCustomError: It has.
+    """
+    if isinstance(members, dict) and len(members) > len(known) + _MOST_UNKNOWN:
+        names = ", ".join(map(repr, known))
+        raise PydanticCustomError(
+            "too_many_names",
+            "This has {count} members; there are only {names}",
+            {"count": len(members), "names": names},
+        )
+
+
 class Content(BaseModel):
     """A content of any kind. Nothing is converted: unknown members and wrong types are errors."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_not_too_much(cls, content: Any) -> Any:
+        refuse_many_names(content, cls.model_fields)
+        return content
 
 
 class CodeContent(Content):
@@ -60,7 +85,7 @@ class ToolCallContent(Content):
 class PlanContent(Content):
     """A plan that would be followed."""
 
-    steps: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    steps: Annotated[list[dict[str, Any]], Field(min_length=1), FailFast()]
 
 
 class MemoryContent(Content):

@@ -124,7 +124,7 @@ def sources_of(notebook: Notebook, numbers: Sequence[int]) -> list[str] | None:
 
 def picture_of(notebook: Notebook, cell: int, output: int) -> bytes | None:
     """Return the PNG of an output, as the agent sent it, or None if there is none."""
-    return _called(notebook, "picture", [cell, output])
+    return _called(notebook, "picture", [cell, output]) or None
 
 
 def _asked(notebook: Notebook, function: str, asked: list[int]) -> Any:
