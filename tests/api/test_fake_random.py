@@ -5,7 +5,6 @@ from contextlib import contextmanager
 
 import httpx2
 import pytest
-from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 
 from approval_client.testing import FakeDashboard, approve, reject
@@ -74,9 +73,8 @@ class Both:
 @contextmanager
 def both(api, person):
     """Make a server and a fake, and have the server forget what it was sent."""
-    with transaction.atomic():
+    with make.undone():
         yield Both(api, person)
-        transaction.set_rollback(True)
 
 
 def told(answer):
