@@ -13,7 +13,7 @@ from approval_client._async_client import AsyncClient
 from approval_client._defaults import default_async_client, default_client
 from approval_client._errors import DigestMismatch, not_approved
 from approval_client._functions import Call, Target, target_of
-from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._models import ApprovalRequest, ApprovalResponse, with_place
 from approval_client._outcomes import Run, report, report_async
 from approval_client._sync_client import Client
 from approval_client._telling import Listener
@@ -177,9 +177,9 @@ class _Gate:
             digest(Kind.TOOL_CALL, {"arguments": found})
         except (TypeError, ValueError, RecursionError) as error:
             raise TypeError(
-                f"The arguments of {self.tool} cannot be shown to a reviewer: {error} Nothing "
-                "was run. Pass arguments= to requires_approval, a function that returns them "
-                "as JSON."
+                f"The arguments of {self.tool} cannot be shown to a reviewer: "
+                f"{with_place(found, error)} Nothing was run. Pass arguments= to "
+                "requires_approval, a function that returns them as JSON."
             ) from error
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from approval_client.wire import (
     MAX_BODY_BYTES,
+    MAX_DEPTH,
     MAX_NOTEBOOK_BYTES,
+    JsonError,
     Kind,
     Status,
     canonical_json,
@@ -23,6 +25,69 @@ from approval_client.wire import (
 
 if TYPE_CHECKING:
     from typing import Self, Unpack
+
+
+# --- values that can be sent as they are -------------------------------------------------------
+
+_LONGEST_NAME = 40
+_PLACE = 3  # names: content, arguments and which of them
+
+
+def exact(at: str, value: Any) -> Any:
+    """Return a copy of ``value`` as it will be in the body under the name ``at``.
+
+    Raises:
+        TypeError: It is not JSON. The message begins with the place.
+        JsonError: It is JSON that cannot be sent as it is. The same.
+    """
+    return parse_json(_text_of({at: value}))[at]
+
+
+def _text_of(members: Mapping[str, Any]) -> str:
+    try:
+        return canonical_json(members)
+    except JsonError as error:
+        raise JsonError(error.code, with_place(members, error)) from None
+    except TypeError as error:
+        raise TypeError(with_place(members, error)) from None
+
+
+def with_place(members: Any, error: Exception) -> str:
+    """Return why ``members`` cannot be sent, after the names that lead to the place."""
+    names: list[str] = []
+    # How deep something goes is wrong with all of it, so the first names are place enough.
+    is_too_deep = isinstance(error, JsonError) and error.code == "too_deep"
+    for above in range(_PLACE if is_too_deep else MAX_DEPTH):
+        for name, inner in _members(members):
+            if not _can_be_sent(inner, above + 1 if is_too_deep else 0):
+                names.append(_short(name))
+                members = inner
+                break
+        else:
+            break
+    said = str(error).removesuffix(".")
+    return f"{'.'.join(names)}: {said}." if names else f"{said}."
+
+
+def _members(value: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list | tuple) else ()
+
+
+def _can_be_sent(value: Any, levels_above: int) -> bool:
+    for _ in range(levels_above):
+        value = [value]
+    try:
+        canonical_json(value)
+    except (TypeError, JsonError):
+        return False
+    return True
+
+
+def _short(name: Any) -> str:
+    text = name if isinstance(name, str) else repr(name)
+    return text if text.isprintable() and len(text) <= _LONGEST_NAME else f"{text!a:.40}"
 
 
 # --- a question of another process, known by its digest ----------------------------------------
@@ -151,9 +216,9 @@ class ApprovalRequest:
             this very question.
 
     Raises:
-        TypeError: The content or the evidence is not JSON.
+        TypeError: The content or the evidence is not JSON. The message names the place.
         ValueError: It is JSON that cannot be sent as it is (NaN, NUL, half a surrogate pair,
-            too deep), or the kind is unknown.
+            too deep), which the message names with its place, or the kind is unknown.
     """
 
     kind: Kind
@@ -170,9 +235,9 @@ class ApprovalRequest:
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
-        content = parse_json(canonical_json(dict(self.content)))
+        content = exact("content", dict(self.content))
         notebook, said = read_notebook(self.notebook)
-        evidence = parse_json(canonical_json({**self.evidence, **said}))
+        evidence = exact("evidence", {**self.evidence, **said})
         kind = Kind(self.kind)
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "content", content)
@@ -231,7 +296,7 @@ class ApprovalRequest:
         asked |= {name: value for name, value in texts.items() if value}
         asked |= {name: value for name, value in times.items() if value is not None}
         asked |= {name: True for name, value in flags.items() if value is True}
-        return canonical_json(asked)
+        return _text_of(asked)
 
 
 @dataclass(frozen=True, kw_only=True)

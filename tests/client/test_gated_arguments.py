@@ -117,6 +117,7 @@ def test_what_cannot_be_shown_is_not_asked_and_the_cause_is_said(approving, valu
     with pytest.raises(TypeError, match=why) as caught:
         act(value)
 
+    assert "cannot be shown to a reviewer: x" in str(caught.value)
     assert "Nothing was run." in str(caught.value)
     assert (got, approving.calls) == ([], [])
 

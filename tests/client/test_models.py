@@ -1,6 +1,7 @@
 """Questions and answers as the agent holds them."""
 
 import json
+import re
 from dataclasses import FrozenInstanceError
 
 import pytest
@@ -113,6 +114,33 @@ def test_the_server_hashes_what_the_agent_hashed():
 def test_content_that_is_not_json_is_a_type_error():
     with pytest.raises(TypeError, match="object is not JSON"):
         ApprovalRequest.tool_call("t", {"x": object()})
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (float("nan"), "content.arguments.x: nan is not JSON."),
+        ([1, {"a": float("inf")}], "content.arguments.x.1.a: inf is not JSON."),
+        (10**5000, "content.arguments.x: A number has too many digits."),
+        ({"a\0": 1}, "content.arguments.x: A string in the JSON holds a NUL character."),
+        ({"a\u202e": "\0"}, r"content.arguments.x.'a\u202e': A string in the JSON holds a NUL"),
+        ({1: 2}, "content.arguments.x: A key must be a string, not 1."),
+        (
+            json.loads("[" * 40 + "]" * 40),
+            "content.arguments.x: The JSON is nested deeper than 32",
+        ),
+        (b"x", "content.arguments.x: bytes is not JSON: b'x'."),
+    ],
+    ids=["NaN", "Infinity", "digits", "NUL", "hidden", "key", "deep", "bytes"],
+)
+def test_what_cannot_be_sent_is_named_with_its_place(value, told):
+    with pytest.raises((TypeError, ValueError), match=f"^{re.escape(told)}"):
+        ApprovalRequest.tool_call("t", {"first": 1, "x": value})
+
+
+def test_a_cause_that_cannot_be_sent_is_named_with_its_place():
+    with pytest.raises(ValueError, match=r"^objective: A string in the JSON holds half of a surr"):
+        ApprovalRequest.code("x", objective="\ud800").body()
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\ud800"])
