@@ -74,8 +74,8 @@ def _asked_for(scope: Scope) -> Wanted | None:
         sent = parse_qs(scope["query_string"].decode(), keep_blank_values=True)
         if sent.keys() - {"hold"}:
             return None
-        text = sent.get("hold")
-        wanted = Wanted(UUID(match[1]), float(text[0]) if text else DEFAULT_HOLD_S)
+        *_, text = sent.get("hold", [str(DEFAULT_HOLD_S)])  # of two, the last one counts
+        wanted = Wanted(UUID(match[1]), float(text))
     except ValueError:
         return None
     return wanted if 0 <= wanted.hold_s <= MAX_HOLD_S else None

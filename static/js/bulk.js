@@ -25,7 +25,13 @@ function choose(event) {
   const [from, to] = [ticks().indexOf(last), ticks().indexOf(tick)].sort((one, other) => one - other);
   if (event.shiftKey && from >= 0) for (const between of ticks().slice(from, to)) between.checked = tick.checked;
   last = tick;
+  changed();
+}
+
+/** Count anew, and have drafts.js keep what is ticked: what a script ticks raises no event. */
+function changed() {
   show();
+  form.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
 if (form) {
@@ -38,7 +44,8 @@ if (form) {
   document.addEventListener("click", (event) => event.target.matches("[name=item][form=bulk-form]") && choose(event));
   all?.addEventListener("change", () => {
     for (const tick of ticks()) tick.checked = all.checked;
-    show();
+    changed();
   });
+  document.addEventListener("change", (event) => event.target.matches("[name=item][form=bulk-form]") && show()); // by drafts.js
   show();
 }

@@ -91,6 +91,25 @@ async def test_only_the_ticked_are_rejected_with_one_reason(house, visit):
     assert house.wait(asked[0])["decision"]["reason"] == "Not now."
 
 
+async def test_a_reason_and_what_is_ticked_are_there_again_after_a_reload(house, visit):
+    page, asked = await together(house, visit, "/a", "/b", "/c")
+    await armed(page)
+    await page.get_by_role("checkbox", name="All 3").uncheck()
+    await tick(page, 1).check()
+    await tick(page, 3).check()
+    await page.get_by_label("One reason for all").fill("The disk is full.")
+
+    await page.reload()
+
+    await expect(page.get_by_label("One reason for all")).to_have_value("The disk is full.")
+    await expect(tick(page, 2)).not_to_be_checked()
+    await armed(page)
+    await page.get_by_role("button", name="Reject these 2").click()
+    await expect(page.locator(".bulk-done .badge--rejected")).to_have_count(2)
+    assert statuses(house, asked) == ["rejected", "pending", "rejected"]
+    assert not await page.evaluate("Object.keys(sessionStorage).some((k) => k.includes('bulk/'))")
+
+
 async def test_it_works_without_script(house, visit):
     page, asked = await together(house, visit, "/a", "/b", "/c", java_script_enabled=False)
     await page.get_by_label("All of it was in view").check()

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import OperationalError
+from django.test import Client
 
 from dashboard.accounts.queries import tokens_that_work
 from dashboard.approvals import queries, services
@@ -124,6 +125,29 @@ async def test_who_waits_is_noted_as_waiting(hub, approval, secret, monkeypatch)
 async def test_after_the_hold_the_answer_is_pending(hub, approval, secret):
     async with wait_for(approval.pk, secret, hold=0.1) as answer:
         assert (await answer())[1]["status"] == "pending"
+
+
+@pytest.mark.parametrize(
+    ("hold", "status"),
+    [
+        ("0", 200),
+        ("x&hold=0", 200),
+        ("0&hold=x", 422),
+        ("0&hold=51", 422),
+        ("nan", 422),
+        ("0&more=1", 422),
+        ("", 422),
+    ],
+)
+async def test_both_doors_read_the_same_parameters(hub, approval, secret, hold, status):
+    path = f"/api/v1/approvals/{approval.pk}/wait?hold={hold}"
+    headers = {"Authorization": f"Bearer {secret}"}
+    client = Client(SERVER_NAME="127.0.0.1", SERVER_PORT="8000")
+
+    async with wait_for(approval.pk, secret, hold=hold) as answer:
+        assert (await answer(within_s=5))[0] == status
+    django = await in_thread(client.get)(path, headers=headers)
+    assert django.status_code == status
 
 
 async def test_a_wait_ends_with_the_time_limit_also_when_nobody_sweeps(hub, token, secret):

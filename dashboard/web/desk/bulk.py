@@ -152,6 +152,11 @@ class Bulk:
     reason_required: bool
 
     @property
+    def basis(self) -> str:
+        """Name these requests in their order, for what somebody wrote and ticked here."""
+        return " ".join(str(item.id) for item in self.items)
+
+    @property
     def say_objective(self) -> bool:
         """Whether any of the others has a purpose of its own."""
         return any(item.objective for item in self.items)
