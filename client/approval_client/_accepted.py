@@ -231,10 +231,11 @@ _NOTHING_TOLD: dict[str, Any] = {
 MOST_DECISIONS, MOST_HOLD_S = 100, 50
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[t _][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?"
-    r"(?:z|[+-][0-9]{2}:?[0-9]{2})",
+    r"(?:z|[+-][0-9]{2}:?[0-5][0-9])",
     re.ASCII | re.IGNORECASE,
 )
-_SECONDS_SINCE_1970 = re.compile(r"[+-]?[0-9]{1,10}(?:\.[0-9]{1,6})?", re.ASCII)
+_SECONDS_SINCE_1970 = re.compile(r"[+-]?(?:[0-9]{1,10}(?:\.[0-9]{0,6})?|\.[0-9]{1,6})")
+_WHOLE = re.compile(r"\s*\+?[0-9]+(?:_[0-9]+)*(?:\.0+)?\s*", re.ASCII)
 
 
 def parameter_problem(parameters: Mapping[str, str], path: str) -> Problem | None:
@@ -269,8 +270,7 @@ def _is_moment(text: str) -> bool:
 
 
 def _is_limit(text: str) -> bool:
-    limit = _number_of(text)
-    return limit.is_integer() and 1 <= limit <= MOST_DECISIONS
+    return _WHOLE.fullmatch(text) is not None and 1 <= float(text) <= MOST_DECISIONS
 
 
 def _is_hold(text: str) -> bool:

@@ -78,7 +78,8 @@ def _asked_for(scope: Scope) -> Wanted | None:
         wanted = Wanted(UUID(match[1]), float(text))
     except ValueError:
         return None
-    return wanted if 0 <= wanted.hold_s <= MAX_HOLD_S else None
+    # Python reads the digits of every script, and ninja only ours.
+    return wanted if text.isascii() and 0 <= wanted.hold_s <= MAX_HOLD_S else None
 
 
 class Asker(NamedTuple):

@@ -4,7 +4,7 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from approval_client.wire import digest
+from approval_client.wire import MAX_BODY_BYTES, digest
 from dashboard.api.schemas import AnswerOut
 from dashboard.approvals import services
 from dashboard.approvals.models import ApprovalRequest
@@ -245,6 +245,10 @@ def test_a_full_token_is_told_when_to_try_again(api, settings):
 
     assert problem(response) == (429, "too_many_pending")
     assert response["Retry-After"] == "10"
+
+
+def test_a_body_over_the_limit_is_a_problem_also_where_another_server_let_it_through(api):
+    assert problem(api.post("/approvals", b" " * (2 * MAX_BODY_BYTES))) == (413, "too_large")
 
 
 def test_a_method_that_an_address_does_not_take_is_a_problem_too(api):

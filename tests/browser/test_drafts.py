@@ -249,6 +249,19 @@ async def test_discarding_an_edit_drops_it(house, visit, path_of):
     assert await kept(page) == []
 
 
+async def test_a_policy_to_import_is_there_again_until_it_was_read(house, visit):
+    page = await visit("/policies/draft/import", "root")
+    text = page.locator("textarea[name=text]:visible")
+    await text.fill("rules: []")
+
+    await page.reload()
+    await expect(text).to_have_value("rules: []")
+    await page.get_by_role("button", name="Check").click()
+
+    await page.get_by_role("heading", name="What it means").wait_for()
+    assert await kept(page) == []
+
+
 async def test_a_rule_that_was_refused_is_kept_also_on_the_way_back(house, visit):
     page = await visit("/policies/draft", "root")
     if await page.get_by_role("button", name="Start a draft").count():

@@ -137,6 +137,7 @@ async def test_after_the_hold_the_answer_is_pending(hub, approval, secret):
         ("nan", 422),
         ("0&more=1", 422),
         ("", 422),
+        ("%D9%A1", 422),  # an Arabic 1
     ],
 )
 async def test_both_doors_read_the_same_parameters(hub, approval, secret, hold, status):
