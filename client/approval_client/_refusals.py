@@ -24,7 +24,7 @@ logger = logging.getLogger("approval_client")
 _STOP = "Change what was objected to, or stop and report that it was not approved."
 _ASKED_AGAIN = f"Do not ask for the same again unchanged: a person would be asked again. {_STOP}"
 _REFUSED_AGAIN = (
-    f"Do not ask for the same again unchanged: the rule would refuse it again. {_STOP}"
+    f"Do not ask for the same again unchanged: a rule rejected it without asking anybody. {_STOP}"
 )
 _UNASKED = (
     "Nothing that you write in another way helps. Do not retry: stop and report that it was not "

@@ -8,9 +8,10 @@ from functools import partial
 import httpx2
 import pytest
 
-from approval_client import ApprovalRequest, Client, approval_func
+from approval_client import ApprovalRequest, ApprovalResponse, Client, approval_func
+from approval_client._refusals import for_model
 from approval_client.testing import FakeDashboard, approve, reject
-from approval_client.wire import PROTOCOL_HEADER, Status
+from approval_client.wire import PROTOCOL_HEADER, Source, Status
 
 MARKDOWN = "```python\nprint('hello')\n\n```\n\n```sh\necho hi\n```"
 
@@ -258,3 +259,21 @@ async def test_what_a_person_must_mend_is_logged_too(monkeypatch, caplog):
     [record] = caplog.records
     assert (record.name, record.levelname) == ("approval_client", "WARNING")
     assert "Set DASHBOARD_URL" in record.message
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (Source.REVIEWER, "a person would be asked again."),
+        (Source.POLICY, "a rule rejected it without asking anybody."),
+    ],
+)
+def test_a_model_is_told_what_asking_again_would_come_to(source, words):
+    answer = ApprovalResponse(
+        approved=False, reason="Not there.", status=Status.REJECTED, source=source
+    )
+
+    told = for_model(answer).reason
+
+    assert told.startswith("Not there.\n\nThis was rejected by ")
+    assert f"Do not ask for the same again unchanged: {words} Change what" in told
