@@ -13,7 +13,7 @@ from dashboard.approvals.errors import AssignedToAnother, NotAllowed
 from dashboard.approvals.models import ApprovalRequest, Assignment, Snooze
 from dashboard.approvals.rules.assignment import assignment_of
 from dashboard.approvals.rules.fingerprint import fingerprint_of
-from dashboard.approvals.services.closing import actor, event, lock, lock_open, raise_version
+from dashboard.approvals.services.closing import event, lock, lock_open, raise_version
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, record
 
@@ -43,7 +43,7 @@ def assign(*, approval_id: UUID, person: User, auth: str, over: str = "") -> Ass
         made = _give(approval, person, now, after=earlier.person if earlier else None)
         details = {"from": earlier.person.username} if earlier else {}
         action = Action.APPROVAL_TAKEN_OVER if earlier else Action.APPROVAL_SELF_ASSIGNED
-        record(actor(person, auth), event(action, approval, **details))
+        record(Actor.of_user(person.username, auth), event(action, approval, **details))
         return made
 
 
@@ -58,7 +58,7 @@ def release(*, approval_id: UUID, person: User, auth: str) -> bool:
         if not Assignment.objects.filter(approval=approval, person=person).delete()[0]:
             return False
         raise_version(approval)
-        record(actor(person, auth), event(Action.APPROVAL_RELEASED, approval))
+        record(Actor.of_user(person.username, auth), event(Action.APPROVAL_RELEASED, approval))
         return True
 
 
@@ -81,7 +81,10 @@ def hand_over(
             raise AssignedToAnother(earlier)
         made = _give(approval, to, now, after=person, is_handed=True, note=note)
         details = {"to": to.username, "row": fingerprint_of(made)}
-        record(actor(person, auth), event(Action.APPROVAL_HANDED_OVER, approval, **details))
+        record(
+            Actor.of_user(person.username, auth),
+            event(Action.APPROVAL_HANDED_OVER, approval, **details),
+        )
         return made
 
 

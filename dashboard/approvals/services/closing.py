@@ -237,11 +237,6 @@ def event(action: Action, approval: ApprovalRequest, **details: str) -> Event:
     return Event(action, str(approval.pk), approval.digest, details)
 
 
-def actor(person: User, auth: str) -> Actor:
-    """Name a person for the record."""
-    return Actor.of_user(person.username, auth)
-
-
 def expire(approval_id: UUID) -> bool:
     """Close a request as expired if its time limit has passed, and say whether it did so now.
 

@@ -13,9 +13,9 @@ from dashboard.approvals.errors import NotAllowed
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.rules.extension import extension
 from dashboard.approvals.rules.judgement import demands_of
-from dashboard.approvals.services.closing import actor, event, lock_open, raise_version
+from dashboard.approvals.services.closing import event, lock_open, raise_version
 from dashboard.audit.actions import Action
-from dashboard.audit.services import record
+from dashboard.audit.services import Actor, record
 
 _NO_MORE = (
     "No more time can be added: it was added as often as allowed, the agent waits no longer, "
@@ -51,5 +51,8 @@ def extend(*, approval_id: UUID, person: User, auth: str, ends: datetime) -> dat
         )
         raise_version(approval)
         until = offered.until.isoformat()
-        record(actor(person, auth), event(Action.APPROVAL_EXTENDED, approval, until=until))
+        record(
+            Actor.of_user(person.username, auth),
+            event(Action.APPROVAL_EXTENDED, approval, until=until),
+        )
         return offered.until

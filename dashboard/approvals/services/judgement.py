@@ -108,14 +108,13 @@ def _judge_under_present(approval: ApprovalRequest) -> None:
     request is closed.
     """
     latest = approval.judgements.select_related("revision", "inspection").latest("id")
-    number = current_revision().number
-    if approval.judged_under != number:
-        approval.judged_under = number
+    present = current_revision()
+    if approval.judged_under != present.number:
+        approval.judged_under = present.number
         approval.save(update_fields=["judged_under"])
     # The judgement itself is the proof; the column only spares the sweep from reading them.
-    if latest.revision_id == number:
+    if latest.revision_id == present.number:
         return
-    present = current_revision()
     evaluation = stricter(as_judged(latest), judged_anew(present, approval, latest.inspection))
     now = database_now()
     latest.inspection.approval = approval

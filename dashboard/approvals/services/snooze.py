@@ -11,9 +11,9 @@ from dashboard.approvals.errors import NotAllowed
 from dashboard.approvals.models import Assignment, Snooze
 from dashboard.approvals.rules import snooze as snooze_rules
 from dashboard.approvals.rules.snooze import SnoozeLength
-from dashboard.approvals.services.closing import actor, announce, event, lock_open, raise_version
+from dashboard.approvals.services.closing import announce, event, lock_open, raise_version
 from dashboard.audit.actions import Action
-from dashboard.audit.services import record
+from dashboard.audit.services import Actor, record
 
 _TOO_LATE = "There is too little time left to snooze this. Nothing was changed."
 
@@ -42,7 +42,7 @@ def snooze(*, approval_id: UUID, person: User, auth: str, length: SnoozeLength) 
             raise_version(approval)
         else:
             announce(approval)  # for this person's other pages; nobody else sees a change
-        record(actor(person, auth), *events)
+        record(Actor.of_user(person.username, auth), *events)
         return made
 
 
@@ -57,5 +57,5 @@ def unsnooze(*, approval_id: UUID, person: User, auth: str) -> bool:
         if not Snooze.objects.filter(approval=approval, person=person).delete()[0]:
             return False
         announce(approval)
-        record(actor(person, auth), event(Action.APPROVAL_UNSNOOZED, approval))
+        record(Actor.of_user(person.username, auth), event(Action.APPROVAL_UNSNOOZED, approval))
         return True
