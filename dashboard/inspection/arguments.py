@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from dashboard.inspection.code import (
-    MAX_BYTES,
     inspect_code,
     inspect_text,
     is_too_large,
@@ -34,18 +33,14 @@ _WRITES = re.compile(
     r"(?:^|_)ca_?put|(?:write|set|put)_(?:pvs?|channels?)(?:_|$)|"
     r"(?:^|_)(?:pvs?|channels?|epics)_(?:write|set|put)"
 )
-_WRITES_CONTROL = Effect(
-    "control-system-write", Severity.HIGH, "This tool writes to the control system, by its name."
-)
-_READS_CONTROL = Effect(
-    "control-system-read", Severity.INFO, "This tool reads from the control system, by its name."
-)
+_WRITES_CONTROL = Effect("control-system-write", Severity.HIGH, "tool-writes-control")
+_READS_CONTROL = Effect("control-system-read", Severity.INFO, "tool-reads-control")
 _UNNAMED = doubt(
     "not-inspected",
-    "An argument seems to hold code, but nothing says in which language.",
+    "argument-without-language",
     Severity.MEDIUM,
 )
-_TOO_LARGE = doubt("too-large", f"Larger than the {MAX_BYTES // 1024} KiB that are inspected.")
+_TOO_LARGE = doubt("too-large", "too-large")
 
 
 def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding], tuple[str, ...]]:

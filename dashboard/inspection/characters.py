@@ -25,42 +25,37 @@ _BY_KIND = {
     GlyphKind.DIRECTION: Effect(
         "text-direction",
         _HIGH,
-        "Holds characters that change the direction of text, so that it reads otherwise than it "
-        "runs.",
+        "reorders-text",
     ),
     GlyphKind.TAG: Effect(
         "hidden-text",
         _HIGH,
-        "Holds text in tag characters, which a machine reads and nobody sees.",
+        "tag-characters",
     ),
     GlyphKind.CONTROL: Effect(
         "control-characters",
         _HIGH,
-        "Holds control characters, which can erase or redraw what is shown elsewhere.",
+        "control-characters",
     ),
-    GlyphKind.INVISIBLE: Effect(
-        "invisible-characters", _HIGH, "Holds characters that nobody sees."
-    ),
-    GlyphKind.BLANK: Effect("unusual-blanks", _MEDIUM, "Contains unusual space characters."),
+    GlyphKind.INVISIBLE: Effect("invisible-characters", _HIGH, "unseen-characters"),
+    GlyphKind.BLANK: Effect("unusual-blanks", _MEDIUM, "unusual-spaces"),
 }
-_UNKNOWN = Effect(
-    "unknown-characters", _MEDIUM, "Holds characters that have no meaning everybody agrees on."
-)
+_UNKNOWN = Effect("unknown-characters", _MEDIUM, "private-characters")
 _FAR_OUT = Effect(
     "row-of-blanks",
     _MEDIUM,
-    f"Holds {MANY_BLANKS} or more blanks side by side, which push what follows out of sight.",
+    "row-of-blanks",
 )
-_JOINED = Effect("invisible-characters", _LOW, "Holds invisible characters that join letters.")
+_JOINED = Effect("invisible-characters", _LOW, "joining-characters")
 _DISGUISED = Effect(
     "look-alike-characters",
     _HIGH,
-    "Holds a word with letters of another script that look like Latin ones.",
+    "letters-of-another-script",
 )
 _FOLDED = Effect(
     "folding-characters",
     _HIGH,
-    "Holds a word that Python reads as another one, of plain letters.",
+    "folded-by-python",
 )
 
 

@@ -24,14 +24,10 @@ _DIALECTS = {
     "sqlite": "sqlite",
     "mysql": "mysql",
 }
-_TOO_LARGE = doubt("too-large", f"Larger than the {MAX_BYTES // 1024} KiB that are inspected.")
-_FAILED = doubt("inspection-failed", "The inspection failed, so nobody knows what this does.")
-_UNNAMED = doubt(
-    "not-inspected", "Names no language, so nobody knows how it is read. Dangers were looked for."
-)
-_UNREAD = doubt(
-    "not-inspected", "Is in a language that is not inspected. Only known dangers were looked for."
-)
+_TOO_LARGE = doubt("too-large", "too-large")
+_FAILED = doubt("inspection-failed", "inspection-failed")
+_UNNAMED = doubt("not-inspected", "no-language")
+_UNREAD = doubt("not-inspected", "language-not-inspected")
 # Commands of Windows that agents also try in other shells, with one of their own switches.
 _WINDOWS_LINE = re.compile(
     r"^[ \t]*(?:del|erase|rd|rmdir|format|deltree|reg|vssadmin|wmic|bcdedit|cipher|takeown)\b"

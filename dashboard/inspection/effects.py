@@ -10,39 +10,33 @@ from dashboard.inspection.notes import Effect, doubt
 
 HIGH, MEDIUM, LOW, INFO = Severity.HIGH, Severity.MEDIUM, Severity.LOW, Severity.INFO
 
-UNKNOWN_COMMAND = Effect("unknown-call", LOW, "Runs a command whose effects are not known.")
-RUNS_PROGRAM = Effect("process-execution", MEDIUM, "Runs a program that is not shown here.")
-RUNS_TESTS = Effect(
-    "process-execution", LOW, "Runs the tests of a project, whose code is not shown here."
-)
-RUNS_COMMAND = Effect("process-execution", HIGH, "Lets a program run other commands.")
-WRITES_FILE = Effect("file-write", MEDIUM, "Writes a file.")
-DELETES_FILES = Effect("file-delete", HIGH, "Deletes files for good.")
-DELETES_FOLDERS = Effect("recursive-delete", HIGH, "Deletes folders with everything in them.")
-WRITES_DISK = Effect("disk-write", HIGH, "Writes to a disk itself, past its files.")
-CHANGES_SYSTEM = Effect("system-change", HIGH, "Changes how this machine runs.")
-STOPS_PROCESSES = Effect("system-change", MEDIUM, "Stops processes.")
-GAINS_RIGHTS = Effect("privilege-change", HIGH, "Runs with the rights of somebody else.")
-CHANGES_RIGHTS = Effect("privilege-change", MEDIUM, "Changes who may use files.")
-OPENS_RIGHTS = Effect("privilege-change", HIGH, "Gives rights that reach far beyond a file.")
-STAYS_BEHIND = Effect("background-job", MEDIUM, "Starts something that goes on in the background.")
-USES_NETWORK = Effect("network", MEDIUM, "Talks to other machines.")
-INSTALLS = Effect("process-execution", MEDIUM, "Installs code from elsewhere, which may run.")
-PIPES_TO_SHELL = Effect(
-    "pipe-to-shell", HIGH, "Runs whatever another command prints, without anybody having read it."
-)
-DYNAMIC_CODE = Effect("dynamic-code", MEDIUM, "Runs text as code.")
-HIDES_TRACES = Effect("system-change", MEDIUM, "Hides what was done from the shell's history.")
-LOADS_CODE = Effect(
-    "process-execution", HIGH, "Changes a variable that makes programs load or run other code."
-)
-CHANGES_PATH = Effect("process-execution", MEDIUM, "Changes which programs the names stand for.")
-WRITES_CONTROL = Effect("control-system-write", HIGH, "Writes to the control system.")
-READS_CONTROL = Effect("control-system-read", INFO, "Reads from the control system.")
-READS_SECRETS = Effect("credentials", MEDIUM, "Touches files that usually hold credentials.")
-DROPS_DATABASE = Effect("sql-drop", HIGH, "Drops a database.")
-KEYWORD = doubt("parsed-in-part", "A shell keyword is used as a command name.")
-NOT_INSPECTED = doubt("not-inspected", "Holds code in a language that no inspector reads.")
+UNKNOWN_COMMAND = Effect("unknown-call", LOW, "unknown-command")
+RUNS_PROGRAM = Effect("process-execution", MEDIUM, "runs-program")
+RUNS_TESTS = Effect("process-execution", LOW, "runs-tests")
+RUNS_COMMAND = Effect("process-execution", HIGH, "runs-command")
+WRITES_FILE = Effect("file-write", MEDIUM, "writes-file")
+DELETES_FILES = Effect("file-delete", HIGH, "deletes-files")
+DELETES_FOLDERS = Effect("recursive-delete", HIGH, "deletes-folders")
+WRITES_DISK = Effect("disk-write", HIGH, "writes-disk")
+CHANGES_SYSTEM = Effect("system-change", HIGH, "changes-system")
+STOPS_PROCESSES = Effect("system-change", MEDIUM, "stops-processes")
+GAINS_RIGHTS = Effect("privilege-change", HIGH, "gains-rights")
+CHANGES_RIGHTS = Effect("privilege-change", MEDIUM, "changes-rights")
+OPENS_RIGHTS = Effect("privilege-change", HIGH, "opens-rights")
+STAYS_BEHIND = Effect("background-job", MEDIUM, "stays-behind")
+USES_NETWORK = Effect("network", MEDIUM, "uses-network")
+INSTALLS = Effect("process-execution", MEDIUM, "installs")
+PIPES_TO_SHELL = Effect("pipe-to-shell", HIGH, "pipes-to-shell")
+DYNAMIC_CODE = Effect("dynamic-code", MEDIUM, "runs-text")
+HIDES_TRACES = Effect("system-change", MEDIUM, "hides-traces")
+LOADS_CODE = Effect("process-execution", HIGH, "loads-code")
+CHANGES_PATH = Effect("process-execution", MEDIUM, "changes-path")
+WRITES_CONTROL = Effect("control-system-write", HIGH, "writes-control")
+READS_CONTROL = Effect("control-system-read", INFO, "reads-control")
+READS_SECRETS = Effect("credentials", MEDIUM, "reads-secrets")
+DROPS_DATABASE = Effect("sql-drop", HIGH, "drops-database")
+KEYWORD = doubt("parsed-in-part", "keyword")
+NOT_INSPECTED = doubt("not-inspected", "not-inspected")
 
 NAMED: Mapping[str, Effect] = MappingProxyType(
     {

@@ -1,4 +1,4 @@
-"""What an inspection found: names, severities and sentences of ours, never of the agent's."""
+"""What an inspection found, as facts. ``sentences`` says them in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Self
 
-INSPECTOR_VERSION = "4"
+INSPECTOR_VERSION = "5"
 """Kept with every report. Raise it whenever an inspector finds something else than before, and
 with every change to the tables of knowledge, which ``tests/inspection/test_knowledge.py`` sees."""
 
@@ -58,13 +58,6 @@ DOUBTS = frozenset({Unseen.NOT_READ, Unseen.NOT_FOLLOWED})
 """What is never approved without a person, whatever a rule says."""
 
 
-_LABELS = {
-    Unseen.NOT_READ: "Not read",
-    Unseen.NOT_FOLLOWED: "Not followed",
-    Unseen.UNKNOWN: "Not known",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that the content does or may do.
@@ -73,16 +66,20 @@ class Finding:
         name: Which one, such as ``"process-execution"``; stable, for policies to name.
         line: The first line, from 1, within its block; 0 means the whole of it.
         end_line: The last line.
-        sentence: What it does, in one sentence of ours.
+        code: What it says: one of ``sentences.SENTENCES``, more exact than the name.
         block: Which block of the content, from 0.
+        about: What it is about, such as a function that is called; the agent wrote it.
+        kept: The whole sentence, in a report that was kept before there were codes.
     """
 
     name: str
     severity: Severity
     line: int
     end_line: int
-    sentence: str
+    code: str
     block: int = 0
+    about: str = ""
+    kept: str = ""
 
     @property
     def unseen(self) -> Unseen | None:
@@ -96,11 +93,20 @@ class Finding:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Read what ``asdict`` wrote, also before a name said whether it is a doubt."""
-        fields = {**data, "severity": Severity(data["severity"])}
+        """Read what ``to_dict`` wrote, also when a finding was kept as a sentence."""
+        fields = {"code": "", **data, "severity": Severity(data["severity"])}
+        if "sentence" in fields:
+            fields["kept"] = fields.pop("sentence")
         if fields.pop("is_doubt", False) and fields["name"] not in UNSEEN:
             fields["name"] = "inspection-failed"  # the strictest reading of a name from elsewhere
         return cls(**fields)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is stored; what is empty is left out."""
+        return {name: value for name, value in asdict(self).items() if value or name in _WRITTEN}
+
+
+_WRITTEN = frozenset({"name", "severity", "line", "end_line", "code", "block"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +138,6 @@ class Report:
         """Whether anything could not be read or followed."""
         return not self.unseen.isdisjoint(DOUBTS)
 
-    def why_unseen(self, among: frozenset[Unseen]) -> str:
-        """Say the worst of what was not seen, as in ``Not read: this is not valid Python``."""
-        worst = next(unseen for unseen in Unseen if unseen in among)
-        found = (
-            f.sentence for f in gravest(self.findings, len(self.findings)) if f.unseen is worst
-        )
-        # What stands behind the colon is a name that the agent chose.
-        words = next(found, "the language of its code").partition(": ")[0].rstrip(".")
-        return f"{_LABELS[worst]}: {words[:1].lower()}{words[1:]}"
-
     @property
     def is_unread(self) -> bool:
         """Whether the inspection came to nothing, so that not even the languages are known."""
@@ -156,7 +152,13 @@ class Report:
 
     def to_json(self) -> str:
         """Write the text that is stored."""
-        return json.dumps(asdict(self), separators=(",", ":"), sort_keys=True)
+        findings = [finding.to_dict() for finding in self.findings]
+        report = {
+            "findings": findings,
+            "languages": self.languages,
+            "inspector": self.inspector,
+        }
+        return json.dumps(report, separators=(",", ":"), sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
@@ -177,9 +179,9 @@ def gravest(findings: Iterable[Finding], most: int) -> list[Finding]:
     return [*of_each_name.values(), *others][:most]
 
 
-def in_doubt(name: str, sentence: str, languages: Iterable[str] = ()) -> Report:
+def in_doubt(name: str, code: str, languages: Iterable[str] = ()) -> Report:
     """Report that an inspection came to nothing: one high finding that says why."""
-    finding = Finding(doubt_name(name), Severity.HIGH, 0, 0, sentence)
+    finding = Finding(doubt_name(name), Severity.HIGH, 0, 0, code)
     return Report((finding,), tuple(languages))
 
 

@@ -23,16 +23,12 @@ hidden_characters("\u00e9")  # compiles what takes a while, before anybody waits
 
 MAX_FINDINGS = 500
 MAX_BLOCKS = 50
-_STRANGE = ("inspection-failed", "This has a shape that no inspector knows.")
-_FENCES = doubt(
-    "ambiguous-fence", "Looks like fenced blocks of code, but can be read in more than one way."
-).finding()
-_TOO_MANY_BLOCKS = doubt(
-    "too-large", f"Holds more than {MAX_BLOCKS} fenced blocks of code."
-).finding()
+_STRANGE = ("inspection-failed", "unknown-shape")
+_FENCES = doubt("ambiguous-fence", "ambiguous-fences").finding()
+_TOO_MANY_BLOCKS = doubt("too-large", "too-many-blocks").finding()
 _MORE = doubt(
     "too-many-findings",
-    f"More than {MAX_FINDINGS} findings; the gravest are listed, and one of each name.",
+    "more-findings",
 ).finding()
 
 

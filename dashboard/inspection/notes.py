@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from dashboard.inspection.findings import DOUBTS, UNSEEN, Finding, Severity, doubt_name
+from dashboard.inspection.sentences import SENTENCES
 
 
-class Effect(NamedTuple):
-    """A finding without its place. The inspectors' tables are made of these."""
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A finding without its place. The inspectors' tables are made of these.
+
+    Raises:
+        ValueError: There is no sentence for ``code``.
+    """
 
     name: str
     severity: Severity
-    sentence: str
+    code: str
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what nobody could be told."""
+        if self.code not in SENTENCES:
+            raise ValueError(f"SENTENCES has no sentence for {self.code!r}.")
 
     @property
     def is_doubt(self) -> bool:
@@ -24,12 +35,14 @@ class Effect(NamedTuple):
 
     def finding(self, line: int = 0, end_line: int = 0, block: int = 0) -> Finding:
         """Put it on lines; without any it is about the whole."""
-        return Finding(self.name, self.severity, line, end_line, self.sentence, block)
+        return Finding(
+            self.name, self.severity, line, end_line, self.code, block, about=self.about
+        )
 
 
-def doubt(name: str, sentence: str, severity: Severity = Severity.HIGH) -> Effect:
+def doubt(name: str, code: str, severity: Severity = Severity.HIGH) -> Effect:
     """Say that something could not be read or followed."""
-    return Effect(doubt_name(name), severity, sentence)
+    return Effect(doubt_name(name), severity, code)
 
 
 def names(text: str) -> frozenset[str]:

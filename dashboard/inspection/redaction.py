@@ -17,12 +17,12 @@ from dashboard.inspection.knowledge import SECRETS
 Run = tuple[int, int]
 
 _COVERED = {
-    secret.what: (secret.begins, re.compile(secret.cover, re.ASCII))
+    secret.name: (secret.begins, re.compile(secret.cover, re.ASCII))
     for secret in SECRETS.secrets
     if secret.cover
 }
-_, _JWT = _COVERED.pop("a signed token (JWT)")
-_, _ASSIGNED = _COVERED.pop("a password")
+_, _JWT = _COVERED.pop("jwt")
+_, _ASSIGNED = _COVERED.pop("password")
 _EACH = list(_COVERED.values())
 _JWT_BEGIN = re.compile(r"\beyJ", re.ASCII)
 _JWT_HEAD = (10, 2_000)  # characters after its beginning

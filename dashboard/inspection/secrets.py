@@ -7,16 +7,22 @@ import re
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.knowledge import SECRETS
 from dashboard.inspection.notes import Effect, Notes
+from dashboard.inspection.sentences import SENTENCES
 
-_EACH = [(secret.what, re.compile(secret.find)) for secret in SECRETS.secrets if secret.find]
+_EACH = [
+    # A house's own kinds of secrets have no sentence of their own.
+    (secret.name if secret.name in SENTENCES else "credentials", re.compile(secret.find))
+    for secret in SECRETS.secrets
+    if secret.find
+]
 
 
 def inspect_secrets(text: str, *, block: int = 0) -> list[Finding]:
     """Return a finding for each line that holds what looks like a credential."""
     notes = Notes(block)
-    for what, pattern in _EACH:
+    for code, pattern in _EACH:
         for match in pattern.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
             with notes.at(line, line):
-                notes.add(Effect("credentials", Severity.MEDIUM, f"Holds what looks like {what}."))
+                notes.add(Effect("credentials", Severity.MEDIUM, code))
     return notes.found

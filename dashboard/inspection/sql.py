@@ -33,36 +33,30 @@ _CLIENT_RUNS = re.compile(
 )
 _TEMPLATE = re.compile(r"\{\{|\}\}")
 _CLIENT_RUNS_LATER = re.compile(r"\\!|\\g\w*\s*\||\\gexec\b")
-_NOT_PARSED = "Is not SQL in any dialect that we read."
-_TEMPLATED = doubt("parsed-in-part", "Is a template, which was read as if it were filled in.")
-_READ_DIFFERENTLY = "Means one thing in one dialect of SQL and cannot be read in another."
-_TOO_NESTED = doubt("too-nested", "This SQL is nested too deeply to be read.")
-_HIDDEN_COMMENT = doubt(
-    "cannot-be-followed", "Holds a comment that some databases run as a statement."
-)
-_CLIENT = doubt(
-    "cannot-be-followed", "Holds a command for a database client, which no inspector reads."
-)
-_CLIENT_PROGRAM = Effect(
-    "process-execution", Severity.HIGH, "Has a database client run a program on this machine."
-)
+_NOT_PARSED = "not-sql"
+_TEMPLATED = doubt("parsed-in-part", "sql-template")
+_READ_DIFFERENTLY = "dialects-differ"
+_TOO_NESTED = doubt("too-nested", "sql-too-nested")
+_HIDDEN_COMMENT = doubt("cannot-be-followed", "comment-that-runs")
+_CLIENT = doubt("cannot-be-followed", "client-command")
+_CLIENT_PROGRAM = Effect("process-execution", Severity.HIGH, "client-runs-program")
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
-_DROPS = Effect("sql-drop", HIGH, "Drops or empties tables, columns or more of a database.")
-_DELETES = Effect("sql-delete", MEDIUM, "Deletes rows.")
-_UPDATES = Effect("sql-update", MEDIUM, "Changes rows.")
-_ALL_ROWS = Effect("sql-without-where", HIGH, "Deletes or changes every row of a table.")
-_WRITES = Effect("sql-write", MEDIUM, "Writes to a database.")
-_GRANTS = Effect("sql-grant", HIGH, "Changes who may do what in a database.")
-_RUNS = Effect("process-execution", HIGH, "Has a database run a program on its machine.")
-_WRITES_FILE = Effect("file-write", HIGH, "Has a database write a file on its machine.")
-_READS_FILE = Effect("file-read", MEDIUM, "Has a database read a file on its machine.")
-_REACHES = Effect("network", MEDIUM, "Has a database talk to another one.")
-_SETTINGS = Effect("system-change", MEDIUM, "Changes how a database runs, or stops others' work.")
-_UNSAFE_SCHEMA = Effect("sql-write", HIGH, "Lets statements write to the schema itself.")
-_UNKNOWN = Effect("unknown-call", LOW, "Calls a function of the database that we do not know.")
-_CODE = doubt("cannot-be-followed", "Runs or keeps code in a database, which no inspector reads.")
-NOT_TYPED = doubt("cannot-be-followed", "Holds a statement whose effects we do not know.")
+_DROPS = Effect("sql-drop", HIGH, "drops-tables")
+_DELETES = Effect("sql-delete", MEDIUM, "deletes-rows")
+_UPDATES = Effect("sql-update", MEDIUM, "changes-rows")
+_ALL_ROWS = Effect("sql-without-where", HIGH, "changes-every-row")
+_WRITES = Effect("sql-write", MEDIUM, "writes-to-database")
+_GRANTS = Effect("sql-grant", HIGH, "changes-database-rights")
+_RUNS = Effect("process-execution", HIGH, "database-runs-program")
+_WRITES_FILE = Effect("file-write", HIGH, "database-writes-file")
+_READS_FILE = Effect("file-read", MEDIUM, "database-reads-file")
+_REACHES = Effect("network", MEDIUM, "database-reaches-out")
+_SETTINGS = Effect("system-change", MEDIUM, "changes-database-settings")
+_UNSAFE_SCHEMA = Effect("sql-write", HIGH, "writes-schema")
+_UNKNOWN = Effect("unknown-call", LOW, "unknown-database-function")
+_CODE = doubt("cannot-be-followed", "code-in-database")
+NOT_TYPED = doubt("cannot-be-followed", "unknown-statement")
 
 _READING: tuple[type[exp.Expr], ...] = (
     exp.Select, exp.SetOperation, exp.Subquery, exp.Values, exp.Table, exp.Describe, exp.Show,
@@ -150,7 +144,7 @@ _COMMANDS: tuple[tuple[str, tuple[Effect, ...]], ...] = (
     (r"alter\b.*\bowner\s+to\b", (_GRANTS,)),
     (r"alter\b|create\b", (_WRITES, NOT_TYPED)),
     (r"listen\b|unlisten\b|discard\b|fetch\b|close\b|savepoint\b|release\b", ()),
-    (r"set\b", (Effect("unknown-call", LOW, "Changes a setting of its session."),)),
+    (r"set\b", (Effect("unknown-call", LOW, "changes-session"),)),
 )
 _MENTIONS: tuple[tuple[str, Effect], ...] = (
     (r"\b(?:drop|truncate)\s+\w", _DROPS),
@@ -271,9 +265,9 @@ def _inspect(text: str, dialect: str | None, notes: Notes) -> None:
                 notes.add(*(e for e in part.effects if e not in left_out))
 
 
-def _unparsed(text: str, sentence: str) -> Effect:
+def _unparsed(text: str, code: str) -> Effect:
     """Say that SQL does not parse. It hides nothing where all of its words only read."""
-    return doubt("does-not-parse" if may_act(text) else "parsed-in-part", sentence)
+    return doubt("does-not-parse" if may_act(text) else "parsed-in-part", code)
 
 
 def _read(text: str, dialect: str, known: _Known) -> _Reading:

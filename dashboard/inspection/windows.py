@@ -15,7 +15,7 @@ from dashboard.inspection.notes import Notes, doubt
 
 _NOT_INSPECTED = doubt(
     "not-inspected",
-    "Holds commands of Windows. Only known dangers are looked for in them; the rest is not read.",
+    "windows-not-inspected",
 )
 _GLUED = re.compile(r"([a-z][\w.-]*)((?:/[a-z?]+)+)")  # rd/s/q
 _IGNORED = re.compile(r"[`^\"'](?=\S)|(?<=\S)[`^\"']")

@@ -18,8 +18,8 @@ is not read in time may be rejected for that, and nobody shall be rejected for a
 DEADLINE_S = 3.0
 QUEUE_WAIT_S = 10.0  # pages that are drawn need the workers too
 _INSPECTOR = "dashboard.inspection.inspector.inspect"
-_TOO_SLOW = "The inspection took too long and was stopped, so nobody knows what this does."
-_FAILED = "The inspection failed, so nobody knows what this does."
+_TOO_SLOW = "too-slow"
+_FAILED = "inspection-failed"
 
 log = logging.getLogger(__name__)
 

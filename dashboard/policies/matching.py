@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from dashboard.inspection.sentences import why_unseen
 from dashboard.policies.conditions import Unsure, compiled
 from dashboard.policies.facts import Facts
 from dashboard.policies.rules import Effect, Rule, When
@@ -85,7 +86,7 @@ class Matcher:
         if not held.unseen:
             return self._unjudged(f"{field!r} cannot be judged")
         counting = held.unseen & self.rule.holds_on
-        why = f"{facts.question.report.why_unseen(counting or held.unseen)}."
+        why = f"{why_unseen(facts.question.report, counting or held.unseen)}."
         if counting:
             return self._unclear("matches", f"{why} {_TREATED[field]}")
         if self.rule.effect is Effect.APPROVE:

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from dashboard.inspection.findings import Finding, Report, Severity, Unseen
+from dashboard.inspection.sentences import plain_sentence, sentence
 from dashboard.web.content import Content
 from dashboard.web.drawing.blocks import (
     ContentBlock,
@@ -132,6 +134,17 @@ def found(report: Report, content: Content) -> tuple[Found, Content]:
     return described, replace(content, blocks=marked)
 
 
+def draw_sentence(finding: Finding) -> SafeString:
+    """Say what a finding says; what it is about is drawn as the agent's."""
+    if finding.kept or not finding.about:
+        return untrusted(sentence(finding))
+    return format_html(
+        '{}: <span class="said mono" translate="no">{}</span>',
+        plain_sentence(finding).rstrip("."),
+        untrusted(finding.about),
+    )
+
+
 def _nothing(content: Content) -> tuple[str, str]:
     """Say what is true where nothing was found: only code is inspected for what it does."""
     hidden = "No code or hidden characters found in it."
@@ -177,7 +190,7 @@ def _rows(findings: Sequence[Finding], blocks: Sequence[ContentBlock]) -> Iterat
 
 def _kind(finding: Finding) -> tuple[object, ...]:
     """Return what two findings have in common that say the same."""
-    return finding.severity, finding.name, finding.sentence
+    return finding.severity, finding.name, finding.code, finding.about, finding.kept
 
 
 def _row(number: int, finding: Finding, at: FoundAt | None) -> FindingRow:
@@ -187,7 +200,7 @@ def _row(number: int, finding: Finding, at: FoundAt | None) -> FindingRow:
         severity_word=SEVERITIES[finding.severity],
         doubt=_DOUBTS.get(finding.unseen, "") if finding.unseen else "",
         name=finding.name,
-        sentence=untrusted(finding.sentence),
+        sentence=draw_sentence(finding),
         places=[at._replace(id="")] if at else [],
     )
 
@@ -270,7 +283,7 @@ def _note(findings: Sequence[Finding], block: ContentBlock) -> Note:
     return Note(
         severity=str(first.severity),
         severity_word=SEVERITIES[first.severity],
-        sentence=untrusted(first.sentence),
+        sentence=draw_sentence(first),
         doubt=_DOUBTS.get(first.unseen, "") if first.unseen else "",
         name=first.name,
         lines=_named_lines(first, others, block),

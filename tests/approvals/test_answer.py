@@ -612,7 +612,7 @@ def test_under_another_policy_it_is_another_question(token, alice):
 
 def test_with_other_findings_it_is_another_question(token, alice, monkeypatch):
     answered(token, alice)
-    report = Report((Finding("network", Severity.LOW, 1, 1, "Opens a connection."),), ("python",))
+    report = Report((Finding("network", Severity.LOW, 1, 1, "uses-network"),), ("python",))
     submitting = import_module("dashboard.approvals.services.submit")
     monkeypatch.setattr(submitting, "inspect", lambda *_: report)
 

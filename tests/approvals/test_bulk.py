@@ -32,7 +32,7 @@ def finding(monkeypatch):
 
     def find(severity, name="network", **more):
         submitting = import_module("dashboard.approvals.services.submit")
-        report = Report((Finding(name, severity, 1, 1, "It does.", **more),), ("python",))
+        report = Report((Finding(name, severity, 1, 1, "x", **more),), ("python",))
         monkeypatch.setattr(submitting, "inspect", lambda *_: report)
 
     return find

@@ -110,7 +110,7 @@ def test_a_finding_that_the_yes_did_not_cover_is_asked_about(token, alice):
 @pytest.mark.parametrize("severity", Severity)
 def test_a_finding_of_any_severity_has_to_be_covered(token, alice, severity):
     made = grant(token, alice)
-    finding = Finding("file-read", severity, 1, 1, "Reads.")
+    finding = Finding("file-read", severity, 1, 1, "file-read")
 
     assert covers(made, made.made_from, CALL, Report((), ()))
     assert not covers(made, made.made_from, CALL, Report((finding,), ()))

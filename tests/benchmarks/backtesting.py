@@ -42,7 +42,7 @@ def content():
 
 def report(kind):
     found = [
-        Finding(chance.choice(NAMES), chance.choice(list(Severity)), n, n, "Does something.")
+        Finding(chance.choice(NAMES), chance.choice(list(Severity)), n, n, "x")
         for n in range(1, chance.randint(1, 8))
     ]
     return Report(tuple(found), ("python",) if kind == "code" else ()).to_json()

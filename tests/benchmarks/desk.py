@@ -40,7 +40,7 @@ def question(number, code):
 
 def report():
     severities = [Severity.LOW, Severity.MEDIUM, Severity.HIGH]
-    found = [Finding("network", chance.choice(severities), n, n, "Does something.")
+    found = [Finding("network", chance.choice(severities), n, n, "x")
              for n in range(1, chance.randint(1, 8))]
     return Report(tuple(found), ("python",)).to_json()
 

@@ -295,7 +295,7 @@ class _Desk:
     def _report(self):
         severities = [Severity.LOW, Severity.MEDIUM, Severity.HIGH]
         found = [
-            Finding("network", self.chance.choice(severities), n, n, "Does something.")
+            Finding("network", self.chance.choice(severities), n, n, "x")
             for n in range(1, self.chance.randint(1, 8))
         ]
         return Report(tuple(found), ("python",)).to_json()

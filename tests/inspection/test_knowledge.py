@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("4", "b9d42ee13f26dd17")
+TABLES_OF_VERSION = ("5", "ac4b348d3d8db90a")
 
 
 def document(text, file="ours.toml"):
@@ -63,14 +63,14 @@ def test_a_file_says_effects_of_its_own():
         loading.commands,
         """
         [effects]
-        beams = { finding = "control-system-write", severity = "high", sentence = "Moves it." }
+        loads = { finding = "control-system-write", severity = "high" }
         [[value]]
         names = 'aim'
-        effects = ["beams", "writes-file"]
+        effects = ["loads", "writes-file"]
         """,
     )
 
-    assert [effect.sentence for effect in found["aim"]] == ["Moves it.", "Writes a file."]
+    assert [effect.code for effect in found["aim"]] == ["loads", "writes-file"]
 
 
 DEED = '[[value]]\nfinding = "network"\nseverity = "low"\nnames = "a"\n'
@@ -84,7 +84,7 @@ otherwise = []
 names = "b"
 effects = []
 """
-SECRET = "[[value]]\nwhat = 'a'\nbegins = 'a'\n"
+SECRET = "[[value]]\nname = 'a'\nbegins = 'a'\n"
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,18 @@ SECRET = "[[value]]\nwhat = 'a'\nbegins = 'a'\n"
         ),
         (
             loading.commands,
-            "[effects]\nwrites-file = "
-            '{ finding = "network", severity = "low", sentence = "" }\n' + COMMAND,
+            '[effects]\nwrites-file = { finding = "network", severity = "low" }\n' + COMMAND,
             "effects.writes-file: There is an effect of this name already.",
         ),
         (
             loading.commands,
-            '[effects]\nx = { finding = "x", severity = "low", sentence = "" }\n' + COMMAND,
+            '[effects]\nx = { finding = "x", severity = "low" }\n' + COMMAND,
             "effects.x.finding: There is no finding 'x'.",
+        ),
+        (
+            loading.commands,
+            '[effects]\nx = { finding = "network", severity = "low" }\n' + COMMAND,
+            "effects.x: There is no sentence for 'x' in dashboard/inspection/sentences.py.",
         ),
         (
             loading.options,
@@ -211,14 +215,14 @@ def test_a_house_may_add_what_is_looked_at_and_nothing_that_is_harmless():
 
 def test_a_house_may_add_commands_of_windows_and_secrets():
     command = document('[[commands]]\nnames = "ours"\neffects = ["deletes-files"]')
-    secret = document("[[secrets]]\nwhat = 'ours'\nbegins = 'ours_'\nfind = 'ours_(\\w{20})'")
+    secret = document("[[secrets]]\nname = 'ours'\nbegins = 'ours_'\nfind = 'ours_(\\w{20})'")
 
     commands = load(knowledge.Windows, loading.shipped("windows"), command).commands
     secrets = load(knowledge.Secrets, loading.shipped("secrets"), secret).secrets
 
     assert commands[:-1] == knowledge.WINDOWS.commands
     assert secrets[:-1] == knowledge.SECRETS.secrets
-    assert (commands[-1].names, secrets[-1].what) == ({"ours"}, "ours")
+    assert (commands[-1].names, secrets[-1].name) == ({"ours"}, "ours")
 
 
 def test_a_command_of_a_shell_is_judged_in_one_place():

@@ -14,9 +14,9 @@ CONTENTS = {
     Kind.PLAN: {"steps": [{"task": "look"}]},
     Kind.MEMORY: {"operation": "save", "user_id": "ada", "content": "likes tea"},
 }
-WRITES = Finding("control-system-write", Severity.HIGH, 1, 1, "Writes.")
-READS = Finding("file-read", Severity.INFO, 1, 1, "Reads.")
-DOUBT = Finding("does-not-parse", Severity.HIGH, 0, 0, "This is not valid Python.")
+WRITES = Finding("control-system-write", Severity.HIGH, 1, 1, "writes-control")
+READS = Finding("file-read", Severity.INFO, 1, 1, "file-read")
+DOUBT = Finding("does-not-parse", Severity.HIGH, 0, 0, "not-python")
 
 
 def question(kind=Kind.CODE, content=None, *, findings=(), languages=None, **others):

@@ -152,7 +152,7 @@ findings = st.builds(
     severity=severities,
     line=st.just(1),
     end_line=st.just(1),
-    sentence=st.just("."),
+    code=st.just("x"),
 )
 reports = st.builds(
     Report,

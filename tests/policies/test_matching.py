@@ -10,7 +10,7 @@ from dashboard.policies.facts import Facts
 from dashboard.policies.matching import Matcher
 from tests.policies.ask import DOUBT, NOON, READS, WRITES, call, question, rule
 
-DELETES = Finding("recursive-delete", Severity.HIGH, 1, 1, "Deletes.")
+DELETES = Finding("recursive-delete", Severity.HIGH, 1, 1, "deletes-files")
 
 
 def step(asked, effect="reject", **when):

@@ -6,6 +6,7 @@ from approval_client.wire import Kind
 from dashboard import sandbox
 from dashboard.inspection.findings import Finding, Report, Severity, Unseen, in_doubt
 from dashboard.inspection.inspector import inspect_content
+from dashboard.inspection.sentences import SENTENCES
 from dashboard.policies import inspecting
 from dashboard.policies.demands import Circle
 from dashboard.policies.evaluate import Effect, evaluate
@@ -123,8 +124,8 @@ def test_where_there_is_no_code_or_all_of_it_was_read_nothing_is_in_doubt(kind, 
     assert evaluate(policy(rule("reject", **NEVER)), asked(kind, content)).effect is Effect.REVIEW
 
 
-DYNAMIC = Finding("cannot-be-followed", Severity.MEDIUM, 1, 1, "The name is computed.")
-STRANGER = Finding("unknown-call", Severity.LOW, 1, 1, "Calls something unknown: rm.")
+DYNAMIC = Finding("cannot-be-followed", Severity.MEDIUM, 1, 1, "computed-name")
+STRANGER = Finding("unknown-call", Severity.LOW, 1, 1, "unknown-call", about="rm")
 
 
 @pytest.mark.parametrize("unseen", [DYNAMIC, STRANGER])
@@ -152,7 +153,7 @@ def test_a_weaker_demand_does_not_stand_in_for_a_stronger_one():
     weak = rule("review", "weak", findings={"names": ["too-large"]}, demands={"approvals": 1})
     other = rule("review", "other", findings={"names": ["sql-drop"]}, demands={"groups": ["dba"]})
     strong = rule("review", "strong", demands=BY_TWO, **NEVER)
-    too_large = question(findings=in_doubt("too-large", "Larger.").findings)
+    too_large = question(findings=in_doubt("too-large", "too-large").findings)
 
     answer = evaluate(policy(weak, other, strong), too_large)
 
@@ -163,7 +164,7 @@ def test_a_weaker_demand_does_not_stand_in_for_a_stronger_one():
 def test_a_rule_that_never_decides_adds_nothing():
     every = rule("review", "every", findings={"names": ["*"]})
     never_reached = rule("review", "never", demands=BY_TWO, **NEVER)
-    too_large = question(findings=in_doubt("too-large", "Larger.").findings)
+    too_large = question(findings=in_doubt("too-large", "too-large").findings)
 
     answer = evaluate(policy(every, never_reached), too_large)
 
@@ -179,12 +180,17 @@ def test_arguments_that_cannot_be_judged_do_not_choose_the_weaker_rule():
     assert evaluate(policy(small, large), call({"amount": "5000 EUR"})).demands.approvals == 2
 
 
+def _inside(code):
+    return SENTENCES[code][0].lower() + SENTENCES[code][1:]
+
+
 def test_it_is_said_what_was_not_seen_and_how_the_rule_takes_it():
-    too_large = question(findings=in_doubt("too-large", "Larger than 64 KiB.").findings)
+    too_large = question(findings=in_doubt("too-large", "too-large").findings)
     dynamic = question(findings=[DYNAMIC])
     never, careful = rule("reject", "never", reason="Ask an operator.", **NEVER), rule(**NEVER)
     sums = rule("approve", "sums", no_findings_above="info")
-    treated = "Not read: larger than 64 KiB. This rule treats it as if it had the finding."
+    large, computed = map(_inside, ("too-large", "computed-name"))
+    treated = f"Not read: {large} This rule treats it as if it had the finding."
 
     rejected = evaluate(policy(never), too_large)
     reviewed = evaluate(silent(never, careful, sums), dynamic)
@@ -192,9 +198,9 @@ def test_it_is_said_what_was_not_seen_and_how_the_rule_takes_it():
     assert rejected.trace[1:] == (f"Rule 'never': {treated}", "Rule 'never' rejects.")
     assert rejected.reason == f"{treated} Rule 'never' rejects. It says: Ask an operator."
     assert [step.why for step in reviewed.steps[:3]] == [
-        "Not followed: the name is computed. This rule does not reject for that.",
-        "Not followed: the name is computed. This rule treats it as if it had the finding.",
-        "Not followed: the name is computed. So this rule does not approve it.",
+        f"Not followed: {computed} This rule does not reject for that.",
+        f"Not followed: {computed} This rule treats it as if it had the finding.",
+        f"Not followed: {computed} So this rule does not approve it.",
     ]
     assert f"Rule 'rule': {reviewed.steps[1].why}" in reviewed.trace
 
@@ -202,13 +208,13 @@ def test_it_is_said_what_was_not_seen_and_how_the_rule_takes_it():
 def test_names_that_an_agent_chose_are_not_repeated():
     trace = evaluate(policy(rule(**NEVER)), question(findings=[STRANGER])).trace
 
-    assert "Not known: calls something unknown. This rule treats it as" in " ".join(trace)
+    assert f"Not known: {_inside('unknown-call')}. This rule treats it as" in " ".join(trace)
 
 
 def test_a_certain_rejection_is_told_rather_than_one_in_doubt():
     first = rule("reject", "drops", findings={"names": ["sql-drop"]})
     second = rule("reject", "writes", reason="Never.", **NEVER)
-    one = question(findings=[WRITES, *in_doubt("too-large", "Larger.").findings])
+    one = question(findings=[WRITES, *in_doubt("too-large", "too-large").findings])
 
     assert evaluate(policy(first, second), one).reason == "Never."
 
@@ -241,7 +247,7 @@ def test_a_doubt_has_to_say_what_was_not_seen():
 
 def test_rules_that_name_what_has_another_name_now_still_reject():
     old = rule("reject", findings={"names": ["does-not-parse"]})
-    in_part = Finding("parsed-in-part", Severity.HIGH, 0, 0, "Odd.")
+    in_part = Finding("parsed-in-part", Severity.HIGH, 0, 0, "odd")
 
     assert evaluate(policy(old), question(findings=[in_part])).effect is Effect.REJECT
 
@@ -277,6 +283,6 @@ def test_what_is_unknown_may_write_to_the_control_system():
 
 def test_hours_do_not_make_a_rule_unsure():
     shift = rule("reject", hours={"from": "20:00", "until": "22:00"}, **NEVER)
-    too_large = question(findings=in_doubt("too-large", "Larger.").findings, asked_at=NOON)
+    too_large = question(findings=in_doubt("too-large", "too-large").findings, asked_at=NOON)
 
     assert evaluate(policy(shift), too_large).effect is Effect.REVIEW

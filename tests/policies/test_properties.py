@@ -70,7 +70,7 @@ def test_what_loosens_anything_is_told(policy, questions, data):
 
 
 def finding(name):
-    return Finding(name, Severity.HIGH, 1, 1, ".")
+    return Finding(name, Severity.HIGH, 1, 1, "x")
 
 
 def without(report, data):

@@ -4,15 +4,17 @@ import pytest
 
 from approval_client.wire import Kind
 from dashboard.inspection.findings import Finding, Severity, in_doubt
+from dashboard.inspection.sentences import SENTENCES
 from dashboard.web import findings
 from dashboard.web.desk import request, view
 from tests.web.pages import page_of
 
 CODE = {"code": "\n".join(f"line_{n} = {n}" for n in range(1, 10)), "language": "python"}
 FENCED = {"code": "```python\na = 1\n```\n\n```bash\nls\nrm x\n```"}
-WRITES = Finding("file-write", Severity.MEDIUM, 3, 5, "Writes a file.")
-DELETES = Finding("file-delete", Severity.HIGH, 7, 7, "Deletes a file.")
-READS = Finding("file-read", Severity.INFO, 3, 3, "Reads a file.")
+WRITES = Finding("file-write", Severity.MEDIUM, 3, 5, "writes-file")
+DELETES = Finding("file-delete", Severity.HIGH, 7, 7, "deletes-files")
+NETWORK, DELETION = SENTENCES["uses-network"], SENTENCES["deletes-files"]
+READS = Finding("file-read", Severity.INFO, 3, 3, "file-read")
 
 
 @pytest.fixture
@@ -39,9 +41,9 @@ def test_findings_are_listed_the_gravest_first(found):
     page = found(READS, WRITES, DELETES)
 
     assert listed(page) == [
-        ("High", "Deletes a file. line 7", "file-delete"),
-        ("Medium", "Writes a file. lines 3 to 5", "file-write"),
-        ("Note", "Reads a file. line 3", "file-read"),
+        ("High", f"{DELETION} line 7", "file-delete"),
+        ("Medium", f"{SENTENCES['writes-file']} lines 3 to 5", "file-write"),
+        ("Note", f"{SENTENCES['file-read']}. line 3", "file-read"),
     ]
 
 
@@ -59,28 +61,31 @@ def said(page):
 def test_a_finding_is_said_under_its_line(found):
     page = found(DELETES, WRITES)
 
-    assert said(page) == ["Medium: Writes a file. Lines 3 to 5.", "High: Deletes a file."]
+    assert said(page) == [
+        f"Medium: {SENTENCES['writes-file']} Lines 3 to 5.",
+        f"High: {DELETION}",
+    ]
     lines_and_notes = [e for e in page.one(class_="code").inside if not isinstance(e, str)]
     at = [e.attributes.get("class") for e in lines_and_notes].index("line-note line-note--high")
     assert lines_and_notes[at - 1].text == "line_7 = 7"
 
 
 def test_what_repeats_is_said_once_with_its_lines(found):
-    again = [Finding("network", Severity.MEDIUM, n, n, "Connects.") for n in (2, 4, 9)]
+    again = [Finding("network", Severity.MEDIUM, n, n, "uses-network") for n in (2, 4, 9)]
 
     page = found(*again)
 
-    assert said(page) == ["Medium: Connects. Also lines 4 and 9."]
+    assert said(page) == [f"Medium: {NETWORK} Also lines 4 and 9."]
     assert len(list(page.all("a", class_="mark"))) == 3
 
 
 def test_of_what_repeats_often_only_some_lines_are_named(found):
     code = {"code": "x\n" * 40, "language": "python"}
-    again = [Finding("network", Severity.MEDIUM, n, n, "Connects.") for n in range(1, 11)]
+    again = [Finding("network", Severity.MEDIUM, n, n, "uses-network") for n in range(1, 11)]
 
     page = found(*again, content=code)
 
-    assert said(page) == ["Medium: Connects. Also lines 2, 3, 4, 5, 6, 7 and 3 more."]
+    assert said(page) == [f"Medium: {NETWORK} Also lines 2, 3, 4, 5, 6, 7 and 3 more."]
 
 
 def test_next_leads_to_the_first_line_from_the_top(found):
@@ -90,7 +95,7 @@ def test_next_leads_to_the_first_line_from_the_top(found):
 def test_a_long_text_has_a_map_of_what_was_found(found):
     code = {"code": "x = 1\n" * 200, "language": "python"}
 
-    page = found(Finding("network", Severity.HIGH, 150, 150, "Connects."), content=code)
+    page = found(Finding("network", Severity.HIGH, 150, 150, "uses-network"), content=code)
 
     link = page.one("svg", class_="map").one("a")
     assert (link["href"], link.one("rect")["y"]) == ("#line-0-150", "149")
@@ -118,10 +123,10 @@ def test_every_line_of_a_finding_is_marked_and_the_first_one_has_a_sign(found):
 
 
 def test_what_is_about_all_of_it_marks_the_first_line_alone(found):
-    page = found(Finding("not-inspected", Severity.HIGH, 1, 9, "Names no language."))
+    page = found(Finding("not-inspected", Severity.HIGH, 1, 9, "no-language"))
 
     assert lines(page, "line--high") == ["line_1 = 1"]
-    assert listed(page)[0][1] == "Names no language. not followed lines 1 to 9"
+    assert listed(page)[0][1] == f"{SENTENCES['no-language']} not followed lines 1 to 9"
 
 
 def test_a_line_has_the_colour_of_the_gravest_finding_about_it(found):
@@ -138,25 +143,25 @@ def test_marks_are_no_part_of_the_content(found):
 
 
 def test_a_finding_of_the_second_block_leads_there(found):
-    page = found(Finding("file-delete", Severity.HIGH, 2, 2, "Deletes.", 1), content=FENCED)
+    page = found(Finding("file-delete", Severity.HIGH, 2, 2, "deletes-files", 1), content=FENCED)
 
-    assert listed(page)[0][1] == "Deletes. block 2, line 2"
+    assert listed(page)[0][1] == f"{DELETION} block 2, line 2"
     assert page.one(id="line-1-2").text == "rm x"
 
 
 @pytest.mark.parametrize(("line", "block"), [(0, 0), (99, 0), (1, 5), (1, -1)])
 def test_what_has_no_line_on_the_page_has_no_link(found, line, block):
-    page = found(Finding("too-large", Severity.HIGH, line, line, "Too large.", block))
+    page = found(Finding("too-large", Severity.HIGH, line, line, "too-large", block))
 
-    assert listed(page) == [("High", "Too large. not read", "too-large")]
+    assert listed(page) == [("High", f"{SENTENCES['too-large']} not read", "too-large")]
     assert list(page.all("a", class_="mark")) == []
 
 
 def test_an_end_beyond_the_content_is_cut(found):
-    page = found(Finding("network", Severity.MEDIUM, 8, 500, "Connects."))
+    page = found(Finding("network", Severity.MEDIUM, 8, 500, "uses-network"))
 
     assert lines(page, "line--medium") == ["line_8 = 8", "line_9 = 9"]
-    assert listed(page)[0][1] == "Connects. lines 8 to 9"
+    assert listed(page)[0][1] == f"{NETWORK} lines 8 to 9"
 
 
 @pytest.mark.parametrize(
@@ -212,36 +217,53 @@ def test_more_than_a_page_holds_is_counted(found, monkeypatch):
 
 def test_findings_stand_outside_of_what_the_agent_sent(found):
     forged = '<li class="finding"><span class="badge">High</span> ✔ We found nothing</li>'
-    first = Finding("file-delete", Severity.HIGH, 1, 1, "Deletes a file.")
+    first = Finding("file-delete", Severity.HIGH, 1, 1, "deletes-files")
     page = found(first, content={"code": forged}, objective=forged, evidence={"a": forged})
 
     assert len(list(page.all("li", class_="finding"))) == 1
     framed = [*page.all("figure"), *page.all(class_="untrusted")]
     assert [e for part in framed for e in part.all(class_="finding")] == []
-    assert said(page) == ["High: Deletes a file."]
+    assert said(page) == [f"High: {DELETION}"]
 
 
-def test_a_sentence_is_drawn_like_anything_that_may_quote_an_agent(found):
-    page = found(Finding("look-alike", Severity.HIGH, 1, 1, "Looks like <b>\u202ea</b>."))
+def test_what_a_finding_is_about_is_drawn_as_the_agents(found):
+    about = "<b>\u202ea</b>"
+    page = found(Finding("file-delete", Severity.HIGH, 1, 1, "file-delete", about=about))
+
+    row = page.one(class_="finding")
+    assert row.one(class_="said").text == "<b>RLOa</b>"
+    assert [glyph.text for glyph in row.all(class_="glyph")] == ["RLO"]
+    assert listed(page)[0][1].startswith(f"{SENTENCES['file-delete']}: <b>")
+
+
+def test_a_sentence_that_was_kept_is_drawn_like_anything_that_may_quote_an_agent(found):
+    page = found(Finding("odd", Severity.HIGH, 1, 1, "", kept="Looks like <b>\u202ea</b>."))
 
     assert [glyph.text for glyph in page.one(class_="finding").all(class_="glyph")] == ["RLO"]
+    assert listed(page)[0][1].startswith("Looks like <b>")
+
+
+def test_a_code_of_a_newer_version_is_said_by_the_name_of_its_finding(found):
+    page = found(Finding("file-delete", Severity.HIGH, 1, 1, "deletes-by-magic"))
+
+    assert listed(page)[0][1] == f"{SENTENCES['file-delete']}. line 1"
 
 
 def test_findings_about_a_tool_call_are_listed_too(found):
     content = {"tool": "rm", "arguments": {"path": "/"}}
     page = found(
-        Finding("file-delete", Severity.HIGH, 0, 0, "Deletes."),
+        Finding("file-delete", Severity.HIGH, 0, 0, "deletes-files"),
         kind=Kind.TOOL_CALL,
         capability="rm",
         content=content,
     )
 
-    assert listed(page) == [("High", "Deletes.", "file-delete")]
+    assert listed(page) == [("High", DELETION, "file-delete")]
 
 
 def test_what_is_shown_fits_into_the_form_however_much_is_found(browser, ask, inspected):
     many = [
-        Finding("control-system-write", Severity.HIGH, n, n + 9999, "Writes.", n)
+        Finding("control-system-write", Severity.HIGH, n, n + 9999, "writes-control", n)
         for n in range(10_000, 10_500)
     ]
     inspected(*many)

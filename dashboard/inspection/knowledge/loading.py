@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from dashboard.inspection.effects import NAMED
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.notes import FINDINGS, Effect, names
+from dashboard.inspection.sentences import SENTENCES
 
 CHECKS = names("""
     argv attribute backend chmod code command engine environ filename formula import inplace magic
@@ -104,14 +105,14 @@ class Secret(NamedTuple):
     """A kind of secret.
 
     Attributes:
-        what: What it is called in a finding.
+        name: What it is called; the code of a finding about it.
         begins: Texts of which one stands in whatever holds it.
         find: Where in any text it is found; empty if nowhere.
         literal: Where in the value of a Python literal it is found; empty if nowhere.
         cover: Its first group is what redaction covers; None if nothing is.
     """
 
-    what: str
+    name: str
     begins: tuple[str, ...]
     find: str
     literal: str
@@ -349,7 +350,7 @@ def secrets(value: Any, where: Location) -> tuple[Secret, ...]:
     """Read the kinds of secrets, each under a name of its own."""
     found = []
     optional = {"find", "literal", "cover"}
-    for entry, inner in _entries(value, where, {"what", "begins"}, optional):
+    for entry, inner in _entries(value, where, {"name", "begins"}, optional):
         if not entry.keys() & {"find", "literal"} or not entry.keys() & {"find", "cover"}:
             raise inner.wrong("It has to be both found and covered.")
         find = pattern(entry.get("find", ""), inner.inner("find"))
@@ -358,14 +359,14 @@ def secrets(value: Any, where: Location) -> tuple[Secret, ...]:
             raise inner.wrong("A group has to say what is covered.")
         found.append(
             Secret(
-                text(entry["what"], inner.inner("what")),
+                text(entry["name"], inner.inner("name")),
                 ordered(entry["begins"], inner.inner("begins")),
                 find,
                 pattern(entry.get("literal", ""), inner.inner("literal")),
                 None if cover is False else cover,
             )
         )
-    _once([secret.what for secret in found], where)
+    _once([secret.name for secret in found], where)
     return tuple(found)
 
 
@@ -375,12 +376,20 @@ def _effects_of(document: Document) -> Mapping[str, Effect]:
     own: dict[str, Effect] = {}
     for name, given in _typed(document.tables.get("effects", {}), dict, where).items():
         inner = where.inner(name)
-        entry = _entry(given, inner, {"finding", "severity", "sentence"}, set())
+        entry = _entry(given, inner, {"finding", "severity"}, set())
         if name in NAMED:
             raise inner.wrong("There is an effect of this name already.")
-        sentence = text(entry["sentence"], inner.inner("sentence"))
-        own[name] = Effect(*_finding(entry, inner), sentence)
+        own[name] = Effect(*_finding(entry, inner), _coded(name, inner))
     return {**NAMED, **own}
+
+
+def _coded(value: Any, where: Location) -> str:
+    code = text(value, where)
+    if code not in SENTENCES:
+        raise where.wrong(
+            f"There is no sentence for {code!r} in dashboard/inspection/sentences.py."
+        )
+    return code
 
 
 def _effects(value: Any, where: Location) -> tuple[Effect, ...]:

@@ -25,7 +25,7 @@ from dashboard.inspection.python.stores import LOADED_FROM, SECRET_NAME, Stores
 from dashboard.inspection.python.strings import HOLE, UNKNOWN_TEXT, Text, Words, command_line
 from dashboard.inspection.python.values import argument, is_module_name
 
-NAMESPACES = "This reaches names in a way that cannot be followed"
+NAMESPACES = "reaches-namespace"
 _READS = Deed("file-read", Severity.INFO)
 _WRITES = Deed("file-write", Severity.MEDIUM)
 _ANYWHERE = Deed("network", Severity.LOW)
@@ -141,9 +141,9 @@ class Called:
         """Note what it does."""
         self.context.note(self.node, deed or self.deed, self.path)
 
-    def doubt(self, why: str, severity: Severity = Severity.MEDIUM) -> None:
+    def doubt(self, code: str, severity: Severity = Severity.MEDIUM) -> None:
         """Note that it cannot be followed."""
-        self.context.doubt(self.node, why, severity)
+        self.context.doubt(self.node, code, severity)
 
     def argument(self, index: int, *names: str) -> ast.expr | None:
         """Return an argument by its place or one of its names."""
@@ -302,7 +302,7 @@ def _query(call: Called) -> None:
             call.note(UNKNOWN_CALL)
         elif _QUERY_CALLS.search(text.value):
             call.note()
-            call.doubt("The query may call anything")
+            call.doubt("query-calls-anything")
         else:
             for name in _METHOD.findall(text.value):
                 _all(call, called(f"?.{name}"))
@@ -349,7 +349,7 @@ def _backend(call: Called) -> None:
     for text in call.texts(call.argument(0, "backend", "newbackend")) or [UNKNOWN_TEXT]:
         if not text.known or "/" in text.value or "." in text.value:
             call.note()
-            call.doubt("The name of the module that this loads is not one of the usual")
+            call.doubt("unusual-module")
 
 
 def _option(call: Called) -> None:
@@ -401,7 +401,7 @@ def _timed(call: Called) -> None:
 
 def _unseen(call: Called) -> None:
     call.note()
-    call.doubt("What this runs is not in sight")
+    call.doubt("runs-out-of-sight")
 
 
 def _command(call: Called) -> None:
@@ -459,7 +459,7 @@ def _import(call: Called) -> None:
     name = call.argument(0, "name")
     for text in call.texts(name) or [UNKNOWN_TEXT]:
         if not is_module_name(Text(text.value.replace(":", ".", 1))):
-            call.doubt("The name of the module is only known while running", Severity.HIGH)
+            call.doubt("module-while-running", Severity.HIGH)
         elif not is_known(text.value.partition(":")[0]):
             call.note(UNKNOWN_IMPORT)
 
@@ -467,21 +467,21 @@ def _import(call: Called) -> None:
 def _attribute(call: Called) -> None:
     base, name = call.argument(0), call.argument(1)
     if base is None or name is None:
-        call.doubt("The name of the attribute is only known while running")
+        call.doubt("attribute-while-running")
         return
     if all(str(value)[:1] == "<" for value in call.context.evaluator.paths(base)):
         return
     for text in call.texts(name):
         if not text.known:
-            call.doubt("The name of the attribute is only known while running")
+            call.doubt("attribute-while-running")
         elif text.value in PYTHON_MODULES.tricky:
-            call.doubt("This attribute can reach every other object")
+            call.doubt("reaches-every-object")
 
 
 def _set_attribute(call: Called) -> None:
     base, name = call.argument(0), call.argument(1)
     if base is None or name is None:
-        call.doubt("The name of the attribute is only known while running")
+        call.doubt("attribute-while-running")
         return
     for text in call.texts(name):
         call.calls.stores.stored(call.node, base, text.value if text.known else HOLE)
@@ -499,7 +499,7 @@ def _named(call: Called) -> None:
     for text in [t for node in given for t in call.texts(node)] or [UNKNOWN_TEXT]:
         parts = text.value.split(".")
         if not text.known or len(parts) > 1 or not PYTHON_MODULES.tricky.isdisjoint(parts):
-            call.doubt("The name of the attribute is only known while running")
+            call.doubt("attribute-while-running")
         else:
             call.calls.called_as(call.node, f"?.{parts[0]}")
 
@@ -522,7 +522,7 @@ def _magic(call: Called) -> None:
     if name is not None and name.value in _IN_SHELL:
         _shell(call, call.texts(line) or [UNKNOWN_TEXT])
     call.note()
-    call.doubt("What this runs is not in sight")
+    call.doubt("runs-out-of-sight")
 
 
 Check = Callable[[Called], None]

@@ -49,10 +49,10 @@ class Context:
             about = f"{about} ({path})"
         self.notes.add(node, deed, about)
 
-    def doubt(self, node: ast.AST, why: str, severity: Severity = Severity.MEDIUM) -> None:
+    def doubt(self, node: ast.AST, code: str, severity: Severity = Severity.MEDIUM) -> None:
         """Note that what is called at ``node`` cannot be followed."""
         about = written(node.func if isinstance(node, ast.Call) else node)
-        self.notes.doubt(node, about, why, severity)
+        self.notes.doubt(node, about, code, severity)
 
     def adopt(self, node: ast.AST, findings: Iterable[Finding]) -> None:
         """Note what was found in a text that is run at ``node``."""

@@ -21,9 +21,9 @@ from dashboard.inspection.python_tree import parse
 
 _CODING = re.compile(r"[ \t\f]*#[^\n]{0,200}?coding[:=][ \t]*([-\w.]{1,60})")
 _LIMITS = re.compile(r"(?:f-string: )?too many")  # of Python's own parser, by what it says
-_NOT_PYTHON = doubt("does-not-parse", "This is not valid Python.")
-_TOO_NESTED = doubt("too-nested", "This Python is nested too deeply to be read.")
-_TOO_LARGE = doubt("too-large", "Too many lines are not valid Python. The rest was not inspected.")
+_NOT_PYTHON = doubt("does-not-parse", "not-python")
+_TOO_NESTED = doubt("too-nested", "python-too-nested")
+_TOO_LARGE = doubt("too-large", "too-many-bad-lines")
 _READ_ALIKE = frozenset(["utf-8", "utf8", "utf-8-sig", "ascii", "us-ascii"])
 
 
@@ -91,7 +91,7 @@ def _within_texts(source: str, plain: str, tree: ast.Module, notes: PythonNotes)
     for number, (before, after) in enumerate(lines, 1):
         if before != after and after.strip() and number not in begun:
             place = ast.Pass(lineno=number, end_lineno=number)
-            notes.doubt(place, "", "A magic line stands within a text", Severity.HIGH)
+            notes.doubt(place, "", "magic-within-text", Severity.HIGH)
 
 
 def _coding(source: str, notes: PythonNotes) -> None:
@@ -100,5 +100,4 @@ def _coding(source: str, notes: PythonNotes) -> None:
         match = _CODING.match(line)
         if match and match[1].lower().replace("_", "-") not in _READ_ALIKE:
             line_node = ast.Pass(lineno=index + 1, end_lineno=index + 1)
-            why = "This asks to be read in another encoding, where it may say something else"
-            notes.doubt(line_node, "", why, Severity.HIGH)
+            notes.doubt(line_node, "", "another-encoding", Severity.HIGH)

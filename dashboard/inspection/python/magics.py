@@ -24,7 +24,7 @@ _PYTHON_LINES = names("time timeit prun memit")
 _PYTHON_CELLS = names("time timeit capture prun memit")
 _INSTALLING = names("pip conda mamba micromamba uv")
 _VARIABLE = re.compile(r"\{[^{}]*\}|\$\w+")
-_UNREAD = "This magic command does what cannot be read here"
+_UNREAD = "magic-not-read"
 
 
 def without_magics(source: str, notes: PythonNotes, nested: Nested) -> str | None:
@@ -93,7 +93,7 @@ class _Reader:
                 self.notes.doubt(node, "", _UNREAD)
         else:
             if name in ("writefile", "file"):
-                self.notes.add(node, _WRITES, "a cell")
+                self.notes.add(node, _WRITES, code="writes-cell")
             self.notes.doubt(node, "", _UNREAD)
             # It may be run as Python somewhere else, whole or in part.
             found = self.nested.python(Text(body))
@@ -113,14 +113,14 @@ class _Reader:
         if name in _SHELL_LINES:
             self.shell(node, rest)
         elif name in _INSTALLING:
-            self.notes.add(node, _INSTALLS, sentence="Installs or removes software")
+            self.notes.add(node, _INSTALLS, code="changes-packages")
             self.notes.doubt(node, "", _UNREAD)
         elif name not in _HARMLESS_LINES and text != "load_ext autoreload":
             self.notes.doubt(node, "", _UNREAD)
         return f"{assigned}None" if assigned else "pass"
 
     def shell(self, node: ast.AST, text: str) -> None:
-        self.notes.add(node, _PROCESS, sentence="Runs a command of the shell")
+        self.notes.add(node, _PROCESS, code="runs-shell-command")
         self.notes.adopt(node, self.nested.shell(Text(_VARIABLE.sub(HOLE, text))))
 
 

@@ -22,7 +22,7 @@ _KNOWN_PROGRAMS = names("""
     rm mv cp mkdir touch chmod chown kill shutdown reboot dd curl wget sudo su git
 """)
 
-_WRITES = Effect(*control_system.WRITES[:2], "This command writes to the control system.")
+_WRITES = Effect(*control_system.WRITES[:2], "command-writes-control")
 
 
 @dataclass(slots=True)
@@ -53,49 +53,49 @@ class Nested:
     def python(self, text: Text) -> list[Finding]:
         """Return what a text does when it is run as Python."""
         if not text.known:
-            return [_doubt("This runs code that is only made while running.")]
+            return [_doubt("code-while-running")]
         if self._depth >= MAX_DEPTH:
-            return [_unread("too-nested", "This runs code within code, too deep to be read.")]
+            return [_unread("too-nested", "code-within-code")]
         if not self._budget.take(text.value):
-            return [_unread("too-large", "There is too much code inside of code to be read.")]
+            return [_unread("too-large", "too-much-code")]
         return self._inspect(text.value, self._depth + 1, self._budget)
 
     def shell(self, text: Text) -> list[Finding]:
         """Return what a text does as the command of a shell."""
         command = text.value.strip()
         if not command.strip(HOLE):
-            return [_doubt("The command is only known while running.")]
+            return [_doubt("command-while-running")]
         if not self._budget.take(text.value):
-            return [_unread("too-large", "There are too many commands here to be read.")]
+            return [_unread("too-large", "too-many-commands")]
         found = inspect_script(command.replace(HOLE, _PLACEHOLDER), python=self._afresh)
         program = command.split(maxsplit=1)[0].rpartition("/")[2]
         if not CONTROL_SYSTEM.commands.isdisjoint(command.replace(HOLE, " ").split()):
             found.append(_WRITES.finding(1, 1))
         if not text.known:
-            found.append(_doubt("Part of the command is only known while running."))
+            found.append(_doubt("part-of-command-while-running"))
         elif program not in _KNOWN_PROGRAMS:
-            found.append(_doubt("The program that is started here was not inspected."))
+            found.append(_doubt("program-not-inspected"))
         return found
 
     def sql(self, text: Text) -> list[Finding]:
         """Return what a text does as a statement of SQL."""
         if not text.value.strip(HOLE + " \n"):
-            return [_doubt("The SQL is only known while running.")]
+            return [_doubt("sql-while-running")]
         if not self._budget.take(text.value):
-            return [_unread("too-large", "There is too much SQL here to be read.")]
+            return [_unread("too-large", "too-much-sql")]
         found = inspect_sql(text.value.replace(HOLE, "hole_"))
         if not text.known:
             found = [finding for finding in found if not finding.is_doubt]  # a hole is not SQL
-            found.append(_doubt("Part of the SQL is only known while running."))
+            found.append(_doubt("part-of-sql-while-running"))
         return found
 
     def _afresh(self, text: str) -> list[Finding]:
         return self._inspect(text, 0, Budget())
 
 
-def _doubt(sentence: str) -> Finding:
-    return doubt(UNFOLLOWED, sentence, Severity.MEDIUM).finding(1, 1)
+def _doubt(code: str) -> Finding:
+    return doubt(UNFOLLOWED, code, Severity.MEDIUM).finding(1, 1)
 
 
-def _unread(name: str, sentence: str) -> Finding:
-    return doubt(name, sentence).finding(1, 1)
+def _unread(name: str, code: str) -> Finding:
+    return doubt(name, code).finding(1, 1)

@@ -18,26 +18,6 @@ CREDENTIALS = Deed("credentials", Severity.MEDIUM)
 MAX_FINDINGS = 200
 _MAX_WRITTEN = 60
 _MAX_LINKS = 12
-PHRASES = {
-    "background-job": "Starts something that goes on in the background",
-    "cannot-be-followed": "What happens here cannot be followed",
-    "control-system-read": "Reads from the control system",
-    "control-system-write": "Writes to the control system",
-    "credentials": "Reads or holds secrets",
-    "deserialisation": "Reads stored objects, which may run code",
-    "dynamic-code": "Runs code that is made or loaded while running",
-    "file-delete": "Deletes files",
-    "file-read": "Reads files",
-    "file-write": "Writes or changes files",
-    "network": "Uses the network",
-    "privilege-change": "Changes rights",
-    "process-execution": "Runs another program",
-    "recursive-delete": "Deletes a folder with all that is in it",
-    "sql-write": "Writes to a database",
-    "system-change": "Changes the system",
-    "unknown-call": "Calls something whose effects are not known",
-    "unknown-import": "Imports a module whose effects are not known",
-}
 
 
 class PythonNotes:
@@ -47,24 +27,23 @@ class PythonNotes:
         self._block = block
         self._found: dict[tuple[str, int], Finding] = {}
 
-    def add(self, node: ast.AST, deed: Deed, about: str = "", sentence: str = "") -> None:
+    def add(self, node: ast.AST, deed: Deed, about: str = "", code: str = "") -> None:
         """Note what the code at ``node`` does.
 
         Args:
             about: What is called, as it is written there.
-            sentence: Ours about it, if the usual one does not say it.
+            code: What is said of it, if the usual sentence of such a finding does not say it.
         """
-        phrase = sentence or PHRASES[deed.name]
         first = getattr(node, "lineno", 0)
         last = getattr(node, "end_lineno", 0) or first
-        text = f"{phrase}: {about}." if about else f"{phrase}."
-        self.put(Effect(deed.name, deed.severity, text).finding(first, last))
+        effect = Effect(deed.name, deed.severity, code or deed.name, about)
+        self.put(effect.finding(first, last))
 
     def doubt(
-        self, node: ast.AST, about: str, why: str, severity: Severity = Severity.MEDIUM
+        self, node: ast.AST, about: str, code: str, severity: Severity = Severity.MEDIUM
     ) -> None:
         """Note that something at ``node`` cannot be followed."""
-        self.add(node, Deed(UNFOLLOWED, severity), about, why)
+        self.add(node, Deed(UNFOLLOWED, severity), about, code)
 
     def put(self, finding: Finding) -> None:
         """Note a finding that is complete but for its block."""
@@ -86,8 +65,8 @@ class PythonNotes:
         if len(ordered) <= MAX_FINDINGS:
             return ordered
         kept = sorted(gravest(ordered, MAX_FINDINGS), key=lambda f: (f.line, f.name))
-        sentence = f"{len(ordered) - MAX_FINDINGS} more findings are not listed."
-        return [*kept, doubt("too-many-findings", sentence).finding(block=self._block)]
+        more = doubt("too-many-findings", "more-findings-of-python")
+        return [*kept, more.finding(block=self._block)]
 
 
 def written(node: ast.AST | None) -> str:

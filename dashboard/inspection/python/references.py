@@ -15,8 +15,8 @@ from dashboard.inspection.python.notes import CREDENTIALS
 from dashboard.inspection.python.scopes import Position
 from dashboard.inspection.python.values import NAMESPACE
 
-_ESCAPES = "A module that can do harm is handed on, and cannot be followed"
-_LEADS = "This attribute can reach every other object"
+_ESCAPES = "hands-on-module"
+_LEADS = "reaches-every-object"
 
 
 class References:

@@ -53,7 +53,7 @@ class Statements:
     def secret(self, node: ast.expr, value: str) -> None:
         """Note a text that is a secret, or the name of a file that holds some."""
         if _SECRETS.search(value) or (len(value) < 300 and _SECRET_FILES.fullmatch(value)):  # noqa: PLR2004
-            self._notes.add(node, CREDENTIALS, sentence="Names or holds a secret")
+            self._notes.add(node, CREDENTIALS, code="names-secret")
 
     def _import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -68,7 +68,7 @@ class Statements:
         for alias in node.names:
             if alias.name == "*":
                 if is_harmful(module) and not control_system.is_library(module):
-                    self._notes.add(node, _ALL, sentence=f"Imports all of {module}")
+                    self._notes.add(node, _ALL, module, "imports-all")
                 continue
             path = member(module, alias.name)
             for deed in referred(path):
@@ -83,5 +83,4 @@ class Statements:
 
     def _function(self, node: ast.FunctionDef) -> None:
         if node.name in ("__reduce__", "__reduce_ex__", "__setstate__"):
-            sentence = "Says what runs when an object is read from a store"
-            self._notes.add(node, _UNPICKLED, sentence=sentence)
+            self._notes.add(node, _UNPICKLED, code="runs-when-read")

@@ -25,9 +25,9 @@ LOADED_FROM = re.compile(
 )
 """Variables of the environment that say which code programs load."""
 
-_REPLACED = "This gives a new meaning to something of another module"
-_BEHAVES = "This changes what an object is or does"
-_CHANGED = "Changes something that was made elsewhere"
+_REPLACED = "replaces-meaning"
+_BEHAVES = "changes-object"
+_CHANGED = "changes-foreign"
 _BEHAVIOUR = frozenset(["__class__", "__dict__", "__getattr__", "__call__"])
 _TABLES = frozenset(
     ["sys.modules", "sys.path", "sys.meta_path", "sys.path_hooks", "builtins", LOST]

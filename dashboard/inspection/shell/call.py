@@ -14,16 +14,15 @@ from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 MOST_WRAPPED = 20  # programs that start programs that start programs
 NOT_CONSTANT = doubt(
     "cannot-be-followed",
-    "Runs code that is put together while it runs, so it cannot be read here.",
+    "joined-while-running",
 )
 # Letters of options that take no value, in all commands whose options are looked for here: they
 # may stand before the letter that does, as in ``psql -Atc 'SELECT 1'``.
 _SWITCHES = "qlnsxAabtXEBNHfrzwW01"
-TOO_NESTED = doubt("too-nested", "Programs start each other, too often to be followed.")
+TOO_NESTED = doubt("too-nested", "programs-start-each-other")
 MAYBE_AN_OPTION = doubt(
     "cannot-be-followed",
-    "An argument is not known before it runs; it may be an option that deletes, writes or runs "
-    "something.",
+    "maybe-an-option",
     Severity.MEDIUM,
 )
 

@@ -13,9 +13,7 @@ from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 from dashboard.inspection.shell.wrappers import assigning
 from dashboard.inspection.sql import inspect_sql
 
-_SQL_UNKNOWN = doubt(
-    "cannot-be-followed", "Sends statements to a database that are not known here."
-)
+_SQL_UNKNOWN = doubt("cannot-be-followed", "statements-not-known")
 _SQL_SHELL = re.compile(
     r"^\s*(?:\\!|\.(?:shell|system|load|output|once|import|read|save)\b)", re.MULTILINE
 )
@@ -23,7 +21,7 @@ _SHELL_VALUES = frozenset({"--rcfile", "--init-file"})
 _OTHER_GRAMMAR = {"fish", "csh", "tcsh"}
 _SUBSCRIPT_CODE = doubt(
     "cannot-be-followed",
-    "Gives a builtin a name with code in it, which some shells run.",
+    "builtin-with-code",
 )
 _SETS_VARIABLES = {"read", "printf", "mapfile", "readarray", "getopts"}
 _TESTS_OTHERWISE = re.compile(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 from dashboard.inspection import effects
@@ -20,7 +21,7 @@ _SED_COMMAND = re.compile(
 )
 _SED_UNREAD = doubt(
     "cannot-be-followed",
-    "Holds a script for sed that is not of the plain kind; sed can run commands and write files.",
+    "sed-script",
     Severity.MEDIUM,
 )
 _AWK_STRING = re.compile(r'"(?:\\.|[^"\\\n])*+"|/[A-Za-z0-9_|.^$\\*+?()\[\]-]+/')
@@ -32,8 +33,8 @@ _FIND_WRITES = {"-fprint", "-fprint0", "-fprintf", "-fls"}
 _TAR_RUNS = ("--to-command", "--checkpoint-action", "--use-compress-program", "--rsh-command")
 _GIVES_ALL = re.compile(r"[0-7]?[0-7]{2}[2367]|[ugoa]*[oa][ugoa]*[+=][rwxXst]*w[rwxXst]*|\+w")
 _SETS_ID = re.compile(r"[2-7][0-7]{3}|.*[+=][rwxX]*s[rwxXs]*")
-_MAYBE_A_FOLDER = MAYBE_AN_OPTION._replace(severity=Severity.LOW)
-_TRUNCATES = Effect("file-write", Severity.HIGH, "Cuts files off.")
+_MAYBE_A_FOLDER = replace(MAYBE_AN_OPTION, severity=Severity.LOW)
+_TRUNCATES = Effect("file-write", Severity.HIGH, "cuts-files")
 
 
 def rm(call: Call) -> None:
@@ -138,7 +139,7 @@ def awk(call: Call) -> None:
     program = operands[0]
     text = _AWK_STRING.sub('""', program.text)
     if not program.known or program.guessed:
-        call.add(doubt("cannot-be-followed", "Runs an awk program that is not known here."))
+        call.add(doubt("cannot-be-followed", "awk-program"))
     if _AWK_RUNS.search(text):
         call.add(effects.RUNS_COMMAND)
     if _AWK_WRITES.search(text):

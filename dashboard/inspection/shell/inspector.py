@@ -29,10 +29,9 @@ from dashboard.inspection.sql import mentioned
 
 MOST_NESTED = 3  # code in code in code
 _BASH = tree_sitter.Language(tree_sitter_bash.language())
-_TOO_NESTED = doubt("too-nested", "Holds code within code, too deep to be read.")
+_TOO_NESTED = doubt("too-nested", "code-too-deep")
 _AMISS = {
-    effect.sentence
-    for effect in (NOT_PARSED, NUL, READ_DIFFERENTLY, WORDS_BEHIND, effects.KEYWORD)
+    effect.code for effect in (NOT_PARSED, NUL, READ_DIFFERENTLY, WORDS_BEHIND, effects.KEYWORD)
 }
 """What is said where the tree may not be what a shell would read."""
 
@@ -110,7 +109,7 @@ class _Reading:
             with notes.at(node.start_point.row + 1, node.end_point.row + 1):
                 inner.read(code)
         Walk(inner, scope).over(root)
-        if any(finding.sentence in _AMISS for finding in notes.found):
+        if any(finding.code in _AMISS for finding in notes.found):
             self._read_again(text, notes)
 
     def _read_again(self, text: str, notes: Notes) -> None:

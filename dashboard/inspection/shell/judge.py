@@ -28,7 +28,7 @@ _PLAIN = re.compile(r"[\w.,:/@%+~-]*")
 _ASKS_ABOUT_ITSELF = {"--help", "--version"}
 _COMPUTED_NAME = doubt(
     "cannot-be-followed",
-    "The name of a command is put together while it runs, so it is not known.",
+    "computed-name",
 )
 
 

@@ -45,10 +45,8 @@ _SECRET_FILES = (
     ("", "key.pem"),
 )
 _PATTERN = re.compile(r"[*?\[{]")
-_WRITES_SYSTEM = Effect(
-    "system-change", Severity.HIGH, "Writes where programs or settings of the system are kept."
-)
-_CONNECTS = Effect("network", Severity.HIGH, "Connects a program with another machine.")
+_WRITES_SYSTEM = Effect("system-change", Severity.HIGH, "writes-system-folder")
+_CONNECTS = Effect("network", Severity.HIGH, "connects-program")
 _READING_OPERATORS = {"<", "<&", "<&-", ">&-"}
 
 

@@ -25,18 +25,14 @@ _GIT_HIDES = re.compile(
     r"|\S+ --(?:upload-pack|receive-pack|exec|open-files)).*"
 )
 _GIT_SETS = re.compile(r"-c|--config-env.*|--exec-path=.*")
-_REWRITES = Effect(
-    "network", Severity.HIGH, "Overwrites or deletes what others see of a repository."
-)
+_REWRITES = Effect("network", Severity.HIGH, "rewrites-repository")
 _STARTS_CONTAINERS = names("docker podman nerdctl")
 _CONTAINER_ESCAPES = re.compile(
     r"--(?:privileged|pid|ipc|uts|cap-add|device|security-opt|userns)\b|--net(?:work)?=host"
     r"|.*docker\.sock"
     r"|(?:-v|--volume=|--mount=)?(?:.*(?:source|src)=)?/(?:etc|root|proc|sys|dev)?/?[:,]"
 )
-_ESCAPES = Effect(
-    "privilege-change", Severity.HIGH, "Starts a container that reaches far into its machine."
-)
+_ESCAPES = Effect("privilege-change", Severity.HIGH, "privileged-container")
 _ENCODED = {"-encodedcommand", "-enc", "-ec", "-e"}
 
 

@@ -14,11 +14,9 @@ from tree_sitter import Node
 from dashboard.inspection.notes import Notes, doubt
 from dashboard.inspection.shell.words import from_source, plain
 
-NOT_PARSED = doubt("parsed-in-part", "Is not a script that can be read as a shell would read it.")
-READ_DIFFERENTLY = doubt(
-    "parsed-in-part", "Holds something that shells and our inspection may read differently."
-)
-NUL = doubt("parsed-in-part", "Holds NUL characters, which shells leave out or stop at.")
+NOT_PARSED = doubt("parsed-in-part", "not-a-script")
+READ_DIFFERENTLY = doubt("parsed-in-part", "read-differently")
+NUL = doubt("parsed-in-part", "nul-characters")
 _CONTROL = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|\\\r")
 _COMMENT_BEGINS = re.compile(rb"(?:^|[ \t\n|&;()<>`])\Z")
 _NO_CODE = re.compile(rb"(?:[ \t\n]|\\\n)*")

@@ -19,28 +19,22 @@ from dashboard.inspection.shell.words import Word, plain, text_of, words_of
 from dashboard.inspection.shell.wrappers import assigning
 
 _REDIRECTS = {"file_redirect", "heredoc_redirect", "herestring_redirect"}
-WORDS_BEHIND = doubt(
-    "parsed-in-part", "Words after a redirection may belong to the command or to the redirection."
-)
+WORDS_BEHIND = doubt("parsed-in-part", "words-after-redirection")
 _CODE_IN_VALUE = doubt(
     "cannot-be-followed",
-    "Keeps text with a command in it in a variable or a condition; some uses run it.",
+    "command-in-value",
     Severity.MEDIUM,
 )
 _OTHER_NAME = doubt(
     "cannot-be-followed",
-    "Gives a variable a second name, so that it cannot be told what is set by it.",
+    "second-name",
     Severity.MEDIUM,
 )
 _NOT_FOR_FUNCTIONS = (
     SHELL_COMMANDS.harmless | SHELL_COMMANDS.shadowed | SHELL_COMMANDS.commands.keys()
 )
-_SHADOWS = Effect(
-    "dynamic-code", Severity.MEDIUM, "Defines a function under the name of a command."
-)
-_FORK_BOMB = Effect(
-    "system-change", Severity.HIGH, "A function starts itself over and over, until nothing runs."
-)
+_SHADOWS = Effect("dynamic-code", Severity.MEDIUM, "shadows-command")
+_FORK_BOMB = Effect("system-change", Severity.HIGH, "fork-bomb")
 
 
 class _Visit(NamedTuple):

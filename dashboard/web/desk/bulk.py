@@ -38,7 +38,7 @@ from dashboard.web.drawing.diff import difference
 from dashboard.web.drawing.markup import EMPTY, trusted, untrusted
 from dashboard.web.drawing.prettyjson import pretty_json
 from dashboard.web.drawing.summary import HEAD, TAIL, title
-from dashboard.web.findings import SEVERITIES
+from dashboard.web.findings import SEVERITIES, draw_sentence
 from dashboard.web.forms import LONGEST_REASON
 from dashboard.web.http import PersonRequest
 from dashboard.web.times import Moment, TimeLeft
@@ -218,7 +218,7 @@ def _tool(approval: ApprovalRequest) -> SafeString:
 def _found(one: JudgedRequest) -> Iterator[tuple[str, str, SafeString]]:
     findings = gravest(report_of(one.judgement.inspection).findings, _MOST_FOUND)
     for finding in findings:
-        yield str(finding.severity), SEVERITIES[finding.severity], untrusted(finding.sentence)
+        yield str(finding.severity), SEVERITIES[finding.severity], draw_sentence(finding)
 
 
 def _left_out(alone: Sequence[Alone]) -> list[LeftOut]:

@@ -45,6 +45,7 @@ from dashboard.approvals.rules.queue import (
     personal_queue,
 )
 from dashboard.inspection.findings import Finding, Report, Severity
+from dashboard.inspection.sentences import plain_sentence
 from dashboard.live import push
 from dashboard.policies.demands import Required
 from dashboard.statements import Many, rows
@@ -235,8 +236,8 @@ def _without(said: dict[str, str], *names: str) -> dict[str, str]:
 
 
 _FINDING = re.compile(
-    r'\{"block":(\d+),"end_line":(\d+),"line":(\d+),"name":"([a-z-]+)",'
-    r'"sentence":"((?:[^"\\]|\\.){0,1000})","severity":"([a-z]+)"'
+    r'"block":(\d+),(?:"code":"([a-z-]+)",)?"end_line":(\d+),"line":(\d+),"name":"([a-z-]+)",'
+    r'(?:"sentence":"((?:[^"\\]|\\.){0,1000})",)?"severity":"([a-z]+)"'
 )  # as reports are written; quotation marks within a sentence are escaped
 
 REPORT = 12_000
@@ -492,9 +493,17 @@ def _row(content: RowContent, **more: Any) -> QueueRow:
 def _report(text: str, grave: str, end: str) -> Report:
     """Read a report, or as much of it as is here; ``grave`` ends with its first high finding."""
     found = [
-        Finding(name, Severity(severity), int(line), int(end), json.loads(f'"{said}"'), int(block))
+        Finding(
+            name,
+            Severity(severity),
+            int(line),
+            int(end),
+            code,
+            int(block),
+            kept=json.loads(f'"{kept}"'),
+        )
         for part in (text, grave, end)
-        for block, end, line, name, said, severity in _FINDING.findall(part)
+        for block, code, end, line, name, kept, severity in _FINDING.findall(part)
     ]
     languages = _LANGUAGES.search(end or text)
     named = tuple(json.loads(languages[1])) if languages else ()
@@ -507,8 +516,8 @@ _LANGUAGES = re.compile(r'"languages":(\["[a-z", +#-]*\]|\[\])\}\Z')
 def _risk_said(risk: Severity | None, report: Report) -> str:
     if not risk:
         return ""
-    said = next((f.sentence for f in report.findings if f.severity is risk), "")
-    ours = said.partition(": ")[0].rstrip(".")  # what stands behind the colon, the agent chose
+    gravest = (finding for finding in report.findings if finding.severity is risk)
+    ours = next(map(plain_sentence, gravest), "").rstrip(".")
     return f"{SEVERITIES[risk]} risk: {ours}" if ours else f"{SEVERITIES[risk]} risk"
 
 

@@ -166,10 +166,10 @@ _DOES = {
 }
 
 _EXACTLY = {
-    GAINS_RIGHTS.sentence: "runs as another user",
-    INSTALLS.sentence: "installs code",
-    RUNS_TESTS.sentence: "runs tests",
-    STOPS_PROCESSES.sentence: "stops processes",
+    GAINS_RIGHTS.code: "runs as another user",
+    INSTALLS.code: "installs code",
+    RUNS_TESTS.code: "runs tests",
+    STOPS_PROCESSES.code: "stops processes",
 }
 
 _RANKS = {severity: severity.rank for severity in Severity}
@@ -203,9 +203,9 @@ def _gravest(findings: Iterable[Finding]) -> list[Finding]:
 def _does(finding: Finding, text: str) -> str:
     if finding.is_doubt:
         return _DOUBT
-    if finding.sentence == GAINS_RIGHTS.sentence and _SUDO.search(text):
+    if finding.code == GAINS_RIGHTS.code and _SUDO.search(text):
         return "uses sudo"
-    return _EXACTLY.get(finding.sentence) or _DOES.get(finding.name, finding.name)
+    return _EXACTLY.get(finding.code) or _DOES.get(finding.name, finding.name)
 
 
 # --- code ----------------------------------------------------------------------------------------

@@ -23,5 +23,5 @@ def the(name: str, source: str) -> Finding:
 
 
 def doubts(source: str) -> list[str]:
-    """Return the sentences of the findings that say what could not be followed."""
-    return [finding.sentence for finding in inspect_python(source) if finding.is_doubt]
+    """Return the codes of the findings that say what could not be followed."""
+    return [finding.code for finding in inspect_python(source) if finding.is_doubt]

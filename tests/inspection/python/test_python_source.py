@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.python.inspector import inspect_python
+from dashboard.inspection.sentences import sentence
 from tests.inspection.corpus.python import DANGEROUS, HARMLESS
 from tests.inspection.python.found import the
 
@@ -87,10 +88,10 @@ def test_each_finding_is_about_lines_that_are_there():
 def test_each_finding_says_what_it_is_in_a_sentence():
     form = re.compile(r"[A-Z][ -~]+\.")
     wrong = [
-        (snippet.title, finding.sentence)
+        (snippet.title, sentence(finding))
         for snippet in DANGEROUS
         for finding in inspect_python(snippet.text)
-        if not form.fullmatch(finding.sentence)
+        if not form.fullmatch(sentence(finding))
     ]
     assert wrong == []
 
@@ -127,14 +128,14 @@ def test_a_call_over_several_lines_is_shown_with_all_of_them():
     assert (found.line, found.end_line) == (2, 4)
 
 
-def test_the_sentence_names_what_is_called_as_it_is_written_and_what_it_is():
-    sentence = the("file-delete", "import os as tools\ntools.remove('x')").sentence
-    assert sentence == "Deletes files: tools.remove (os.remove)."
+def test_a_finding_names_what_is_called_as_it_is_written_and_what_it_is():
+    assert the("file-delete", "import os as tools\ntools.remove('x')").about == (
+        "tools.remove (os.remove)"
+    )
 
 
-def test_letters_that_only_look_alike_are_not_repeated_in_a_sentence():
-    sentence = the("file-delete", "import os as \u03bfs\n\u03bfs.remove('x')").sentence
-    assert sentence.isascii()
+def test_letters_that_only_look_alike_are_not_repeated():
+    assert the("file-delete", "import os as \u03bfs\n\u03bfs.remove('x')").about.isascii()
 
 
 def test_too_many_findings_are_cut_to_the_gravest_and_that_is_a_doubt():

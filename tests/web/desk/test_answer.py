@@ -31,7 +31,7 @@ def test_an_answer_is_recorded_and_leads_back_to_the_page(browser, ask, answer, 
 
 
 def test_the_decision_keeps_what_the_page_had_shown(browser, ask, answer, inspected):
-    inspected(Finding("network", Severity.MEDIUM, 2, 2, "Opens a connection."))
+    inspected(Finding("network", Severity.MEDIUM, 2, 2, "uses-network"))
     answer(browser, ask(content={"code": "a\u202e\nb"}))
 
     shown = json.loads(Decision.objects.get().shown)

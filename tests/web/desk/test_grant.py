@@ -10,7 +10,7 @@ from tests import make
 from tests.web.pages import bar_of, links, page_of, read
 
 CALL = {"tool": "move_file", "arguments": {"from": "/data/a", "to": "/data/b"}}
-WRITES = Finding("file-write", Severity.MEDIUM, 0, 0, "Writes a file.")
+WRITES = Finding("file-write", Severity.MEDIUM, 0, 0, "writes-file")
 CHOSEN = {"for_s": "3600", "most_uses": "3", "where": "agent"}
 
 

@@ -8,11 +8,13 @@ from approval_client.wire import Kind, Status
 from dashboard.approvals import services
 from dashboard.approvals.services import note_polls
 from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.sentences import SENTENCES
 from dashboard.notifications.services import set_webhook
 from dashboard.web.desk import queue
 from tests import make
 from tests.web.pages import links, read
 
+NETWORK = SENTENCES["uses-network"].rstrip(".")
 CODE = {"code": "import os\n# tidy up\nos.remove('a')", "language": "python"}
 
 
@@ -164,16 +166,16 @@ def test_the_decided_tab_says_who_and_what(browser, ask, alice, bob, inspected):
 @pytest.mark.parametrize(
     ("severity", "shown"),
     [
-        (Severity.HIGH, "High risk: Opens a connection"),
-        (Severity.MEDIUM, "Medium risk: Opens a connection"),
-        (Severity.LOW, "Low risk: Opens a connection"),
+        (Severity.HIGH, f"High risk: {NETWORK}"),
+        (Severity.MEDIUM, f"Medium risk: {NETWORK}"),
+        (Severity.LOW, f"Low risk: {NETWORK}"),
         (Severity.INFO, "Code"),
     ],
 )
 def test_a_row_shows_the_gravest_finding(browser, ask, inspected, severity, shown):
     inspected(
-        Finding("file-read", Severity.INFO, 1, 1, 'Says "severity":"high" in its sentence.'),
-        Finding("network", severity, 1, 1, "Opens a connection."),
+        Finding("file-read", Severity.INFO, 1, 1, "file-read", about='"severity":"high"'),
+        Finding("network", severity, 1, 1, "uses-network"),
     )
     ask()
 
@@ -328,7 +330,7 @@ def test_two_are_too_few_to_fold(browser, ask):
 
 @pytest.mark.parametrize("severity", [Severity.MEDIUM, Severity.HIGH])
 def test_what_is_risky_is_in_no_fold(browser, ask, inspected, severity):
-    inspected(Finding("network", severity, 1, 1, "Opens a connection."))
+    inspected(Finding("network", severity, 1, 1, "uses-network"))
     calls(ask, "/a", "/b", "/c")
 
     assert folds(browser.get("/")) == []
@@ -344,7 +346,7 @@ def test_what_differs_in_tool_arguments_agent_or_findings_is_in_no_fold(browser,
         content={"tool": "read", "arguments": {"path": "/d", "all": True}},
     )
     calls(partial(make.pending, make.token(make.agent("other"))), "/e")
-    inspected(Finding("network", Severity.LOW, 1, 1, "Opens a connection."))
+    inspected(Finding("network", Severity.LOW, 1, 1, "uses-network"))
     calls(ask, "/f")
 
     assert folds(browser.get("/")) == []

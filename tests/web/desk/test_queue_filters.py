@@ -33,7 +33,7 @@ def strip(page):
 
 
 def found(severity):
-    return Finding("network", severity, 1, 1, "Opens a connection.")
+    return Finding("network", severity, 1, 1, "uses-network")
 
 
 def test_by_agent(browser, ask):

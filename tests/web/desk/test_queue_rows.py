@@ -2,14 +2,15 @@
 
 from dashboard.approvals import services
 from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.sentences import SENTENCES
 from tests import make
 from tests.web.pages import links, page_of, read
 
 OF_TWO = {"name": "Two", "effect": "review", "demands": {"approvals": 2}}
 
 
-def found(severity, sentence="Opens a connection."):
-    return Finding("network", severity, 1, 1, sentence)
+def found(severity, code="uses-network", about="", kept=""):
+    return Finding("network", severity, 1, 1, code, about=about, kept=kept)
 
 
 def items(browser, address="/"):
@@ -134,25 +135,27 @@ def test_a_row_that_takes_one_yes_says_nothing_of_it(browser, ask):
 def test_a_high_finding_is_said_with_its_sign_but_no_name_that_an_agent_chose(
     browser, ask, inspected
 ):
-    inspected(found(Severity.LOW, "Little."), found(Severity.HIGH, "Calls this: <b>\u202e."))
+    inspected(found(Severity.LOW), found(Severity.HIGH, "network", "<b>\u202e"))
     ask()
 
     row = items(browser)[0]
 
-    assert row.one(class_="sign")["title"] == "High risk: Calls this"
+    assert row.one(class_="sign")["title"] == f"High risk: {SENTENCES['network']}"
     assert row.one("a").text == "Python, 1 line: uses the network"
     assert row.one(class_="item-summary").text == "In the agent’s words: print(1)"
 
 
 def test_a_report_too_long_to_carry_still_gives_its_high_finding(browser, ask, inspected):
-    many = [found(Severity.LOW, f"Little {n}.") for n in range(500)]
-    grave = Finding("recursive-delete", Severity.HIGH, 1, 1, "Deletes it all.")
+    many = [found(Severity.LOW, about=f"little_{n}") for n in range(500)]
+    grave = Finding("recursive-delete", Severity.HIGH, 1, 1, "deletes-folders")
     inspected(*many, grave, *many)
     ask()
 
     row = items(browser)[0]
 
-    assert row.one(class_="sign")["title"] == "High risk: Deletes it all"
+    assert (
+        row.one(class_="sign")["title"] == f"High risk: {SENTENCES['deletes-folders'].rstrip('.')}"
+    )
     assert row.one("a").text == "Python, 1 line: deletes a folder"
 
 

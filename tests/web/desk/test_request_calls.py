@@ -4,13 +4,14 @@ import pytest
 
 from approval_client.wire import Kind, parse_json
 from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.sentences import SENTENCES
 from tests.web.pages import page_of
 
 BIG = {f"k{number:02}": number for number in range(40)}
 
 
 def high(block, line):
-    return Finding("file-delete", Severity.HIGH, line, line, "Deletes a file.", block)
+    return Finding("file-delete", Severity.HIGH, line, line, "deletes-files", block)
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ def test_a_small_object_is_laid_out_where_something_was_found_in_it(called, insp
     call = called({"a": {"command": "rm x"}}).one(class_="call")
 
     assert len(list(call.all("li"))) == 2
-    assert call.one(class_="line-note").text == "High: Deletes a file."
+    assert call.one(class_="line-note").text == f"High: {SENTENCES['deletes-files']}"
 
 
 def test_a_call_without_arguments_says_so(called):

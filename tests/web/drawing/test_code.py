@@ -220,6 +220,7 @@ def test_html_is_marked_safe_in_one_place_only():
         "drawing/moments.py",
         "drawing/summary.py",
         "drawing/tree.py",
+        "findings.py",
         "office/events.py",
         "templatetags/desk.py",
     }

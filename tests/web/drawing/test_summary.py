@@ -65,7 +65,7 @@ def test_the_title_of_code_says_its_language_length_and_gravest_effects():
 
 
 def test_rights_without_sudo_are_not_called_sudo():
-    finding = Finding(GAINS_RIGHTS.name, Severity.HIGH, 1, 1, GAINS_RIGHTS.sentence)
+    finding = Finding(GAINS_RIGHTS.name, Severity.HIGH, 1, 1, GAINS_RIGHTS.code)
     report = Report((finding,), ("bash",))
 
     assert titled(Kind.CODE, code("su - eve", "bash"), report).endswith("runs as another user")
@@ -226,7 +226,7 @@ def test_what_is_long_is_cut_and_still_told_apart(kind, content):
 @pytest.mark.parametrize("content", ["[]", "null", "{", '{"arguments":[],"tool":3}', '"x"', ""])
 @pytest.mark.parametrize("kind", list(Kind))
 def test_content_of_no_known_shape_is_still_told(kind, content):
-    report = Report((Finding("inspection-failed", Severity.HIGH, 0, 0, "Odd."),))
+    report = Report((Finding("inspection-failed", Severity.HIGH, 0, 0, "odd"),))
 
     assert "not fully inspected" in title(kind, content, content, report)
 

@@ -143,7 +143,7 @@ def test_who_allowed_it_is_said_with_the_request_it_answered(reviewer, grant, en
 
 
 def test_the_findings_that_a_yes_covers_are_named(reviewer, token, alice, found):
-    found(Finding("file-write", Severity.MEDIUM, 1, 1, "Writes a file."))
+    found(Finding("file-write", Severity.MEDIUM, 1, 1, "writes-file"))
     make.granted(token, alice)
 
     assert facts(cards(reviewer)[0])["Covers"] == "file-write (Medium)"

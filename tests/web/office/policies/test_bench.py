@@ -8,6 +8,7 @@ from dashboard.approvals.models import ApprovalRequest, Inspection
 from dashboard.approvals.rules.content import problems_with
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.sentences import SENTENCES
 from dashboard.policies import inspecting
 from dashboard.policies.models import PolicyDraft
 from tests import make
@@ -84,10 +85,10 @@ def test_what_opens_by_itself_is_said_to(attempt, read):
 
 
 def test_findings_come_with_their_lines(attempt, found, read):
-    found(Finding("network", Severity.MEDIUM, 2, 3, "Talks to another machine."))
+    found(Finding("network", Severity.MEDIUM, 2, 3, "uses-network"))
 
     answer = read(attempt(content="a\nb\nc\n"), "answer")
-    assert "Talks to another machine." in answer
+    assert SENTENCES["uses-network"] in answer
     assert "lines 2 to 3" in answer
 
 

@@ -7,6 +7,7 @@ import pytest
 from approval_client.wire import Status
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Report, Severity
+from dashboard.inspection.sentences import SENTENCES
 from dashboard.policies import inspecting
 from dashboard.policies.services import current_revision
 from tests import make
@@ -25,11 +26,11 @@ def look(client, approval, **more):
 
 
 def test_a_past_request_is_tried_with_what_was_found_then(reviewer, found, token, read):
-    found(Finding("network", Severity.MEDIUM, 1, 1, "Talks to another machine."))
+    found(Finding("network", Severity.MEDIUM, 1, 1, "uses-network"))
     approval = make.pending(token)
     found()
 
-    assert "Talks to another machine." in read(look(reviewer, approval), "answer")
+    assert SENTENCES["uses-network"] in read(look(reviewer, approval), "answer")
 
 
 def test_a_past_request_is_tried_on_the_policy_that_was_chosen(reviewer, found, token):
