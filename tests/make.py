@@ -4,12 +4,13 @@ import json
 from collections.abc import Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from importlib import import_module
 from uuid import uuid4
 
 from django.db import connection, transaction
 from django.utils import timezone
 
-from approval_client.wire import Kind, OutcomeState, Status
+from approval_client.wire import Kind, OutcomeState, Status, canonical_json
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken, Group, User
 from dashboard.accounts.services import agents, groups, people
@@ -20,7 +21,10 @@ from dashboard.approvals.rules.step import StepSaid
 from dashboard.approvals.services import Basis, OutcomeReport
 from dashboard.approvals.services.submit import Submission
 from dashboard.audit.services import Actor
+from dashboard.inspection.findings import Report
+from dashboard.inspection.headline import make_headline, parse_content
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, parse_rule
+from dashboard.policies.inspecting import Headed
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
 
@@ -87,6 +91,27 @@ def pending(of: AgentToken, *, key: str | None = None, **changes) -> ApprovalReq
     return services.submit(
         token=of, idempotency_key=key or uuid4().hex, submission=submission(**changes)
     )[0].approval
+
+
+def inspected(monkeypatch, report: Report) -> None:
+    """Have our inspection find just this in whatever is submitted from now on."""
+
+    def inspect(kind: Kind, content: dict) -> Headed:
+        return Headed(report, make_headline(kind, parse_content(canonical_json(content)), report))
+
+    submitting = import_module("dashboard.approvals.services.submit")
+    monkeypatch.setattr(submitting, "inspect_and_head", inspect)
+
+
+def answering(report: str):
+    """Return what answers any inspection with this report, as the sandbox would."""
+
+    def answer(payload: bytes) -> bytes:
+        asked = parse_content(payload)
+        headline = make_headline(Kind(asked["kind"]), asked["content"], Report.from_json(report))
+        return json.dumps({"report": report, "headline": headline.to_json()}).encode()
+
+    return answer
 
 
 def basis(approval: ApprovalRequest, edit: Edit | None = None) -> Basis:

@@ -100,6 +100,7 @@ VALUES = {
         case.pending.digest,
         case.pending.run_id,
         LONG_AGO,
+        LONG_AGO,
     ],
     "accounts.sessions._person": lambda case: [case.person.pk],
     "accounts.sessions._session": lambda case: ["key", case.now],
@@ -299,6 +300,7 @@ def value_for(field):
         "IntegerField": 5,
         "PositiveIntegerField": 5,
         "PositiveSmallIntegerField": 5,
+        "SmallIntegerField": 5,
         "UUIDField": UUID(int=5),
     }
     return samples.get(kind.get_internal_type(), "x")

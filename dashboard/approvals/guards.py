@@ -23,6 +23,7 @@ _MOVES = {"status", "version", "judged_under", "expires_at", "extensions", "exte
 _MOVES_OF_GRANTS = {"uses", "ended_at", "ended_by_id", "ended_because"}
 _INSERT_ONLY = [
     "inspection",
+    "requestheadline",
     "judgement",
     "edit",
     "vote",

@@ -138,6 +138,32 @@ class Inspection(models.Model):
         ordering = ["id"]
 
 
+class RequestHeadline(models.Model):
+    """What lists say of a request as it was asked, or of an edit. Only ever inserted.
+
+    Made where the content is inspected. A row that is missing counts as of high severity and not
+    fully inspected.
+    """
+
+    approval = models.OneToOneField(
+        ApprovalRequest, models.PROTECT, null=True, related_name="headline"
+    )
+    edit = models.OneToOneField("Edit", models.PROTECT, null=True, related_name="headline")
+    severity = models.SmallIntegerField()  # rank of the gravest finding; -1 if there is none
+    has_doubts = models.BooleanField()  # whether something could not be read or followed
+    finding = models.CharField(max_length=40, blank=True)  # the name of the gravest
+    facts = models.TextField()  # JSON of an inspection.headline.Headline
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(approval=None, edit__isnull=False)
+                | Q(approval__isnull=False, edit=None),
+                name="headline_of_a_request_or_an_edit",
+            ),
+        ]
+
+
 class Judgement(models.Model):
     """What one policy revision said about one request, and why. Only ever inserted."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -10,22 +9,18 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import (
-    Case,
     Exists,
     Max,
     Min,
     Model,
     OuterRef,
     Prefetch,
-    Q,
     QuerySet,
     Subquery,
     Value,
-    When,
     prefetch_related_objects,
 )
-from django.db.models.functions import Coalesce, Greatest, Length, Replace, Right, StrIndex, Substr
-from django.db.models.lookups import GreaterThan, LessThan
+from django.db.models.functions import Coalesce, Length
 
 from approval_client.wire import MAX_BODY_BYTES, Kind, Status
 from dashboard.accounts.models import Agent, AgentToken, User
@@ -56,10 +51,6 @@ from dashboard.statements import Many, fetched, rows
 _LATELY = 500  # requests
 LATEST_ANSWERS = 5
 """How many of the requests that a grant answered are named with it."""
-
-
-_HIGH = f'"severity":"{Severity.HIGH}"'
-_BEFORE_HIGH = 2000  # characters of a report, in which the sentence of that finding stands
 
 
 class Answerable(NamedTuple):
@@ -100,6 +91,7 @@ def _whole(ids: Iterable[UUID]) -> QuerySet[ApprovalRequest]:
         "decision__grant__made_by",
         "recall__person",
         "poll",
+        "headline",
     )
     return joined.filter(pk__among=ids).annotate(
         has_edits=Exists(Edit.objects.filter(**this)),
@@ -239,78 +231,12 @@ def queue(at: datetime | None = None) -> ApprovalQuerySet:
     return waiting.select_related("agent", "poll").order_by("expires_at", "pk")
 
 
-def _last_report() -> QuerySet[Inspection]:
-    return Inspection.objects.filter(approval=OuterRef("pk")).order_by("-id")
-
-
 def gravest_rank() -> Coalesce:
-    """The rank of the gravest severity that the last inspection of a request found, or -1.
+    """The rank of the gravest severity that was found in a request, or -1.
 
-    Read within the database, so that no list carries whole reports. A sentence in a report cannot
-    pass for a severity: quotation marks in it are escaped.
+    High where nothing was kept of it: nobody knows.
     """
-    found = [
-        When(report__contains=f'"severity":"{severity}"', then=Value(severity.rank))
-        for severity in sorted(Severity, key=lambda s: -s.rank)
-    ]
-    ranked = _last_report().annotate(rank=Case(*found, default=Value(-1)))
-    return Coalesce(Subquery(ranked.values("rank")[:1]), Value(-1))
-
-
-def about_the_gravest() -> Subquery:
-    """The part of the last report of a request that ends with its first high finding."""
-    high = StrIndex("report", Value(_HIGH))
-    begin = Greatest(high - Value(_BEFORE_HIGH), Value(1))
-    part = Substr("report", begin, high + Value(len(_HIGH)) - begin)
-    return Subquery(_last_report().filter(report__contains=_HIGH).values(part=part)[:1])
-
-
-def last_report() -> Subquery:
-    """What the last inspection of a request found, as it is stored."""
-    return Subquery(_last_report().values("report")[:1])
-
-
-def end_of_report(held: int) -> Subquery:
-    """The end of a last report that a list, which reads ``held`` characters, cuts; else NULL.
-
-    Its languages stand there, and that not all findings are listed.
-    """
-    is_cut = GreaterThan(Length("report"), held)
-    return Subquery(_last_report().filter(is_cut).values(end=Right("report", _END))[:1])
-
-
-_END = 600
-_COUNTED = 200_000
-"""Characters; the lines of what is longer are not counted for a list."""
-
-
-def lines_of_code(held: int) -> Case:
-    """The lines of a code that is longer than the ``held`` characters a list reads; else 0.
-
-    Counted within the database, so that no list carries whole contents. The last line is counted
-    twice if it ends with a line break: ``counted_lines`` mends that.
-    """
-    written = Replace("content", Value("\\\\"), Value(""))
-    without = Replace(written, Value("\\n"), Value(""))
-    count = (Length(written) - Length(without)) / 2 + 1
-    # A block's two fences and the empty line after it are no lines of its code.
-    fences = Length("content") - Length(Replace("content", Value("```"), Value("")))
-    of_blocks = count - fences / 2 + 1
-    is_long = Q(GreaterThan(Length("content"), held), LessThan(Length("content"), _COUNTED))
-    return Case(
-        When(is_long, kind=Kind.CODE, content__startswith='{"code":"```', then=of_blocks),
-        When(is_long, kind=Kind.CODE, then=count),
-        default=Value(0),
-    )
-
-
-_LAST_LINE = re.compile(r'\\n"(?:,"language":"[^"]*")?\}\Z')
-
-
-def counted_lines(approval: Any) -> int:
-    """Return the lines of a request that was read with ``lines_of_code`` and its ``tail``."""
-    ends_line = approval.lines and _LAST_LINE.search(approval.tail)
-    return int(approval.lines) - bool(ends_line)
+    return Coalesce("headline__severity", Value(Severity.HIGH.rank))
 
 
 def last_demands() -> Subquery:

@@ -15,6 +15,7 @@ from dashboard.inspection.arguments import inspect_call, inspect_texts
 from dashboard.inspection.code import inspect_code
 from dashboard.inspection.fences import looks_fenced, parse_fences
 from dashboard.inspection.findings import Finding, Report, gravest, in_doubt
+from dashboard.inspection.headline import make_headline, parse_content
 from dashboard.inspection.hidden import hidden_characters
 from dashboard.inspection.languages import our_spelling
 from dashboard.inspection.notes import doubt
@@ -33,9 +34,19 @@ _MORE = doubt(
 
 
 def inspect(payload: bytes) -> bytes:
-    """Inspect ``{"kind": …, "content": …}``, and return a report as JSON."""
-    asked = json.loads(payload)
-    return inspect_content(Kind(asked["kind"]), asked["content"]).to_json().encode()
+    """Inspect ``{"kind": …, "content": …}``: return ``{"report": …, "headline": …}``, as JSON."""
+    request = json.loads(payload)
+    kind = Kind(request["kind"])
+    report = inspect_content(kind, request["content"])
+    headline = make_headline(kind, parse_content(payload)["content"], report)
+    return json.dumps({"report": report.to_json(), "headline": headline.to_json()}).encode()
+
+
+def head_again(payload: bytes) -> bytes:
+    """Return the headline of ``{"kind": …, "content": …, "report": …}``, as JSON."""
+    request = parse_content(payload)
+    report = Report.from_json(request["report"])
+    return make_headline(Kind(request["kind"]), request["content"], report).to_json().encode()
 
 
 def inspect_content(kind: Kind, content: Mapping[str, Any]) -> Report:

@@ -19,6 +19,7 @@ from approval_client.wire import Kind
 from dashboard.accounts.services.sessions import forget_expired
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.services import (
+    Backfill,
     end_forbidden_grants,
     expire_overdue,
     forget_notebooks,
@@ -40,6 +41,7 @@ from dashboard.policies.services import current_revision
 
 SWEEP_EVERY_S = 1.0
 SUM_EVERY_S = 30.0
+BACKFILL_EVERY_S = 30.0
 TIDY_EVERY_S = 3600.0
 
 log = logging.getLogger(__name__)
@@ -113,6 +115,21 @@ async def sum_up_for_ever() -> None:
     await _repeat(add, SWEEP_EVERY_S)
 
 
+async def backfill_for_ever() -> None:
+    """Make the headlines of requests that an older version asked, a few each second.
+
+    Once all are there, it looks for pending requests of older servers that still run beside.
+    """
+    backfill, rests_until = Backfill(), 0.0
+
+    def make() -> None:
+        nonlocal rests_until
+        if time.monotonic() >= rests_until and not backfill.step():
+            rests_until = time.monotonic() + BACKFILL_EVERY_S
+
+    await _repeat(make, SWEEP_EVERY_S)
+
+
 async def verify_the_log() -> None:
     """Verify the log and the tables when a page asked for it, a small part at a time."""
     await _repeat(verify_on, SWEEP_EVERY_S)
@@ -175,6 +192,7 @@ EVERYTHING = (
     verify_the_log,
     keep_heads,
     sum_up_for_ever,
+    backfill_for_ever,
 )
 """What ``start`` and ``run_worker`` do beside."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from approval_client.wire import Kind, canonical_json
 from dashboard import sandbox
 from dashboard.inspection.findings import Report, in_doubt
+from dashboard.inspection.headline import Headline, unread_headline
 
 COMPUTING_S = 0.5
 """What an inspection may compute; 64 KiB of prose take 0.35 s. It is not a time by the clock: what
@@ -18,14 +19,25 @@ is not read in time may be rejected for that, and nobody shall be rejected for a
 DEADLINE_S = 3.0
 QUEUE_WAIT_S = 10.0  # pages that are drawn need the workers too
 _INSPECTOR = "dashboard.inspection.inspector.inspect"
-_TOO_SLOW = "too-slow"
-_FAILED = "inspection-failed"
+_HEADER = "dashboard.inspection.inspector.head_again"
 
 log = logging.getLogger(__name__)
 
 
+class Headed(NamedTuple):
+    """What was found in a content, and what lists say of it."""
+
+    report: Report
+    headline: Headline
+
+
 def inspect(kind: Kind, content: Mapping[str, Any]) -> Report:
-    """Return what our inspectors find in ``content``; never raises.
+    """Return what our inspectors find in ``content``, as ``inspect_and_head`` does."""
+    return inspect_and_head(kind, content).report
+
+
+def inspect_and_head(kind: Kind, content: Mapping[str, Any]) -> Headed:
+    """Return what our inspectors find in ``content``, and its headline; never raises.
 
     Blocks for ``DEADLINE_S`` at the most, the wait for a free worker and its first start.
     An inspection that is too slow, crashes or answers nonsense is a report with one high finding
@@ -33,12 +45,30 @@ def inspect(kind: Kind, content: Mapping[str, Any]) -> Report:
     """
     payload = canonical_json({"kind": str(kind), "content": content}).encode()
     try:
-        return Report.from_json(_inspected(payload))
+        answer = json.loads(_inspected(payload))
+        report = Report.from_json(answer["report"])
+        return Headed(report, Headline.from_json(kind, answer["headline"]))
     except sandbox.DeadlineExceeded:
-        return in_doubt("too-slow", _TOO_SLOW)
+        report = in_doubt("too-slow", "too-slow")
     except (sandbox.SandboxError, json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
         log.warning("Inspecting a %s failed: %s", kind, error)
-        return in_doubt("inspection-failed", _FAILED)
+        report = in_doubt("inspection-failed", "inspection-failed")
+    return Headed(report, unread_headline(kind, report))
+
+
+def headed_again(kind: Kind, content: str, report: str) -> Headline:
+    """Return the headline of a content that was inspected before; never raises.
+
+    Args:
+        content: As it is stored, as JSON. ``report`` likewise.
+    """
+    payload = f'{{"kind":{json.dumps(kind)},"content":{content},"report":{json.dumps(report)}}}'
+    try:
+        answer = sandbox.call(_HEADER, payload.encode(), DEADLINE_S)
+        return Headline.from_json(kind, answer.decode())
+    except (sandbox.SandboxError, KeyError, TypeError, ValueError) as error:
+        log.warning("Making the headline of a %s failed: %s", kind, error)
+        return unread_headline(kind, in_doubt("inspection-failed", "inspection-failed"))
 
 
 def _inspected(payload: bytes) -> bytes:

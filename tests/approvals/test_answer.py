@@ -1,6 +1,5 @@
 import json
 from datetime import timedelta
-from importlib import import_module
 
 import pytest
 from django.db import DatabaseError
@@ -613,8 +612,7 @@ def test_under_another_policy_it_is_another_question(token, alice):
 def test_with_other_findings_it_is_another_question(token, alice, monkeypatch):
     answered(token, alice)
     report = Report((Finding("network", Severity.LOW, 1, 1, "uses-network"),), ("python",))
-    submitting = import_module("dashboard.approvals.services.submit")
-    monkeypatch.setattr(submitting, "inspect", lambda *_: report)
+    make.inspected(monkeypatch, report)
 
     assert found(make.pending(token, run_id="r")) is None
 

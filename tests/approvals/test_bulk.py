@@ -1,6 +1,5 @@
 """What can be answered together: like with like, and nothing that deserves a look of its own."""
 
-from importlib import import_module
 from uuid import uuid4
 
 import pytest
@@ -31,9 +30,8 @@ def finding(monkeypatch):
     """Have our inspection find just this from now on."""
 
     def find(severity, name="network", **more):
-        submitting = import_module("dashboard.approvals.services.submit")
         report = Report((Finding(name, severity, 1, 1, "x", **more),), ("python",))
-        monkeypatch.setattr(submitting, "inspect", lambda *_: report)
+        make.inspected(monkeypatch, report)
 
     return find
 

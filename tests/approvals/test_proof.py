@@ -25,6 +25,7 @@ from dashboard.approvals.models import (
     NotebookPin,
     Outcome,
     Recall,
+    RequestHeadline,
     Vote,
 )
 from dashboard.approvals.rules import proof
@@ -202,6 +203,8 @@ TAMPERING = {
     ),
     "person": lambda h: Decision.objects.filter(approval=h.approved).update(decided_by=h.ada),
     "reason": of_decision("rejected", reason="Fine."),
+    "headline": lambda h: RequestHeadline.objects.filter(approval=h.pending).update(severity=-1),
+    "headline deleted": lambda h: RequestHeadline.objects.filter(approval=h.pending).delete(),
     "valid until": lambda h: Decision.objects.filter(approval=h.approved).update(
         valid_until=F("valid_until") + timedelta(days=1)
     ),
@@ -315,6 +318,7 @@ def test_a_request_that_was_deleted_is_found(house):
     guards.remove()
     Judgement.objects.filter(approval=house.pending).delete()
     Inspection.objects.filter(approval=house.pending).delete()
+    RequestHeadline.objects.filter(approval=house.pending).delete()
     ApprovalRequest.objects.filter(pk=house.pending.pk).delete()
 
     assert found() == [f"entry {seq} of the log says that {house.pending.pk} was made: it is gone"]
@@ -409,6 +413,7 @@ def test_every_column_is_in_the_fingerprint_or_compared_otherwise(model):
         "ApprovalRequest": {"id", "content", "status", "version", "judged_under", "expires_at"}
         | {"extensions", "extended_s", "log_key"},
         "Recall": {"seq", "approval_id", "agent_id"},
+        "RequestHeadline": {"id", "approval_id", "edit_id"},
         "Grant": {"id", "uses", "ended_at", "ended_by_id", "ended_because"},
     }
     columns = {field.attname for field in model._meta.fields}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from approval_client.wire import Kind
 from dashboard.inspection import code, inspector
 from dashboard.inspection.findings import Report, Severity
+from dashboard.inspection.headline import Headline
 from dashboard.inspection.inspector import inspect_content
 
 
@@ -28,7 +29,10 @@ def doubts(report):
 def test_it_speaks_json_in_the_sandbox():
     payload = {"kind": "code", "content": {"code": "rm -rf /", "language": "bash"}}
 
-    report = Report.from_json(inspector.inspect(json.dumps(payload).encode()))
+    answer = json.loads(inspector.inspect(json.dumps(payload).encode()))
+
+    report = Report.from_json(answer["report"])
+    assert Headline.from_json("code", answer["headline"]).line.text == "rm -rf /"
 
     assert "recursive-delete" in report.names
     assert report.languages == ("bash",)

@@ -1,7 +1,6 @@
 """Browsers of people who are signed in, at the one address that decisions count from."""
 
 from functools import partial
-from importlib import import_module
 
 import pytest
 from django.conf import settings as django_settings
@@ -74,11 +73,9 @@ def ask(token):
 @pytest.fixture
 def inspected(monkeypatch):
     """Have our inspection find just this in whatever is submitted from now on."""
-    submitting = import_module("dashboard.approvals.services.submit")
 
     def find(*findings, languages=("python",)):
-        report = Report(findings, languages)
-        monkeypatch.setattr(submitting, "inspect", lambda *_: report)
+        make.inspected(monkeypatch, Report(findings, languages))
 
     return find
 

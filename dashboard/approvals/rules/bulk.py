@@ -36,6 +36,7 @@ MOST_CHARACTERS = 400_000
 _CLOSED = "It was answered, or its time is over."
 _FLAGGED = "Our inspection found a medium or high risk in it."
 _DOUBT = "Our inspection could not read all of it."
+_OLD = "It was asked before an update, and lists do not know it yet."
 _SEVERAL = "It needs several approvals."
 _ASSIGNED = "It is assigned to {}."
 _OTHER = "It differs from the first: another agent, kind, capability, tool, findings or rule."
@@ -104,6 +105,8 @@ def _why_alone(
         return _ASSIGNED.format(assignment.person.username)
     if required.approvals > 1:
         return _SEVERAL
+    if not hasattr(approval, "headline"):
+        return _OLD
     return _flagged(_report(one)) or why_not_count(approval, required, person, now, groups)
 
 

@@ -23,6 +23,7 @@ from dashboard.approvals.models import (
     Judgement,
     Outcome,
     Recall,
+    RequestHeadline,
     Vote,
 )
 from dashboard.audit.fingerprint import fingerprint
@@ -45,6 +46,7 @@ COLUMNS: dict[type[Model], tuple[str, ...]] = {
         "submitted_at",
     ),
     Inspection: ("digest", "report", "repeated", "inspected_at"),
+    RequestHeadline: ("severity", "has_doubts", "finding", "facts"),
     Judgement: ("inspection_id", "revision_id", "effect", "demands", "trace", "judged_at"),
     Edit: (
         "content",
@@ -143,6 +145,8 @@ def fits(row: Model, said: object) -> bool:
 def _request_of(row: Any) -> ApprovalRequest:
     if isinstance(row, ApprovalRequest):
         return row
+    if isinstance(row, RequestHeadline) and row.edit:
+        row = row.edit
     request: ApprovalRequest = row.made_from if isinstance(row, Grant) else row.approval
     return request
 

@@ -16,11 +16,9 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Case, F, OuterRef, Prefetch, Q, Subquery, When
-from django.db.models.functions import Left, Right
 
 from approval_client.wire import OutcomeState
 from dashboard.accounts.models import Agent
-from dashboard.approvals import queries
 from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Outcome
 
 BATCH = 200
@@ -30,9 +28,6 @@ LOOKED_THROUGH = 20_000
 """How many requests a page looks through at most for those that fit its filter."""
 
 _STEP = 4_000
-
-ENDS = 8_000
-"""How many characters from each end of a content are read for its one-line summary."""
 
 
 def _reported(state: OutcomeState, field: str) -> Subquery:
@@ -206,22 +201,11 @@ def _for_a_list(ids: Sequence[UUID]) -> list[ApprovalRequest]:
     outcomes = Outcome.objects.defer("output_head").order_by("id")
     found = (
         _in_order(ids)
-        .annotate(**needed_for_a_title())
         .defer("content", "evidence", "objective")
-        .select_related("agent", "decision__decided_by", "recall__person")
+        .select_related("agent", "headline", "decision__decided_by", "recall__person")
         .prefetch_related(Prefetch("outcomes", queryset=outcomes))
     )
     return list(found)
-
-
-def needed_for_a_title() -> dict[str, Any]:
-    """What a list reads of each request to tell its title and its line, never a whole content."""
-    return {
-        "head": Left("content", ENDS),
-        "tail": Right("content", ENDS),
-        "report": queries.last_report(),
-        "lines": queries.lines_of_code(ENDS),
-    }
 
 
 def these(few: ApprovalQuerySet) -> ApprovalQuerySet:

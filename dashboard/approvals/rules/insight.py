@@ -51,7 +51,6 @@ from dashboard.approvals.models import (
     View,
     Vote,
 )
-from dashboard.approvals.rules.history import needed_for_a_title
 
 QUICK_S = 1.0
 """An approval sooner than this after the page was in sight was not thought about."""
@@ -895,7 +894,7 @@ def answers_to(digests: Iterable[str], period: Period) -> list[Decision]:
 
 
 def _with_titles() -> Prefetch[str, ApprovalQuerySet, str]:
-    asked = ApprovalRequest.objects.annotate(**needed_for_a_title()).select_related("agent")
+    asked = ApprovalRequest.objects.select_related("agent", "headline")
     return Prefetch("approval", asked.defer("content", "evidence", "objective").order_by())
 
 

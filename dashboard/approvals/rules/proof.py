@@ -39,6 +39,7 @@ from dashboard.approvals.models import (
     NotebookPin,
     Outcome,
     Recall,
+    RequestHeadline,
     Vote,
 )
 from dashboard.approvals.rules.fingerprint import fits
@@ -145,6 +146,10 @@ class _Rows:
         self.judgements = self._by_request(judgements)
         for judgement in chain.from_iterable(self.judgements.values()):
             judgement.inspection.approval = judgement.approval
+        headlines = RequestHeadline.objects.filter(approval__in=list(ids))
+        self.headlines = {row.approval_id: row for row in headlines}
+        of_edits = RequestHeadline.objects.filter(edit__approval__in=list(ids))
+        self.headlines_of_edits = {row.edit_id: row for row in of_edits.select_related("edit")}
         inspections = Inspection.objects.filter(**of_these)
         self.inspections = set(inspections.values_list("approval", "pk"))
         self.edits = self._by_request(Edit.objects.select_related("edited_by").filter(**of_these))
@@ -209,7 +214,21 @@ class _Request:
             yield f"it is of {asked_by[0]}, and the log says {entry.actor}"
         if _differs(entry, approval):
             yield "what was asked is not what the log says"
+        if self._is_another_headline(entry, self.rows.headlines.get(approval.pk)):
+            yield "its headline is not what the log says"
         yield from self._notebook(entry)
+
+    def _is_another_headline(self, entry: Said, headline: RequestHeadline | None) -> bool:
+        """Whether it is gone or another one. One that was made later is named in no entry."""
+        if "headline" not in entry.details:
+            return False
+        if headline is None:
+            return True
+        if headline.edit:
+            headline.edit.approval = self.approval
+        else:
+            headline.approval = self.approval
+        return _differs(entry, headline, "headline")
 
     def _notebook(self, entry: Said) -> Iterator[str]:
         pinned = self.rows.pins.get(self.approval.pk)
@@ -257,6 +276,8 @@ class _Request:
             is_said = (edit.digest, by) == (entry.digest, entry.actor)
             if not (is_named and is_said) or _differs(entry, edit):
                 yield "an edit of it is not what the log says"
+            elif self._is_another_headline(entry, self.rows.headlines_of_edits.get(edit.pk)):
+                yield "the headline of an edit is not what the log says"
 
     def _closed(self) -> Iterator[str]:
         entries = [entry for entry in self.story.entries if entry.action in _CLOSED]

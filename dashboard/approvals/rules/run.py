@@ -14,7 +14,7 @@ from dashboard.approvals.models import (
     View,
     Vote,
 )
-from dashboard.approvals.rules.history import needed_for_a_title, these
+from dashboard.approvals.rules.history import these
 from dashboard.approvals.rules.likeness import with_text
 
 MOST_IN_A_STORY = 100
@@ -44,11 +44,14 @@ def _told(approvals: ApprovalQuerySet) -> ApprovalQuerySet:
     first_view = View.objects.filter(approval=OuterRef("pk")).order_by("seen_at")
     return (
         with_text(approvals)
-        .annotate(
-            **needed_for_a_title(),
-            first_seen_at=Subquery(first_view.values("seen_at")[:1]),
+        .annotate(first_seen_at=Subquery(first_view.values("seen_at")[:1]))
+        .select_related(
+            "agent__webhook",
+            "headline",
+            "poll",
+            "decision__grant__made_by",
+            "recall__person",
         )
-        .select_related("agent__webhook", "poll", "decision__grant__made_by", "recall__person")
         .prefetch_related(
             Prefetch("outcomes", queryset=Outcome.objects.order_by("id")),
             Prefetch("votes", queryset=votes),

@@ -9,6 +9,7 @@ from dashboard.approvals.services.assignment import (
     release,
     release_lost_assignments,
 )
+from dashboard.approvals.services.backfill import Backfill, left_to_backfill
 from dashboard.approvals.services.closing import cancel, current, expire, expire_overdue, of_agent
 from dashboard.approvals.services.edit import propose_edit, propose_part
 from dashboard.approvals.services.extension import extend
@@ -35,6 +36,7 @@ from dashboard.approvals.services.view import (
 
 __all__ = [
     "Answer",
+    "Backfill",
     "Basis",
     "OutcomeReport",
     "assign",
@@ -50,6 +52,7 @@ __all__ = [
     "forget_viewings",
     "hand_over",
     "judge_pending_again",
+    "left_to_backfill",
     "lift_hold",
     "mark_viewed",
     "note_polls",

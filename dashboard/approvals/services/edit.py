@@ -20,7 +20,13 @@ from dashboard.approvals.errors import (
     NotFound,
     StepsRefused,
 )
-from dashboard.approvals.models import ApprovalRequest, Edit, Grant, Judgement
+from dashboard.approvals.models import (
+    ApprovalRequest,
+    Edit,
+    Grant,
+    Judgement,
+    RequestHeadline,
+)
 from dashboard.approvals.rules import edit as edit_rules
 from dashboard.approvals.rules import step
 from dashboard.approvals.rules.answer import Answer
@@ -42,12 +48,13 @@ from dashboard.approvals.services.closing import (
     raise_version,
 )
 from dashboard.approvals.services.grant import keep
+from dashboard.approvals.services.headline import insert_headline
 from dashboard.approvals.services.judgement import bring_up_to_date, latest_judgement
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
-from dashboard.policies.inspecting import inspect
+from dashboard.policies.inspecting import Headed, inspect_and_head
 
 _NO_RIGHT = "Only reviewers can change this. Your change was not recorded."
 _FORBIDDEN = "The policy rejects this: {}"
@@ -108,11 +115,11 @@ def _keep(
     if why_not := edit_rules.why_not(asked, content):
         raise EditRefused(why_not)
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
-    report = inspect(Kind(asked.kind), content)
-    edit = _drafted(asked, editor, content, report, steps)
+    headed = inspect_and_head(Kind(asked.kind), content)
+    edit = _drafted(asked, editor, content, headed.report, steps)
     for _ in range(MOST_TRIES):
         try:
-            return _propose(asked.pk, edit, report, auth)
+            return _propose(asked.pk, edit, headed, auth)
         except OutOfDate:
             bring_up_to_date(asked.pk)
     raise EditRefused(_POLICY_MOVES)
@@ -132,7 +139,7 @@ def _drafted(
 
 
 @transaction.atomic(durable=True)
-def _propose(approval_id: UUID, edit: Edit, report: Report, auth: str) -> Edit:
+def _propose(approval_id: UUID, edit: Edit, headed: Headed, auth: str) -> Edit:
     edit.approval = approval = lock_to_judge(approval_id)
     if not roles.may_decide(edit.edited_by):
         raise NotAllowed(_NO_RIGHT)
@@ -146,11 +153,12 @@ def _propose(approval_id: UUID, edit: Edit, report: Report, auth: str) -> Edit:
         return earlier
     if approval.edits.count() >= edit_rules.MOST_EDITS:
         raise EditRefused(_TOO_MANY)
-    evaluation = edit_rules.judged(approval, edit.content, report, judgement)
+    evaluation = edit_rules.judged(approval, edit.content, headed.report, judgement)
     if evaluation.effect is Effect.REJECT:
         raise EditRefused(_FORBIDDEN.format(evaluation.reason))
     _insert(edit, judgement, evaluation, now)
-    record(Actor.of_user(edit.edited_by.username, auth), _event(edit, evaluation))
+    headline = insert_headline(edit, headed.headline)
+    record(Actor.of_user(edit.edited_by.username, auth), _event(edit, evaluation, headline))
     return edit
 
 
@@ -164,7 +172,7 @@ def _insert(edit: Edit, judgement: Judgement, evaluation: Evaluation, now: datet
     raise_version(edit.approval)
 
 
-def _event(edit: Edit, evaluation: Evaluation) -> Event:
+def _event(edit: Edit, evaluation: Evaluation, headline: RequestHeadline) -> Event:
     details = {
         "edit": edit.pk,
         "of": edit.approval.digest,
@@ -173,6 +181,7 @@ def _event(edit: Edit, evaluation: Evaluation) -> Event:
         "findings": sorted(edit_rules.report_of_edit(edit).names),
         "steps": step.answers_of(edit.steps),
         "row": fingerprint_of(edit),
+        "headline": fingerprint_of(headline),
     }
     return Event(Action.APPROVAL_EDITED, str(edit.approval_id), edit.digest, details)
 

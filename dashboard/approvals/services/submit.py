@@ -18,12 +18,13 @@ from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken
 from dashboard.approvals.clock import Now, now_in
 from dashboard.approvals.errors import IdempotencyConflict, NotAllowed, TooManyPending
-from dashboard.approvals.models import ApprovalRequest, Hold, Judgement
+from dashboard.approvals.models import ApprovalRequest, Grant, Hold, Judgement
 from dashboard.approvals.queries import Answerable, answerable
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.judgement import asked_since, judged_by, question_of
 from dashboard.approvals.services.closing import announce, close
 from dashboard.approvals.services.grant import answer_by_grant
+from dashboard.approvals.services.headline import insert_headline
 from dashboard.approvals.services.judgement import (
     by_policy,
     insert_inspection,
@@ -33,9 +34,8 @@ from dashboard.approvals.services.judgement import (
 from dashboard.approvals.services.notebook import pin_notebook
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
-from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
-from dashboard.policies.inspecting import inspect
+from dashboard.policies.inspecting import Headed, inspect_and_head
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.rules import DEFAULT_TIME_LIMIT_S
 from dashboard.policies.services import current_revision, lock_for_judging, published_revision
@@ -93,7 +93,7 @@ def submit(
     if earlier := _earlier.first(token.agent_id, idempotency_key):
         return _same(earlier, submission), False
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
-    report = inspect(submission.kind, submission.content)
+    headed = inspect_and_head(submission.kind, submission.content)
     with transaction.atomic(durable=True):
         # SQLite has one lock, which the transaction has taken with its first word.
         if connection.features.has_select_for_update:
@@ -106,7 +106,7 @@ def submit(
         now = now_in(asking)
         _check(asking, now)
         approval = _request(asking, idempotency_key, submission, now)
-        judgement = _store(approval, asking, report, submission.time_limit_s)
+        judgement = _store(approval, asking, headed, submission.time_limit_s)
         return Answerable(approval, judgement, []), True
 
 
@@ -173,41 +173,56 @@ class _Holding(NamedTuple):
     Attributes:
         held: All approving is stopped.
         repeated: How often the same was asked before.
+        has_grants: The agent has grants in force, of which one may answer.
     """
 
     revision: PolicyRevision
     held: bool
     repeated: int
+    has_grants: bool
 
 
-@rows(Agent.id, ApprovalRequest.digest, ApprovalRequest.run_id, ApprovalRequest.submitted_at)
-def _newest(agent_id: int, digest_: str, run_id: str, since: datetime) -> QuerySet[PolicyRevision]:
+@rows(
+    Agent.id,
+    ApprovalRequest.digest,
+    ApprovalRequest.run_id,
+    ApprovalRequest.submitted_at,
+    Grant.expires_at,
+)
+def _newest(
+    agent_id: int, digest_: str, run_id: str, since: datetime, at: datetime
+) -> QuerySet[PolicyRevision]:
     same = {"agent_id": agent_id, "digest": digest_, "run_id": run_id}
     before = ApprovalRequest.objects.filter(submitted_at__gt=since, **same).order_by()
     count = before.values("agent").annotate(count=Count("pk")).values("count")
     newest = PolicyRevision.objects.only("number", "published_at").order_by("-number")
-    held = Exists(Hold.objects.filter(active=True))
-    return newest.annotate(held=held, repeated=Coalesce(Subquery(count), 0))[:1]
+    return newest.annotate(
+        held=Exists(Hold.objects.filter(active=True)),
+        repeated=Coalesce(Subquery(count), 0),
+        has_grants=Exists(Grant.objects.in_force(at).filter(agent=agent_id).order_by()),
+    )[:1]
 
 
 def _holding(approval: ApprovalRequest) -> _Holding:
-    asked = (approval.agent_id, approval.digest, approval.run_id, asked_since(approval))
+    same = (approval.agent_id, approval.digest, approval.run_id)
+    asked = (*same, asked_since(approval), approval.submitted_at)
     newest = _newest.first(*asked)
     if newest is None:
         current_revision()  # makes the first
         [newest] = _newest(*asked)
     read = vars(newest)
     revision = published_revision(newest.number, newest.published_at)
-    return _Holding(revision, bool(read["held"]), read["repeated"])
+    return _Holding(revision, bool(read["held"]), read["repeated"], bool(read["has_grants"]))
 
 
 def _store(
-    approval: ApprovalRequest, token: AgentToken, report: Report, asked_limit_s: int | None
+    approval: ApprovalRequest, token: AgentToken, headed: Headed, asked_limit_s: int | None
 ) -> Judgement:
     """Insert a request with what was found in it and what the policy says, and follow that."""
     lock_for_judging()
-    revision, held, repeated = _holding(approval)
-    evaluation = judged_by(revision, question_of(approval, report, repeated))
+    holding = _holding(approval)
+    revision, held, repeated = holding.revision, holding.held, holding.repeated
+    evaluation = judged_by(revision, question_of(approval, headed.report, repeated))
     if evaluation.effect is Effect.APPROVE and held:
         evaluation = Evaluation(Effect.REVIEW, (*evaluation.trace, _ON_HOLD), evaluation.demands)
     limits = (asked_limit_s or DEFAULT_TIME_LIMIT_S, evaluation.demands.time_limit_s)
@@ -216,25 +231,30 @@ def _store(
     approval.judged_under = revision.number
     insert(approval)
     pinned = pin_notebook(approval)
-    inspection = insert_inspection(approval, report, repeated)
+    inspection = insert_inspection(approval, headed.report, repeated)
+    headline = insert_headline(approval, headed.headline)
     judgement = insert_judgement(inspection, revision, evaluation, approval.submitted_at)
     agent = Actor.of_agent(approval.agent.name, token.prefix)
     details = {
         **pinned,
         "expires_at": approval.expires_at.isoformat(),
         "row": fingerprint_of(approval),
+        "headline": fingerprint_of(headline),
     }
     submitted = Event(Action.APPROVAL_SUBMITTED, str(approval.pk), approval.digest, details, agent)
-    _follow(judgement, evaluation, submitted, held=held)
+    _follow(judgement, evaluation, submitted, by_grant=holding.has_grants and not held)
     return judgement
 
 
-def _follow(judgement: Judgement, evaluation: Evaluation, submitted: Event, *, held: bool) -> None:
+def _follow(
+    judgement: Judgement, evaluation: Evaluation, submitted: Event, *, by_grant: bool
+) -> None:
+    """Close a request as the policy says, or by a grant where one may answer, or announce it."""
     policy = Actor(f"policy:{judgement.revision_id}")
     events = (submitted, judged_event(judgement, evaluation))
     if evaluation.effect is not Effect.REVIEW:
         decision = by_policy(judgement, evaluation, judgement.judged_at)
         close(decision, actor=policy, extra=events)
-    elif held or not answer_by_grant(judgement, evaluation, actor=policy, extra=events):
+    elif not by_grant or not answer_by_grant(judgement, evaluation, actor=policy, extra=events):
         record(policy, *events)
         announce(judgement.approval)

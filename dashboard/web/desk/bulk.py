@@ -12,7 +12,6 @@ from uuid import UUID
 
 from django import forms
 from django.core import signing
-from django.db.models.functions import Left, Right
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.safestring import SafeString
@@ -20,7 +19,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from approval_client.wire import JsonError, Kind, Status, canonical_json, parse_json
 from dashboard.accounts.models import User
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotFound, Refused
 from dashboard.approvals.models import ApprovalRequest
@@ -28,7 +27,7 @@ from dashboard.approvals.rules import bulk as bulk_rules
 from dashboard.approvals.rules.bulk import MOST, Alone, JudgedRequest
 from dashboard.approvals.rules.judgement import demands_of, report_of
 from dashboard.approvals.services import Basis
-from dashboard.inspection.findings import Report, gravest
+from dashboard.inspection.findings import gravest
 from dashboard.web import times
 from dashboard.web.access import auth, for_reviewers
 from dashboard.web.desk.likeness import DiffSection, diff_sections
@@ -37,7 +36,7 @@ from dashboard.web.desk.view import what_was_shown
 from dashboard.web.drawing.diff import difference
 from dashboard.web.drawing.markup import EMPTY, trusted, untrusted
 from dashboard.web.drawing.prettyjson import pretty_json
-from dashboard.web.drawing.summary import HEAD, TAIL, title
+from dashboard.web.drawing.summary import title_of
 from dashboard.web.findings import SEVERITIES, draw_sentence
 from dashboard.web.forms import LONGEST_REASON
 from dashboard.web.http import PersonRequest
@@ -222,19 +221,10 @@ def _found(one: JudgedRequest) -> Iterator[tuple[str, str, SafeString]]:
 
 
 def _left_out(alone: Sequence[Alone]) -> list[LeftOut]:
-    asked = ApprovalRequest.objects.filter(pk__in=[one.id for one in alone]).annotate(
-        head=Left("content", HEAD),
-        tail=Right("content", TAIL),
-        report=queries.last_report(),
-        lines=queries.lines_of_code(HEAD),
-    )
-    titles = {one.pk: _title(one) for one in asked.defer("content", "evidence", "objective")}
+    approvals = ApprovalRequest.objects.filter(pk__in=[one.id for one in alone])
+    light = approvals.select_related("headline").defer("content", "evidence", "objective")
+    titles = {approval.pk: title_of(approval) for approval in light}
     return [LeftOut(one.id, titles.get(one.id, _UNKNOWN), one.why) for one in alone]
-
-
-def _title(one: Any) -> SafeString:
-    report, lines = Report.from_json(one.report), queries.counted_lines(one)
-    return title(one.kind, one.head, one.tail, report, lines=lines)
 
 
 _Path = tuple[str, ...]

@@ -11,8 +11,8 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Case, When
-from django.db.models.functions import Left, Right
+from django.db.models import Case, Value, When
+from django.db.models.functions import Left
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.safestring import SafeString
@@ -38,6 +38,7 @@ from dashboard.approvals.rules.judgement import demands_of, report_of
 from dashboard.approvals.rules.step import exact_steps
 from dashboard.approvals.services import revoke_grant
 from dashboard.inspection.findings import Report, Severity
+from dashboard.inspection.headline import Headline, make_headline, parse_content
 from dashboard.inspection.parts import words
 from dashboard.inspection.redaction import candidates, secrets_in_text
 from dashboard.policies.demands import Required
@@ -45,7 +46,7 @@ from dashboard.web import errors, times
 from dashboard.web.access import any_role, auth, refused
 from dashboard.web.drawing.markup import EMPTY, REDACTED, untrusted
 from dashboard.web.drawing.redaction import redacted
-from dashboard.web.drawing.summary import HEAD, TAIL, summary
+from dashboard.web.drawing.summary import headline_of, one_line
 from dashboard.web.findings import SEVERITIES
 from dashboard.web.forms import offer_choices
 from dashboard.web.http import PersonRequest
@@ -307,15 +308,33 @@ def grant_listing(person: User, now: datetime) -> GrantListing:
 
 
 def _light(grants: GrantQuerySet) -> GrantQuerySet:
-    """Read only the ends of what is allowed: of its own content, or of what was asked."""
-    content = Case(When(content="", then="made_from__content"), default="content")
-    return grants.annotate(head=Left(content, HEAD), tail=Right(content, TAIL))
+    """Read the headline of what is allowed: of the request, of an edit, or what a step says."""
+    read = grants.select_related("made_from__headline", "edit__headline", "edit__approval")
+    of_step = Case(When(edit=None, then=Left("content", _MOST_OF_A_STEP)), default=Value(""))
+    texts = [f"{one}__{text}" for one in _WITH_TEXTS for text in ("content", "evidence")]
+    return read.annotate(of_step=of_step).defer("content", "edit__content", "edit__report", *texts)
+
+
+_WITH_TEXTS = ("made_from", "edit__approval")
+
+_MOST_OF_A_STEP = 20_000
+"""Characters; what is longer is known by its digest alone."""
+
+
+def _headline(grant: Grant) -> Headline | None:
+    of_step = vars(grant)["of_step"]
+    if not of_step:
+        return headline_of(grant.edit or grant.made_from)
+    try:
+        return make_headline(Kind(grant.kind), parse_content(of_step), Report())
+    except ValueError:
+        return None
 
 
 def _row(grant: Grant, person: User, now: datetime) -> GrantRow:
     over, over_at = _over(grant, now)
     is_call = grant.scope != GrantScope.CONTENT
-    drawn = summary(grant.kind, grant.head, grant.tail)  # type: ignore[attr-defined] # annotated
+    drawn = one_line(_headline(grant))
     return GrantRow(
         number=grant.pk,
         agent=grant.agent.name,

@@ -26,7 +26,7 @@ from django.views.decorators.http import require_POST, require_safe
 from approval_client.wire import Kind, OutcomeState, Source, Status
 from dashboard.accounts.models import User, plain_name
 from dashboard.accounts.queries import agents, people
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.approvals.rules import history as history_rules
@@ -37,11 +37,10 @@ from dashboard.approvals.rules.history import (
     HistoryPlace,
 )
 from dashboard.approvals.rules.recall import recall_of
-from dashboard.inspection.findings import Report
 from dashboard.web import errors, times, words
 from dashboard.web.access import actor, for_readers
 from dashboard.web.drawing.markup import untrusted
-from dashboard.web.drawing.summary import Summary, summarized
+from dashboard.web.drawing.summary import headline_of, summarized
 from dashboard.web.http import PersonRequest
 
 _SOURCES = {
@@ -171,15 +170,16 @@ def history_rows(
 
 def _row(approval: ApprovalRequest, person: User, now: datetime) -> HistoryRow:
     decision: Decision | None = getattr(approval, "decision", None)
-    said, (status, word) = summary_of(approval), words.standing(approval)
+    summary = summarized(approval.kind, headline_of(approval))
+    status, word = words.standing(approval)
     return HistoryRow(
         id=approval.pk,
         kind=approval.kind,
         kind_word=words.KINDS[Kind(approval.kind)],
         status=status,
         status_word=word,
-        title=said.title,
-        summary=said.line,
+        title=summary.title,
+        summary=summary.line,
         agent=approval.agent.name,
         run_id=approval.run_id,
         run=untrusted(approval.run_id),
@@ -188,13 +188,6 @@ def _row(approval: ApprovalRequest, person: User, now: datetime) -> HistoryRow:
         waited=times.length(decision.waited_s) if decision else "",
         ran=_ran(approval, decision, now) if decision else "",
     )
-
-
-def summary_of(approval: Any) -> Summary:
-    """Tell a request that was read with ``rules.history.needed_for_a_title()``."""
-    report = Report.from_json(approval.report) if approval.report else Report()
-    lines = queries.counted_lines(approval)
-    return summarized(approval.kind, approval.head, approval.tail, report, lines=lines)
 
 
 def _ran(approval: ApprovalRequest, decision: Decision, now: datetime) -> str:

@@ -45,7 +45,6 @@ from dashboard.approvals.rules.insight import (
 )
 from dashboard.web import times, words
 from dashboard.web.access import for_readers
-from dashboard.web.desk.history import summary_of
 from dashboard.web.drawing import charts
 from dashboard.web.drawing.charts import (
     DaysChart,
@@ -55,6 +54,7 @@ from dashboard.web.drawing.charts import (
     Sparkline,
 )
 from dashboard.web.drawing.markup import untrusted
+from dashboard.web.drawing.summary import title_of
 from dashboard.web.http import PersonRequest
 
 T = TypeVar("T")
@@ -593,7 +593,7 @@ def _told(
     return ToldAnswer(
         id=approval.pk,
         kind=approval.kind,
-        title=summary_of(approval).title,
+        title=title_of(approval),
         agent=approval.agent.name,
         person=person,
         said=words.STATUSES[status],

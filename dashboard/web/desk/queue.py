@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from uuid import UUID
 
 from django import forms
 from django.db.models import QuerySet
-from django.db.models.functions import Left, Right
+from django.db.models.functions import Left
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.urls import Resolver404, resolve, reverse
@@ -44,8 +42,8 @@ from dashboard.approvals.rules.queue import (
     open_queue,
     personal_queue,
 )
-from dashboard.inspection.findings import Finding, Report, Severity
-from dashboard.inspection.sentences import plain_sentence
+from dashboard.inspection.findings import Severity
+from dashboard.inspection.headline import Headline
 from dashboard.live import push
 from dashboard.policies.demands import Required
 from dashboard.statements import Many, rows
@@ -54,7 +52,7 @@ from dashboard.web.access import for_readers
 from dashboard.web.desk.view import viewing_now
 from dashboard.web.drawing.markup import EMPTY, trusted, untrusted
 from dashboard.web.drawing.redaction import redacted
-from dashboard.web.drawing.summary import HEAD, TAIL, Summary, summarized
+from dashboard.web.drawing.summary import Summary, headline_of, leading_sentence, summarized
 from dashboard.web.findings import SEVERITIES
 from dashboard.web.forms import offer_choices
 from dashboard.web.http import PersonRequest
@@ -235,15 +233,6 @@ def _without(said: dict[str, str], *names: str) -> dict[str, str]:
     return {name: value for name, value in said.items() if name not in names}
 
 
-_FINDING = re.compile(
-    r'"block":(\d+),(?:"code":"([a-z-]+)",)?"end_line":(\d+),"line":(\d+),"name":"([a-z-]+)",'
-    r'(?:"sentence":"((?:[^"\\]|\\.){0,1000})",)?"severity":"([a-z]+)"'
-)  # as reports are written; quotation marks within a sentence are escaped
-
-REPORT = 12_000
-"""How many characters of a report are read for a row. Most are shorter."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueueRow:
     """One request in the list. What is the agent's voice in it is drawn.
@@ -351,7 +340,7 @@ _keeping = Lock()
 
 
 def _contents(wanted: Sequence[tuple[UUID, int]]) -> list[RowContent]:
-    """Return what rows say, without reading a whole content or report of any.
+    """Return what rows say, without reading the content or the report of any.
 
     ``wanted`` are ids and versions. What was read before is not read again.
     """
@@ -361,9 +350,11 @@ def _contents(wanted: Sequence[tuple[UUID, int]]) -> list[RowContent]:
     if missing:
         read = [_content(one) for one in _described(missing)]
         here |= {(one.approval.pk, one.approval.version): one for one in read}
+    # An older version left no headline; as soon as it is made, the row says more.
+    lasting = {key: one for key, one in here.items() if hasattr(one.approval, "headline")}
     with _keeping:
-        _kept.update(here)
-        for key in here:
+        _kept.update(lasting)
+        for key in lasting:
             _kept.move_to_end(key)
         while len(_kept) > _KEPT:
             _kept.popitem(last=False)
@@ -375,36 +366,30 @@ def _contents(wanted: Sequence[tuple[UUID, int]]) -> list[RowContent]:
 @rows(Many(ApprovalRequest.id))
 def _described(ids: Iterable[UUID]) -> QuerySet[ApprovalRequest]:
     annotated = ApprovalRequest.objects.filter(pk__among=ids).annotate(
-        head=Left("content", HEAD),
-        tail=Right("content", TAIL),
-        lines=queries.lines_of_code(HEAD),
         purpose=Left("objective", _PURPOSE),
         risk=queries.gravest_rank(),
-        report=Left(queries.last_report(), REPORT),
-        grave=queries.about_the_gravest(),
-        end=queries.end_of_report(REPORT),
         demands=queries.last_demands(),
     )
-    light = annotated.select_related("agent", "token__agent", "recall__person").order_by()
+    light = annotated.select_related(
+        "agent", "headline", "token__agent", "recall__person"
+    ).order_by()
     return light.defer("content", "evidence", "objective")
 
 
 def _content(approval: Any) -> RowContent:
-    report = _report(approval.report or "", approval.grave or "", approval.end or "")
-    summary = summarized(
-        approval.kind, approval.head, approval.tail, report, lines=queries.counted_lines(approval)
-    )
+    headline = headline_of(approval)
+    summary = summarized(approval.kind, headline)
     risk = _risk(approval.risk)
     required = _required(approval.demands)
     return RowContent(
         approval=approval,
         risk=risk,
-        risk_said=_risk_said(risk, report),
+        risk_said=_risk_said(headline, risk),
         summary=summary,
         purpose=EMPTY if summary.line else redacted(approval.purpose),
         run=untrusted(approval.run_id),
         required=required,
-        alike=_alike(approval, required, report, summary),
+        alike=_alike(approval, required, headline),
     )
 
 
@@ -490,60 +475,38 @@ def _row(content: RowContent, **more: Any) -> QueueRow:
     )
 
 
-def _report(text: str, grave: str, end: str) -> Report:
-    """Read a report, or as much of it as is here; ``grave`` ends with its first high finding."""
-    found = [
-        Finding(
-            name,
-            Severity(severity),
-            int(line),
-            int(end),
-            code,
-            int(block),
-            kept=json.loads(f'"{kept}"'),
-        )
-        for part in (text, grave, end)
-        for block, code, end, line, name, kept, severity in _FINDING.findall(part)
-    ]
-    languages = _LANGUAGES.search(end or text)
-    named = tuple(json.loads(languages[1])) if languages else ()
-    return Report(tuple(dict.fromkeys(found)), named)
-
-
-_LANGUAGES = re.compile(r'"languages":(\["[a-z", +#-]*\]|\[\])\}\Z')
-
-
-def _risk_said(risk: Severity | None, report: Report) -> str:
+def _risk_said(headline: Headline | None, risk: Severity | None) -> str:
     if not risk:
         return ""
-    gravest = (finding for finding in report.findings if finding.severity is risk)
-    ours = next(map(plain_sentence, gravest), "").rstrip(".")
-    return f"{SEVERITIES[risk]} risk: {ours}" if ours else f"{SEVERITIES[risk]} risk"
+    gravest = leading_sentence(headline) if headline else _NOT_KEPT
+    return f"{SEVERITIES[risk]} risk: {gravest}"
+
+
+_NOT_KEPT = "Not fully inspected"
 
 
 def _alike(
-    approval: Any, required: Required, report: Report, summary: Summary
+    approval: Any, required: Required, headline: Headline | None
 ) -> tuple[object, ...] | None:
     """Return what requests share that may be answered together; the page of many compares more.
 
     Calls of one tool with arguments of the same names; all else is read one by one.
     """
     if (
-        not summary.shape
+        headline is None
+        or not headline.shape
         or approval.risk > Severity.LOW.rank
         or required.approvals > 1
-        or report.has_doubts
+        or headline.has_doubts
     ):
-        return None
-    if len(approval.report) == REPORT:
         return None
     return (
         approval.agent_id,
         approval.kind,
         approval.capability,
         approval.demands,
-        report.names,
-        summary.shape,
+        headline.found,
+        headline.shape,
     )
 
 

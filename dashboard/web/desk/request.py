@@ -78,7 +78,7 @@ from dashboard.web.drawing.code import RENDERER_VERSION
 from dashboard.web.drawing.links import NotebookLink, notebook_link
 from dashboard.web.drawing.markup import untrusted
 from dashboard.web.drawing.redaction import KnownSecrets
-from dashboard.web.drawing.summary import HEAD, TAIL, title
+from dashboard.web.drawing.summary import title_of
 from dashboard.web.findings import Found
 from dashboard.web.http import PersonRequest, SeeOther
 from dashboard.web.times import Moment, TimeLeft
@@ -187,7 +187,7 @@ def request_content(
     evidence = parse_json(approval.evidence)
     path, link = _notebook(evidence)
     left_out = lines_of_json(approval.evidence) >= MOST_LINES_SAID
-    said = _title(approval, judgement, drawn)
+    said = title_of(approval)
     return RequestContent(
         title=said,
         own_title=_own_title(approval, said),
@@ -209,12 +209,6 @@ def request_content(
             name or str(approval.pk), _shown(drawn, findings, is_whole=fits(approval))
         ),
     )
-
-
-def _title(approval: ApprovalRequest, judgement: Judgement, drawn: Content) -> SafeString:
-    """Title a request as lists do, from the same part of its content."""
-    text, report = approval.content, report_of(judgement.inspection)
-    return title(approval.kind, text[:HEAD], text[-TAIL:], report, lines=drawn.lines)
 
 
 def _own_title(approval: ApprovalRequest, said: SafeString) -> str:

@@ -25,11 +25,11 @@ from dashboard.approvals.rules.recall import recall_of
 from dashboard.web import errors, times, words
 from dashboard.web.access import for_readers
 from dashboard.web.desk.answer import RequestResult, result_of
-from dashboard.web.desk.history import summary_of
 from dashboard.web.desk.likeness import how_much_changed
 from dashboard.web.drawing import charts
 from dashboard.web.drawing.charts import Stages, Timeline, TimelineRow
 from dashboard.web.drawing.markup import untrusted
+from dashboard.web.drawing.summary import headline_of, summarized
 from dashboard.web.http import PersonRequest
 from dashboard.web.times import Moment, TimeLeft
 
@@ -263,7 +263,8 @@ def _step(
     is_open = approval.status == Status.PENDING
     decision: Decision | None = getattr(approval, "decision", None)
     left = times.time_left(approval.submitted_at, approval.expires_at, now) if is_open else None
-    said, (status, word) = summary_of(approval), words.standing(approval)
+    summary = summarized(approval.kind, headline_of(approval))
+    status, word = words.standing(approval)
     return RunStep(
         number=number,
         id=approval.pk,
@@ -271,8 +272,8 @@ def _step(
         kind_word=words.KINDS[Kind(approval.kind)],
         status=status,
         status_word=word,
-        title=said.title,
-        summary=said.line,
+        title=summary.title,
+        summary=summary.line,
         asked=times.moment(approval.submitted_at, now),
         left=left,
         is_abandoned=was_abandoned(approval, now),

@@ -107,6 +107,13 @@ def redacted(text: str, reading: Reading = Reading.PROSE) -> SafeString:
     return _redacted(text, _spans(candidates(text)), reading)
 
 
+def draw_masked(
+    text: str, masks: Iterable[tuple[int, int]], reading: Reading = Reading.PROSE
+) -> SafeString:
+    """Draw what an agent wrote with these runs of it redacted, which stand apart and in order."""
+    return _redacted(text, _spans(masks), reading)
+
+
 def clipped(runs: Iterable[Span], beginning: str) -> tuple[Span, ...]:
     """Return what of ``runs`` stands in the beginning of their text."""
     end = len(beginning)

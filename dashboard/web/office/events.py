@@ -10,24 +10,22 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db.models.functions import Left, Right
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from approval_client.wire import parse_json
-from dashboard.approvals.models import ApprovalRequest, Inspection, Vote
+from dashboard.approvals.models import ApprovalRequest, Vote
 from dashboard.approvals.rules.logged import LoggedText, request_id, texts_of
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.names import agent_name
-from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect
 from dashboard.web import times
 from dashboard.web.drawing import moments
 from dashboard.web.drawing.markup import EMPTY, trusted, untrusted
 from dashboard.web.drawing.redaction import redacted
-from dashboard.web.drawing.summary import HEAD, TAIL, title
+from dashboard.web.drawing.summary import title_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +48,15 @@ def named_in(entries: Sequence[AuditEntry]) -> Named:
     ids = {found for entry in entries if (found := request_id(entry.subject))}
     rows = (
         ApprovalRequest.objects.filter(pk__in=ids)
-        .select_related("agent")
-        .only("kind", "agent__name")
-        .annotate(head=Left("content", HEAD), tail=Right("content", TAIL))
+        .select_related("agent", "headline")
+        .only("kind", "agent__name", "headline__facts")
     )
     votes = Vote.objects.filter(approval__in=ids, end_seen=True)
-    seen = Inspection.objects.filter(approval__in=ids).order_by("id")
-    reports = dict(seen.values_list("approval", "report"))  # the last one of each
     return Named(
-        {row.pk: (_title(row, reports.get(row.pk)), row.agent.name) for row in rows},
+        {row.pk: (title_of(row), row.agent.name) for row in rows},
         texts_of(entries),
         frozenset(votes.values_list("approval", "person__username")),
     )
-
-
-def _title(row: Any, report: str | None) -> SafeString:
-    found = Report.from_json(report) if report else Report()
-    return title(row.kind, row.head, row.tail, found)
 
 
 def sentence(entry: AuditEntry, named: Named) -> SafeString:

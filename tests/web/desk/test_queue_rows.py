@@ -6,6 +6,7 @@ from dashboard.inspection.sentences import SENTENCES
 from tests import make
 from tests.web.pages import links, page_of, read
 
+NETWORK = SENTENCES["uses-network"].rstrip(".")
 OF_TWO = {"name": "Two", "effect": "review", "demands": {"approvals": 2}}
 
 
@@ -168,13 +169,13 @@ def test_a_report_too_long_to_carry_still_gives_its_language_and_its_doubt(brows
     assert page_of(browser, approval).one("h1").text == title
 
 
-def test_a_sentence_too_long_for_a_row_leaves_the_severity(browser, ask, inspected):
-    inspected(found(Severity.HIGH, "x" * 50_000))
+def test_what_a_finding_is_about_may_be_long(browser, ask, inspected):
+    inspected(found(Severity.HIGH, about="x" * 50_000))
     ask()
 
     row = items(browser)[0]
 
-    assert row.one(class_="sign")["title"] == "High risk"
+    assert row.one(class_="sign")["title"] == f"High risk: {NETWORK}"
     assert row.one(class_="item-summary").text == "In the agent’s words: print(1)"
 
 

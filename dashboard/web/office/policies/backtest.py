@@ -10,7 +10,6 @@ from statistics import median
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models.functions import Left, Right
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import SafeString
@@ -27,7 +26,7 @@ from dashboard.policies.simulating import Case, Simulation, simulate
 from dashboard.web import times, words
 from dashboard.web.access import any_role
 from dashboard.web.drawing.markup import untrusted
-from dashboard.web.drawing.summary import HEAD, TAIL, summary
+from dashboard.web.drawing.summary import headline_of, one_line
 from dashboard.web.forms import LengthOfTime, status_of
 from dashboard.web.http import PersonRequest
 from dashboard.web.office.policies.bench import DOES, IN_FORCE, STATUS_OF, Candidate, CandidateForm
@@ -261,11 +260,8 @@ def _groups(tally: _Tally, found: Simulation) -> Iterator[GroupRow]:
 
 def _listed(ids: list[str], person: User, now: datetime) -> Listed:
     shown = ids[:MOST_LISTED]
-    light = ApprovalRequest.objects.annotate(
-        head=Left("content", HEAD), tail=Right("content", TAIL)
-    )
-    found = light.select_related("agent", "decision__decided_by").defer("content", "evidence")
-    by_id = found.in_bulk(shown)
+    asked = ApprovalRequest.objects.select_related("agent", "headline", "decision__decided_by")
+    by_id = asked.defer("content", "evidence").in_bulk(shown)
     examples = [_example(by_id[UUID(pk)], person, now) for pk in shown]
     return Listed(examples, len(ids), len(ids) - len(shown))
 
@@ -279,7 +275,7 @@ def _example(approval: ApprovalRequest, person: User, now: datetime) -> ExampleR
         approval.kind,
         words.KINDS[Kind(approval.kind)],
         approval.agent.name,
-        summary(approval.kind, approval.head, approval.tail),  # type: ignore[attr-defined] # annotated
+        one_line(headline_of(approval)),
         f"{did} {decided_by(decision, person)}",
         times.moment(decision.decided_at, now),
         decision.reason,

@@ -1,0 +1,35 @@
+"""``approval-dashboard backfill``: make what an older version did not keep of its requests."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from dashboard.approvals.services import Backfill, left_to_backfill
+from dashboard.management.operator import OperatorCommand
+
+_SAY_EVERY_S = 2.0
+
+
+class Command(OperatorCommand):
+    """Make the headlines of requests that an older version asked, pending requests first.
+
+    A server does this by itself in the background. Use this to be done sooner. It may run beside
+    servers, be stopped at any time and be started again.
+    """
+
+    help = __doc__
+
+    def handle(self, *_: Any, **__: Any) -> None:
+        """Make them all, and say how far it came."""
+        total = left_to_backfill()
+        if not total:
+            self.stdout.write("Every request has a headline. There is nothing to do.")
+            return
+        backfill, said_at = Backfill(), time.monotonic()
+        while not backfill.is_over:
+            backfill.step()
+            if time.monotonic() - said_at > _SAY_EVERY_S:
+                self.stdout.write(f"{backfill.made:,} of {total:,} headlines are made.")
+                said_at = time.monotonic()
+        self.stdout.write(f"Done. {backfill.made:,} headlines were made.")
