@@ -94,9 +94,9 @@ VALUES = {
     "approvals.services.report._reported": lambda case: [case.approved.pk],
     "approvals.services.submit._earlier": lambda case: [case.token.agent_id, "key"],
     "approvals.services.submit._lock_agent": lambda case: [case.token.agent_id],
-    "approvals.services.submit._asking": lambda case: [case.token.pk, "key"],
-    "approvals.services.submit._newest": lambda case: [
-        case.token.agent_id,
+    "approvals.services.submit._asking": lambda case: [
+        case.token.pk,
+        "key",
         case.pending.digest,
         case.pending.run_id,
         LONG_AGO,

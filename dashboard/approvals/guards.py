@@ -24,6 +24,7 @@ _MOVES_OF_GRANTS = {"uses", "ended_at", "ended_by_id", "ended_because"}
 _INSERT_ONLY = [
     "inspection",
     "requestheadline",
+    "judgementgrounds",
     "judgement",
     "edit",
     "vote",

@@ -206,6 +206,26 @@ class Edit(models.Model):
         constraints = [_one_of("effect", ["approve", "review"], "edit_effect_known")]
 
 
+class JudgementGrounds(models.Model):
+    """What a judgement, or that of an edit, rests on, as facts. Only ever inserted.
+
+    Judgements of an older version have none until a backfill made it from what agents were told.
+    """
+
+    judgement = models.OneToOneField(Judgement, models.PROTECT, null=True, related_name="grounds")
+    edit = models.OneToOneField(Edit, models.PROTECT, null=True, related_name="grounds")
+    facts = models.TextField()  # JSON of a policies.grounds.Grounds
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(judgement=None, edit__isnull=False)
+                | Q(judgement__isnull=False, edit=None),
+                name="grounds_of_a_judgement_or_an_edit",
+            ),
+        ]
+
+
 FINAL = [status.value for status in Status if status is not Status.PENDING]
 
 

@@ -107,7 +107,7 @@ def _whole(ids: Iterable[UUID]) -> QuerySet[ApprovalRequest]:
 
 @rows(Many(ApprovalRequest.id))
 def _edits(ids: Iterable[UUID]) -> QuerySet[Edit]:
-    edits = Edit.objects.filter(approval__id__among=ids).select_related("edited_by")
+    edits = Edit.objects.filter(approval__id__among=ids).select_related("edited_by", "grounds")
     return edits.order_by("id")
 
 
@@ -122,7 +122,8 @@ def _judgements(ids: Iterable[UUID]) -> list[Judgement]:
 
 @rows(Many(ApprovalRequest.id))
 def _judgements_alone(ids: Iterable[UUID]) -> QuerySet[Judgement]:
-    return Judgement.objects.filter(approval__id__among=ids).order_by("id")
+    judgements = Judgement.objects.filter(approval__id__among=ids).select_related("grounds")
+    return judgements.order_by("id")
 
 
 @rows(Many(Inspection.id))

@@ -281,8 +281,17 @@ def why_unseen(report: Report, among: frozenset[Unseen]) -> str:
 
     Nothing of it is the agent's.
     """
+    return unseen_sentence(*worst_unseen(report, among))
+
+
+def worst_unseen(report: Report, among: frozenset[Unseen]) -> tuple[Unseen, Finding | None]:
+    """Return the worst of what was not seen; with no finding, it is the language of the code."""
     worst = next(unseen for unseen in Unseen if unseen in among)
     ordered = gravest(report.findings, len(report.findings))
-    sentences = (plain_sentence(finding) for finding in ordered if finding.unseen is worst)
-    words = next(sentences, "the language of its code").rstrip(".")
-    return f"{_LABELS[worst]}: {words[:1].lower()}{words[1:]}"
+    return worst, next((finding for finding in ordered if finding.unseen is worst), None)
+
+
+def unseen_sentence(unseen: Unseen, finding: Finding | None) -> str:
+    """Say what ``worst_unseen`` returned, without a full stop."""
+    words = plain_sentence(finding).rstrip(".") if finding else "the language of its code"
+    return f"{_LABELS[unseen]}: {words[:1].lower()}{words[1:]}"

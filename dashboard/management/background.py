@@ -116,7 +116,7 @@ async def sum_up_for_ever() -> None:
 
 
 async def backfill_for_ever() -> None:
-    """Make the headlines of requests that an older version asked, a few each second.
+    """Make what an older version did not keep of its requests, a few rows each second.
 
     Once all are there, it looks for pending requests of older servers that still run beside.
     """

@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import NamedTuple
+from typing import Any
 
 from dashboard.policies.demands import Required, join, required, shortfalls
 from dashboard.policies.facts import Facts
+from dashboard.policies.grounds import Grounds, RuleGround, Says
+from dashboard.policies.judgement_wording import plainly
 from dashboard.policies.matching import FOUND_BEFORE, Matcher, Outcome, Step
 from dashboard.policies.modes import MODES_OF_OTHERS, Said
 from dashboard.policies.policy import Policy
@@ -27,9 +29,9 @@ __all__ = [
     "EVERYTHING_TO_A_PERSON",
     "MODES_OF_OTHERS",
     "THE_MODES",
-    "Deciding",
     "Effect",
     "Evaluation",
+    "Grounds",
     "Policy",
     "PolicyError",
     "Step",
@@ -39,8 +41,16 @@ __all__ = [
     "stricter",
 ]
 
+_ON_HOLD = "Everything is on hold: a person is asked."
 THE_MODES = "Modes"
 """What the step of the modes is called."""
+SAYING = {
+    Effect.APPROVE: (Says.APPROVES,),
+    Effect.REVIEW: (Says.ASKS,),
+    Effect.REJECT: (Says.REJECTS,),
+}
+"""What the rules say that have an effect."""
+
 _STRICTNESS = {Effect.APPROVE: 0, Effect.REVIEW: 1, Effect.REJECT: 2}
 EVERYTHING_TO_A_PERSON = Policy(
     modes={
@@ -53,17 +63,6 @@ EVERYTHING_TO_A_PERSON = Policy(
 )
 
 
-class Deciding(NamedTuple):
-    """What an answer rests on: rules by name, the modes, or that not all of it could be seen.
-
-    Several may say the same. Where nothing speaks, nothing of this does: a person is asked.
-    """
-
-    rules: tuple[str, ...] = ()
-    modes: bool = False
-    doubts: bool = False
-
-
 @dataclass(frozen=True)
 class Evaluation:
     """What a policy answers.
@@ -73,7 +72,7 @@ class Evaluation:
         demands: What a review asks for; there even where none is needed, should one come about.
         steps: What became of each rule and of the modes, for who wants to follow.
         words: What a rejecting rule has to say to the agent.
-        deciding: What the effect rests on.
+        grounds: What the effect rests on; None for what was kept before there were grounds.
     """
 
     effect: Effect
@@ -81,7 +80,22 @@ class Evaluation:
     demands: Required = field(default_factory=Required)
     steps: tuple[Step, ...] = ()
     words: str = ""
-    deciding: Deciding = field(default_factory=Deciding)
+    grounds: Grounds | None = None
+
+    @property
+    def sentences(self) -> list[str]:
+        """Why a person is asked, or is not, for people to read.
+
+        Where only what agents were told was kept, it is said as it was.
+        """
+        if self.grounds is None:
+            return list(self.trace)
+        return plainly(self.grounds, self.demands if self.effect is Effect.REVIEW else None)
+
+    @property
+    def deciding(self) -> list[str]:
+        """The rules that had the effect; none where the modes or a doubt had it."""
+        return self.grounds.saying(*SAYING[self.effect]) if self.grounds else []
 
     @property
     def reason(self) -> str:
@@ -103,7 +117,16 @@ def stricter(a: Evaluation, b: Evaluation) -> Evaluation:
     if a.effect is not b.effect:
         return max(a, b, key=lambda evaluation: _STRICTNESS[evaluation.effect])
     trace = tuple(dict.fromkeys(b.trace + a.trace))
-    return replace(b, trace=trace, demands=join(a.demands, b.demands), words=b.words or a.words)
+    grounds = b.grounds.joined(a.grounds) if a.grounds and b.grounds else None
+    demands = join(a.demands, b.demands)
+    return replace(b, trace=trace, demands=demands, words=b.words or a.words, grounds=grounds)
+
+
+def on_hold(evaluation: Evaluation) -> Evaluation:
+    """Return what holds of an approval while approving is on hold: a person is asked."""
+    grounds = evaluation.grounds and replace(evaluation.grounds, held=True)
+    trace = (*evaluation.trace, _ON_HOLD)
+    return Evaluation(Effect.REVIEW, trace, evaluation.demands, grounds=grounds)
 
 
 def is_laxer(a: Evaluation, b: Evaluation) -> bool:
@@ -139,9 +162,27 @@ class _Evaluating:
         sentences = [*self._told(steps), *self._about_modes(said)]
         sentences += [_doubts(self._facts)] if in_doubt else []
         sentences += self._about_demands() if effect is Effect.REVIEW else []
-        same = [matcher.rule for matcher in self._speaking if matcher.rule.effect is effect]
-        deciding = Deciding(tuple(rule.name for rule in same), said.effect is effect, in_doubt)
-        return Evaluation(effect, tuple(sentences), self._demands(), steps, deciding=deciding)
+        grounds = self._grounds(
+            steps,
+            modes=(said.says,),
+            by_modes=said.effect is effect,
+            rules=tuple(self._spoken(effect)),
+            doubts=_names_of_doubts(self._facts) if in_doubt else (),
+        )
+        return Evaluation(effect, tuple(sentences), self._demands(), steps, grounds=grounds)
+
+    def _grounds(self, steps: tuple[Step, ...], **more: Any) -> Grounds:
+        unclear = tuple(step.ground for step in steps if step.ground)
+        return Grounds(kind=self._facts.question.kind, unclear=unclear, **more)
+
+    def _spoken(self, effect: Effect) -> Iterator[RuleGround]:
+        for matcher in self._speaking:
+            asks = matcher.rule.effect is Effect.REVIEW
+            says = Says.ASKS if asks else Says.APPROVES
+            yield RuleGround(matcher.rule.name, says, matcher.claims)
+        for matcher in self._asking if effect is Effect.REVIEW else ():
+            if matcher not in self._speaking:
+                yield RuleGround(matcher.rule.name, Says.DEMANDS, matcher.claims)
 
     def _rejecting(self) -> Iterator[Step]:
         """Yield the rules that reject, up to the first of which that is certain."""
@@ -161,8 +202,8 @@ class _Evaluating:
         if step.unclear:
             told = f" It says: {rule.reason}" if rule.reason else ""
             words = f"{step.why} Rule '{rule.name}' rejects.{told}"
-        deciding = Deciding((rule.name,))
-        return Evaluation(Effect.REJECT, trace, self._demands(), steps, words, deciding)
+        grounds = self._grounds(steps, rules=(RuleGround(rule.name, Says.REJECTS),))
+        return Evaluation(Effect.REJECT, trace, self._demands(), steps, words, grounds)
 
     def _walk(self) -> int:
         last = len(self._policy.matchers)
@@ -246,5 +287,9 @@ class _Evaluating:
 
 
 def _doubts(facts: Facts) -> str:
-    names = sorted({f.name for f in facts.question.report.findings if f.is_doubt})
+    names = _names_of_doubts(facts)
     return f"Not all of it could be read or followed ({', '.join(names)}): a person is asked."
+
+
+def _names_of_doubts(facts: Facts) -> tuple[str, ...]:
+    return tuple(sorted({f.name for f in facts.question.report.findings if f.is_doubt}))

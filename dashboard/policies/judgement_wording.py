@@ -1,64 +1,87 @@
-"""Why a person is asked, in plain sentences, from the sentences that are kept. Pure.
+"""Why a person is asked, or is not, in plain sentences for people. Pure.
 
-What is kept with a judgement, and what agents are told, are exact texts: some are Osprey's, and
-agents compare them. People read these instead. A sentence that is not known here is left as it is.
+They are made from the grounds of a judgement. What agents are told is another text, kept with the
+judgement: some of it is Osprey's, and agents compare it.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
+from approval_client.wire import Kind
+from dashboard.inspection.findings import Finding, Severity, Unseen
+from dashboard.inspection.sentences import unseen_sentence
 from dashboard.policies.demands import Required
+from dashboard.policies.grounds import Grounds, ModeSays, Says, UnclearGround
 from dashboard.policies.rule_wording import required_in_words
+from dashboard.policies.rules import Effect
 
-PLAIN = {
-    "Nobody is asked about anything.": "Your policy asks nobody about anything.",
-    "All code requires approval.": "Your policy asks a person about all code.",
-    "Code contains EPICS write operations.": (
+_NOT_COVERED = {
+    Kind.CODE: "No rule covers this code, so a person is asked.",
+    Kind.TOOL_CALL: "No rule covers this tool call, so a person is asked.",
+    Kind.PLAN: "No rule covers this plan, so a person is asked.",
+    Kind.MEMORY: "No rule covers this memory change, so a person is asked.",
+}
+_MODES = {
+    ModeSays.ASKS_NOBODY: "Your policy asks nobody about anything.",
+    ModeSays.ALL_CODE: "Your policy asks a person about all code.",
+    ModeSays.CONTROL_WRITES: (
         "Your policy asks a person about code that may write to the control system."
     ),
-    "Code contains no EPICS writes (read-only or pure Python).": (
+    ModeSays.NO_CONTROL_WRITES: (
         "Your policy approves code that writes nothing to the control system."
     ),
-    "Python execution approval is disabled.": "Your policy asks nobody about code.",
-    "Approval mode is disabled.": "Your policy asks nobody about code.",
-    "Memory operations require approval.": "Your policy asks a person about all memory changes.",
-    "Memory operation approval is disabled.": "Your policy asks nobody about memory changes.",
-    "No mode covers code: a person is asked.": "No rule covers this code, so a person is asked.",
-    "No mode covers a tool call: a person is asked.": (
-        "No rule covers this tool call, so a person is asked."
-    ),
-    "No mode covers a plan: a person is asked.": "No rule covers this plan, so a person is asked.",
-    "No mode covers memory: a person is asked.": (
-        "No rule covers this memory change, so a person is asked."
-    ),
+    ModeSays.CODE_IS_OFF: "Your policy asks nobody about code.",
+    ModeSays.CODE_MODE_IS_OFF: "Your policy asks nobody about code.",
+    ModeSays.ALL_MEMORY: "Your policy asks a person about all memory changes.",
+    ModeSays.MEMORY_IS_OFF: "Your policy asks nobody about memory changes.",
 }
-_MODE = re.compile(r"Global mode is '[a-z_]+'\.", re.ASCII)
-_DOUBT = re.compile(
-    r"Not all of it could be read or followed \([^()]*\): a person is asked\.", re.DOTALL
-)
-_ASKS = re.compile(
-    r"Rule '(.*)' (?:asks for a review(, because of what the agent says of itself)?"
-    r"|says what the review asks for)\.",
-    re.DOTALL,
-)
-_ANSWERS = re.compile(r"Rule '(.*)' (approves|rejects)\.", re.DOTALL)
-_ANSWERED = {"approves": "approves it without asking", "rejects": "rejects it"}
+_ANSWERS = {
+    Says.APPROVES: "Rule “{}” approves it without asking.",
+    Says.REJECTS: "Rule “{}” rejects it.",
+}
+_IN_DOUBT = "Not all of it could be read or followed, so a person is asked."
+_ON_HOLD = "Approving is on hold, so a person is asked."
+_TREATED = {
+    "findings": "This rule treats it as if it had the finding.",
+    "no_findings_above": "This rule treats it as if nothing graver was found.",
+    "languages": "This rule treats it as if it were in that language.",
+}
+_NOT_APPROVED = "So this rule does not approve it."
+_NOT_REJECTED = "This rule does not reject for that."
 
 
-def plainly(trace: Sequence[str], required: Required | None) -> list[str]:
+def plainly(grounds: Grounds, required: Required | None) -> list[str]:
     """Say why a person is asked, or is not.
 
     Args:
-        trace: The sentences of an evaluation, as they are kept.
         required: What the review asks for; None where there is none.
     """
-    asking = [found[1] for found in map(_ASKS.fullmatch, trace) if found]
-    said = list(_sentences(trace))
+    asking = grounds.saying(Says.ASKS, Says.DEMANDS)
+    sentences = [*grounds.told, *_sentences(grounds)]
     if required is not None and (asking or required != Required()):
-        said.append(_demanding(asking, required_in_words(required)))
-    return said
+        sentences.append(_demanding(asking, required_in_words(required)))
+    return sentences
+
+
+def why_unclear(ground: UnclearGround) -> str:
+    """Say what could not be judged, and how the rule takes it."""
+    if not ground.unseen:
+        failed = f" ({ground.error})" if ground.error else ""
+        what = f"Its condition {ground.field!r} cannot be judged{failed}"
+        if ground.counts:
+            return f"{what}, which counts as holding."
+        return f"{what}, so it does not approve."
+    why = f"{unseen_sentence(Unseen(ground.unseen), _finding_of(ground))}."
+    if ground.counts:
+        return f"{why} {_TREATED[ground.field]}"
+    return f"{why} {_NOT_APPROVED if ground.effect == Effect.APPROVE else _NOT_REJECTED}"
+
+
+def _finding_of(ground: UnclearGround) -> Finding | None:
+    if not ground.finding:
+        return None
+    return Finding(ground.finding, Severity.HIGH, 0, 0, ground.code, kept=ground.kept)
 
 
 def _demanding(rules: Sequence[str], demanded: str) -> str:
@@ -68,13 +91,22 @@ def _demanding(rules: Sequence[str], demanded: str) -> str:
     return f"Rule{'s' if len(rules) > 1 else ''} {named}: {demanded}."
 
 
-def _sentences(trace: Sequence[str]) -> Iterator[str]:
-    for sentence in trace:
-        if _MODE.fullmatch(sentence) or _ASKS.fullmatch(sentence):
-            continue
-        if answered := _ANSWERS.fullmatch(sentence):
-            yield f"Rule “{answered[1]}” {_ANSWERED[answered[2]]}."
-        elif _DOUBT.fullmatch(sentence):
-            yield "Not all of it could be read or followed, so a person is asked."
-        else:
-            yield PLAIN.get(sentence, sentence)
+def _sentences(grounds: Grounds) -> Iterator[str]:
+    for unclear in grounds.unclear:
+        yield f"Rule '{unclear.rule}': {why_unclear(unclear)}"
+    for ground in grounds.rules:
+        if ground.says in _ANSWERS:
+            yield _ANSWERS[ground.says].format(ground.rule)
+    for says in grounds.modes:
+        if says in _MODES:
+            yield _MODES[says]
+        elif not _has_answer(grounds):
+            yield _NOT_COVERED[grounds.kind]
+    if grounds.doubts:
+        yield _IN_DOUBT
+    if grounds.held:
+        yield _ON_HOLD
+
+
+def _has_answer(grounds: Grounds) -> bool:
+    return any(ground.says is not Says.DEMANDS for ground in grounds.rules)

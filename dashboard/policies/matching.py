@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from dashboard.inspection.sentences import why_unseen
+from dashboard.inspection.sentences import plain_sentence, worst_unseen
 from dashboard.policies.conditions import Unsure, compiled
 from dashboard.policies.facts import Facts
+from dashboard.policies.grounds import UnclearGround
+from dashboard.policies.judgement_wording import why_unclear
 from dashboard.policies.rules import Effect, Rule, When
 
 Outcome = Literal["matches", "does not match", "not reached"]
 CLAIMS = ("capabilities", "execution_modes", "runs", "repeated")
 """Conditions on what the agent says of itself: no approving rule may name one."""
-_TREATED = {
-    "findings": "This rule treats it as if it had the finding.",
-    "no_findings_above": "This rule treats it as if nothing graver was found.",
-    "languages": "This rule treats it as if it were in that language.",
-}
 FOUND_BEFORE = "The answer was found before."
 
 
@@ -30,14 +27,19 @@ class Step(NamedTuple):
     """What became of one rule, or of the modes, on the way to an answer.
 
     Attributes:
-        unclear: Whether that is so because something was not seen or could not be judged. A
-            rule that matches so adds what it asks for, and the rules after it are tried too.
+        ground: What could not be judged, where that is why. A rule that matches so adds what it
+            asks for, and the rules after it are tried too.
     """
 
     rule: str
     outcome: Outcome
     why: str
-    unclear: bool = False
+    ground: UnclearGround | None = None
+
+    @property
+    def unclear(self) -> bool:
+        """Whether something was not seen or could not be judged."""
+        return self.ground is not None
 
     @property
     def matches(self) -> bool:
@@ -71,7 +73,7 @@ class Matcher:
             try:
                 held = holds(facts)
             except Exception as error:  # noqa: BLE001 - content is hostile: what fails must not open
-                step = self._unjudged(f"{field!r} cannot be judged ({type(error).__name__})")
+                step = self._unjudged(field, type(error).__name__)
             else:
                 if held is True:
                     continue
@@ -84,24 +86,42 @@ class Matcher:
 
     def _unsure(self, field: str, held: Unsure, facts: Facts) -> Step:
         if not held.unseen:
-            return self._unjudged(f"{field!r} cannot be judged")
+            return self._unjudged(field)
         counting = held.unseen & self.rule.holds_on
-        why = f"{why_unseen(facts.question.report, counting or held.unseen)}."
+        unseen, finding = worst_unseen(facts.question.report, counting or held.unseen)
+        ground = UnclearGround(
+            rule=self.rule.name,
+            field=field,
+            unseen=unseen,
+            finding=finding.name if finding else "",
+            code=finding.code if finding else "",
+            kept=plain_sentence(finding) if finding and finding.kept else "",
+            error="",
+            effect=self.rule.effect,
+            counts=bool(counting),
+        )
+        why = why_unclear(ground)
         if counting:
-            return self._unclear("matches", f"{why} {_TREATED[field]}")
+            return Step(self.rule.name, "matches", why, ground)
         if self.rule.effect is Effect.APPROVE:
-            return self._unclear("does not match", f"{why} So this rule does not approve it.")
-        return Step(self.rule.name, "does not match", f"{why} This rule does not reject for that.")
+            return Step(self.rule.name, "does not match", why, ground)
+        return Step(self.rule.name, "does not match", why)
 
-    def _unjudged(self, what: str) -> Step:
-        if self.rule.effect is Effect.APPROVE:
-            return self._unclear(
-                "does not match", f"Its condition {what}, so it does not approve."
-            )
-        return self._unclear("matches", f"Its condition {what}, which counts as holding.")
-
-    def _unclear(self, outcome: Outcome, why: str) -> Step:
-        return Step(self.rule.name, outcome, why, unclear=True)
+    def _unjudged(self, field: str, error: str = "") -> Step:
+        counts = self.rule.effect is not Effect.APPROVE
+        ground = UnclearGround(
+            rule=self.rule.name,
+            field=field,
+            unseen="",
+            finding="",
+            code="",
+            kept="",
+            error=error,
+            effect=self.rule.effect,
+            counts=counts,
+        )
+        outcome: Outcome = "matches" if counts else "does not match"
+        return Step(self.rule.name, outcome, why_unclear(ground), ground)
 
 
 def rests_on_claims(when: When) -> bool:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from approval_client.capabilities import ApprovalDecision, ApprovalManager
+from approval_client.capabilities import ApprovalDecision, ApprovalManager, ApprovalMode
 from approval_client.wire import Kind
+from dashboard.policies.grounds import ModeSays
 from dashboard.policies.rules import Effect
 
 PYTHON, MEMORY = "python_execution", "memory"
@@ -29,9 +30,14 @@ _NAMES = {Kind.CODE: PYTHON, Kind.MEMORY: MEMORY}
 
 
 class Said(NamedTuple):
-    """What the modes say; None is nothing."""
+    """What the modes say; with no effect they say nothing.
+
+    Attributes:
+        sentence: The same as agents are told it.
+    """
 
     effect: Effect | None
+    says: ModeSays
     sentence: str
 
 
@@ -75,12 +81,26 @@ class Modes:
         ``memory``, and no claim of the agent's changes that.
         """
         if self.asks_nobody:
-            return Said(Effect.APPROVE, "Nobody is asked about anything.")
+            return Said(Effect.APPROVE, ModeSays.ASKS_NOBODY, "Nobody is asked about anything.")
         decision = self._decision(kind, may_write=may_write, reads=reads)
         if decision is None:
-            return Said(None, f"No mode covers {_WORDS[kind]}.")
+            return Said(None, ModeSays.NOTHING, f"No mode covers {_WORDS[kind]}.")
         effect = Effect.REVIEW if decision.needs_approval else Effect.APPROVE
-        return Said(effect, f"{decision.reasoning}.")
+        says = self._of_code(may_write=may_write) if kind is Kind.CODE else self._of_memory()
+        return Said(effect, says, f"{decision.reasoning}.")
+
+    def _of_code(self, *, may_write: bool) -> ModeSays:
+        if not self._python.config.enabled:
+            return ModeSays.CODE_IS_OFF
+        if self._python.config.mode is ApprovalMode.DISABLED:
+            return ModeSays.CODE_MODE_IS_OFF
+        if self._python.config.mode is ApprovalMode.ALL_CODE:
+            return ModeSays.ALL_CODE
+        return ModeSays.CONTROL_WRITES if may_write else ModeSays.NO_CONTROL_WRITES
+
+    def _of_memory(self) -> ModeSays:
+        is_on = self._memory.config.enabled
+        return ModeSays.ALL_MEMORY if is_on else ModeSays.MEMORY_IS_OFF
 
     def effects(self, kind: Kind) -> frozenset[Effect | None]:
         """Return all that can be said for questions of this kind, whatever is found in them."""

@@ -13,14 +13,28 @@ from django.core.management import call_command
 
 from approval_client.wire import Kind, digest, parse_json
 from dashboard.approvals import guards, services
-from dashboard.approvals.models import ApprovalRequest, Inspection, RequestHeadline
+from dashboard.approvals.models import (
+    ApprovalRequest,
+    Inspection,
+    JudgementGrounds,
+    RequestHeadline,
+)
+from dashboard.approvals.rules.judgement import explained
+from dashboard.approvals.rules.old_trace import grounds_of_trace
 from dashboard.approvals.services import Backfill, backfill, left_to_backfill
 from dashboard.inspection.sentences import SENTENCES
+from dashboard.policies.demands import Required
+from dashboard.policies.grounds import Says
+from dashboard.policies.judgement_wording import plainly
 from dashboard.web.desk import queue
 from dashboard.web.drawing.summary import headline_of, summarized
 from tests import make
 
 OLD = json.loads(Path(__file__).with_name("old_rows.json").read_text())
+
+
+TRACES = json.loads(Path(__file__).with_name("old_traces.json").read_text())
+"""Judgements of random policies: trace, and what the page said of it."""
 
 
 def plain(html):
@@ -174,6 +188,65 @@ def test_the_command_says_how_far_it_came(token, capsys):
     call_command("backfill")
 
     assert capsys.readouterr().out.splitlines() == [
-        "Done. 3 headlines were made.",
-        "Every request has a headline. There is nothing to do.",
+        "Done. 3 rows were made.",
+        "Nothing is missing. There is nothing to do.",
     ]
+
+
+@pytest.mark.parametrize("row", TRACES, ids=range(len(TRACES)))
+def test_an_old_judgement_is_explained_as_it_was(row):
+    grounds = grounds_of_trace(Kind(row["kind"]), row["effect"], row["trace"])
+    reviewed = row["effect"] == "review"
+
+    sentences = plainly(grounds, Required.from_json(row["demands"]) if reviewed else None)
+
+    # Where a rule speaks, under one policy or another, it is no longer said that none does.
+    left_out = set(row["plain"]) - set(sentences)
+    assert set(sentences) <= set(row["plain"])
+    assert all(sentence.startswith("No rule covers") for sentence in left_out)
+
+
+def test_an_old_judgement_gets_its_grounds(token, alice):
+    make.in_force({"name": "Two", "effect": "review", "demands": {"approvals": 2}})
+    approval = make.pending(token)
+    before = explained(approval.judgements.get())
+    guards.remove()
+    JudgementGrounds.objects.all().delete()
+    guards.install()
+    assert explained(approval.judgements.get()).sentences == list(before.trace)
+
+    walk()
+
+    after = explained(approval.judgements.get())
+    assert after.grounds == before.grounds
+    assert after.sentences == before.sentences
+    assert left_to_backfill() == 0
+
+
+def test_old_edits_get_their_grounds(token, alice):
+    approval = make.pending(token, accepts_edits=True)
+    edit = make.edited(approval, alice, content={"code": "y = 2"})
+    kept = explained(edit).grounds
+    guards.remove()
+    JudgementGrounds.objects.filter(edit=edit).delete()
+    guards.install()
+
+    walk()
+
+    assert explained(edit.approval.edits.get()).grounds == kept
+
+
+def test_a_judgement_made_from_one_without_grounds_has_none_until_it_is_backfilled(token):
+    approval = make.pending(token)
+    guards.remove()
+    JudgementGrounds.objects.all().delete()
+    guards.install()
+    make.in_force({"name": "Two", "effect": "review", "demands": {"approvals": 2}})
+
+    services.judge_pending_again()
+    newest = approval.judgements.latest("id")
+    assert explained(newest).grounds is None
+    walk()
+
+    newest = approval.judgements.latest("id")
+    assert explained(newest).grounds.saying(Says.ASKS) == ["Two"]

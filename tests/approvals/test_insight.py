@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from approval_client.wire import canonical_json
+from approval_client.wire import Kind
 from dashboard.approvals.rules import insight
 from dashboard.approvals.rules.insight import (
     PARTS,
@@ -21,6 +21,7 @@ from dashboard.approvals.rules.insight import (
     percentile,
     rounded,
 )
+from dashboard.policies.grounds import Grounds, RuleGround, Says
 
 MONDAY = datetime(2026, 3, 23, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")  # an hour ahead until the night to Sunday the 29th, then two
@@ -149,17 +150,25 @@ def test_people_disagree_about_one_content(second, disagree):
 
 
 @pytest.mark.parametrize(
-    ("sentences", "rule"),
+    ("rules", "effect", "rule"),
     [
-        (["Global mode is 'x'.", "Rule 'A' asks for a review."], "A"),
-        (["Rule 'A' approves.", "Rule 'it's \"B\"' rejects."], 'it\'s "B"'),
-        (["Rule 'A': the argument is no number.", "A person is asked."], ""),
-        (["Rule 'A' says what the review asks for."], ""),
-        ([], ""),
+        ([("A", Says.ASKS)], "review", "A"),
+        ([("claims", Says.ASKS), ("certain", Says.ASKS)], "review", "certain"),
+        ([("A", Says.APPROVES), ('it\'s "B"', Says.REJECTS)], "reject", 'it\'s "B"'),
+        ([("A", Says.APPROVES)], "review", ""),
+        ([("A", Says.APPROVES), ("B", Says.DEMANDS)], "review", "B"),
+        ([], "review", ""),
     ],
 )
-def test_the_rule_that_decided_is_read_from_the_trace(sentences, rule):
-    assert deciding_rule(canonical_json(sentences)) == rule
+def test_the_rule_that_decided_is_the_one_that_the_page_names(rules, effect, rule):
+    grounds = Grounds(kind=Kind.CODE, rules=tuple(RuleGround(*one) for one in rules))
+
+    assert deciding_rule(grounds.to_json(), effect) == rule
+
+
+@pytest.mark.parametrize("kept", [None, "", "{", "[]", '{"kind":"x"}'])
+def test_grounds_that_are_missing_or_cannot_be_read_name_no_rule(kept):
+    assert deciding_rule(kept, "review") == ""
 
 
 def decided_after(*seconds):

@@ -21,6 +21,7 @@ from dashboard.approvals.models import (
     Hold,
     Inspection,
     Judgement,
+    JudgementGrounds,
     Notebook,
     NotebookPin,
     Outcome,
@@ -204,6 +205,12 @@ TAMPERING = {
     "person": lambda h: Decision.objects.filter(approval=h.approved).update(decided_by=h.ada),
     "reason": of_decision("rejected", reason="Fine."),
     "headline": lambda h: RequestHeadline.objects.filter(approval=h.pending).update(severity=-1),
+    "grounds": lambda h: JudgementGrounds.objects.filter(judgement__approval=h.pending).update(
+        facts='{"kind":"code"}'
+    ),
+    "grounds deleted": lambda h: JudgementGrounds.objects.filter(
+        judgement__approval=h.pending
+    ).delete(),
     "headline deleted": lambda h: RequestHeadline.objects.filter(approval=h.pending).delete(),
     "valid until": lambda h: Decision.objects.filter(approval=h.approved).update(
         valid_until=F("valid_until") + timedelta(days=1)
@@ -316,6 +323,7 @@ def test_a_duration_that_is_minus_nothing_agrees_with_the_log(house):
 def test_a_request_that_was_deleted_is_found(house):
     seq = AuditEntry.objects.get(action="approval.submitted", subject=house.pending.pk).seq
     guards.remove()
+    JudgementGrounds.objects.filter(judgement__approval=house.pending).delete()
     Judgement.objects.filter(approval=house.pending).delete()
     Inspection.objects.filter(approval=house.pending).delete()
     RequestHeadline.objects.filter(approval=house.pending).delete()
@@ -414,6 +422,7 @@ def test_every_column_is_in_the_fingerprint_or_compared_otherwise(model):
         | {"extensions", "extended_s", "log_key"},
         "Recall": {"seq", "approval_id", "agent_id"},
         "RequestHeadline": {"id", "approval_id", "edit_id"},
+        "JudgementGrounds": {"id", "judgement_id", "edit_id"},
         "Grant": {"id", "uses", "ended_at", "ended_by_id", "ended_because"},
     }
     columns = {field.attname for field in model._meta.fields}

@@ -6,7 +6,6 @@ from approval_client.wire import Kind
 from dashboard.policies.demands import Circle, Required
 from dashboard.policies.evaluate import (
     EVERYTHING_TO_A_PERSON,
-    Deciding,
     Effect,
     Evaluation,
     Policy,
@@ -14,6 +13,7 @@ from dashboard.policies.evaluate import (
     evaluate,
     stricter,
 )
+from dashboard.policies.grounds import Says
 from tests.policies.ask import (
     DOUBT,
     READS,
@@ -311,22 +311,27 @@ def test_an_approving_rule_for_every_language_wants_one_to_be_there():
     assert effect_of(approving, question(languages=["bash", ""])) is ASKS
 
 
+def rests_on(answer):
+    """Which rules, whether the modes, and whether a doubt had the effect."""
+    return answer.deciding, answer.grounds.by_modes, bool(answer.grounds.doubts)
+
+
 def test_a_rejecting_rule_decides_alone():
     judged = policy(rule("review", name="asks"), rule("reject", name="no"))
 
-    assert evaluate(judged, question()).deciding == Deciding(("no",))
+    assert rests_on(evaluate(judged, question())) == (["no"], False, False)
 
 
 def test_a_rule_and_the_modes_decide_together_if_they_say_the_same():
     judged = policy(rule("review", name="asks"))
 
-    assert evaluate(judged, question()).deciding == Deciding(("asks",), modes=True)
+    assert rests_on(evaluate(judged, question())) == (["asks"], True, False)
 
 
 def test_an_approving_rule_does_not_decide_what_a_mode_asks_about():
     judged = policy(rule("approve", name="opens"))
 
-    assert evaluate(judged, question(findings=[READS])).deciding == Deciding(modes=True)
+    assert rests_on(evaluate(judged, question(findings=[READS]))) == ([], True, False)
 
 
 def test_a_rule_after_the_one_that_spoke_does_not_decide():
@@ -334,11 +339,12 @@ def test_a_rule_after_the_one_that_spoke_does_not_decide():
     answer = evaluate(judged, question(findings=[READS]))
 
     assert answer.effect is ASKS
-    assert answer.deciding == Deciding(modes=True)
+    assert rests_on(answer) == ([], True, False)
+    assert answer.grounds.saying(Says.DEMANDS) == ["adds"]
 
 
 def test_where_nothing_speaks_nothing_decides():
-    assert evaluate(silent(), question(Kind.PLAN)).deciding == Deciding()
+    assert rests_on(evaluate(silent(), question(Kind.PLAN))) == ([], False, False)
 
 
 def test_a_doubt_decides_where_all_that_speaks_would_approve():
@@ -346,4 +352,4 @@ def test_a_doubt_decides_where_all_that_speaks_would_approve():
     answer = evaluate(judged, question(findings=[DOUBT]))
 
     assert answer.effect is ASKS
-    assert answer.deciding == Deciding(doubts=True)
+    assert rests_on(answer) == ([], False, True)

@@ -5,6 +5,7 @@ import pytest
 from approval_client.wire import Kind
 from dashboard.policies.demands import Circle, Required
 from dashboard.policies.evaluate import evaluate
+from dashboard.policies.grounds import Grounds
 from dashboard.policies.judgement_wording import plainly
 from tests.policies.ask import DOUBT, READS, WRITES, policy, question, rule, silent
 
@@ -13,7 +14,7 @@ MACHINE = ("mode", "EPICS", "Python execution", "asks for a review", "'")
 
 def said(judged, asked, *, reviewed=True):
     answer = evaluate(judged, asked)
-    return plainly(answer.trace, answer.demands if reviewed else None)
+    return plainly(answer.grounds, answer.demands if reviewed else None)
 
 
 def test_the_mode_is_a_sentence_about_people():
@@ -76,10 +77,8 @@ def test_no_mode_is_told_in_the_words_of_a_machine(mode, python, memory, kind, f
 def test_a_demand_whose_rule_is_not_named_is_said_all_the_same():
     required = Required(approvals=2, circles=(Circle(("ops",)),))
 
-    assert plainly(["Global mode is 'selective'."], required) == [
-        "Two people from ops must approve."
-    ]
+    assert plainly(Grounds(kind=Kind.CODE), required) == ["Two people from ops must approve."]
 
 
 def test_a_sentence_from_another_version_stays_as_it_is():
-    assert plainly(["Something else."], None) == ["Something else."]
+    assert plainly(Grounds(kind=Kind.CODE, told=("Something else.",)), None) == ["Something else."]

@@ -21,7 +21,7 @@ from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
 from dashboard.approvals.queries import is_held
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.content import problems_with
-from dashboard.approvals.rules.judgement import as_judged, judged_by, question_of
+from dashboard.approvals.rules.judgement import explained, judged_by, question_of
 from dashboard.inspection.findings import Report
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Evaluation, stricter
@@ -97,7 +97,7 @@ def judged(
 ) -> Evaluation:
     """Judge an edit: never more leniently than what was asked."""
     question = question_of(edited(approval, content), report, judgement.inspection.repeated)
-    return stricter(as_judged(judgement), judged_by(judgement.revision, question))
+    return stricter(explained(judgement), judged_by(judgement.revision, question))
 
 
 def judged_now(edit: Edit, approval: ApprovalRequest, judgement: Judgement) -> Evaluation:
@@ -107,7 +107,7 @@ def judged_now(edit: Edit, approval: ApprovalRequest, judgement: Judgement) -> E
     of it, and what holds for the request.
     """
     anew = judged(approval, edit.content, report_of_edit(edit), judgement)
-    return stricter(as_judged(edit), anew)
+    return stricter(explained(edit), anew)
 
 
 def report_of_edit(edit: Edit) -> Report:

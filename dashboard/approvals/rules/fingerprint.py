@@ -21,6 +21,7 @@ from dashboard.approvals.models import (
     Grant,
     Inspection,
     Judgement,
+    JudgementGrounds,
     Outcome,
     Recall,
     RequestHeadline,
@@ -46,6 +47,7 @@ COLUMNS: dict[type[Model], tuple[str, ...]] = {
         "submitted_at",
     ),
     Inspection: ("digest", "report", "repeated", "inspected_at"),
+    JudgementGrounds: ("facts",),
     RequestHeadline: ("severity", "has_doubts", "finding", "facts"),
     Judgement: ("inspection_id", "revision_id", "effect", "demands", "trace", "judged_at"),
     Edit: (
@@ -147,6 +149,8 @@ def _request_of(row: Any) -> ApprovalRequest:
         return row
     if isinstance(row, RequestHeadline) and row.edit:
         row = row.edit
+    if isinstance(row, JudgementGrounds):
+        row = row.edit or row.judgement
     request: ApprovalRequest = row.made_from if isinstance(row, Grant) else row.approval
     return request
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -51,6 +50,8 @@ from dashboard.approvals.models import (
     View,
     Vote,
 )
+from dashboard.policies.evaluate import SAYING, Effect
+from dashboard.policies.grounds import Grounds, Says
 
 QUICK_S = 1.0
 """An approval sooner than this after the page was in sight was not thought about."""
@@ -63,7 +64,6 @@ IN_SIGHT_S = 1.0
 
 NO_RULE = ""
 _ANSWERED_ALONE = (Source.POLICY, Source.GRANT)
-_RULE = re.compile(r"Rule '(.*)' (?:asks for a review|approves|rejects)\b", re.DOTALL)
 MOST = 5_000
 """How many requests are counted one by one: the newest that no sum has yet."""
 
@@ -122,7 +122,8 @@ class AskedRequest(NamedTuple):
     viewed_s: float | None
     limit_s: float | None = None
     revision: int | None = None
-    trace: str | None = None
+    grounds: str | None = None
+    effect: str | None = None
 
 
 class CountedVote(NamedTuple):
@@ -474,7 +475,7 @@ class DaySums:
 
 
 def _name(one: AskedRequest, part: str) -> str:
-    return deciding_rule(one.trace) if part == "rule" else str(getattr(one, part))
+    return deciding_rule(one.grounds, one.effect) if part == "rule" else str(getattr(one, part))
 
 
 Days = defaultdict[date, DaySums]
@@ -632,13 +633,19 @@ def _place(seconds: float, lines: int, grain: int, *, is_fast: bool) -> str:
 
 
 @lru_cache(maxsize=4096)
-def deciding_rule(trace: str | None) -> str:
-    """Return the rule that the sentences of a judgement name as the one that decided.
+def deciding_rule(grounds: str | None, effect: str | None) -> str:
+    """Return the rule that a judgement rests on, as the page of the request names it.
 
-    Where several speak, the last one did; where none does, the modes did.
+    Where several had the effect, the last of them decided. Where none had, as with a doubt, it is
+    the rule that says what the review takes; else no rule.
     """
-    named = [_RULE.match(str(sentence)) for sentence in json.loads(trace or "[]")]
-    return next((found[1] for found in reversed(named) if found), NO_RULE)
+    try:
+        read = Grounds.from_json(grounds or "")
+    except (KeyError, TypeError, ValueError):
+        return NO_RULE
+    had = read.saying(*SAYING[Effect(effect)]) if effect else []
+    added = read.saying(Says.DEMANDS)
+    return next(reversed(had or added), NO_RULE)
 
 
 class Period(NamedTuple):
@@ -796,6 +803,9 @@ def these(ids: Iterable[UUID]) -> ApprovalQuerySet:
     return ApprovalRequest.objects.filter(pk__in=list(ids)).order_by()
 
 
+_OF_JUDGEMENT = ("revision", "grounds__facts", "effect")
+
+
 def asked(requests: ApprovalQuerySet, *, with_rules: bool = True) -> list[AskedRequest]:
     """Read requests. What the policy said is read only ``with_rules``: it takes longest."""
     last = Judgement.objects.filter(approval=OuterRef("pk")).order_by("-id")
@@ -813,7 +823,7 @@ def asked(requests: ApprovalQuerySet, *, with_rules: bool = True) -> list[AskedR
         _passed(F("submitted_at"), F("decision__decided_at")),
         _passed(F("submitted_at"), Subquery(first_view.values("seen_at")[:1])),
         _limit(),
-        *(Subquery(last.values(name)[:1]) for name in ("revision", "trace") if with_rules),
+        *(Subquery(last.values(name)[:1]) for name in _OF_JUDGEMENT if with_rules),
     )
     return [_of_its_time(AskedRequest(*row)) for row in rows]
 

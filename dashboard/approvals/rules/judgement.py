@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+
+from django.core.exceptions import ObjectDoesNotExist
 
 from approval_client.wire import Kind, parse_json
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
 from dashboard.inspection.findings import Report
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation, Policy, evaluate
+from dashboard.policies.grounds import Grounds
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.questions import Question
 
@@ -47,12 +51,25 @@ def judged_anew(
 
 
 def as_judged(judgement: Judgement | Edit) -> Evaluation:
-    """Return what a policy answered then."""
+    """Return what a policy answered then, without what that rests on."""
     return Evaluation(
         Effect(judgement.effect),
         tuple(json.loads(judgement.trace)),
         Required.from_json(judgement.demands),
     )
+
+
+def explained(judgement: Judgement | Edit) -> Evaluation:
+    """Return what a policy answered then, with what that rests on."""
+    return replace(as_judged(judgement), grounds=grounds_of(judgement))
+
+
+def grounds_of(judgement: Judgement | Edit) -> Grounds | None:
+    """Return what a judgement rests on; None where that was not kept, or cannot be read."""
+    try:
+        return Grounds.from_json(judgement.grounds.facts)
+    except (ObjectDoesNotExist, KeyError, TypeError, ValueError):
+        return None
 
 
 def demands_of(judgement: Judgement) -> Required:
@@ -74,6 +91,6 @@ def policy_of(document: str) -> Policy:
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def asked_since(approval: ApprovalRequest) -> datetime:
-    """Return since when the same content of the agent, in the same run, counts as a loop."""
-    return _EVER if approval.run_id else approval.submitted_at - LOOP_WITHIN
+def asked_since(run_id: str, now: datetime) -> datetime:
+    """Return since when the same content of an agent, in the same run, counts as a loop."""
+    return _EVER if run_id else now - LOOP_WITHIN

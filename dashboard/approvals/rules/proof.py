@@ -142,7 +142,7 @@ class _Rows:
         self.requests = requests.in_bulk(list(ids))
         self.stories = _stories(str(pk) for pk in ids)
         of_these = {"approval__in": list(ids)}
-        judgements = Judgement.objects.select_related("inspection").filter(**of_these)
+        judgements = Judgement.objects.select_related("inspection", "grounds").filter(**of_these)
         self.judgements = self._by_request(judgements)
         for judgement in chain.from_iterable(self.judgements.values()):
             judgement.inspection.approval = judgement.approval
@@ -152,7 +152,9 @@ class _Rows:
         self.headlines_of_edits = {row.edit_id: row for row in of_edits.select_related("edit")}
         inspections = Inspection.objects.filter(**of_these)
         self.inspections = set(inspections.values_list("approval", "pk"))
-        self.edits = self._by_request(Edit.objects.select_related("edited_by").filter(**of_these))
+        self.edits = self._by_request(
+            Edit.objects.select_related("edited_by", "grounds").filter(**of_these)
+        )
         self.votes = self._by_request(Vote.objects.select_related("person").filter(**of_these))
         self.outcomes = self._by_request(Outcome.objects.filter(**of_these))
         pins = NotebookPin.objects.filter(**of_these)
@@ -264,6 +266,8 @@ class _Request:
                 yield "what the policy said of it is not what the log says"
             elif _differs(entry, judgement) or _differs(entry, judgement.inspection, "inspection"):
                 yield "what was found in it is not what the log says"
+            elif _has_other_grounds(entry, judgement):
+                yield "what a judgement of it rests on is not what the log says"
 
     def _edited(self) -> Iterator[str]:
         entries, edits = self.story.of(Action.APPROVAL_EDITED), self.rows.edits[self.approval.pk]
@@ -276,6 +280,8 @@ class _Request:
             is_said = (edit.digest, by) == (entry.digest, entry.actor)
             if not (is_named and is_said) or _differs(entry, edit):
                 yield "an edit of it is not what the log says"
+            elif _has_other_grounds(entry, edit):
+                yield "what the judgement of an edit rests on is not what the log says"
             elif self._is_another_headline(entry, self.rows.headlines_of_edits.get(edit.pk)):
                 yield "the headline of an edit is not what the log says"
 
@@ -410,6 +416,13 @@ def _vote_as_said(vote: Vote) -> tuple[str, str]:
 
 def _differs(entry: Said, row: Model, name: str = "row") -> bool:
     return name in entry.details and not fits(row, entry.details[name])
+
+
+def _has_other_grounds(entry: Said, of: Judgement | Edit) -> bool:
+    """Whether they are gone or others. What was made later is named in no entry."""
+    if "grounds" not in entry.details:
+        return False
+    return not hasattr(of, "grounds") or _differs(entry, of.grounds, "grounds")
 
 
 def _detailed(entry: Said, said: Mapping[str, Any]) -> list[str]:

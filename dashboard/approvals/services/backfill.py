@@ -1,88 +1,88 @@
-"""Making what an older version did not keep of its requests: their headlines.
+"""Making what an older version did not keep: headlines of requests, and grounds of judgements.
 
 Beside traffic, and in steps that may be stopped and begun again: what is made is only inserted,
 and of two processes that make the same one inserts it. Until then a request is titled by its kind
-and counts as of high severity.
+and counts as of high severity, and of a judgement is shown what agents were told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Manager, Model, Q, QuerySet
 
 from approval_client.wire import Kind, Status
-from dashboard.approvals.models import ApprovalRequest, Edit, RequestHeadline
+from dashboard.approvals.models import (
+    ApprovalRequest,
+    Edit,
+    Judgement,
+    JudgementGrounds,
+    RequestHeadline,
+)
 from dashboard.approvals.rules.old_report import with_codes
+from dashboard.approvals.rules.old_trace import grounds_of_trace
 from dashboard.approvals.services.headline import headline_row
+from dashboard.approvals.services.judgement import grounds_row
 from dashboard.policies.inspecting import headed_again
 
 BATCH = 20
 """How many rows one step makes: a second's work at the most."""
 
 _LOOKED_AT = 1_000
-"""How many requests one step looks at for those that have no headline."""
+"""How many rows one step looks at for those that lack something."""
 
 
 class Place(NamedTuple):
-    """How far a backfill came among what is closed: all that is newer has a headline."""
+    """How far a walk came among closed requests: all that are newer have a headline."""
 
     submitted_at: datetime
     id: UUID
 
 
 class Backfill:
-    """One walk through what an older version left, pending requests first, then the newest.
+    """One walk through what an older version left: what is pending first, then the newest.
 
     Attributes:
-        made: How many headlines this walk made.
-        is_over: Whether all that was there has one. What older servers ask later is still found
-            while it is pending.
+        made: How many rows this walk made.
+        is_over: Whether nothing was left. What older servers ask later is still found while it is
+            pending.
     """
 
     def __init__(self) -> None:
         self.made = 0
         self.is_over = False
         self._place: Place | None = None
+        self._judgement: int | None = None
 
     def step(self) -> int:
-        """Make the next headlines; return how many."""
-        rows = list(self._next())
-        RequestHeadline.objects.bulk_create(rows, ignore_conflicts=True)
+        """Make the next rows; return how many."""
+        sources: list[Callable[[], list[Any]]] = [_pending_headlines, _pending_grounds]
+        if not self.is_over:
+            sources += [self._headlines, _edits_headlines, self._grounds, _edits_grounds]
+        rows: list[Model] = next(filter(None, (source() for source in sources)), [])
+        if rows:
+            manager: Manager[Any] = type(rows[0]).objects  # type: ignore[attr-defined]
+            manager.bulk_create(rows, ignore_conflicts=True)
         self.made += len(rows)
+        self.is_over = self.is_over or not rows
         return len(rows)
 
-    def _next(self) -> Iterator[RequestHeadline]:
-        pending = ApprovalRequest.objects.pending().filter(headline=None)
-        requests = list(pending.order_by("expires_at", "pk")[:BATCH])
-        edits = list[Edit]()
-        if not requests and not self.is_over:
-            requests = self._closed()
-            edits = [] if requests else list(_edits()[:BATCH])
-            self.is_over = not requests and not edits
-        for approval in requests:
-            report = approval.inspections.latest("id").report
-            yield _row(approval, approval.kind, approval.content, report)
-        for edit in edits:
-            yield _row(edit, edit.approval.kind, edit.content, edit.report)
-
-    def _closed(self) -> list[ApprovalRequest]:
-        """Find the next closed requests without one, and remember where."""
-        while True:
-            looked_at = list(self._left()[:_LOOKED_AT])
-            if not looked_at:
-                return []
+    def _headlines(self) -> list[RequestHeadline]:
+        """Make those of the next closed requests without one, and remember where."""
+        while looked_at := list(self._closed()[:_LOOKED_AT]):
             missing = [row for row in looked_at if row[2] is None][:BATCH]
             last = missing[-1] if len(missing) == BATCH else looked_at[-1]
             self._place = Place(last[0], last[1])
             if missing:
                 ids = [row[1] for row in missing]
-                return list(ApprovalRequest.objects.filter(pk__in=ids))
+                return [_headline(row) for row in ApprovalRequest.objects.filter(pk__in=ids)]
+        return []
 
-    def _left(self) -> QuerySet[ApprovalRequest, tuple[datetime, UUID, int | None]]:
+    def _closed(self) -> QuerySet[ApprovalRequest, tuple[datetime, UUID, int | None]]:
         closed = ApprovalRequest.objects.exclude(status=Status.PENDING)
         if self._place:
             at, pk = self._place
@@ -90,15 +90,69 @@ class Backfill:
         ordered = closed.order_by("-submitted_at", "-pk")
         return ordered.values_list("submitted_at", "pk", "headline__pk")
 
+    def _grounds(self) -> list[JudgementGrounds]:
+        """Make those of the next judgements without any, the newest first."""
+        while looked_at := list(self._judgements()[:_LOOKED_AT]):
+            missing = [pk for pk, grounds in looked_at if grounds is None][:BATCH]
+            self._judgement = missing[-1] if len(missing) == BATCH else looked_at[-1][0]
+            if missing:
+                judgements = Judgement.objects.select_related("approval").filter(pk__in=missing)
+                return [_grounds(row, row.approval.kind) for row in judgements]
+        return []
+
+    def _judgements(self) -> QuerySet[Judgement, tuple[int, int | None]]:
+        judgements = Judgement.objects.order_by("-pk")
+        if self._judgement is not None:
+            judgements = judgements.filter(pk__lt=self._judgement)
+        return judgements.values_list("pk", "grounds__pk")
+
 
 def left_to_backfill() -> int:
-    """Count the requests and edits without a headline."""
-    return ApprovalRequest.objects.filter(headline=None).count() + _edits().count()
+    """Count what is missing."""
+    without = (
+        ApprovalRequest.objects.filter(headline=None),
+        Edit.objects.filter(headline=None),
+        Judgement.objects.filter(grounds=None),
+        Edit.objects.filter(grounds=None),
+    )
+    return sum(rows.count() for rows in without)
+
+
+def _pending_headlines() -> list[RequestHeadline]:
+    pending = ApprovalRequest.objects.pending().filter(headline=None)
+    return [_headline(approval) for approval in pending.order_by("expires_at", "pk")[:BATCH]]
+
+
+def _pending_grounds() -> list[JudgementGrounds]:
+    pending = Judgement.objects.filter(grounds=None, approval__status=Status.PENDING)
+    newest = pending.select_related("approval").order_by("-pk")
+    return [_grounds(judgement, judgement.approval.kind) for judgement in newest[:BATCH]]
+
+
+def _edits_headlines() -> list[RequestHeadline]:
+    return [
+        headline_row(edit, headed_again(Kind(edit.approval.kind), edit.content, _report(edit)))
+        for edit in _edits().filter(headline=None)[:BATCH]
+    ]
+
+
+def _edits_grounds() -> list[JudgementGrounds]:
+    return [_grounds(edit, edit.approval.kind) for edit in _edits().filter(grounds=None)[:BATCH]]
 
 
 def _edits() -> QuerySet[Edit]:
-    return Edit.objects.filter(headline=None).select_related("approval").order_by("pk")
+    return Edit.objects.select_related("approval").order_by("-pk")
 
 
-def _row(of: ApprovalRequest | Edit, kind: str, content: str, report: str) -> RequestHeadline:
-    return headline_row(of, headed_again(Kind(kind), content, with_codes(report)))
+def _headline(approval: ApprovalRequest) -> RequestHeadline:
+    report = with_codes(approval.inspections.latest("id").report)
+    return headline_row(approval, headed_again(Kind(approval.kind), approval.content, report))
+
+
+def _report(edit: Edit) -> str:
+    return with_codes(edit.report)
+
+
+def _grounds(of: Judgement | Edit, kind: str) -> JudgementGrounds:
+    trace: Sequence[str] = [str(sentence) for sentence in json.loads(of.trace)]
+    return grounds_row(of, grounds_of_trace(Kind(kind), of.effect, trace))

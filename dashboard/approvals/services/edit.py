@@ -49,7 +49,11 @@ from dashboard.approvals.services.closing import (
 )
 from dashboard.approvals.services.grant import keep
 from dashboard.approvals.services.headline import insert_headline
-from dashboard.approvals.services.judgement import bring_up_to_date, latest_judgement
+from dashboard.approvals.services.judgement import (
+    bring_up_to_date,
+    insert_grounds,
+    latest_judgement,
+)
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
@@ -169,6 +173,8 @@ def _insert(edit: Edit, judgement: Judgement, evaluation: Evaluation, now: datet
     edit.trace = canonical_json(evaluation.trace)
     edit.edited_at = now
     edit.save(force_insert=True)
+    if evaluation.grounds:
+        insert_grounds(edit, evaluation.grounds)
     raise_version(edit.approval)
 
 
@@ -183,6 +189,8 @@ def _event(edit: Edit, evaluation: Evaluation, headline: RequestHeadline) -> Eve
         "row": fingerprint_of(edit),
         "headline": fingerprint_of(headline),
     }
+    if hasattr(edit, "grounds"):
+        details["grounds"] = fingerprint_of(edit.grounds)
     return Event(Action.APPROVAL_EDITED, str(edit.approval_id), edit.digest, details)
 
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 
 from approval_client.wire import Source, Status, canonical_json
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.models import ApprovalRequest, Decision, Inspection, Judgement
+from dashboard.approvals.models import (
+    ApprovalRequest,
+    Decision,
+    Edit,
+    Inspection,
+    Judgement,
+    JudgementGrounds,
+)
 from dashboard.approvals.rules.fingerprint import fingerprint_of
-from dashboard.approvals.rules.judgement import as_judged, judged_anew
+from dashboard.approvals.rules.judgement import explained, judged_anew
 from dashboard.approvals.services.closing import (
     OutOfDate,
     close,
@@ -23,6 +31,7 @@ from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation, stricter
+from dashboard.policies.grounds import Grounds
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
 from dashboard.statements import insert
@@ -45,7 +54,7 @@ def insert_inspection(approval: ApprovalRequest, report: Report, repeated: int) 
 def insert_judgement(
     inspection: Inspection, revision: PolicyRevision, evaluation: Evaluation, now: datetime
 ) -> Judgement:
-    """Save what a policy said."""
+    """Save what a policy said, and what that rests on."""
     judgement = Judgement(
         approval=inspection.approval,
         inspection=inspection,
@@ -55,19 +64,38 @@ def insert_judgement(
         trace=canonical_json(evaluation.trace),
         judged_at=now,
     )
-    return insert(judgement)
+    insert(judgement)
+    if evaluation.grounds:
+        insert_grounds(judgement, evaluation.grounds)
+    return judgement
+
+
+def insert_grounds(of: Judgement | Edit, grounds: Grounds) -> JudgementGrounds:
+    """Save what a judgement, or that of an edit, rests on."""
+    return insert(grounds_row(of, grounds))
+
+
+def grounds_row(of: Judgement | Edit, grounds: Grounds) -> JudgementGrounds:
+    """Return what a judgement or an edit rests on as a row that is not saved."""
+    return JudgementGrounds(
+        judgement=of if isinstance(of, Judgement) else None,
+        edit=of if isinstance(of, Edit) else None,
+        facts=grounds.to_json(),
+    )
 
 
 def judged_event(judgement: Judgement, evaluation: Evaluation) -> Event:
     """The audit entry of a judgement."""
     approval = judgement.approval
-    details = {
+    details: dict[str, Any] = {
         "effect": evaluation.effect,
         "demands": judgement.demands,
         "findings": sorted(Report.from_json(judgement.inspection.report).names),
         "inspection": fingerprint_of(judgement.inspection),
         "row": fingerprint_of(judgement),
     }
+    if hasattr(judgement, "grounds"):
+        details["grounds"] = fingerprint_of(judgement.grounds)
     return Event(Action.APPROVAL_JUDGED, str(approval.pk), approval.digest, details)
 
 
@@ -115,7 +143,7 @@ def _judge_under_present(approval: ApprovalRequest) -> None:
     # The judgement itself is the proof; the column only spares the sweep from reading them.
     if latest.revision_id == present.number:
         return
-    evaluation = stricter(as_judged(latest), judged_anew(present, approval, latest.inspection))
+    evaluation = stricter(explained(latest), judged_anew(present, approval, latest.inspection))
     now = database_now()
     latest.inspection.approval = approval
     judgement = insert_judgement(latest.inspection, present, evaluation, now)

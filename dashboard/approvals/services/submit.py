@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -34,7 +34,7 @@ from dashboard.approvals.services.judgement import (
 from dashboard.approvals.services.notebook import pin_notebook
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, Event, record
-from dashboard.policies.evaluate import Effect, Evaluation
+from dashboard.policies.evaluate import Effect, Evaluation, on_hold
 from dashboard.policies.inspecting import Headed, inspect_and_head
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.rules import DEFAULT_TIME_LIMIT_S
@@ -43,7 +43,6 @@ from dashboard.statements import insert, rows
 
 SHORTEST_TIME_LIMIT_S = 5
 LONGEST_TIME_LIMIT_S = 30 * 24 * 3600
-_ON_HOLD = "Everything is on hold: a person is asked."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +97,8 @@ def submit(
         # SQLite has one lock, which the transaction has taken with its first word.
         if connection.features.has_select_for_update:
             _lock_agent(token.agent_id)
-        [asking] = _asking(token.pk, idempotency_key)
+        lock_for_judging()
+        asking = _locked(token, idempotency_key, submission)
         if vars(asking)["is_retry"] and (
             earlier := _earlier.first(asking.agent_id, idempotency_key)
         ):
@@ -120,15 +120,61 @@ def _lock_agent(agent_id: int) -> QuerySet[Agent]:
     return Agent.objects.select_for_update().filter(pk=agent_id).order_by()
 
 
-@rows(AgentToken.id, ApprovalRequest.idempotency_key)
-def _asking(token_id: int, key: str) -> QuerySet[AgentToken]:
-    """Read a token with its agent, under the lock, and what else a submission needs at first."""
+def _locked(token: AgentToken, key: str, submission: Submission) -> AgentToken:
+    """Read all that a submission needs at first, under the locks, in one statement."""
+    # By this machine's clock: only whether it counts as a loop hangs on it, and whether grants
+    # are looked up at all.
+    now = datetime.now(UTC)
+    parameters = (
+        token.pk,
+        key,
+        submission.digest,
+        submission.run_id,
+        asked_since(submission.run_id, now),
+        now,
+    )
+    [asking] = _asking(*parameters)
+    if vars(asking)["number"] is None:
+        current_revision()  # makes the first
+        [asking] = _asking(*parameters)
+    return asking
+
+
+@rows(
+    AgentToken.id,
+    ApprovalRequest.idempotency_key,
+    ApprovalRequest.digest,
+    ApprovalRequest.run_id,
+    ApprovalRequest.submitted_at,
+    Grant.expires_at,
+)
+def _asking(
+    token_id: int, key: str, digest_: str, run_id: str, since: datetime, at: datetime
+) -> QuerySet[AgentToken]:
+    """Read a token with its agent, and what holds while its request is judged.
+
+    ``number`` and ``published_at`` are those of the policy in force. ``repeated`` is how often
+    the same was asked before; ``has_grants``, whether one may answer.
+    """
+    requests = ApprovalRequest.objects.filter(agent=OuterRef("agent")).order_by()
     pending = ApprovalRequest.objects.pending().filter(token=OuterRef("pk")).order_by()
-    count = pending.values("token").annotate(count=Count("pk")).values("count")
-    retried = ApprovalRequest.objects.filter(agent=OuterRef("agent"), idempotency_key=key)
+    same = requests.filter(digest=digest_, run_id=run_id, submitted_at__gt=since)
+    newest = PolicyRevision.objects.order_by("-number")
     tokens = AgentToken.objects.select_related("agent").filter(pk=token_id).order_by()
-    pending_now = Coalesce(Subquery(count), 0)
-    return tokens.annotate(pending_now=pending_now, is_retry=Exists(retried), now=Now())
+    return tokens.annotate(
+        pending_now=Coalesce(Subquery(_count(pending, "token")), 0),
+        is_retry=Exists(requests.filter(idempotency_key=key)),
+        number=Subquery(newest.values("number")[:1]),
+        published_at=Subquery(newest.values("published_at")[:1]),
+        held=Exists(Hold.objects.filter(active=True)),
+        repeated=Coalesce(Subquery(_count(same, "agent")), 0),
+        has_grants=Exists(Grant.objects.in_force(at).filter(agent=OuterRef("agent")).order_by()),
+        now=Now(),
+    )
+
+
+def _count(requests: QuerySet[ApprovalRequest], of: str) -> Any:
+    return requests.values(of).annotate(count=Count("pk")).values("count")
 
 
 def _same(approval: ApprovalRequest, submission: Submission) -> Answerable:
@@ -167,64 +213,16 @@ def _request(
     )
 
 
-class _Holding(NamedTuple):
-    """What holds while a request is judged.
-
-    Attributes:
-        held: All approving is stopped.
-        repeated: How often the same was asked before.
-        has_grants: The agent has grants in force, of which one may answer.
-    """
-
-    revision: PolicyRevision
-    held: bool
-    repeated: int
-    has_grants: bool
-
-
-@rows(
-    Agent.id,
-    ApprovalRequest.digest,
-    ApprovalRequest.run_id,
-    ApprovalRequest.submitted_at,
-    Grant.expires_at,
-)
-def _newest(
-    agent_id: int, digest_: str, run_id: str, since: datetime, at: datetime
-) -> QuerySet[PolicyRevision]:
-    same = {"agent_id": agent_id, "digest": digest_, "run_id": run_id}
-    before = ApprovalRequest.objects.filter(submitted_at__gt=since, **same).order_by()
-    count = before.values("agent").annotate(count=Count("pk")).values("count")
-    newest = PolicyRevision.objects.only("number", "published_at").order_by("-number")
-    return newest.annotate(
-        held=Exists(Hold.objects.filter(active=True)),
-        repeated=Coalesce(Subquery(count), 0),
-        has_grants=Exists(Grant.objects.in_force(at).filter(agent=agent_id).order_by()),
-    )[:1]
-
-
-def _holding(approval: ApprovalRequest) -> _Holding:
-    same = (approval.agent_id, approval.digest, approval.run_id)
-    asked = (*same, asked_since(approval), approval.submitted_at)
-    newest = _newest.first(*asked)
-    if newest is None:
-        current_revision()  # makes the first
-        [newest] = _newest(*asked)
-    read = vars(newest)
-    revision = published_revision(newest.number, newest.published_at)
-    return _Holding(revision, bool(read["held"]), read["repeated"], bool(read["has_grants"]))
-
-
 def _store(
     approval: ApprovalRequest, token: AgentToken, headed: Headed, asked_limit_s: int | None
 ) -> Judgement:
     """Insert a request with what was found in it and what the policy says, and follow that."""
-    lock_for_judging()
-    holding = _holding(approval)
-    revision, held, repeated = holding.revision, holding.held, holding.repeated
+    read = vars(token)
+    held, repeated = bool(read["held"]), read["repeated"]
+    revision = published_revision(read["number"], read["published_at"])
     evaluation = judged_by(revision, question_of(approval, headed.report, repeated))
     if evaluation.effect is Effect.APPROVE and held:
-        evaluation = Evaluation(Effect.REVIEW, (*evaluation.trace, _ON_HOLD), evaluation.demands)
+        evaluation = on_hold(evaluation)
     limits = (asked_limit_s or DEFAULT_TIME_LIMIT_S, evaluation.demands.time_limit_s)
     limit_s = min(limit for limit in limits if limit)
     approval.expires_at = approval.submitted_at + timedelta(seconds=limit_s)
@@ -242,7 +240,7 @@ def _store(
         "headline": fingerprint_of(headline),
     }
     submitted = Event(Action.APPROVAL_SUBMITTED, str(approval.pk), approval.digest, details, agent)
-    _follow(judgement, evaluation, submitted, by_grant=holding.has_grants and not held)
+    _follow(judgement, evaluation, submitted, by_grant=bool(read["has_grants"]) and not held)
     return judgement
 
 

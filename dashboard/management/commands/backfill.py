@@ -12,10 +12,10 @@ _SAY_EVERY_S = 2.0
 
 
 class Command(OperatorCommand):
-    """Make the headlines of requests that an older version asked, pending requests first.
+    """Make what an older version did not keep: headlines of requests, grounds of judgements.
 
     A server does this by itself in the background. Use this to be done sooner. It may run beside
-    servers, be stopped at any time and be started again.
+    servers, be stopped at any time and be started again. What is pending comes first.
     """
 
     help = __doc__
@@ -24,12 +24,12 @@ class Command(OperatorCommand):
         """Make them all, and say how far it came."""
         total = left_to_backfill()
         if not total:
-            self.stdout.write("Every request has a headline. There is nothing to do.")
+            self.stdout.write("Nothing is missing. There is nothing to do.")
             return
         backfill, said_at = Backfill(), time.monotonic()
         while not backfill.is_over:
             backfill.step()
             if time.monotonic() - said_at > _SAY_EVERY_S:
-                self.stdout.write(f"{backfill.made:,} of {total:,} headlines are made.")
+                self.stdout.write(f"{backfill.made:,} of {total:,} rows are made.")
                 said_at = time.monotonic()
-        self.stdout.write(f"Done. {backfill.made:,} headlines were made.")
+        self.stdout.write(f"Done. {backfill.made:,} rows were made.")

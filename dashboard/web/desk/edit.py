@@ -29,7 +29,6 @@ from dashboard.approvals.rules.step import count_of_steps
 from dashboard.approvals.rules.view import is_revealed
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect
-from dashboard.policies.judgement_wording import plainly
 from dashboard.web import errors, times
 from dashboard.web.access import auth, for_readers, for_reviewers
 from dashboard.web.content import TOO_LONG, too_long
@@ -129,7 +128,7 @@ def edit_view(
         steps=list(step_rows(approval, edit, redacts=redacts)),
         approves=count_of_steps(edit.content) if approval.kind == Kind.PLAN else 0,
         reading=reading,
-        sentences=plainly(evaluation.trace, required),
+        sentences=evaluation.sentences,
         demands=demands_in_words(required, approval),
         required=required,
         is_replacement=not approval.accepts_edits,

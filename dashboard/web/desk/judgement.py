@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,9 +11,10 @@ from django.utils.safestring import SafeString
 
 from approval_client.wire import Source, Status
 from dashboard.approvals.models import ApprovalRequest, Decision, Judgement
-from dashboard.approvals.rules.judgement import demands_of
+from dashboard.approvals.rules.judgement import demands_of, explained
 from dashboard.policies.demands import Circle, Required
 from dashboard.policies.evaluate import Effect
+from dashboard.policies.grounds import Says
 from dashboard.policies.judgement_wording import plainly
 from dashboard.policies.rule_wording import people
 from dashboard.web.drawing import moments
@@ -58,11 +57,11 @@ def judgement_view(approval: ApprovalRequest, judgements: Sequence[Judgement]) -
     return JudgementView(
         heading=_heading(approval, reviewed=reviewed),
         brief=_brief(judgement),
-        sentences=_plainly(judgement),
+        sentences=explained(judgement).sentences,
         demands=demands_in_words(demands_of(judgement), approval) if reviewed else [],
         revision=judgement.revision_id,
         judged_at=judgement.judged_at,
-        earlier=_plainly(before) if changed else [],
+        earlier=explained(before).sentences if changed else [],
         earlier_revision=before.revision_id,
     )
 
@@ -84,14 +83,14 @@ def _heading(approval: ApprovalRequest, *, reviewed: bool) -> str:
     return _PERSON if reviewed else _NOBODY
 
 
-_RULE = re.compile(r"Rule '(.*)' (asks for a review|says what the review|approves|rejects)\b")
-"""How ``policies.evaluate`` begins a sentence about a rule; judgements keep these sentences."""
-
-_VERBS = {
-    Effect.REVIEW: ("asks for a review", "says what the review"),
-    Effect.APPROVE: ("approves",),
-    Effect.REJECT: ("rejects",),
+_NAMED = {
+    Effect.REVIEW: (Says.ASKS, Says.DEMANDS),
+    Effect.APPROVE: (Says.APPROVES,),
+    Effect.REJECT: (Says.REJECTS,),
 }
+"""What the rules say that the page names."""
+
+_DOES = {Effect.APPROVE: "approves this", Effect.REJECT: "rejects this"}
 
 _BY_EFFECT = {
     Effect.REVIEW: "No rule covers this, so a person decides.",
@@ -102,17 +101,16 @@ _BY_EFFECT = {
 
 def _brief(judgement: Judgement) -> SafeString:
     """Say in a sentence what of the policy led here, and what it asks for."""
-    trace, effect = _trace(judgement), Effect(judgement.effect)
-    spoken = [match.group(1, 2) for match in map(_RULE.match, trace) if match]
-    wanted = _VERBS[effect]
-    rules = list(dict.fromkeys(name for name, verb in spoken if verb in wanted))
-    does = _who_approves(demands_of(judgement)) if effect is Effect.REVIEW else f"{wanted[0]} this"
+    evaluation = explained(judgement)
+    effect, grounds = evaluation.effect, evaluation.grounds
+    does = _DOES.get(effect) or _who_approves(evaluation.demands)
+    rules = grounds.saying(*_NAMED[effect]) if grounds else []
     if rules:
         named = format_html_join(" and ", "<em>{}</em>", ((untrusted(name),) for name in rules))
         several, mark = "s" if len(rules) > 1 else "", ":" if effect is Effect.REVIEW else ""
         return format_html("Rule{} {}{} {}.", several, named, mark, does)
-    plain = next(reversed(plainly(trace, None)), _BY_EFFECT[effect])
-    return format_html("{}", plain)
+    sentences = plainly(grounds, None) if grounds else []
+    return format_html("{}", next(reversed(sentences), _BY_EFFECT[effect]))
 
 
 def _who_approves(required: Required) -> str:
@@ -125,15 +123,6 @@ def _who_approves(required: Required) -> str:
 
 def _identity(judgement: Judgement) -> tuple[str, str, str]:
     return judgement.effect, judgement.demands, judgement.trace
-
-
-def _plainly(judgement: Judgement) -> list[str]:
-    reviewed = judgement.effect == Effect.REVIEW
-    return plainly(_trace(judgement), demands_of(judgement) if reviewed else None)
-
-
-def _trace(judgement: Judgement) -> list[str]:
-    return [str(sentence) for sentence in json.loads(judgement.trace)]
 
 
 def _may_join_later(circle: Circle, approval: ApprovalRequest) -> str:

@@ -113,7 +113,7 @@ def test_a_blocked_account_is_told_when_to_try_again(alice, browser, read):
     reply = post(browser())
 
     assert reply.status_code == 429
-    assert reply["Retry-After"] in {"299", "300"}
+    assert 200 < int(reply["Retry-After"]) <= 300  # as many seconds have passed meanwhile
     assert "Too many attempts failed. Nothing was checked" in read(reply)
 
 

@@ -27,7 +27,6 @@ from dashboard.policies import queries
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation, Policy, evaluate
 from dashboard.policies.inspecting import inspect
-from dashboard.policies.judgement_wording import plainly
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.questions import Question
 from dashboard.policies.rules import Rule
@@ -363,7 +362,7 @@ def bench_result(candidate: Candidate, question: Question) -> BenchResult:
         is_older=report.inspector != INSPECTOR_VERSION,
         steps=list(_steps(candidate.policy.rules, answer)),
         path=path_taken(candidate.policy, answer, words.KINDS[question.kind]),
-        trace=plainly(answer.trace, answer.demands if answer.effect is Effect.REVIEW else None),
+        trace=answer.sentences,
     )
 
 

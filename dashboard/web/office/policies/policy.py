@@ -187,7 +187,7 @@ def _of_rules(
 ) -> PathBox:
     if not is_reached:
         return PathBox(name, "Not reached", "skipped")
-    deciding = [rule for rule, _ in tried if rule.name in answer.deciding.rules]
+    deciding = [rule for rule, _ in tried if rule.name in answer.deciding]
     matching = deciding or [rule for rule, step in tried if step.matches]
     if not matching:
         return PathBox(name, "None matches" if tried else "There are none", "silent")
@@ -198,16 +198,17 @@ def _of_rules(
 def _of_modes(step: Step, answer: Evaluation) -> PathBox:
     if step.outcome == "not reached":
         return PathBox(MODES, "Not reached", "skipped")
-    if answer.deciding.modes:
+    if answer.grounds and answer.grounds.by_modes:
         return PathBox(MODES, step.why, "decides")
     return PathBox(MODES, step.why, "speaks" if step.matches else "silent")
 
 
 def _answer_box(answer: Evaluation) -> PathBox:
     said = _ANSWERS[answer.effect]
-    if answer.deciding.doubts:
+    grounds = answer.grounds
+    if grounds and grounds.doubts:
         return PathBox(ANSWER, f"{said}: not all of it could be inspected", "decides")
-    if not answer.deciding.rules and not answer.deciding.modes:
+    if not answer.deciding and not (grounds and grounds.by_modes):
         return PathBox(ANSWER, f"{said}: nothing else applies", "decides")
     return PathBox(ANSWER, said, "speaks")
 
