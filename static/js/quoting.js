@@ -12,7 +12,8 @@ let chosen = null;
 
 /** @param {HTMLElement} line */
 function numberOf(line) {
-  if (line.dataset.n) return Number(line.dataset.n);
+  const { n, of: begun = n } = line.dataset; // a line that goes on in another part has a sign there
+  if (begun) return Number(begun);
   return [...(line.closest(".code")?.querySelectorAll(".line") ?? [])].indexOf(line) + 1;
 }
 
