@@ -1,10 +1,11 @@
 // The switches on the account page that this browser remembers: notifications, the count in the
 // title, keys. Without this file they stay hidden.
 
+import { find, findAll } from "./dom.js";
 import { STORED, isOn, show } from "./notify.js";
 
 const card = document.getElementById("reach");
-const button = document.getElementById("notify-switch");
+const button = find(document, "#notify-switch", HTMLButtonElement);
 const said = document.getElementById("notify-said");
 
 /** @returns {"unsupported" | "denied" | "on" | "off"} */
@@ -14,13 +15,14 @@ function state() {
   return isOn() ? "on" : "off";
 }
 
-/** @param {string} [now] */
+/** @param {ReturnType<typeof state>} [now] */
 function draw(now = state()) {
+  if (!card || !button || !said) return; // who may not decide has no switch
   card.dataset.state = now;
   button.hidden = now === "unsupported" || now === "denied";
   button.textContent = now === "on" ? "Turn off notifications" : "Turn on notifications";
   button.setAttribute("aria-pressed", String(now === "on"));
-  said.textContent = said.dataset[now];
+  said.textContent = said.dataset[now] ?? "";
 }
 
 /** The browser asks for permission only now, because of a press that wants it. */
@@ -41,7 +43,7 @@ async function turn() {
 
 /** @param {HTMLInputElement} box - its data says what is stored, and whether that means on or off */
 function remember(box) {
-  const { stored, when } = box.dataset;
+  const { stored = "", when = "" } = box.dataset;
   const isStored = () => localStorage.getItem(stored) === when;
   box.checked = isStored() === (when === "on");
   box.addEventListener("change", () => {
@@ -51,7 +53,7 @@ function remember(box) {
 }
 
 if (card) {
-  card.querySelectorAll("input[data-stored]").forEach(remember);
+  findAll(card, "input[data-stored]", HTMLInputElement).forEach(remember);
   if (button) {
     button.addEventListener("click", turn);
     draw();

@@ -1,7 +1,9 @@
 // The server knows which host came through to it; only the browser knows which address it asked for.
 // If that is not the dashboard's, this leads there. If it is, a proxy hides it: the page says what to do.
 
-const wanted = new URL(document.querySelector("[data-public-url]").dataset.publicUrl);
+const wanted = new URL(document.querySelector("[data-public-url]")?.getAttribute("data-public-url") ?? "");
+
+/** @param {string} name */
 const isLoopback = (name) => ["localhost", "127.0.0.1", "[::1]"].includes(name);
 
 // From another machine, 127.0.0.1 would be that machine.

@@ -1,8 +1,10 @@
 // Says something to who hears the page. What has no place on the page is shown for a while as well; what
 // comes meanwhile and is only heard waits, so that nothing takes away why a press did not count.
 
+import { need } from "./dom.js";
+
 const SHOWN_FOR_MS = 4000;
-const place = () => document.getElementById("announcer");
+const place = () => need(document, "#announcer", HTMLElement);
 let timer = 0;
 let waiting = ""; // said once what is shown is gone
 

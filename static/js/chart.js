@@ -2,13 +2,20 @@
 // from mark to mark; a chart is one stop of the Tab key. Without this each mark has its title, and
 // each chart its table.
 
+import { closest, findAll, need } from "./dom.js";
+
+/** @type {Record<string, number | undefined>} */
 const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
 
 /** @param {SVGElement} chart */
 function prepare(chart) {
-  const marks = [...chart.querySelectorAll(".mark")];
+  const marks = findAll(chart, ".mark", SVGElement);
   const across = Number(chart.dataset.chart) || 1;
-  const says = chart.closest("figure").querySelector(".chart-says");
+  const says = need(chart.closest("figure") ?? document, ".chart-says", HTMLElement);
+  /** @type {Record<string, number | undefined>} */
+  const rows = { ArrowUp: -across, ArrowDown: across };
+  /** @type {Record<string, number | undefined>} */
+  const ends = { Home: 0, End: marks.length - 1 };
   let current = 0;
 
   /** @param {number} number */
@@ -22,23 +29,24 @@ function prepare(chart) {
 
   /** @param {Event} event */
   function say(event) {
-    const mark = event.target.closest(".mark");
-    if (mark) says.textContent = mark.querySelector("title").textContent;
+    const mark = closest(event.target, ".mark", SVGElement);
+    if (mark) says.textContent = need(mark, "title", SVGTitleElement).textContent;
   }
 
   /** @param {KeyboardEvent} event */
   function go(event) {
-    const step = STEPS[event.key] ?? { ArrowUp: -across, ArrowDown: across }[event.key];
-    const end = { Home: 0, End: marks.length - 1 }[event.key];
+    const step = STEPS[event.key] ?? rows[event.key];
+    const end = ends[event.key];
     if ((step === undefined && end === undefined) || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
-    choose(end ?? current + step);
+    choose(end ?? current + (step ?? 0));
   }
 
   for (const mark of marks) mark.setAttribute("tabindex", "-1");
   marks[0]?.setAttribute("tabindex", "0");
   chart.addEventListener("focusin", (event) => {
-    const number = marks.indexOf(event.target.closest(".mark"));
+    const mark = closest(event.target, ".mark", SVGElement);
+    const number = mark ? marks.indexOf(mark) : -1;
     if (number >= 0 && number !== current) choose(number);
     say(event);
   });
@@ -57,5 +65,5 @@ function offerZone(link) {
   link.hidden = false;
 }
 
-document.querySelectorAll("[data-chart]").forEach(prepare);
-document.querySelectorAll("a[data-zone]").forEach(offerZone);
+findAll(document, "[data-chart]", SVGElement).forEach(prepare);
+findAll(document, "a[data-zone]", HTMLAnchorElement).forEach(offerZone);

@@ -2,13 +2,15 @@
 // whole by one click (user-select: all), so the button stays hidden until this runs.
 
 import { announce } from "./announcing.js";
+import { findAll, need } from "./dom.js";
 
-for (const button of document.querySelectorAll(".secret button")) {
+for (const secret of findAll(document, ".secret", HTMLElement)) {
   if (!navigator.clipboard) break;
+  const button = need(secret, "button", HTMLButtonElement);
   button.hidden = false;
   const words = button.textContent;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(button.closest(".secret").querySelector("code").textContent.trim());
+    await navigator.clipboard.writeText(need(secret, "code", HTMLElement).textContent.trim());
     button.textContent = "Copied";
     announce("Copied");
     setTimeout(() => (button.textContent = words), 2000);

@@ -1,9 +1,13 @@
 // Counts time limits down and keeps "2 min ago" true, by the server's clock.
 // Says the same words as dashboard/web/times.py, which the page came with.
 
+import { findAll } from "./dom.js";
+
 const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 86_400;
+/** @type {[number, string][]} */
+const UNITS = [[DAY, "d"], [HOUR, "h"], [MINUTE, "min"]];
 const offset_ms = Number(document.body.dataset.nowMs) - Date.now();
 
 /** @returns {number} the server's time in milliseconds */
@@ -36,7 +40,7 @@ function short(words) {
  */
 function ago(seconds) {
   if (seconds < 5) return "just now";
-  for (const [size, unit] of [[DAY, "d"], [HOUR, "h"], [MINUTE, "min"]]) {
+  for (const [size, unit] of UNITS) {
     if (seconds >= size) return `${Math.floor(seconds / size)} ${unit} ago`;
   }
   return `${seconds} s ago`;
@@ -52,6 +56,16 @@ function tone(seconds, limit) {
   return seconds < limit / 4 ? "soon" : "calm";
 }
 
+/**
+ * @param {Element | null | undefined} bar - where there is room for one
+ * @param {number} percent
+ * @param {string} how - its tone
+ */
+function showRest(bar, percent, how) {
+  bar?.setAttribute("width", String(Math.min(100, Math.round(percent))));
+  bar?.setAttribute("class", `left-rest left-rest--${how}`);
+}
+
 /** @param {HTMLTimeElement} element */
 function countDown(element) {
   const ends = Date.parse(element.dateTime);
@@ -59,18 +73,16 @@ function countDown(element) {
   const wasOver = element.dataset.over;
   const words = "short" in element.dataset ? short(left(seconds)) : left(seconds);
   if (element.textContent !== words) element.textContent = words;
-  const limit = (ends - Date.parse(element.dataset.begins)) / 1000;
+  const limit = (ends - Date.parse(element.dataset.begins ?? "")) / 1000;
   element.dataset.tone = tone(seconds, limit);
-  const rest = element.parentElement.querySelector(".left-rest");
-  rest?.setAttribute("width", limit > 0 ? Math.min(100, Math.round((100 * seconds) / limit)) : 0);
-  rest?.setAttribute("class", `left-rest left-rest--${element.dataset.tone}`);
+  showRest(element.parentElement?.querySelector(".left-rest"), limit > 0 ? (100 * seconds) / limit : 0, element.dataset.tone);
   element.dataset.over = seconds === 0 ? "yes" : "";
   if (wasOver === "" && seconds === 0) element.dispatchEvent(new CustomEvent("countdown:over", { bubbles: true }));
 }
 
 function tick() {
-  document.querySelectorAll("time.left").forEach(countDown);
-  for (const element of document.querySelectorAll("time[data-ago]")) {
+  findAll(document, "time.left", HTMLTimeElement).forEach(countDown);
+  for (const element of findAll(document, "time[data-ago]", HTMLTimeElement)) {
     const words = ago(Math.floor((serverNow() - Date.parse(element.dateTime)) / 1000));
     if (element.textContent !== words) element.textContent = words;
   }

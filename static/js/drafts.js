@@ -5,27 +5,43 @@
 // on sign-out and when somebody else signs in. A page that shows a revealed secret keeps none; there,
 // and where a tab keeps nothing, leaving is asked about. Without this file nothing is kept.
 
-import { announceInSight } from "./announcing.js";
+import { closest, findAll, need } from "./dom.js";
+
+/**
+ * @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field
+ * @typedef {[string, number, string | boolean]} Written - name, which of that name, value
+ * @typedef {{basis?: string, fields: Written[], sent?: boolean}} Draft
+ */
 
 const PREFIX = "approvals:draft:";
 const PERSON = "approvals:drafts-of"; // whose drafts these are
 const MOST_BYTES = 65_536; // of all drafts of a tab
 const NOT_WRITTEN = "[type=hidden], [type=submit], [type=file], [type=password], [name=end_seen], .remember *, button";
 const person = document.body.dataset.person ?? "";
-const forms = () => [...document.querySelectorAll("form[data-draft]")];
+const restored = new WeakSet(); // the forms that were looked at
+const unkept = new WeakSet(); // the forms whose text is kept nowhere
+const forms = () => findAll(document, "form[data-draft]", HTMLFormElement);
+/** @param {string} text */
 const sizeOf = (text) => new Blob([text]).size;
 let leaving = false; // a form is on its way
 
-/** @param {string} key */
+/**
+ * @param {string} key
+ * @returns {Draft | null}
+ */
 function read(key) {
   try {
-    return JSON.parse(sessionStorage.getItem(PREFIX + key));
+    return JSON.parse(sessionStorage.getItem(PREFIX + key) ?? "null");
   } catch {
     return null;
   }
 }
 
-/** @returns {boolean} whether it is kept */
+/**
+ * @param {string} key
+ * @param {Draft} draft
+ * @returns {boolean} whether it is kept
+ */
 function write(key, draft) {
   const text = JSON.stringify(draft);
   try {
@@ -39,11 +55,20 @@ function write(key, draft) {
   }
 }
 
+/** @param {string} key */
 const drop = (key) => sessionStorage.removeItem(PREFIX + key);
 
 function keys() {
   const names = Array.from({ length: sessionStorage.length }, (_, index) => sessionStorage.key(index));
-  return names.filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));
+  return names.flatMap((name) => (name?.startsWith(PREFIX) ? [name.slice(PREFIX.length)] : []));
+}
+
+/**
+ * @param {EventTarget | null} target
+ * @returns {target is Field}
+ */
+function isField(target) {
+  return [HTMLInputElement, HTMLSelectElement, HTMLTextAreaElement].some((kind) => target instanceof kind);
 }
 
 /** @param {HTMLFormElement} form - fields that a person writes in, with a number where a name is there twice */
@@ -51,7 +76,7 @@ function written(form) {
   const counts = new Map();
   const named = [];
   for (const field of form.elements) {
-    if (!field.name || field.matches(NOT_WRITTEN)) continue;
+    if (!isField(field) || !field.name || field.matches(NOT_WRITTEN)) continue;
     const nth = counts.get(field.name) ?? 0;
     counts.set(field.name, nth + 1);
     named.push({ field, name: field.name, nth });
@@ -59,32 +84,53 @@ function written(form) {
   return named;
 }
 
+/**
+ * @param {Field} field
+ * @returns {field is HTMLInputElement}
+ */
 const isTick = (field) => field.matches("[type=radio], [type=checkbox]");
-const asDrawn = (field) => (field.matches("select") ? ([...field.options].find((one) => one.defaultSelected) ?? field.options[0])?.value : field.defaultValue);
+
+/** @param {Field} field */
+function asDrawn(field) {
+  if (!(field instanceof HTMLSelectElement)) return field.defaultValue;
+  return ([...field.options].find((one) => one.defaultSelected) ?? field.options[0])?.value;
+}
+
+/** @param {Field} field */
 const isChanged = (field) => (isTick(field) ? field.checked !== field.defaultChecked : field.value !== asDrawn(field));
+/** @param {Field} field */
 const valueOf = (field) => (isTick(field) ? field.checked : field.value);
 
-/** Keep what is in a form now. */
+/**
+ * Keep what is in a form now.
+ *
+ * @param {HTMLFormElement} form
+ */
 function keep(form) {
+  /** @type {Written[]} */
   const fields = written(form).filter(({ field }) => isChanged(field)).map(({ field, name, nth }) => [name, nth, valueOf(field)]);
-  const { draft: key, basis } = form.dataset;
-  form.unkept = false;
+  const { draft: key = "", basis } = form.dataset;
+  unkept.delete(form);
   if (!fields.length) return drop(key);
   const isSecret = form.closest("[data-in-clear]") !== null;
   if (!isSecret && write(key, { basis, fields })) return;
   drop(key); // half of it would be worse than none
-  form.unkept = true;
+  unkept.add(form);
 }
 
-/** @returns {boolean} whether anything in the form is another by that */
+/**
+ * @param {HTMLFormElement} form
+ * @param {Draft} draft
+ * @returns {boolean} whether anything in the form is another by that
+ */
 function fill(form, { fields }) {
   const values = new Map(fields.map(([name, nth, value]) => [`${nth} ${name}`, value]));
   let isFilled = false;
   for (const { field, name, nth } of written(form)) {
     const value = values.get(`${nth} ${name}`);
     if (value === undefined || value === valueOf(field)) continue;
-    if (isTick(field)) field.checked = value;
-    else field.value = value;
+    if (isTick(field)) field.checked = value === true;
+    else field.value = String(value);
     const fold = field.closest("details");
     if (fold) fold.open = true;
     field.dispatchEvent(new Event("change", { bubbles: true }));
@@ -93,9 +139,13 @@ function fill(form, { fields }) {
   return isFilled;
 }
 
-/** @returns {HTMLElement} a copy of what base.html has to say about drafts */
+/**
+ * @param {string} id
+ * @returns {HTMLElement} a copy of what base.html has to say about drafts
+ */
 function copyOf(id) {
-  return document.getElementById(id).content.firstElementChild.cloneNode(true);
+  const { content } = need(document, `#${id}`, HTMLTemplateElement);
+  return need(document.importNode(content, true), "*", HTMLElement);
 }
 
 /** Put a draft back into its form, offer it, or show what is left of it. */
@@ -106,10 +156,11 @@ function restore() {
   showLost();
 }
 
+/** @param {HTMLFormElement} form */
 function restoreIn(form) {
-  const { draft: key, basis } = form.dataset;
-  if (form.restored) return;
-  form.restored = true;
+  const { draft: key = "", basis } = form.dataset;
+  if (restored.has(form)) return;
+  restored.add(form);
   const draft = read(key);
   if (!draft) return;
   if (draft.sent) write(key, { ...draft, sent: false }); // it was refused, or never came
@@ -121,7 +172,7 @@ function restoreIn(form) {
     keep(form);
     line.remove();
   });
-  line.querySelector("[data-discard]").addEventListener("click", () => {
+  need(line, "[data-discard]", HTMLButtonElement).addEventListener("click", () => {
     if (isSame) form.reset();
     form.dispatchEvent(new Event("change", { bubbles: true }));
     drop(key);
@@ -138,17 +189,17 @@ function showLost() {
   const texts = mine.flatMap((key) => read(key)?.fields ?? []).map(([, , value]) => value).filter((value) => typeof value === "string" && value.trim());
   if (!texts.length) return;
   const shown = copyOf("draft-lost");
-  Object.assign(shown.querySelector("textarea"), { dir: "auto", value: texts.join("\n\n") });
-  shown.querySelector("[data-discard]").addEventListener("click", () => {
+  Object.assign(need(shown, "textarea", HTMLTextAreaElement), { dir: "auto", value: texts.join("\n\n") });
+  need(shown, "[data-discard]", HTMLButtonElement).addEventListener("click", () => {
     mine.forEach(drop);
     shown.remove();
   });
-  document.getElementById("request-bar").prepend(shown);
+  need(document, "#request-bar", HTMLElement).prepend(shown);
 }
 
 /** What a page says was taken, of what this tab sent. */
 function dropSent() {
-  for (const place of document.querySelectorAll("[data-draft-done]")) {
+  for (const place of findAll(document, "[data-draft-done]", HTMLElement)) {
     const done = place.dataset.draftDone;
     for (const key of keys()) if (`${key}/`.startsWith(`${done}/`) && read(key)?.sent) drop(key);
   }
@@ -165,22 +216,29 @@ function keepSent() {
 /** @param {SubmitEvent} event */
 function sending(event) {
   const form = event.target;
+  if (!(form instanceof HTMLFormElement)) return;
   if (form.matches("[data-ends-session]")) return keys().forEach(drop);
   if (!form.matches("[data-draft]")) return;
   leaving = true;
-  const draft = read(form.dataset.draft);
-  if (draft) write(form.dataset.draft, { ...draft, sent: true });
+  const { draft: key = "" } = form.dataset;
+  const draft = read(key);
+  if (draft) write(key, { ...draft, sent: true });
 }
 
-/** A link that gives up what is in its form. */
+/**
+ * A link that gives up what is in its form.
+ *
+ * @param {MouseEvent} event
+ */
 function discard(event) {
-  const form = event.target.closest?.("a[data-discards]")?.closest("form[data-draft]");
+  const link = closest(event.target, "a[data-discards]", HTMLAnchorElement);
+  const form = closest(link, "form[data-draft]", HTMLFormElement);
   if (!form) return;
-  drop(form.dataset.draft);
-  form.unkept = false;
+  drop(form.dataset.draft ?? "");
+  unkept.delete(form);
 }
 
-const isUnkept = () => forms().some((form) => form.unkept && written(form).some(({ field }) => isChanged(field)));
+const isUnkept = () => forms().some((form) => unkept.has(form) && written(form).some(({ field }) => isChanged(field)));
 
 /** @returns {boolean} whether the request that is open may be left for another */
 export const mayLeave = () => !isUnkept() || confirm("What you wrote here is not kept. Leave it?");
@@ -188,8 +246,8 @@ export const mayLeave = () => !isUnkept() || confirm("What you wrote here is not
 if (sessionStorage.getItem(PERSON) !== person && person) keys().forEach(drop);
 for (const name of ["input", "change"]) {
   document.addEventListener(name, (event) => {
-    const form = event.target.form ?? event.target;
-    if (event.target.matches("form[data-draft], :is(input, textarea, select)") && form?.matches?.("[data-draft]")) keep(form);
+    const form = isField(event.target) ? event.target.form : event.target;
+    if (form instanceof HTMLFormElement && form.matches("[data-draft]")) keep(form);
   });
 }
 document.addEventListener("submit", sending);

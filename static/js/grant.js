@@ -1,8 +1,19 @@
 // Has the button of a remembered yes say literally what it will allow, as that is chosen.
 // Without this file every scope has a button of its own, and what is chosen above it holds.
 
-const field = (panel, name) => panel.querySelector(`[name=${name}]`);
-const chosen = (panel, name) => panel.querySelector(`[name=${name}]:checked`)?.value;
+import { closest, find, findAll, need } from "./dom.js";
+
+/**
+ * @param {Element} panel
+ * @param {string} name
+ */
+const field = (panel, name) => need(panel, `[name=${name}]`, HTMLInputElement);
+
+/**
+ * @param {Element} panel
+ * @param {string} name
+ */
+const chosen = (panel, name) => find(panel, `[name=${name}]:checked`, HTMLInputElement)?.value;
 
 /**
  * @param {Element} panel
@@ -15,10 +26,10 @@ function often(panel) {
   return count === 1 ? "once more" : `at most ${count} times`;
 }
 
-/** @param {Element} panel */
+/** @param {HTMLElement} panel */
 function terms(panel) {
   const where = chosen(panel, "where") === "run" ? "in this run" : "in any of its runs";
-  const length = field(panel, "for_s").selectedOptions[0].textContent;
+  const length = need(panel, "[name=for_s]", HTMLSelectElement).selectedOptions[0].textContent;
   return `by agent ${panel.dataset.agent} ${where} for ${length}, ${often(panel) || "but say how often"}`;
 }
 
@@ -29,39 +40,39 @@ function terms(panel) {
  * @returns {boolean} whether there is any
  */
 function showPins(panel) {
-  const ticked = [...panel.querySelectorAll("[name=pinned]:checked")].map((box) => box.value);
-  for (const pin of panel.querySelectorAll("[data-pin]")) {
-    pin.hidden = !ticked.includes(pin.dataset.pin);
-    pin.querySelector("[data-and]").hidden = pin.dataset.pin === ticked[0];
+  const ticked = findAll(panel, "[name=pinned]:checked", HTMLInputElement).map((box) => box.value);
+  for (const pin of findAll(panel, "[data-pin]", HTMLElement)) {
+    pin.hidden = !ticked.includes(pin.dataset.pin ?? "");
+    need(pin, "[data-and]", HTMLElement).hidden = pin.dataset.pin === ticked[0];
   }
-  panel.querySelector("[data-chosen]").textContent = ticked.length ? "" : "no value chosen yet";
+  need(panel, "[data-chosen]", HTMLElement).textContent = ticked.length ? "" : "no value chosen yet";
   return ticked.length > 0;
 }
 
-/** @param {Element} panel */
+/** @param {HTMLElement} panel */
 function show(panel) {
-  const scopes = panel.querySelector(".remember-scopes");
-  const pins = panel.querySelector(".remember-pins");
+  const scopes = find(panel, ".remember-scopes", HTMLElement);
+  const pins = find(panel, ".remember-pins", HTMLElement);
   const scope = chosen(panel, "scope") ?? "content";
   const any = field(panel, "any_number").checked;
   field(panel, "most_uses").disabled = any;
   if (scopes) scopes.hidden = false;
   if (pins) pins.hidden = scope !== "arguments";
   const isClear = !pins || showPins(panel) || scope !== "arguments";
-  for (const button of panel.querySelectorAll("[data-scope]")) {
+  for (const button of findAll(panel, "[data-scope]", HTMLButtonElement)) {
     button.hidden = button.dataset.scope !== scope;
     button.disabled = !isClear || !often(panel);
-    button.querySelector("[data-terms]").textContent = terms(panel);
+    need(button, "[data-terms]", HTMLElement).textContent = terms(panel);
   }
 }
 
 function showAll() {
-  document.querySelectorAll(".remember").forEach(show);
+  findAll(document, ".remember", HTMLElement).forEach(show);
 }
 
 for (const name of ["change", "input"]) {
   document.addEventListener(name, (event) => {
-    const panel = event.target.closest?.(".remember");
+    const panel = closest(event.target, ".remember", HTMLElement);
     if (panel) show(panel);
   });
 }

@@ -3,6 +3,15 @@
 // next one. Tells the page by inview:changed on the document. Without this file nothing is counted,
 // and the reader says themselves that all of it was in view.
 
+import { closest, find, findAll, need } from "./dom.js";
+
+/**
+ * @typedef {{element: Element, covered_px: number, seen: boolean, for_ms: number, now: boolean}} Unit
+ * @typedef {Pick<Unit, "seen" | "for_ms">} Seen
+ * @typedef {{key: string, root: Element, units: Unit[], byElement: Map<Element, Unit>, ticked: number}} Watched
+ * @typedef {{from: number, to: number, for_ms: number, about: number}} Span
+ */
+
 const SLACK_PX = 4; // of a line, for rounding and what hangs below it
 const CONTEXT_PX = 40; // what was seen last stays in sight after a scroll
 const TICK_MS = 1000;
@@ -12,8 +21,11 @@ const NOT_CONTENT = ".visually-hidden, form, fieldset, button, svg, .content-hea
 const HEADS = ":is(.content-head, .block-head, .memory-facts) *"; // in view at the beginning, and no line to people
 const COUNTED = { step: ".plan-step", argument: ".call > .members > .member" };
 
+/** @type {Map<string, string>} */
 const finished = new Map(); // what was said of contents that were all in view, by request or change
-let watched = null; // { key, root, units, ticked }
+/** @type {Watched | null} */
+let watched = null;
+/** @type {Set<Unit>} */
 const near = new Set(); // units that are at least partly within the window
 const nearing = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {
@@ -25,7 +37,13 @@ const nearing = new IntersectionObserver((entries) => {
   measure();
 });
 
-/** @returns {Element | undefined} the content of the request that is open */
+/** @returns {Unit[]} what is counted, if anything is */
+const unitsNow = () => watched?.units ?? [];
+
+/**
+ * @param {Element} request
+ * @returns {Element | null | undefined} the content of the request that is open
+ */
 const rootOf = (request) => request.querySelector("#content-end")?.parentElement;
 const ceiling = () => Math.max(0, document.querySelector(".header")?.getBoundingClientRect().bottom ?? 0);
 const floor = () => document.getElementById("request-bar")?.getBoundingClientRect().top ?? innerHeight;
@@ -43,11 +61,12 @@ function isFolded(element) {
 function partsOf(root) {
   // Empty lines too, but not what follows the break at the end: that is no line to people.
   const lines = [...root.querySelectorAll(".line")].filter((line) => !line.matches(":empty:last-child:not(:first-child)") && !isFolded(line));
+  /** @type {Set<Element>} */
   const found = new Set(lines);
   const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) {
-    const element = texts.currentNode.parentElement;
-    if (!texts.currentNode.data.trim() || element.closest(NOT_CONTENT) || isFolded(element)) continue;
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    const element = text.parentElement;
+    if (!element || !text.nodeValue?.trim() || element.closest(NOT_CONTENT) || isFolded(element)) continue;
     found.add(element.closest(".line") ?? element.closest(BLOCKS) ?? element);
   }
   found.delete(root);
@@ -70,7 +89,7 @@ export function rescan() {
 /**
  * Begin with the content of a request that was opened.
  *
- * @param {Element} request
+ * @param {HTMLElement} request
  */
 export function watch(request) {
   watched = null;
@@ -78,14 +97,30 @@ export function watch(request) {
   nearing.disconnect();
   const root = rootOf(request);
   if (!root) return;
-  watched = { key: request.dataset.read ?? request.dataset.id, root, units: [], byElement: new Map(), ticked: performance.now() };
+  watched = { key: request.dataset.read ?? request.dataset.id ?? "", root, units: [], byElement: new Map(), ticked: performance.now() };
   rescan();
 }
 
-/** @param {object} unit - that is out of the window */
+/** @param {Unit} unit - that is out of the window */
 function leave(unit) {
   near.delete(unit);
   unit.now = false;
+}
+
+/**
+ * Note how much of a unit is between ``top`` and ``bottom``.
+ *
+ * @param {Unit} unit
+ * @param {number} top
+ * @param {number} bottom
+ */
+function cover(unit, top, bottom) {
+  const box = unit.element.getBoundingClientRect();
+  const from = Math.max(0, top - box.top);
+  const to = Math.min(box.height, bottom - box.top);
+  unit.now = to - from >= Math.min(box.height, bottom - top) - SLACK_PX && to > from;
+  if (to > from && from <= unit.covered_px + SLACK_PX) unit.covered_px = Math.max(unit.covered_px, to);
+  unit.seen ||= unit.covered_px >= box.height - SLACK_PX;
 }
 
 /** Note what is in view now: each part counts from its top on, so that long ones are seen to their end. */
@@ -98,37 +133,38 @@ function measure() {
   const [top, bottom] = [ceiling(), floor()];
   for (const unit of near) {
     if (unit.now) unit.for_ms += passed_ms;
-    const box = unit.element.getBoundingClientRect();
-    const from = Math.max(0, top - box.top);
-    const to = Math.min(box.height, bottom - box.top);
-    unit.now = to - from >= Math.min(box.height, bottom - top) - SLACK_PX && to > from;
-    if (to > from && from <= unit.covered_px + SLACK_PX) unit.covered_px = Math.max(unit.covered_px, to);
-    unit.seen ||= unit.covered_px >= box.height - SLACK_PX;
+    cover(unit, top, bottom);
   }
   if (isComplete()) finished.set(watched.key, inWords());
   show();
 }
 
 /** @returns {HTMLAnchorElement[]} links to parts that are not on the page yet */
-const toCome = () => [...watched.root.querySelectorAll("[data-next]")].filter((link) => !isFolded(link));
-const isOwed = () => Number(document.querySelector("#request-bar .owed")?.dataset.owed) > 0;
+function toCome() {
+  const links = watched ? findAll(watched.root, "[data-next]", HTMLAnchorElement) : [];
+  return links.filter((link) => !isFolded(link));
+}
+
+const isOwed = () => Number(find(document, "#request-bar .owed", HTMLElement)?.dataset.owed) > 0;
 
 function isComplete() {
-  return watched.units.every((unit) => unit.seen) && (!isOwed() || toCome().length === 0);
+  return unitsNow().every((unit) => unit.seen) && (!isOwed() || toCome().length === 0);
 }
 
 /** @returns {boolean} whether all that is on the page was in view, now or when it was open before */
-export const wasAllInView = () => Boolean(watched) && finished.has(watched.key);
+export const wasAllInView = () => watched !== null && finished.has(watched.key);
 
 /**
  * Put the units of each step or argument together. What stands in none has to be seen as well, so while it
  * is not, nothing is counted this way.
  *
  * @param {string} selector
+ * @returns {Seen[]}
  */
 function together(selector) {
+  /** @type {Map<Element, Unit[]>} */
   const groups = new Map();
-  for (const unit of watched.units) {
+  for (const unit of unitsNow()) {
     const group = unit.element.closest(selector);
     if (group) groups.set(group, [...(groups.get(group) ?? []), unit]);
     else if (!unit.seen) return [];
@@ -136,14 +172,19 @@ function together(selector) {
   return [...groups.values()].map((units) => ({ seen: units.every((unit) => unit.seen), for_ms: Math.min(...units.map((unit) => unit.for_ms)) }));
 }
 
-/** What people count: steps, arguments, or lines where most of it is lines; else rows and paragraphs. */
+/**
+ * What people count: steps, arguments, or lines where most of it is lines; else rows and paragraphs.
+ *
+ * @returns {{word: string, units: Seen[]}}
+ */
 function counted() {
   for (const [word, selector] of Object.entries(COUNTED)) {
     const units = together(selector);
     if (units.length) return { word, units };
   }
-  const lines = watched.units.filter((unit) => unit.element.matches(".line"));
-  if (lines.length <= watched.units.length / 2) return { word: "part", units: watched.units };
+  const all = unitsNow();
+  const lines = all.filter((unit) => unit.element.matches(".line"));
+  if (lines.length <= all.length / 2) return { word: "part", units: all };
   const body = lines.filter((unit) => !unit.element.matches(HEADS));
   const areHeadsSeen = lines.every((unit) => unit.seen || body.includes(unit));
   return { word: "line", units: body.length && areHeadsSeen ? body : lines };
@@ -163,12 +204,12 @@ function show() {
   const place = document.getElementById("in-view");
   if (place && watched) {
     const isAll = wasAllInView();
-    const words = isAll ? finished.get(watched.key) : inWords();
-    const said = place.querySelector("[data-in-view]");
+    const words = finished.get(watched.key) ?? inWords();
+    const said = need(place, "[data-in-view]", HTMLElement);
     if (said.textContent !== words) said.textContent = words;
     place.hidden = false;
     place.toggleAttribute("data-all", isAll);
-    document.getElementById("next-unseen").hidden = isAll;
+    need(document, "#next-unseen", HTMLElement).hidden = isAll;
   }
   document.dispatchEvent(new CustomEvent("inview:changed"));
 }
@@ -176,7 +217,7 @@ function show() {
 /** Scroll, and no more. */
 function toNextUnseen() {
   measure();
-  const unit = watched.units.find((one) => !one.seen);
+  const unit = unitsNow().find((one) => !one.seen);
   const next = unit?.element ?? toCome()[0] ?? document.querySelector("#request-bar .owed a");
   if (!next) return;
   const to_px = next.getBoundingClientRect().top + (unit?.covered_px ?? 0);
@@ -194,13 +235,13 @@ function record() {
   if (!watched) return "";
   measure();
   const { word, units } = counted();
+  /** @type {Span[]} */
   const spans = [];
   units.forEach((unit, index) => {
     if (!unit.seen) return;
     const about = Math.round(Math.log2(1 + unit.for_ms / 1000));
     const last = spans.at(-1);
-    const isNext = last?.to === index && (last.about === about || spans.length >= MOST_SPANS);
-    if (isNext) Object.assign(last, { to: index + 1, for_ms: Math.min(last.for_ms, unit.for_ms) });
+    if (last?.to === index && (last.about === about || spans.length >= MOST_SPANS)) Object.assign(last, { to: index + 1, for_ms: Math.min(last.for_ms, unit.for_ms) });
     else if (spans.length < MOST_SPANS) spans.push({ from: index + 1, to: index + 1, for_ms: unit.for_ms, about });
   });
   return JSON.stringify({
@@ -224,12 +265,12 @@ function soon() {
 
 for (const name of ["scroll", "resize"]) window.addEventListener(name, soon, { passive: true });
 for (const name of ["visibilitychange", "htmx:afterSettle"]) document.addEventListener(name, measure);
-document.addEventListener("toggle", (event) => watched?.root.contains(event.target) && rescan(), true);
-document.addEventListener("click", (event) => event.target.closest?.("#next-unseen") && toNextUnseen());
+document.addEventListener("toggle", (event) => event.target instanceof Node && watched?.root.contains(event.target) && rescan(), true);
+document.addEventListener("click", (event) => closest(event.target, "#next-unseen", HTMLElement) && toNextUnseen());
 document.addEventListener(
   "submit",
   (event) => {
-    const field = event.target.querySelector(":scope > [name=in_view]");
+    const field = event.target instanceof Element && find(event.target, ":scope > [name=in_view]", HTMLInputElement);
     if (field) field.value = record();
   },
   true,

@@ -3,15 +3,24 @@
 
 import { goBack } from "./advancing.js";
 import { announceInSight } from "./announcing.js";
+import { closest, find, findAll, need } from "./dom.js";
 import { whyNotYet } from "./inview.js";
 import { isArming, sayTooEarly } from "./pressing.js";
 import { walk } from "./walking.js";
 
 const STORED = "approvals:keys"; // "off", or nothing
-const dialog = document.getElementById("keys");
+const dialog = () => need(document, "#keys", HTMLDialogElement);
 const isOn = () => localStorage.getItem(STORED) !== "off";
-const inBar = (selector) => document.querySelector(`#request-bar ${selector}`);
+
+/**
+ * @template {Element} E
+ * @param {string} selector
+ * @param {import("./dom.js").Kind<E>} kind
+ */
+const inBar = (selector, kind) => find(document, `#request-bar ${selector}`, kind);
+/** @type {HTMLElement | null} */
 let opening = null; // the link that was followed last, until its request is there
+/** @param {Element} element */
 const isInSight = (element) => element.checkVisibility();
 
 /**
@@ -20,113 +29,130 @@ const isInSight = (element) => element.checkVisibility();
  * @param {1 | -1} step
  */
 function beside(step) {
-  const links = [...document.querySelectorAll(".item-link")].filter(isInSight);
+  const links = findAll(document, ".item-link", HTMLElement).filter(isInSight);
   const open = links.findIndex((link) => link.getAttribute("aria-current"));
-  const [focused, opened] = [document.activeElement, opening].map((link) => links.indexOf(link));
+  const [focused, opened] = [document.activeElement, opening].map((link) => links.findIndex((one) => one === link));
   const from = [focused, opened, open].find((at) => at >= 0) ?? -1;
   return from < 0 ? links.at(step > 0 ? 0 : -1) : links[from + step];
 }
 
-/** Open the next one at once. What is alike opens a page of its own, so there the focus stops. */
+/**
+ * Open the next one at once. What is alike opens a page of its own, so there the focus stops.
+ *
+ * @param {1 | -1} step
+ */
 function move(step) {
   const link = beside(step);
   if (!link) return;
-  link.closest(".item").scrollIntoView({ block: "nearest" });
+  link.closest(".item")?.scrollIntoView({ block: "nearest" });
   if (link.closest(".item--fold")) return link.focus({ preventScroll: true });
-  if (document.activeElement.matches(".item-link")) document.activeElement.blur();
+  closest(document.activeElement, ".item-link", HTMLElement)?.blur();
   opening = link;
   link.click();
 }
 
 /** Only the focus goes there: the press that approves is another one. */
 function toApprove() {
-  const approve = inBar(".decide > [value=approve]");
+  const approve = inBar(".decide > [value=approve]", HTMLButtonElement);
   if (!approve) return whyNone();
   if (!approve.disabled) return approve.focus();
   const next = document.getElementById("next-unseen");
-  const why = inBar("#steps-said:not([hidden])")?.textContent ?? inBar("#why-not")?.textContent ?? whyNotYet();
+  const said = inBar("#steps-said:not([hidden])", HTMLElement) ?? inBar("#why-not", HTMLElement);
+  const why = said?.textContent ?? whyNotYet();
   if (isInSight(next ?? approve)) next?.focus(); // Enter there scrolls on
   announceInSight(`Approve is not offered yet. ${why}`);
 }
 
 /** There is no Approve: it was pressed, or another page is on its way. */
 function whyNone() {
-  const said = inBar(".result-title, .progress-said, .bar-said");
+  const said = inBar(".result-title, .progress-said, .bar-said", HTMLElement);
   if (isArming()) sayTooEarly();
   else if (said) announceInSight(said.innerText);
 }
 
 function toReason() {
-  const panel = inBar(".reject");
+  const panel = inBar(".reject", HTMLDetailsElement);
   if (!panel) return;
   panel.open = true;
-  panel.querySelector("textarea").focus();
+  panel.querySelector("textarea")?.focus();
 }
 
 function toEdit() {
-  inBar(".edit-open")?.click();
+  inBar(".edit-open", HTMLElement)?.click();
 }
 
 /** An assignment decides nothing, so nobody else's is taken by a key alone. */
 function toAssign() {
-  const assign = document.getElementById("assign");
-  if (!assign) return;
-  if (!assign.form.elements.over.value) return assign.click();
-  assign.closest("details").open = true;
+  const assign = find(document, "#assign", HTMLButtonElement);
+  const panel = closest(assign, "details", HTMLDetailsElement);
+  if (!assign?.form || !panel) return;
+  if (!need(assign.form, "[name=over]", HTMLInputElement).value) return assign.click();
+  panel.open = true;
   assign.focus();
 }
 
 function toSnooze() {
-  const panel = document.getElementById("snooze");
+  const panel = find(document, "#snooze", HTMLDetailsElement);
   if (!panel) return;
   panel.open = true;
-  panel.querySelector("button").focus();
+  panel.querySelector("button")?.focus();
 }
 
 function toSearch() {
-  const search = document.getElementById("filter-q");
+  const search = need(document, "#filter-q", HTMLInputElement);
   if (!isInSight(search)) return;
   search.focus();
   search.select();
 }
 
 function explain() {
-  document.getElementById("keys-on").checked = isOn();
+  need(dialog(), "#keys-on", HTMLInputElement).checked = isOn();
   sayWhetherOn();
-  dialog.showModal();
+  dialog().showModal();
 }
 
 function sayWhetherOn() {
-  document.getElementById("keys-said").textContent = isOn()
+  need(dialog(), "#keys-said", HTMLElement).textContent = isOn()
     ? "They are on in this browser."
     : "They are off in this browser. Enter, Esc and the arrow keys in the list still work.";
 }
 
+/** @type {Record<string, () => void>} */
 const CHARACTERS = { j: () => move(1), k: () => move(-1), a: toApprove, r: toReason, e: toEdit, c: toAssign, l: toSnooze, u: goBack, n: () => walk(1), N: () => walk(-1), "/": toSearch, "?": explain };
+/** @type {Record<string, () => void>} */
 const ARROWS = { ArrowDown: () => beside(1)?.focus(), ArrowUp: () => beside(-1)?.focus() };
+
+/**
+ * @param {KeyboardEvent} event
+ * @returns {boolean} whether the key goes to the browser, or into what somebody writes
+ */
+function isTaken(event) {
+  if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return true;
+  return dialog().open || closest(event.target, "input, textarea, select, [contenteditable]", HTMLElement) !== null;
+}
 
 /** @param {KeyboardEvent} event */
 function meaning(event) {
   const { key, target } = event;
-  if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return null;
-  if (dialog.open || target.closest("input, textarea, select, [contenteditable]")) return null;
-  if (Object.hasOwn(ARROWS, key)) return target.matches(".item-link") ? ARROWS[key] : null;
+  if (isTaken(event)) return null;
+  if (Object.hasOwn(ARROWS, key)) return closest(target, ".item-link", HTMLElement) ? ARROWS[key] : null;
   if (!Object.hasOwn(CHARACTERS, key) || !isOn()) return null;
   return event.repeat && !"jknN".includes(key) ? null : CHARACTERS[key];
 }
 
-if (dialog) {
+if (document.getElementById("keys")) {
   document.addEventListener("keydown", (event) => {
     const act = meaning(event);
     if (!act) return;
     event.preventDefault(); // or the character lands in the field that gets the focus
     act();
   });
-  document.getElementById("keys-on").addEventListener("change", (event) => {
-    if (event.target.checked) localStorage.removeItem(STORED);
+  const on = need(dialog(), "#keys-on", HTMLInputElement);
+  on.addEventListener("change", () => {
+    if (on.checked) localStorage.removeItem(STORED);
     else localStorage.setItem(STORED, "off");
     sayWhetherOn();
   });
-  document.addEventListener("click", (event) => event.target.closest("#keys-open") && explain());
+  document.addEventListener("click", (event) => closest(event.target, "#keys-open", HTMLElement) && explain());
   document.addEventListener("htmx:afterSettle", (event) => event.detail.target?.id === "pane" && (opening = null));
 }

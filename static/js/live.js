@@ -7,12 +7,14 @@
 // The page is complete without this file; reloading does the same.
 
 import { retryDelay } from "./backoff.js";
+import { need } from "./dom.js";
 
 const CLOSED_SIGNED_OUT = 4401;
 const CLOSED_NOT_PERMITTED = 4403;
 const LOOK_AGAIN_MS = 30_000; // bells can be lost; the database is the truth
 
-const sign = document.getElementById("live");
+const sign = () => need(document, "#live", HTMLElement);
+/** @type {WebSocket | null} */
 let socket = null;
 let attempt = 0;
 let timer = 0;
@@ -23,9 +25,9 @@ let wasConnected = false;
  * @param {string} words
  */
 function say(state, words) {
-  if (sign.dataset.state === state && sign.textContent === words) return;
-  sign.dataset.state = state;
-  sign.textContent = words;
+  if (sign().dataset.state === state && sign().textContent === words) return;
+  sign().dataset.state = state;
+  sign().textContent = words;
 }
 
 /**
@@ -48,6 +50,7 @@ function lookAgain(isLate) {
   catchUp();
 }
 
+/** @param {MessageEvent<string>} event */
 function hear(event) {
   const { also = [], ...first } = JSON.parse(event.data);
   for (const news of [first, ...also]) {
@@ -65,6 +68,7 @@ function opened() {
   attempt = 0;
 }
 
+/** @param {CloseEvent} event */
 function closed(event) {
   socket = null;
   if (event.code === CLOSED_SIGNED_OUT) return location.reload(); // the server shows the way in
@@ -77,7 +81,7 @@ function closed(event) {
 function connect() {
   clearTimeout(timer);
   if (socket) return;
-  const address = new URL(sign.dataset.socket, location.href);
+  const address = new URL(sign().dataset.socket ?? "", location.href);
   address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
   socket = new WebSocket(address);
   socket.addEventListener("open", opened);
@@ -92,7 +96,7 @@ function reconnect() {
   if (!socket) connect();
 }
 
-if (sign) {
+if (document.getElementById("live")) {
   say("trying", "Connecting…");
   connect();
   window.addEventListener("offline", () => say("off", "Offline"));

@@ -3,6 +3,7 @@
 // Nothing is told while a page of ours is in sight, and at most once in ten seconds.
 
 import { serverNow } from "./countdown.js";
+import { findAll } from "./dom.js";
 import { pauseAfter } from "./pacing.js";
 
 export const STORED = "approvals:notify"; // "on", or nothing
@@ -12,14 +13,20 @@ const GAP_MS = 10_000;
 const BURST_MS = 1000; // also the time in which a tab in sight says that it is
 const LAST_MS = 60_000;
 
-const sign = document.getElementById("live");
+/** @typedef {{mine: number, newest: number, soonest: string | null}} Needs - as web:mine answers */
+
+const { mine, queue = "", icon } = document.getElementById("live")?.dataset ?? {};
+/** @type {Needs | null} */
 let known = null; // what needed the reader when they looked away, or were told
 let notBefore = 0; // by performance.now()
 let timer = 0;
 let lastTimer = 0;
-let warnedOf = "";
+/** @type {string | null} */
+let warnedOf = null;
 
+/** @param {string} name */
 const since = (name) => Date.now() - Number(localStorage.getItem(name) ?? 0);
+/** @param {string} name */
 const stamp = (name) => localStorage.setItem(name, String(Date.now()));
 
 /** @returns {boolean} whether the reader asked to be told here, and the browser lets us */
@@ -33,19 +40,20 @@ export function isOn() {
  * @throws {TypeError} where the browser leaves this to apps
  */
 export function show(words, more) {
-  const note = new Notification(words, { body: more, tag: "approvals", icon: sign.dataset.icon });
+  const note = new Notification(words, { body: more, tag: "approvals", icon });
   note.addEventListener("click", () => {
     note.close();
     window.focus();
-    const isTyping = [...document.querySelectorAll("textarea")].some((field) => field.value !== field.defaultValue);
-    if (!isTyping && location.pathname !== sign.dataset.queue) location.assign(sign.dataset.queue);
+    const isTyping = findAll(document, "textarea", HTMLTextAreaElement).some((field) => field.value !== field.defaultValue);
+    if (!isTyping && location.pathname !== queue) location.assign(queue);
   });
   stamp(TOLD);
 }
 
+/** @returns {Promise<Needs | null>} */
 async function ask() {
   const began = performance.now();
-  const answer = await fetch(sign.dataset.mine).catch(() => null);
+  const answer = await fetch(mine ?? "").catch(() => null);
   const ended = performance.now();
   notBefore = ended + pauseAfter(ended - began);
   return answer?.ok && !answer.redirected ? answer.json() : null;
@@ -94,7 +102,7 @@ async function turned() {
   if (known) watchTheLast(known.soonest);
 }
 
-if (sign?.dataset.mine) {
+if (mine) {
   document.addEventListener("live:caught-up", look);
   document.addEventListener("live:changed", (event) => event.detail.in_queue === false || look());
   document.addEventListener("visibilitychange", turned);

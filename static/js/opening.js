@@ -3,6 +3,7 @@
 // of the link meanwhile, the address names the request that the page shows. The link that was followed
 // last wins. Without this file the links load the whole page.
 
+import { closest } from "./dom.js";
 import { mayLeave } from "./drafts.js";
 
 const OPENS = ".items [data-id] .item-link, a[data-opens]";
@@ -13,7 +14,7 @@ export const openId = () => document.getElementById("request")?.dataset.id;
 
 /** @param {MouseEvent} event */
 function follow(event) {
-  const link = event.target.closest?.(OPENS);
+  const link = closest(event.target, OPENS, HTMLAnchorElement);
   const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
   if (!link || !isPlain || event.defaultPrevented) return;
   event.preventDefault();

@@ -49,19 +49,22 @@ export function paced(ask, least_ms) {
 /**
  * Have htmx fetch and swap something in.
  *
- * @param {Element} source - stays in the page; no other request may begin at it meanwhile
+ * @param {HTMLElement} source - stays in the page; no other request may begin at it meanwhile
  * @param {string} url
- * @param {object} options - as htmx.ajax takes them
+ * @param {HtmxOptions} options
  * @returns {Promise<void>} settles when the request has ended, in whatever way
  */
 export function fetched(source, url, options) {
   return new Promise((resolve) => {
-    let sent = null;
-    const note = (event) => event.target === source && (sent = event.detail.xhr);
+    /** @type {XMLHttpRequest[]} */
+    const sent = [];
+    /** @param {HtmxAnswerEvent} event */
+    const note = (event) => event.target === source && sent.push(event.detail.xhr);
     source.addEventListener("htmx:beforeRequest", note);
     htmx.ajax("GET", url, { source, ...options }).catch(() => {});
     source.removeEventListener("htmx:beforeRequest", note);
-    if (sent) sent.addEventListener("loadend", () => resolve());
+    const request = sent.at(-1);
+    if (request) request.addEventListener("loadend", () => resolve());
     else resolve();
   });
 }

@@ -1,8 +1,10 @@
 // Adds what is picked from a list as a line of the field above it. Without this file the lists stay
 // hidden, and names are typed.
 
-for (const list of document.querySelectorAll("select[data-pick]")) {
-  const field = document.getElementById(list.dataset.pick);
+import { findAll, need } from "./dom.js";
+
+for (const list of findAll(document, "select[data-pick]", HTMLSelectElement)) {
+  const field = need(document, `#${CSS.escape(list.dataset.pick ?? "")}`, HTMLTextAreaElement);
   list.hidden = false;
   list.addEventListener("change", () => {
     const lines = field.value.split("\n").filter(Boolean);

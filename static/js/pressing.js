@@ -6,6 +6,7 @@
 // screen readers press as ever, and so does everybody without this file.
 
 import { announce, announceInSight, hide } from "./announcing.js";
+import { closest, find, findAll } from "./dom.js";
 
 const ARMS_AFTER_MS = 500;
 const root = document.documentElement; // data-arming says that no press counts
@@ -13,8 +14,14 @@ const HOLD_MS = 600;
 const STRAYS_PX = 12;
 let armedAt = 0;
 let timer = 0;
-let held = null; // the button under the finger, with where that came down
+/**
+ * The button under the finger, with where that came down.
+ *
+ * @type {{button: HTMLButtonElement, x: number, y: number, timer: number} | null}
+ */
+let held = null;
 let isDown = false; // whether a finger or a button of a mouse is down
+/** @type {(() => void)[]} */
 let lifted = []; // what waits for it to come up
 let isTouch = false; // whether what was pressed last was an Approve, by a finger
 
@@ -90,14 +97,19 @@ function up() {
 /**
  * The browser asks for a field that is empty; blanks alone are no reason either.
  *
+ * @param {HTMLFormElement} form
+ * @param {HTMLElement | null} submitter
  * @returns {HTMLTextAreaElement | undefined} the reason that is missing
  */
 function blankOf(form, submitter) {
-  if (submitter?.formNoValidate) return undefined;
-  return [...form.querySelectorAll("textarea:required")].find((field) => !field.value.trim());
+  if (submitter instanceof HTMLButtonElement && submitter.formNoValidate) return undefined;
+  return findAll(form, "textarea:required", HTMLTextAreaElement).find((field) => !field.value.trim());
 }
 
-/** @param {SubmitEvent} event */
+/**
+ * @param {SubmitEvent} event
+ * @param {HTMLTextAreaElement} field
+ */
 function refuseBlank(event, field) {
   refuse(event);
   field.focus();
@@ -107,7 +119,7 @@ function refuseBlank(event, field) {
 /** @param {SubmitEvent} event */
 function guard(event) {
   const form = event.target;
-  if (form.method !== "post") return;
+  if (!(form instanceof HTMLFormElement) || form.method !== "post") return;
   if (isOffline()) return refuseOffline(event);
   if (form.matches(".decide, [data-arms]") && performance.now() < armedAt) return refuseEarly(event);
   if (form.getAttribute("aria-busy") === "true") return refuseTwice(event);
@@ -126,15 +138,18 @@ export function release() {
 /**
  * To open a request decides nothing, so a row may be pressed at any time. What stands where a button
  * was may not. Keys and screen readers click without a count: they name what they open.
+ *
+ * @param {MouseEvent} event
  */
 function follow(event) {
-  if (!event.target.closest?.(".item-link, .result .button") || event.detail === 0) return;
-  if (event.target.closest(".result .button") && performance.now() < armedAt) refuseEarly(event);
+  const button = closest(event.target, ".result .button", HTMLElement);
+  if (!(button ?? closest(event.target, ".item-link", HTMLElement)) || event.detail === 0) return;
+  if (button && performance.now() < armedAt) refuseEarly(event);
   else hide();
 }
 
-/** @param {EventTarget} target */
-const approveAt = (target) => target.closest?.(".decide > [value=approve]");
+/** @param {EventTarget | null} target */
+const approveAt = (target) => closest(target, ".decide > [value=approve]", HTMLButtonElement);
 
 /**
  * A screen reader's press has no extent.
@@ -145,7 +160,7 @@ const isFinger = (event) => event.pointerType === "touch" && event.width + event
 
 /** @param {boolean} isHint - that a tap was too short */
 function hint(isHint) {
-  const words = document.querySelector("#request-bar .hold-said");
+  const words = find(document, "#request-bar .hold-said", HTMLElement);
   if (!words) return;
   words.hidden = !isHint;
   if (isHint) announce(words.textContent);
@@ -156,10 +171,9 @@ function begin(event) {
   end();
   const button = approveAt(event.target);
   isTouch = Boolean(button) && isFinger(event);
-  if (!isTouch || button.disabled) return;
+  if (!button || !isTouch || button.disabled) return;
   if (isArming()) return sayTooEarly();
-  const timer = setTimeout(approve, HOLD_MS);
-  held = { button, x: event.clientX, y: event.clientY, timer };
+  held = { button, x: event.clientX, y: event.clientY, timer: setTimeout(approve, HOLD_MS) };
   button.classList.add("is-held");
 }
 
@@ -176,11 +190,15 @@ function end() {
  * @param {KeyboardEvent} event
  */
 function enter(event) {
-  const isNowhere = !event.target.closest?.("a, button, input, select, textarea, summary, dialog");
+  const isNowhere = !closest(event.target, "a, button, input, select, textarea, summary, dialog", Element);
   if (event.key === "Enter" && isNowhere && isArming() && document.getElementById("request-bar")) sayTooEarly();
 }
 
-/** A button that is off hears no click, so why it is off is said when it is pressed. */
+/**
+ * A button that is off hears no click, so why it is off is said when it is pressed.
+ *
+ * @param {PointerEvent} event
+ */
 function pressedOff(event) {
   const button = approveAt(event.target);
   if (!button?.disabled) return;
@@ -192,10 +210,10 @@ function pressedOff(event) {
 
 /** Press, as a key would. If something changed under the finger, the guard refuses it. */
 function approve() {
-  const { button } = held;
+  const button = held?.button;
   end();
   hint(false);
-  if (button.isConnected) button.click();
+  if (button?.isConnected) button.click();
 }
 
 /** @param {PointerEvent} event */

@@ -5,6 +5,7 @@
 // filters are a form that is sent.
 
 import { announceInSight } from "./announcing.js";
+import { closest, find, findAll, need } from "./dom.js";
 import { openId, openRequest } from "./opening.js";
 import { disarm } from "./pressing.js";
 import { fetched, paced } from "./pacing.js";
@@ -13,20 +14,23 @@ const QUIET_MS = 250; // the first change is looked at at once, and those of a b
 const TYPING_MS = 250;
 const BADGE_STORED = "approvals:badge"; // "on", or nothing
 const BADGE = /^\(\d+\) /;
-const filters = document.getElementById("filters");
-const query = () => new URL(list().dataset.url, location.href).search;
-const list = () => document.getElementById("list");
-const pane = document.querySelector(".queue");
-const button = () => document.getElementById("list-news"); // comes with each list
+const filters = () => need(document, "#filters", HTMLFormElement);
+const list = () => need(document, "#list", HTMLElement);
+const address = () => list().dataset.url ?? "";
+const query = () => new URL(address(), location.href).search;
+const pane = () => need(document, ".queue", HTMLElement);
+const button = () => need(document, "#list-news", HTMLButtonElement); // comes with each list
 const ring = paced(fetchList, QUIET_MS);
-const rowsInList = () => [...list().querySelectorAll("[data-id].item")];
-const idsIn = (root) => [...root.querySelectorAll("[data-id]")].map((item) => item.dataset.id);
-const isInUse = () => pane.matches(":hover") || list().matches(":focus-within") || button()?.matches(":focus");
+const rowsInList = () => findAll(list(), "[data-id].item", HTMLElement);
+/** @param {HTMLElement} root */
+const idsIn = (root) => findAll(root, "[data-id]", HTMLElement).map((item) => item.dataset.id);
+const isInUse = () => pane().matches(":hover") || list().matches(":focus-within") || button().matches(":focus");
 let typing = 0;
 let forced = false;
 let behind = false; // something was held back
 let joining = false; // the list is as new as the page: only what came before the first news is missing
-let shown = ""; // the id of the request that is open, once its row was brought into sight
+/** @type {string | undefined} */
+let shown; // the id of the request that is open, once its row was brought into sight
 let choosing = false; // the list that was asked for comes with what to do next, where nothing is open
 let place = 0; // where in the list the row of what is open is, or was
 
@@ -37,13 +41,18 @@ function look(force = false) {
 }
 
 function fetchList() {
+  /** @type {HtmxOptions} */
   const options = { target: "#list", select: "#list", swap: "outerHTML" };
   choosing = document.getElementById("choose") !== null;
   if (choosing) options.selectOOB = "#choose";
-  return fetched(pane, list().dataset.url, options); // the pane stays while lists come and go
+  return fetched(pane(), address(), options); // the pane stays while lists come and go
 }
 
-/** Ask again for a list whose place was taken by another in the meantime. */
+/**
+ * Ask again for a list whose place was taken by another in the meantime.
+ *
+ * @param {HtmxAnswerEvent} event
+ */
 function drop(event) {
   const { target } = event.detail;
   if (target?.id !== "list" || target.isConnected) return;
@@ -54,14 +63,14 @@ function drop(event) {
 /**
  * Hold the fetched list back if it would move rows that somebody is about to press.
  *
- * @param {CustomEvent} event
+ * @param {HtmxSwapEvent} event
  */
 function consider(event) {
   const { target, pathInfo, serverResponse } = event.detail;
   if (target !== list()) return;
   const fresh = new DOMParser().parseFromString(serverResponse, "text/html").getElementById("list");
   if (!fresh) return; // swapping.js knows what that means
-  if (pathInfo.requestPath !== list().dataset.url) {
+  if (pathInfo.requestPath !== address()) {
     event.detail.shouldSwap = false; // the filters have changed since; what they want is asked for
   } else if (choosing && !document.getElementById("choose")) {
     event.detail.shouldSwap = false; // a request was opened meanwhile, so it has no place for all of it
@@ -77,19 +86,20 @@ function consider(event) {
   joining = false;
 }
 
-/** @param {Element} fresh */
+/** @param {HTMLElement} fresh */
 function isAsBefore(fresh) {
   const here = list();
+  /** @param {string} name */
   const isEqual = (name) => fresh.dataset[name] === here.dataset[name];
   return isEqual("waiting") && isEqual("mine") && idsIn(fresh).join() === idsIn(here).join();
 }
 
-/** @param {Element} fresh - the list that is held back */
+/** @param {HTMLElement} fresh - the list that is held back */
 function hold(fresh) {
   const ids = idsIn(fresh);
   const here = idsIn(list());
   const added = ids.filter((id) => !here.includes(id)).length;
-  for (const item of list().querySelectorAll(".item")) {
+  for (const item of findAll(list(), ".item", HTMLElement)) {
     if (!ids.includes(item.dataset.id)) setAside(item);
   }
   button().textContent = added ? `${added} new` : "Show changes";
@@ -99,8 +109,9 @@ function hold(fresh) {
   showBadge(Number(fresh.dataset.mine));
 }
 
+/** @param {HTMLElement} item */
 function setAside(item) {
-  const word = item.querySelector(".item-gone");
+  const word = find(item, ".item-gone", HTMLElement);
   if (!word) return;
   item.classList.add("item--gone");
   for (const time of item.querySelectorAll(".item-left, .item-away")) time.remove();
@@ -120,9 +131,10 @@ function keepAddress() {
 
 function narrow() {
   clearTimeout(typing);
-  const fields = [...new FormData(filters)].filter(([, value]) => value.trim());
+  const all = [...new FormData(filters())].map(([name, value]) => [name, String(value)]);
+  const fields = all.filter(([, value]) => value.trim());
   const asked = new URLSearchParams(fields).toString();
-  list().dataset.url = filters.dataset.list + (asked && `?${asked}`);
+  list().dataset.url = filters().dataset.list + (asked && `?${asked}`);
   look(true);
 }
 
@@ -130,7 +142,7 @@ function narrow() {
 function mark() {
   const id = openId();
   rowsInList().forEach((item, index) => {
-    const link = item.querySelector(".item-link");
+    const link = need(item, ".item-link", HTMLElement);
     if (item.dataset.id !== id) return link.removeAttribute("aria-current");
     link.setAttribute("aria-current", "page");
     place = index;
@@ -154,18 +166,23 @@ function nextHere() {
   const id = openId();
   const all = rowsInList();
   const others = all.filter((item) => item.dataset.id !== id && !item.matches(".item--gone"));
+  /** @param {HTMLElement} item */
   const follows = (item) => all.indexOf(item) >= place;
   const due = others.filter((item) => "due" in item.dataset);
   const next = due.find(follows) ?? due[0] ?? others.find(follows);
-  if (next) return next.querySelector(".item-link").href;
-  const fold = list().querySelector(".item--fold"); // those that are alike are opened one by one
+  if (next) return need(next, ".item-link", HTMLAnchorElement).href;
+  const fold = find(list(), ".item--fold", HTMLElement); // those that are alike are opened one by one
   return fold && fold.dataset.first + query();
 }
 
-/** Let "Next request" mean the next in this list, where that is not simply what is most urgent. */
+/**
+ * Let "Next request" mean the next in this list, where that is not simply what is most urgent.
+ *
+ * @param {MouseEvent} event
+ */
 function goOn(event) {
   const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-  if (!query() || !isPlain || !event.target.closest?.(".goes-on")) return;
+  if (!query() || !isPlain || !closest(event.target, ".goes-on", HTMLElement)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
   const next = nextHere();
@@ -173,6 +190,7 @@ function goOn(event) {
   else announceInSight("Nothing else is in this list. “Show all” leads to the other requests.");
 }
 
+/** @param {HtmxEvent} event */
 function settled(event) {
   mark();
   if (event.detail.target?.id === "list" || event.type === "htmx:pushedIntoHistory") keepAddress();
@@ -185,7 +203,7 @@ function showBadge(mine) {
   if (document.title !== title) document.title = title;
 }
 
-if (pane) {
+if (document.querySelector(".queue")) {
   for (const name of ["live:caught-up", "countdown:over"]) document.addEventListener(name, () => look());
   document.addEventListener("live:changed", (event) => {
     if (event.detail.in_queue === false) return;
@@ -198,17 +216,17 @@ if (pane) {
   });
   document.addEventListener("htmx:beforeOnLoad", drop);
   document.addEventListener("htmx:beforeSwap", consider);
-  document.addEventListener("click", (event) => event.target.closest("#list-news") && look(true));
-  for (const name of ["pointerleave", "focusout"]) pane.addEventListener(name, left);
+  document.addEventListener("click", (event) => closest(event.target, "#list-news", HTMLElement) && look(true));
+  for (const name of ["pointerleave", "focusout"]) pane().addEventListener(name, left);
   document.addEventListener("htmx:oobAfterSwap", (event) => event.detail.target?.id !== "choose" && disarm()); // nothing there decides
 }
 
-if (filters) {
-  filters.addEventListener("input", () => {
+if (document.getElementById("filters")) {
+  filters().addEventListener("input", () => {
     clearTimeout(typing);
     typing = setTimeout(narrow, TYPING_MS);
   });
-  filters.addEventListener("submit", (event) => {
+  filters().addEventListener("submit", (event) => {
     event.preventDefault();
     narrow();
   });

@@ -2,14 +2,19 @@
 // where the arrow keys chose it. Says so with the event "quote-line"; who listens writes it down.
 
 import { announce } from "./announcing.js";
+import { closest, findAll } from "./dom.js";
 
+/** @type {Record<string, number | undefined>} */
+const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 const CODE = "#request .content .code:not(.code--bare)";
+/** @type {HTMLElement | null} */
 let chosen = null;
 
 /** @param {HTMLElement} line */
 function numberOf(line) {
-  if (line.dataset.n) return Number(line.dataset.n);
-  return [...line.closest(".code").querySelectorAll(".line")].indexOf(line) + 1;
+  const { n, of: begun = n } = line.dataset; // a line that goes on in another part has a sign there
+  if (begun) return Number(begun);
+  return [...(line.closest(".code")?.querySelectorAll(".line") ?? [])].indexOf(line) + 1;
 }
 
 /** @param {HTMLElement} line - its text is the content alone */
@@ -18,16 +23,22 @@ function quote(line) {
   line.dispatchEvent(new CustomEvent("quote-line", { bubbles: true, detail }));
 }
 
-/** @returns {boolean} whether the press was on the number, and not on the text beside it */
+/**
+ * @param {MouseEvent} event
+ * @param {HTMLElement} line
+ * @returns {boolean} whether the press was on the number, and not on the text beside it
+ */
 function isOnNumber(event, line) {
   return event.clientX < line.getBoundingClientRect().left + parseFloat(getComputedStyle(line, "::before").width) + 8;
 }
 
+/** @param {MouseEvent} event */
 function pressed(event) {
-  const line = event.target.closest?.(`${CODE} .line`);
+  const line = closest(event.target, `${CODE} .line`, HTMLElement);
   if (line && !String(getSelection()) && isOnNumber(event, line)) quote(line);
 }
 
+/** @param {HTMLElement} line */
 function choose(line) {
   chosen?.classList.remove("is-chosen");
   chosen = line;
@@ -36,25 +47,26 @@ function choose(line) {
   announce(`Line ${numberOf(line)}: ${line.textContent}`);
 }
 
+/** @param {KeyboardEvent} event */
 function typed(event) {
   const { key, target } = event;
-  if (!target.matches?.(CODE) || event.ctrlKey || event.altKey || event.metaKey) return;
-  const lines = [...target.querySelectorAll(".line")];
-  const at = lines.indexOf(chosen);
-  if (key === "ArrowDown" || key === "ArrowUp") {
+  if (!(target instanceof Element && target.matches(CODE)) || event.ctrlKey || event.altKey || event.metaKey) return;
+  const lines = findAll(target, ".line", HTMLElement);
+  const at = lines.findIndex((line) => line === chosen);
+  const step = STEPS[key];
+  if (step) {
     event.preventDefault();
-    const step = key === "ArrowDown" ? 1 : -1;
     choose(lines[Math.min(Math.max(at < 0 ? 0 : at + step, 0), lines.length - 1)]);
   } else if (key === "Enter" && at >= 0) {
     event.preventDefault();
-    quote(chosen);
+    quote(lines[at]);
   }
 }
 
 /** Only who may reject quotes. */
 function offer() {
   if (!document.querySelector("#request-bar .reject")) return;
-  for (const code of document.querySelectorAll(`${CODE}:not([tabindex])`)) {
+  for (const code of findAll(document, `${CODE}:not([tabindex])`, HTMLElement)) {
     code.classList.add("code--quotes");
     code.tabIndex = 0;
     code.setAttribute("role", "group");

@@ -5,6 +5,7 @@
 
 import { announce } from "./announcing.js";
 import { serverNow } from "./countdown.js";
+import { closest, find, findAll, need } from "./dom.js";
 import { rescan, wasAllInView, watch } from "./inview.js";
 import { fetched, paced } from "./pacing.js";
 import { disarm, isOffline } from "./pressing.js";
@@ -13,6 +14,7 @@ import { showSteps } from "./steps.js";
 const request = () => document.getElementById("request");
 const bar = () => document.getElementById("request-bar");
 const isSending = () => document.querySelector(":is(#request-bar, #request-status) [aria-busy]") !== null;
+/** @type {HTMLElement | null} */
 let watched = null;
 let wasInBar = false;
 let focused = ""; // where in the bar the focus was, as a selector
@@ -20,61 +22,80 @@ let focused = ""; // where in the bar the focus was, as a selector
 const AHEAD = { rootMargin: "0px 0px 200px 0px" };
 
 const near = new IntersectionObserver((entries) => {
-  for (const { isIntersecting, target } of entries) if (isIntersecting) load(target);
+  for (const { isIntersecting, target } of entries) if (isIntersecting && target instanceof HTMLAnchorElement) load(target);
 }, AHEAD);
 
 /** Approve is off while the policy wants more of the content in view, and while nothing can be sent. */
 function showWhetherSeen() {
-  const form = bar()?.querySelector("form.decide");
+  const form = find(document, "#request-bar form.decide", HTMLFormElement);
   if (!form) return;
-  const seen = wasAllInView() && !Number(form.querySelector(".owed")?.dataset.owed);
-  bar().toggleAttribute("data-unseen", !seen);
-  form.querySelector("[name=end_seen]").checked = seen;
-  const isFixed = Boolean(form.querySelector("#why-not"));
-  const isShut = "whole" in form.dataset && !seen;
+  const seen = wasAllInView() && !Number(find(form, ".owed", HTMLElement)?.dataset.owed);
+  bar()?.toggleAttribute("data-unseen", !seen);
+  need(form, "[name=end_seen]", HTMLInputElement).checked = seen;
+  offerAnswers(form, "whole" in form.dataset && !seen);
+}
+
+/**
+ * @param {HTMLFormElement} form
+ * @param {boolean} isShut - whether the policy wants more of the content in view
+ */
+function offerAnswers(form, isShut) {
+  const isFixed = form.querySelector("#why-not") !== null;
   const steps = showSteps(form); // a part is approved on the page that the button leads to
   const isOff = steps.isPart ? steps.isShut : isFixed || isShut;
-  for (const yes of form.querySelectorAll("[value=approve], [data-unseen]")) yes.disabled = isOff || isOffline();
-  for (const no of form.querySelectorAll("[value=reject], [value=same-reject]")) no.disabled = isOffline();
-  for (const panel of form.querySelectorAll(".remember")) panel.hidden = isShut || steps.isPart;
+  for (const yes of findAll(form, "[value=approve], [data-unseen]", HTMLButtonElement)) yes.disabled = isOff || isOffline();
+  for (const no of findAll(form, "[value=reject], [value=same-reject]", HTMLButtonElement)) no.disabled = isOffline();
+  for (const panel of findAll(form, ".remember", HTMLElement)) panel.hidden = isShut || steps.isPart;
 }
 
 /** A request was opened, by loading the page or from the list. */
 function open() {
-  if (!request() || watched === request()) return;
-  watched = request();
-  watch(watched);
+  const opened = request();
+  if (!opened || watched === opened) return;
+  watched = opened;
+  watch(opened);
   showWhetherSeen();
 }
 
 const refresh = paced(fetchBar, 0);
 
 async function fetchBar() {
-  if (!bar()) return;
+  const url = bar()?.dataset.url;
+  if (!url) return;
   const options = { target: "#request-bar", select: "#request-bar", selectOOB: "#request-status,#request-why", swap: "outerHTML" };
-  await fetched(document.getElementById("main"), bar().dataset.url, options); // main stays
+  await fetched(need(document, "#main", HTMLElement), url, options); // main stays
 }
 
 /** @param {Element} element - in the bar: what the same would be in another drawing of it */
 function selectorOf(element) {
   if (element.id) return `#${CSS.escape(element.id)}`;
-  return element.name ? `[name="${CSS.escape(element.name)}"][value="${CSS.escape(element.value)}"]` : "";
+  const [name, value] = ["name", "value"].map((attribute) => CSS.escape(element.getAttribute(attribute) ?? ""));
+  return name && `[name="${name}"][value="${value}"]`;
 }
 
-/** Leave the bar alone, and what is being typed in it, if nothing in it changed or an answer comes. */
+/**
+ * Leave the bar alone, and what is being typed in it, if nothing in it changed or an answer comes.
+ *
+ * @param {HtmxSwapEvent} event
+ */
 function consider(event) {
   const { target, requestConfig, serverResponse } = event.detail;
-  if (target !== bar()) return;
-  const isSame = serverResponse.includes(`data-stamp="${bar().dataset.stamp}"`);
+  const here = bar();
+  if (!here || target !== here) return;
+  const isSame = serverResponse.includes(`data-stamp="${here.dataset.stamp}"`);
   const isNoNews = requestConfig.verb === "get" && (isSame || isSending());
   if (isNoNews) event.detail.shouldSwap = false;
-  else if (target.contains(document.activeElement)) {
+  else if (document.activeElement && here.contains(document.activeElement)) {
     wasInBar = true; // kept until it is settled
     focused = selectorOf(document.activeElement);
   }
 }
 
-/** An answer for a bar that is gone, because another came first, would only spoil the new one. */
+/**
+ * An answer for a bar that is gone, because another came first, would only spoil the new one.
+ *
+ * @param {HtmxAnswerEvent} event
+ */
 function drop(event) {
   const { target } = event.detail;
   if (target?.id !== "request-bar" || target.isConnected) return;
@@ -82,16 +103,25 @@ function drop(event) {
   refresh();
 }
 
-/** Say aloud that it ended, and keep the place of somebody who was in the bar. */
+/** @param {HtmxEvent} event */
 function settled(event) {
   open();
+  const here = bar();
   if (event.detail.target?.id === "pane") document.getElementById("request-title")?.focus({ preventScroll: true });
-  if (event.detail.target?.id !== "request-bar") return;
+  if (event.detail.target?.id === "request-bar" && here) settledIn(here);
+}
+
+/**
+ * Say aloud that it ended, and keep the place of somebody who was in the bar.
+ *
+ * @param {HTMLElement} here - the bar
+ */
+function settledIn(here) {
   showWhetherSeen();
-  const said = bar().querySelector(".result-title, .progress-said");
-  const place = bar().querySelector(".result, .progress-said");
-  if (wasInBar && !bar().contains(document.activeElement)) {
-    (place ?? (focused && bar().querySelector(focused)))?.focus?.({ preventScroll: true });
+  const said = find(here, ".result-title, .progress-said", HTMLElement);
+  const place = find(here, ".result, .progress-said", HTMLElement);
+  if (wasInBar && !here.contains(document.activeElement)) {
+    (place ?? (focused ? find(here, focused, HTMLElement) : null))?.focus({ preventScroll: true });
   }
   wasInBar = false;
   if (said) announce(said.innerText);
@@ -99,14 +129,16 @@ function settled(event) {
 
 /** @param {HTMLAnchorElement} link */
 async function load(link) {
+  const line = link.parentElement;
+  if (!line) return;
   near.unobserve(link);
-  link.parentElement.setAttribute("aria-busy", "true");
+  line.setAttribute("aria-busy", "true");
   const answer = await fetch(link.href, { headers: { "X-Part": "alone" } }).catch(() => null);
-  if (!answer?.ok) return link.parentElement.removeAttribute("aria-busy"); // the link still works
+  if (!answer?.ok) return line.removeAttribute("aria-busy"); // the link still works
   const part = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-part]");
   if (!part) return location.reload(); // signed out: the server says so on a page of its own
-  const owed = part.querySelector(".owed");
-  link.parentElement.replaceWith(...part.querySelector(".code").childNodes);
+  const owed = need(part, ".owed", HTMLElement);
+  line.replaceWith(...need(part, ".code", HTMLElement).childNodes);
   document.getElementById(owed.id)?.replaceWith(owed);
   rescan();
   watchParts();
@@ -119,8 +151,8 @@ function watchParts() {
 
 /** Offer more time when the end of a time limit comes near. */
 function offer() {
-  for (const form of document.querySelectorAll("form.extend[hidden]")) {
-    if (serverNow() < Date.parse(form.dataset.opens)) continue;
+  for (const form of findAll(document, "form.extend[hidden]", HTMLFormElement)) {
+    if (serverNow() < Date.parse(form.dataset.opens ?? "")) continue;
     form.hidden = false;
     disarm(); // the bar has grown
   }
@@ -129,11 +161,11 @@ function offer() {
 document.addEventListener("live:changed", (event) => event.detail.id === request()?.dataset.id && refresh());
 for (const name of ["live:gate", "live:joined", "live:caught-up", "countdown:over"]) document.addEventListener(name, () => refresh());
 // A press whose answer was lost may have been recorded, and the news of it come while it was awaited.
-for (const name of ["htmx:sendError", "htmx:timeout"]) {
+for (const name of /** @type {const} */ (["htmx:sendError", "htmx:timeout"])) {
   document.addEventListener(name, (event) => event.detail.requestConfig?.verb === "post" && refresh());
 }
 for (const name of ["inview:changed", "pressing:line"]) document.addEventListener(name, showWhetherSeen);
-document.addEventListener("change", (event) => event.target.matches(".step-choice input[type=radio]") && showWhetherSeen());
+document.addEventListener("change", (event) => closest(event.target, ".step-choice input[type=radio]", HTMLInputElement) && showWhetherSeen());
 document.addEventListener("htmx:beforeOnLoad", drop);
 document.addEventListener("htmx:beforeSwap", consider);
 document.addEventListener("htmx:afterSettle", settled);

@@ -1,5 +1,6 @@
 // Keeps htmx honest: an answer that is not the part that was asked for is never swapped in.
 
+import { closest, need } from "./dom.js";
 import { disarm, release } from "./pressing.js";
 
 /**
@@ -11,7 +12,7 @@ function fits(target, html) {
   return !target.id || html.includes(`id="${target.id}"`);
 }
 
-/** @param {object | undefined} config - whether it asks for a request to open */
+/** @param {HtmxRequest | undefined} config - whether it asks for a request to open */
 const isOpening = (config) => config?.elt?.id === "opener";
 
 document.addEventListener("htmx:beforeSwap", (event) => {
@@ -26,17 +27,16 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 });
 
 document.addEventListener("htmx:afterSwap", (event) => {
-  const target = event.detail?.target;
-  if (target?.closest?.("#last-decision, #list")) return; // moves no button: the bar grows upwards
+  if (closest(event.detail.target ?? null, "#last-decision, #list", Element)) return; // moves no button: the bar grows upwards
   disarm();
 });
 
-for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
+for (const name of /** @type {const} */ (["htmx:sendError", "htmx:responseError", "htmx:timeout"])) {
   document.addEventListener(name, (event) => {
     release();
     const config = event.detail.requestConfig;
     if (isOpening(config) && name === "htmx:responseError") return location.assign(config.path); // it says why
-    const form = event.detail.elt?.closest?.("form.decide");
-    if (form && event.detail.requestConfig?.verb === "post") form.querySelector(".bar-trouble").hidden = false;
+    const form = closest(event.detail.elt, "form.decide", HTMLFormElement);
+    if (form && config.verb === "post") need(form, ".bar-trouble", HTMLElement).hidden = false;
   });
 }

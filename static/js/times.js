@@ -1,6 +1,8 @@
 // Writes times in the reader's own zone; its name and UTC stand on hover. Without this file they
 // are in UTC, as the page came. dashboard/web/drawing/moments.py draws what is rewritten here.
 
+import { findAll } from "./dom.js";
+
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 // As ISO 8601 writes it, whatever the reader's language is: 2026-03-04 15:05:03.
 const written = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium" });
@@ -8,7 +10,7 @@ const named = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" });
 
 /** @param {Date} at */
 function zoneAt(at) {
-  const short = named.formatToParts(at).find(({ type }) => type === "timeZoneName").value;
+  const short = named.formatToParts(at).find(({ type }) => type === "timeZoneName")?.value;
   return `${short}, ${zone}`;
 }
 
@@ -26,7 +28,7 @@ function localize(element) {
 
 function localizeAll() {
   if (zone === "UTC") return; // as the page came
-  document.querySelectorAll("time[data-local]").forEach(localize);
+  findAll(document, "time[data-local]", HTMLTimeElement).forEach(localize);
 }
 
 localizeAll();

@@ -1,11 +1,14 @@
 // Says that a request is in sight, after a second and then every 20 s while the page is visible,
 // and shows who else reads it. Nothing depends on it: the page comes with who reads at the time.
 
+import { find } from "./dom.js";
+
 const FIRST_MS = 1000;
 const AGAIN_MS = 20_000;
-const form = () => document.getElementById("seen");
+const form = () => find(document, "#seen", HTMLFormElement);
 const place = () => document.getElementById("request-viewing");
 let timer = 0;
+/** @type {HTMLFormElement | null} */
 let watched = null;
 
 async function tell() {
@@ -23,7 +26,8 @@ async function tell() {
 /** @param {string} html - the fragment; its words are ours, and it is the only thing that changes */
 function show(html) {
   const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("request-viewing");
-  if (fresh && place() && fresh.textContent !== place().textContent) place().replaceWith(fresh);
+  const shown = place();
+  if (fresh && shown && fresh.textContent !== shown.textContent) shown.replaceWith(fresh);
 }
 
 function watch() {

@@ -2,10 +2,15 @@
 // Without this file "Next" leads to the first one, and the list above leads to each.
 
 import { announce } from "./announcing.js";
+import { closest, findAll } from "./dom.js";
 
-const notes = () => [...document.querySelectorAll("#request .content .line-note")].filter((note) => note.checkVisibility());
+const notes = () => findAll(document, "#request .content .line-note", HTMLElement).filter((note) => note.checkVisibility());
 
-/** @returns {number} which note comes next in this direction: after the last one, or after what is in view */
+/**
+ * @param {1 | -1} step
+ * @param {HTMLElement[]} all
+ * @returns {number} which note comes next in this direction: after the last one, or after what is in view
+ */
 function following(step, all) {
   const here = all.findIndex((note) => note.classList.contains("is-here"));
   if (here >= 0) return (here + step + all.length) % all.length;
@@ -14,7 +19,7 @@ function following(step, all) {
 
 /** @param {1 | -1} step */
 export function walk(step) {
-  for (const fold of document.querySelectorAll("#request .content details:not([open]):has(.line-note)")) fold.open = true;
+  for (const fold of findAll(document, "#request .content details:not([open]):has(.line-note)", HTMLDetailsElement)) fold.open = true;
   const all = notes();
   if (!all.length) return;
   const place = following(step, all);
@@ -26,15 +31,16 @@ export function walk(step) {
   announce(`${place + 1} of ${all.length}: ${note.innerText}`);
 }
 
+/** @param {MouseEvent} event */
 function pressed(event) {
-  const press = event.target.closest?.("[data-walk]");
+  const press = closest(event.target, "[data-walk]", HTMLElement);
   if (!press || !notes().length) return; // a link to a part that is not here yet
   event.preventDefault();
-  walk(Number(press.dataset.walk));
+  walk(Number(press.dataset.walk) > 0 ? 1 : -1);
 }
 
 function show() {
-  for (const back of document.querySelectorAll(".walk-back[hidden]")) back.hidden = false;
+  for (const back of findAll(document, ".walk-back[hidden]", HTMLElement)) back.hidden = false;
 }
 
 document.addEventListener("click", pressed);

@@ -2,6 +2,7 @@
 
 import pytest
 
+from dashboard.web.drawing.windows import CHARACTERS
 from tests.browser.conftest import expect
 
 CODE = {
@@ -70,6 +71,22 @@ async def test_a_press_on_the_text_of_a_line_quotes_nothing(visit, path):
     await page.locator(".content .line").nth(2).click(position={"x": 200, "y": 8})
 
     assert await page.evaluate("quoted") == []
+
+
+async def test_the_rest_of_a_line_in_the_next_part_is_quoted_with_its_number(
+    house, visit, path_of
+):
+    code = f"y = '{'y' * CHARACTERS}'\nx = 1\n"
+    page = await visit(path_of(house.submit(content={"code": code, "language": "python"})))
+    await page.evaluate(QUOTED)
+
+    rest = page.locator(".content .line[data-of]").first
+    await page.locator("[data-next]").first.scroll_into_view_if_needed()
+    await expect(rest).to_be_visible()
+    await rest.evaluate("rest => rest.scrollIntoView({ block: 'center' })")
+    await rest.click(position={"x": 20, "y": 8})
+
+    assert [one["line"] for one in await page.evaluate("quoted")] == [1]
 
 
 async def test_arrow_keys_choose_a_line_and_enter_quotes_it(visit, path):

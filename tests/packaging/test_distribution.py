@@ -31,6 +31,7 @@ MADE = [
     "dashboard/__pycache__/x.pyc",
     "dist/x.whl",
     "screenshots/x.png",
+    "tests/static/node_modules/x",
     "var/dashboard.sqlite3",
 ]
 

@@ -73,7 +73,7 @@ def _numbered(
     block: ContentBlock, number: int, line: SafeString, *, is_sought: bool, goes_on: bool
 ) -> SafeString:
     if goes_on:
-        return format_html('<code class="line" data-n="↪">{}</code>', line)
+        return format_html('<code class="line" data-n="↪" data-of="{}">{}</code>', number, line)
     mark, place = block.marks.get(number), line_id(block.number, number)
     if mark is None and not is_sought:  # nearly all: a thousand times a page
         return numbered(line, place, number)

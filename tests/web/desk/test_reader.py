@@ -161,7 +161,8 @@ def test_a_line_that_fills_windows_goes_on_in_the_next(ask, open_part):
 
     pages = [open_part(approval, f"part={number}")[1] for number in (1, 2, 3, 4)]
     assert "".join(lines_of(page)[-1] for page in pages[1:]) == "x = '" + "a" * 250_000 + "'"
-    assert pages[2].one("code", class_="line")["data-n"] == "↪"
+    rest = pages[2].one("code", class_="line")
+    assert (rest["data-n"], rest["data-of"]) == ("↪", "2")
 
 
 def test_the_outline_is_read_from_the_tree_and_not_from_texts(browser, ask):
