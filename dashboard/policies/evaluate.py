@@ -124,7 +124,7 @@ def stricter(a: Evaluation, b: Evaluation) -> Evaluation:
 
 def on_hold(evaluation: Evaluation) -> Evaluation:
     """Return what holds of an approval while approving is on hold: a person is asked."""
-    grounds = evaluation.grounds and replace(evaluation.grounds, held=True)
+    grounds = evaluation.grounds and replace(evaluation.grounds, held=True, by_modes=False)
     trace = (*evaluation.trace, _ON_HOLD)
     return Evaluation(Effect.REVIEW, trace, evaluation.demands, grounds=grounds)
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Self, TypeVar
 
 from approval_client.wire import Kind
+from dashboard.inspection.findings import Unseen
 
 T = TypeVar("T")
 
@@ -139,7 +140,11 @@ class Grounds:
         Raises:
             KeyError, TypeError, ValueError: It is something else.
         """
-        facts: dict[str, Any] = json.loads(text)
+        facts = json.loads(text)
+        if not isinstance(facts, dict) or not all(
+            isinstance(facts.get(name, False), bool) for name in ("by_modes", "held")
+        ):
+            raise ValueError("These are no grounds.")
         return cls(
             kind=Kind(facts.pop("kind")),
             modes=tuple(map(ModeSays, facts.pop("modes", ()))),
@@ -147,11 +152,18 @@ class Grounds:
                 RuleGround(rule, Says(says), claims)
                 for rule, says, claims in facts.pop("rules", ())
             ),
-            unclear=tuple(UnclearGround(*ground) for ground in facts.pop("unclear", ())),
+            unclear=tuple(_read_unclear(ground) for ground in facts.pop("unclear", ())),
             doubts=tuple(facts.pop("doubts", ())),
             told=tuple(facts.pop("told", ())),
             **facts,
         )
+
+
+def _read_unclear(facts: list[Any]) -> UnclearGround:
+    ground = UnclearGround(*facts)
+    if ground.unseen:
+        Unseen(ground.unseen)
+    return ground
 
 
 def _both(a: tuple[T, ...], b: tuple[T, ...]) -> tuple[T, ...]:

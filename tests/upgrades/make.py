@@ -25,6 +25,7 @@ COMMITS = {
     "0001": "eadd460",  # the last with this migration as its newest
     "0003": "7d443ed",
     "0008": "fe52533",  # the last whose log holds what people and agents wrote
+    "0011": "2d96658",  # the last without headlines and grounds
 }
 SEED = """
 import json

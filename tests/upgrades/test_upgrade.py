@@ -31,13 +31,32 @@ make.decided(new, bob, Status.REJECTED, reason="New.")
 told = Decision.objects.filter(reason__in=["Too risky.", "Not needed."]).count()
 print("SAID", old == {""}, expired, len(new.log_key), told)
 """
+PAGES = """
+import re
+from django.conf import settings
+from django.test import Client
+from dashboard.accounts.models import User
+from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.services import left_to_backfill
+from dashboard.web.drawing.summary import title_of
+
+host = settings.PUBLIC_URL.partition("://")[2]
+client = Client(HTTP_HOST=host)
+client.force_login(User.objects.get(username="ada"))
+approvals = ApprovalRequest.objects.select_related("headline")
+lists = ["/", "/?show=decided", "/history", "/audit", "/insight?by=rule", "/grants"]
+pages = lists + [f"/approvals/{approval.pk}" for approval in approvals]
+wrong = [page for page in pages if client.get(page, follow=True).status_code != 200]
+titles = sorted({re.sub("<[^>]+>", "", title_of(approval)) for approval in approvals})
+print("PAGES", len(pages), wrong, left_to_backfill(), titles)
+"""
 
 
 class Old:
     """A database as an earlier version left it."""
 
     def __init__(self, name, folder):
-        self.folder, self.url = folder, create_database()
+        self.name, self.folder, self.url = name, folder, create_database()
         seq, hash_ = HEADS[f"{name}.{ENGINE}"]
         self.head = f"{seq}:{hash_}"
         sql = gzip.decompress((HERE / f"{name}.{ENGINE}.sql.gz").read_bytes()).decode()
@@ -77,5 +96,29 @@ def test_it_is_upgraded_verifies_to_the_same_head_and_goes_on(old):
 
     said = old.manage("shell", "-v0", "-c", GO_ON)
 
-    assert said.splitlines()[-1] == "SAID True 3 64 2"
+    has_no_keys = old.name < "0009"
+    assert said.splitlines()[-1] == f"SAID {has_no_keys} 3 64 2"
     old.manage("verify_audit", "--expect", old.head)
+
+
+@pytest.mark.parametrize("old", VERSIONS, indirect=True)
+def test_every_page_opens_before_and_after_what_is_missing_was_made(old):
+    old.manage("migrate", "-v0")
+    before = pages_of(old)
+    made = old.manage("backfill").splitlines()[-1]
+    after = pages_of(old)
+    old.manage("verify_audit", "--expect", old.head)
+
+    count, rows = before[0], before[2]
+    assert before == [count, "[]", rows, "['Code', 'Tool call']"]
+    assert made == f"Done. {rows} rows were made."
+    assert after[:3] == [count, "[]", "0"]
+    assert after[3] == (
+        "['Code, 1 line: not fully inspected', 'Python, 1 line', 'dump', 'move', 'read']"
+    )
+
+
+def pages_of(old):
+    """Count the pages, those that fail, what is missing, and name all titles."""
+    said = old.manage("shell", "-v0", "-c", PAGES).splitlines()[-1]
+    return said.removeprefix("PAGES ").split(" ", 3)

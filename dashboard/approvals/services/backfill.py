@@ -124,7 +124,9 @@ def _pending_headlines() -> list[RequestHeadline]:
 
 
 def _pending_grounds() -> list[JudgementGrounds]:
-    pending = Judgement.objects.filter(grounds=None, approval__status=Status.PENDING)
+    # Their ids first: those are few, and a database may else walk through all judgements.
+    ids = list(ApprovalRequest.objects.pending().values_list("pk", flat=True))
+    pending = Judgement.objects.filter(grounds=None, approval__in=ids)
     newest = pending.select_related("approval").order_by("-pk")
     return [_grounds(judgement, judgement.approval.kind) for judgement in newest[:BATCH]]
 

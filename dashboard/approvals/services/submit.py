@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -16,7 +16,7 @@ from django.db.models.functions import Coalesce
 from approval_client.wire import Kind, canonical_json, digest
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken
-from dashboard.approvals.clock import Now, now_in
+from dashboard.approvals.clock import Now, database_now, now_in
 from dashboard.approvals.errors import IdempotencyConflict, NotAllowed, TooManyPending
 from dashboard.approvals.models import ApprovalRequest, Grant, Hold, Judgement
 from dashboard.approvals.queries import Answerable, answerable
@@ -96,9 +96,12 @@ def submit(
     with transaction.atomic(durable=True):
         # SQLite has one lock, which the transaction has taken with its first word.
         if connection.features.has_select_for_update:
-            _lock_agent(token.agent_id)
+            [agent] = _lock_agent(token.agent_id)
+            locked_at = now_in(agent)
+        else:
+            locked_at = database_now()
         lock_for_judging()
-        asking = _locked(token, idempotency_key, submission)
+        asking = _locked(token, idempotency_key, submission, locked_at)
         if vars(asking)["is_retry"] and (
             earlier := _earlier.first(asking.agent_id, idempotency_key)
         ):
@@ -117,14 +120,11 @@ def _earlier(agent_id: int, key: str) -> QuerySet[ApprovalRequest]:
 
 @rows(Agent.id)
 def _lock_agent(agent_id: int) -> QuerySet[Agent]:
-    return Agent.objects.select_for_update().filter(pk=agent_id).order_by()
+    return Agent.objects.select_for_update().filter(pk=agent_id).annotate(now=Now()).order_by()
 
 
-def _locked(token: AgentToken, key: str, submission: Submission) -> AgentToken:
+def _locked(token: AgentToken, key: str, submission: Submission, now: datetime) -> AgentToken:
     """Read all that a submission needs at first, under the locks, in one statement."""
-    # By this machine's clock: only whether it counts as a loop hangs on it, and whether grants
-    # are looked up at all.
-    now = datetime.now(UTC)
     parameters = (
         token.pk,
         key,
