@@ -86,7 +86,7 @@ class Headline:
         does: What the title says of it, the gravest first.
         line: One telling line; empty where the title says it all.
         languages: Of code, by block.
-        lines: Of code.
+        lines: Of code; 0 where there are none, or they could not be counted.
         subject: Of a call its tool, of a plan its last step, of memory whose it is.
         told: Of a call, the arguments that its title names.
         others: Of a call, more of its arguments.

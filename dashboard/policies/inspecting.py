@@ -53,7 +53,8 @@ def inspect_and_head(kind: Kind, content: Mapping[str, Any]) -> Headed:
     except (sandbox.SandboxError, json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
         log.warning("Inspecting a %s failed: %s", kind, error)
         report = in_doubt("inspection-failed", "inspection-failed")
-    return Headed(report, unread_headline(kind, report))
+    # By itself it is quick: what could not be inspected is still told from others in lists.
+    return Headed(report, headed_again(kind, canonical_json(content), report.to_json()))
 
 
 def headed_again(kind: Kind, content: str, report: str) -> Headline:

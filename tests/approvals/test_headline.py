@@ -4,12 +4,14 @@ import pytest
 from django.utils import timezone
 
 from approval_client.wire import Kind
+from dashboard import sandbox
 from dashboard.approvals import guards, queries
 from dashboard.approvals.models import ApprovalRequest, RequestHeadline
 from dashboard.approvals.rules import bulk
 from dashboard.approvals.rules.queue import QueueFilter, filtered
 from dashboard.inspection.findings import Finding, Report, Severity
 from dashboard.inspection.headline import Headline
+from dashboard.policies import inspecting
 from dashboard.web.drawing.summary import title_of
 from tests import make
 
@@ -113,3 +115,16 @@ def test_whoever_answers_reads_it_with_the_request(token, django_assert_num_quer
 
     with django_assert_num_queries(0):
         assert title_of(read)
+
+
+def test_what_could_not_be_inspected_is_still_told_from_others(monkeypatch):
+    def too_slow(_):
+        raise sandbox.DeadlineExceeded
+
+    monkeypatch.setattr(inspecting, "_inspected", too_slow)
+
+    report, headline = inspecting.inspect_and_head(Kind.CODE, LONG)
+
+    assert report.names == {"too-slow"}
+    assert (headline.severity, headline.has_doubts) == (Severity.HIGH, True)
+    assert (headline.lines, headline.line.text) == (402, "os.remove('a')")

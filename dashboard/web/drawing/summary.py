@@ -157,7 +157,9 @@ def _phrase(phrase: Phrase) -> str:
 def _code(headline: Headline) -> Summary:
     aliases = dict.fromkeys(map(lexer_alias, headline.languages))
     named = [words.language(alias) for alias in aliases if alias != TEXT]
-    subject = f"{' and '.join(named) or 'Code'}, {_count(headline.lines, 'line')}"
+    subject = " and ".join(named) or "Code"
+    if headline.lines:
+        subject = f"{subject}, {_count(headline.lines, 'line')}"
     return Summary(_titled(subject, headline), _line(headline))
 
 
