@@ -67,6 +67,7 @@ VALUES = {
     "approvals.queries._last_closing": lambda _: [],
     "approvals.queries.closed_since": lambda _: [0],
     "approvals.queries._edits": lambda case: [[case.pending.pk]],
+    "approvals.queries._headlines": lambda case: [[case.pending.pk]],
     "approvals.queries._grants_made": lambda case: [case.grants],
     "approvals.queries._inspections": lambda case: [[case.judgement.inspection_id]],
     "approvals.queries._judgements_alone": lambda case: [[case.pending.pk, case.approved.pk]],

@@ -39,6 +39,7 @@ from dashboard.approvals.models import (
     Inspection,
     Judgement,
     Outcome,
+    RequestHeadline,
     View,
     Vote,
 )
@@ -78,6 +79,23 @@ def whole(ids: Iterable[UUID]) -> list[ApprovalRequest]:
     return found
 
 
+def with_headlines(approvals: Sequence[ApprovalRequest]) -> Sequence[ApprovalRequest]:
+    """Read the headlines of requests that ``whole`` read, in one query.
+
+    By itself: with one table more to join, PostgreSQL compiles the statement of ``whole`` anew
+    each time, for a second.
+    """
+    headlines = {row.approval_id: row for row in _headlines([one.pk for one in approvals])}
+    for approval in approvals:
+        ApprovalRequest.headline.related.set_cached_value(approval, headlines.get(approval.pk))
+    return approvals
+
+
+@rows(Many(ApprovalRequest.id))
+def _headlines(ids: Iterable[UUID]) -> QuerySet[RequestHeadline]:
+    return RequestHeadline.objects.filter(approval__id__among=ids).order_by()
+
+
 @rows(Many(ApprovalRequest.id))
 def _whole(ids: Iterable[UUID]) -> QuerySet[ApprovalRequest]:
     this = {"approval": OuterRef("pk")}
@@ -91,7 +109,6 @@ def _whole(ids: Iterable[UUID]) -> QuerySet[ApprovalRequest]:
         "decision__grant__made_by",
         "recall__person",
         "poll",
-        "headline",
     )
     return joined.filter(pk__among=ids).annotate(
         has_edits=Exists(Edit.objects.filter(**this)),

@@ -91,6 +91,7 @@ def _short(ids: Iterable[UUID]) -> list[ApprovalRequest]:
     """Read those that are short, in the order of the queue."""
     short = ApprovalRequest.objects.alias(size=Length("content")).filter(size__lte=LONGEST)
     found = queries.whole(short.filter(pk__in=ids).order_by().values_list("pk", flat=True))
+    queries.with_headlines(found)
     return sorted(found, key=lambda one: (one.expires_at, one.pk))
 
 
