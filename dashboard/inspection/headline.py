@@ -241,20 +241,21 @@ def _first_line(text: str) -> str:
 
 # --- code ----------------------------------------------------------------------------------------
 
+# Nothing in these gives back what it took: a line of blanks would be tried once a blank.
 _DULL = re.compile(
-    r"""\s*(?:
+    r"""\s*+(?:
         $ | \# | // | -- | /\* | \*[\s/] | ``` | \"{3} | '{3} | @\w
         | (?:import|from|package|using|require|include)\b
         | set\s+[-+] | shopt\b | trap\b
-        | (?:begin|commit|end|start\s+transaction|rollback)\s*;?\s*$
-        | [\[\](){}<>;,:]+\s*$
-        | (?:try|else|finally|then|do|done|fi|esac|pass|break|continue|return)\s*[:;{]?\s*$
+        | (?:begin|commit|end|start\s+transaction|rollback)\s*+;?\s*+$
+        | [\[\](){}<>;,:]++\s*+$
+        | (?:try|else|finally|then|do|done|fi|esac|pass|break|continue|return)\s*+[:;{]?\s*+$
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
 
 _IDLE = re.compile(
-    r"""\s*(?:
+    r"""\s*+(?:
         (?:self\.)?_?log(?:ger|ging)?\b | \w+\s*=\s*logging\b | console\.
         | (?:print|echo|printf|puts|exit|sys\.exit|return|raise|assert)\b
         | (?:async\s+)?(?:def|class|function|func|fn)\b
@@ -267,7 +268,7 @@ _CALL = re.compile(r"[\w\])]\s?\(")
 
 _CALLS_BY_WORD = {"bash", "batch", "powershell", "sql", ""}  # no brackets are needed to call
 
-_GOES_ON = re.compile(r"(?:[(\[{,\\|]|&&)\s*\Z")
+_GOES_ON = re.compile(r"(?:[(\[{,\\|]|&&)\s*+\Z")
 
 _MOST_JOINED = 6
 
@@ -434,11 +435,12 @@ def _beginning_of(content: Mapping[str, Any]) -> str:
 
 def _scalars(value: Mapping[str, Any], depth: int = 1) -> Iterator[_Scalar]:
     """Yield what is not an object, in order; a unit stands with its amount."""
-    units = [text for key, text in value.items() if spelled(key[:_LOOKED_AT]) in _UNITS]
+    named = {key: spelled(key[:_LOOKED_AT]) for key in value}
+    units = [value[key] for key, name in named.items() if name in _UNITS]
     unit = units[0] if len(units) == 1 and isinstance(units[0], str) else ""
-    has_amount = any(spelled(key[:_LOOKED_AT]) in _AMOUNTS | _SIZES for key in value)
+    has_amount = not (_AMOUNTS | _SIZES).isdisjoint(named.values())
     for key, inner in value.items():
-        name = spelled(key[:_LOOKED_AT])
+        name = named[key]
         if isinstance(inner, Mapping):
             if depth < _DEEPEST:
                 yield from _scalars(inner, depth + 1)

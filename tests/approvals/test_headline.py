@@ -128,3 +128,15 @@ def test_what_could_not_be_inspected_is_still_told_from_others(monkeypatch):
     assert report.names == {"too-slow"}
     assert (headline.severity, headline.has_doubts) == (Severity.HIGH, True)
     assert (headline.lines, headline.line.text) == (402, "os.remove('a')")
+
+
+@pytest.mark.parametrize("word", ["try", "begin", "return", ""])
+def test_lines_of_blanks_do_not_cost_a_request_what_was_found_in_it(word):
+    blanks = f"{word}{' ' * 7_900}x\n"
+
+    report, headline = inspecting.inspect_and_head(
+        Kind.CODE, {"code": f"{blanks * 8}rm -rf /data", "language": "bash"}
+    )
+
+    assert "recursive-delete" in report.names
+    assert headline.leading.name == "recursive-delete"
