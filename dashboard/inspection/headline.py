@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain, islice
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from approval_client.wire import Kind
 from dashboard.inspection.effects import GAINS_RIGHTS
@@ -23,6 +23,8 @@ from dashboard.inspection.findings import UNSEEN, Finding, Report, Severity
 from dashboard.inspection.notes import names
 from dashboard.inspection.parts import words as spelled
 from dashboard.inspection.redaction import Run, candidates, secrets_in_text
+
+T = TypeVar("T")
 
 LONGEST = 160
 LONGEST_VALUE = 60
@@ -128,13 +130,12 @@ class Headline:
         """Read what ``to_json`` wrote.
 
         Raises:
-            ValueError, TypeError: It is something else.
+            KeyError, TypeError, ValueError: It is something else.
         """
         facts = json.loads(text)
-        for name, read in _READ.items():
-            if name in facts:
-                facts[name] = read(facts[name])
-        return cls(kind=Kind(kind), **facts)
+        if not isinstance(facts, dict):
+            raise ValueError("This is no headline.")  # noqa: TRY004 - as other text that is none
+        return cls(kind=Kind(kind), **{name: _READ[name](facts[name]) for name in facts})
 
 
 def unread_headline(kind: Kind, report: Report) -> Headline:
@@ -540,25 +541,54 @@ _MAKERS: Mapping[Kind, Callable[[Mapping[str, Any], Report], Headline]] = {
 }
 
 
+def _exactly(kind: type[T]) -> Callable[[Any], T]:
+    def read(value: Any) -> T:
+        if type(value) is not kind:
+            raise TypeError(f"{value!r} is no {kind.__name__}.")
+        return value
+
+    return read
+
+
+_read_text, _read_count, _read_flag = _exactly(str), _exactly(int), _exactly(bool)
+
+
+def _read_texts(facts: Any) -> tuple[str, ...]:
+    return tuple(map(_read_text, facts))
+
+
+def _read_phrase(facts: Any) -> Phrase:
+    name, code = facts
+    return Phrase(_read_text(name), _read_text(code))
+
+
 def _read_quote(facts: Any) -> Quote:
     text, masks = facts
-    return Quote(text, tuple((start, end) for start, end in masks))
+    runs = ((_read_count(start), _read_count(end)) for start, end in masks)
+    return Quote(_read_text(text), tuple(runs))
 
 
 def _read_arguments(facts: Any) -> tuple[Argument, ...]:
     return tuple(
-        Argument(_read_quote(name), _read_quote(value), _read_quote(unit), is_word)
+        Argument(_read_quote(name), _read_quote(value), _read_quote(unit), _read_flag(is_word))
         for name, value, unit, is_word in facts
     )
 
 
 _READ: Mapping[str, Callable[[Any], Any]] = {
     "severity": Severity,
-    "leading": lambda facts: Phrase(*facts),
-    "found": tuple,
-    "does": lambda facts: tuple(Phrase(*phrase) for phrase in facts),
+    "has_doubts": _read_flag,
+    "leading": _read_phrase,
+    "found": _read_texts,
+    "does": lambda facts: tuple(map(_read_phrase, facts)),
     "line": _read_quote,
-    "languages": tuple,
+    "languages": _read_texts,
+    "lines": _read_count,
+    "shape": _read_text,
+    "steps": _read_count,
+    "added": _read_count,
+    "removed": _read_count,
+    "deletes": _read_flag,
     "subject": _read_quote,
     "told": _read_arguments,
     "others": _read_arguments,

@@ -140,3 +140,16 @@ def test_lines_of_blanks_do_not_cost_a_request_what_was_found_in_it(word):
 
     assert "recursive-delete" in report.names
     assert headline.leading.name == "recursive-delete"
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        *("", "null", "5", '"lines"', "[]", '{"more":1}', '{"lines":"x"}', '{"lines":true}'),
+        *('{"steps":1.5}', '{"has_doubts":"no"}', '{"severity":"odd"}', '{"line":"x"}'),
+        *('{"line":["x",[["a",1]]]}', '{"found":[1]}', '{"told":[["a"]]}', '{"leading":["a",1]}'),
+    ],
+)
+def test_what_is_no_headline_is_refused(kept):
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        Headline.from_json("code", kept)
