@@ -103,17 +103,6 @@ def inspected(monkeypatch, report: Report) -> None:
     monkeypatch.setattr(submitting, "inspect_and_head", inspect)
 
 
-def answering(report: str):
-    """Return what answers any inspection with this report, as the sandbox would."""
-
-    def answer(payload: bytes) -> bytes:
-        asked = parse_content(payload)
-        headline = make_headline(Kind(asked["kind"]), asked["content"], Report.from_json(report))
-        return json.dumps({"report": report, "headline": headline.to_json()}).encode()
-
-    return answer
-
-
 def basis(approval: ApprovalRequest, edit: Edit | None = None) -> Basis:
     judgement = approval.judgements.latest("id").pk
     return Basis(approval.digest, judgement, edit.pk if edit else None)

@@ -34,15 +34,12 @@ _MORE = doubt(
 
 
 def inspect(payload: bytes) -> bytes:
-    """Inspect ``{"kind": …, "content": …}``: return ``{"report": …, "headline": …}``, as JSON."""
+    """Inspect ``{"kind": …, "content": …}``, and return a report as JSON."""
     request = json.loads(payload)
-    kind = Kind(request["kind"])
-    report = inspect_content(kind, request["content"])
-    headline = make_headline(kind, parse_content(payload)["content"], report)
-    return json.dumps({"report": report.to_json(), "headline": headline.to_json()}).encode()
+    return inspect_content(Kind(request["kind"]), request["content"]).to_json().encode()
 
 
-def head_again(payload: bytes) -> bytes:
+def head(payload: bytes) -> bytes:
     """Return the headline of ``{"kind": …, "content": …, "report": …}``, as JSON."""
     request = parse_content(payload)
     report = Report.from_json(request["report"])

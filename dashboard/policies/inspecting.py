@@ -19,7 +19,7 @@ is not read in time may be rejected for that, and nobody shall be rejected for a
 DEADLINE_S = 3.0
 QUEUE_WAIT_S = 10.0  # pages that are drawn need the workers too
 _INSPECTOR = "dashboard.inspection.inspector.inspect"
-_HEADER = "dashboard.inspection.inspector.head_again"
+_HEADER = "dashboard.inspection.inspector.head"
 
 log = logging.getLogger(__name__)
 
@@ -32,12 +32,7 @@ class Headed(NamedTuple):
 
 
 def inspect(kind: Kind, content: Mapping[str, Any]) -> Report:
-    """Return what our inspectors find in ``content``, as ``inspect_and_head`` does."""
-    return inspect_and_head(kind, content).report
-
-
-def inspect_and_head(kind: Kind, content: Mapping[str, Any]) -> Headed:
-    """Return what our inspectors find in ``content``, and its headline; never raises.
+    """Return what our inspectors find in ``content``; never raises.
 
     Blocks for ``DEADLINE_S`` at the most, the wait for a free worker and its first start.
     An inspection that is too slow, crashes or answers nonsense is a report with one high finding
@@ -45,36 +40,45 @@ def inspect_and_head(kind: Kind, content: Mapping[str, Any]) -> Headed:
     """
     payload = canonical_json({"kind": str(kind), "content": content}).encode()
     try:
-        answer = json.loads(_inspected(payload))
-        report = Report.from_json(answer["report"])
-        return Headed(report, Headline.from_json(kind, answer["headline"]))
+        return Report.from_json(_inspected(payload))
     except sandbox.DeadlineExceeded:
-        report = in_doubt("too-slow", "too-slow")
+        return in_doubt("too-slow", "too-slow")
     except (sandbox.SandboxError, json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
         log.warning("Inspecting a %s failed: %s", kind, error)
-        report = in_doubt("inspection-failed", "inspection-failed")
-    # By itself it is quick: what could not be inspected is still told from others in lists.
-    return Headed(report, headed_again(kind, canonical_json(content), report.to_json()))
+        return in_doubt("inspection-failed", "inspection-failed")
 
 
-def headed_again(kind: Kind, content: str, report: str) -> Headline:
-    """Return the headline of a content that was inspected before; never raises.
+def inspect_and_head(kind: Kind, content: Mapping[str, Any]) -> Headed:
+    """Return what ``inspect`` finds in ``content``, and its headline; never raises.
+
+    Each is asked for by itself: no content can lose its report by what is slow in a headline.
+    """
+    report = inspect(kind, content)
+    return Headed(report, head(kind, canonical_json(content), report))
+
+
+def head(kind: Kind, content: str, report: Report) -> Headline:
+    """Return the headline of a content that was inspected; never raises.
 
     Args:
-        content: As it is stored, as JSON. ``report`` likewise.
+        content: As it is stored, as JSON.
     """
-    payload = f'{{"kind":{json.dumps(kind)},"content":{content},"report":{json.dumps(report)}}}'
+    found = json.dumps(report.to_json())
+    payload = f'{{"kind":{json.dumps(kind)},"content":{content},"report":{found}}}'
     try:
-        answer = sandbox.call(_HEADER, payload.encode(), DEADLINE_S)
-        return Headline.from_json(kind, answer.decode())
+        return Headline.from_json(kind, _called(_HEADER, payload.encode()).decode())
     except (sandbox.SandboxError, KeyError, TypeError, ValueError) as error:
         log.warning("Making the headline of a %s failed: %s", kind, error)
-        return unread_headline(kind, in_doubt("inspection-failed", "inspection-failed"))
+        return unread_headline(kind, report)
 
 
 def _inspected(payload: bytes) -> bytes:
+    return _called(_INSPECTOR, payload)
+
+
+def _called(function: str, payload: bytes) -> bytes:
     return sandbox.call(
-        _INSPECTOR,
+        function,
         payload,
         DEADLINE_S,
         computing_s=COMPUTING_S,

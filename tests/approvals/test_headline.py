@@ -153,3 +153,12 @@ def test_lines_of_blanks_do_not_cost_a_request_what_was_found_in_it(word):
 def test_what_is_no_headline_is_refused(kept):
     with pytest.raises((KeyError, TypeError, ValueError)):
         Headline.from_json("code", kept)
+
+
+def test_what_goes_wrong_with_a_headline_loses_nothing_that_was_found(monkeypatch):
+    monkeypatch.setattr(inspecting, "_HEADER", "dashboard.inspection.inspector.nothing")
+
+    report, headline = inspecting.inspect_and_head(Kind.CODE, LONG)
+
+    assert report.names == {"file-delete"}
+    assert (headline.severity, headline.leading.name) == (Severity.HIGH, "file-delete")

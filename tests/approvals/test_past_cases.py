@@ -70,7 +70,7 @@ def test_what_the_agent_took_back_is_no_truth(token, cases):
 
 
 def test_nobody_was_asked_about_what_a_policy_approved(token, cases, monkeypatch):
-    monkeypatch.setattr(inspecting, "_inspected", make.answering(Report().to_json()))
+    monkeypatch.setattr(inspecting, "_inspected", lambda _: Report().to_json())
     make.in_force(modes=APPROVES_MEMORY)
     remember(token)
 

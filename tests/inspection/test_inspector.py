@@ -29,10 +29,11 @@ def doubts(report):
 def test_it_speaks_json_in_the_sandbox():
     payload = {"kind": "code", "content": {"code": "rm -rf /", "language": "bash"}}
 
-    answer = json.loads(inspector.inspect(json.dumps(payload).encode()))
+    report = Report.from_json(inspector.inspect(json.dumps(payload).encode()))
+    asked = json.dumps(payload | {"report": report.to_json()}).encode()
+    headline = Headline.from_json("code", inspector.head(asked).decode())
 
-    report = Report.from_json(answer["report"])
-    assert Headline.from_json("code", answer["headline"]).line.text == "rm -rf /"
+    assert headline.line.text == "rm -rf /"
 
     assert "recursive-delete" in report.names
     assert report.languages == ("bash",)

@@ -5,9 +5,10 @@ A title says four effects by their code, since the name of their finding says to
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 
 from dashboard.inspection.effects import GAINS_RIGHTS, INSTALLS, RUNS_TESTS, STOPS_PROCESSES
+from dashboard.inspection.findings import Report
 
 _CODES = {
     "Runs with the rights of somebody else.": GAINS_RIGHTS.code,
@@ -17,11 +18,11 @@ _CODES = {
 }
 
 
-def with_codes(report: str) -> str:
-    """Return a stored report whose findings say the codes that titles ask for."""
-    data = json.loads(report)
-    for finding in data["findings"]:
-        code = _CODES.get(finding.get("sentence", ""))
-        if code:
-            finding["code"] = code
-    return json.dumps(data)
+def old_report(text: str) -> Report:
+    """Read a stored report so that its findings have the codes that titles ask for."""
+    report = Report.from_json(text)
+    coded = (
+        replace(finding, code=_CODES.get(finding.kept, finding.code))
+        for finding in report.findings
+    )
+    return replace(report, findings=tuple(coded))

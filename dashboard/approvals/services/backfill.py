@@ -23,11 +23,11 @@ from dashboard.approvals.models import (
     JudgementGrounds,
     RequestHeadline,
 )
-from dashboard.approvals.rules.old_report import with_codes
+from dashboard.approvals.rules.old_report import old_report
 from dashboard.approvals.rules.old_trace import grounds_of_trace
 from dashboard.approvals.services.headline import headline_row
 from dashboard.approvals.services.judgement import grounds_row
-from dashboard.policies.inspecting import headed_again
+from dashboard.policies.inspecting import head
 
 BATCH = 20
 """How many rows one step makes: a second's work at the most."""
@@ -133,7 +133,7 @@ def _pending_grounds() -> list[JudgementGrounds]:
 
 def _edits_headlines() -> list[RequestHeadline]:
     return [
-        headline_row(edit, headed_again(Kind(edit.approval.kind), edit.content, _report(edit)))
+        headline_row(edit, head(Kind(edit.approval.kind), edit.content, old_report(edit.report)))
         for edit in _edits().filter(headline=None)[:BATCH]
     ]
 
@@ -147,12 +147,8 @@ def _edits() -> QuerySet[Edit]:
 
 
 def _headline(approval: ApprovalRequest) -> RequestHeadline:
-    report = with_codes(approval.inspections.latest("id").report)
-    return headline_row(approval, headed_again(Kind(approval.kind), approval.content, report))
-
-
-def _report(edit: Edit) -> str:
-    return with_codes(edit.report)
+    report = old_report(approval.inspections.latest("id").report)
+    return headline_row(approval, head(Kind(approval.kind), approval.content, report))
 
 
 def _grounds(of: Judgement | Edit, kind: str) -> JudgementGrounds:
