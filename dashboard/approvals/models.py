@@ -22,6 +22,13 @@ def _one_of(field: str, words: list[str], name: str) -> models.CheckConstraint:
     return models.CheckConstraint(condition=Q(**{f"{field}__in": words}), name=name)
 
 
+def _either(field: str, other: str, name: str) -> models.CheckConstraint:
+    """Demand that a row is of the one or of the other."""
+    of_one = Q(**{field: None, f"{other}__isnull": False})
+    of_other = Q(**{f"{field}__isnull": False, other: None})
+    return models.CheckConstraint(condition=of_one | of_other, name=name)
+
+
 class ApprovalQuerySet(models.QuerySet["ApprovalRequest"]):
     """Filters that callers combine."""
 
@@ -156,11 +163,7 @@ class RequestHeadline(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(
-                condition=Q(approval=None, edit__isnull=False)
-                | Q(approval__isnull=False, edit=None),
-                name="headline_of_a_request_or_an_edit",
-            ),
+            _either("approval", "edit", "headline_of_a_request_or_an_edit"),
         ]
 
 
@@ -218,11 +221,7 @@ class JudgementGrounds(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(
-                condition=Q(judgement=None, edit__isnull=False)
-                | Q(judgement__isnull=False, edit=None),
-                name="grounds_of_a_judgement_or_an_edit",
-            ),
+            _either("judgement", "edit", "grounds_of_a_judgement_or_an_edit"),
         ]
 
 
