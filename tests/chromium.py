@@ -1,4 +1,7 @@
-"""Debian's Chromium, started once for browser tests and journeys; without it they are left out."""
+"""Debian's Chromium, started once for browser tests and journeys; without it they are left out.
+
+Its headless shell is the same engine without the windows around it, and takes half the time.
+"""
 
 import os
 from pathlib import Path
@@ -7,7 +10,10 @@ import pytest
 import pytest_asyncio
 
 ROOMS = [Path(__file__).parent / room for room in ("browser", "journeys")]
-CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+PLACES = [Path("/usr/bin", name) for name in ("chromium-headless-shell", "chromium")]
+CHROMIUM = Path(
+    os.environ.get("CHROMIUM") or next((place for place in PLACES if place.exists()), PLACES[-1])
+)
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 SWAPPED = "htmx.trigger(document.body, 'htmx:afterSwap', {target: document.body})"

@@ -69,13 +69,12 @@ def pytest_collection_modifyitems(config, items):
 class Rooms(LoadScopeScheduling):
     """Gives whole files to workers, because tests of one file share what it sets up.
 
-    What clicks, kills and looks at the clock would be in its own way: all of it is one piece.
+    What kills servers and looks at the clock would be in its own way: all of it is one piece.
     """
 
     def _split_scope(self, nodeid):
         path = nodeid.partition("::")[0]
-        together = {"tests/browser/", "tests/faults/", "tests/journeys/"}
-        return "machine" if any(path.startswith(room) for room in together) else path
+        return "faults" if path.startswith("tests/faults/") else path
 
 
 def pytest_xdist_make_scheduler(config, log):
