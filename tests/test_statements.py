@@ -150,6 +150,11 @@ def case(alice, bob, token):
     guards.install()
 
 
+def written(value):
+    """Write a value so that equal ones are written alike: bytes are bound by where they lie."""
+    return repr(value.tobytes() if isinstance(value, memoryview) else value)
+
+
 @contextmanager
 def recorded():
     """Collect what is sent to the database: the SQL, and what it is bound with."""
@@ -157,7 +162,7 @@ def recorded():
 
     def wrapper(execute, sql, params, many, context):
         # A stand-in is set in parentheses, a value is not.
-        sent.append((sql.replace("(%s)", "%s"), [*map(repr, params or ())]))
+        sent.append((sql.replace("(%s)", "%s"), [*map(written, params or ())]))
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(wrapper):
