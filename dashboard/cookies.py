@@ -17,6 +17,6 @@ def cookie_names(secret_key: str, *, https: bool) -> tuple[str, str]:
         https: Whether pages come over TLS; browsers then hold the cookie to this very host.
     """
     pseudorandom = hmac.digest(bytes(32), secret_key.encode(), "sha256")
-    own = hmac.digest(pseudorandom, b"names of cookies\x01", "sha256").hex()[:8]
-    name = f"{'__Host-' if https else ''}approvals-{own}"
+    suffix = hmac.digest(pseudorandom, b"names of cookies\x01", "sha256").hex()[:8]
+    name = f"{'__Host-' if https else ''}approvals-{suffix}"
     return name, f"{name}-csrf"

@@ -22,8 +22,8 @@ def missing() -> Iterator[str]:
     absent = [path for path in named() if not (settings.PAGES_DIR / path).is_file()]
     if absent:
         yield f"The program lacks {_counted(absent)}: install it again."
-    elif gone := uncollected():
-        lacks = f"The data folder lacks {_counted(gone)} that browsers fetch"
+    elif lacking := uncollected():
+        lacks = f"The data folder lacks {_counted(lacking)} that browsers fetch"
         yield f"{lacks}: start the server again."
 
 
@@ -40,11 +40,11 @@ def uncollected() -> list[str]:
 def named() -> list[str]:
     """Return every template and static file that code, or another one, names."""
     templates, static = settings.PAGES_DIR / "templates", settings.PAGES_DIR / "static"
-    found = {f"templates/{name}" for room in _DRAW for name in _in(room, "*.py", _RENDERED)}
-    found |= {f"templates/{name}" for name in _in(templates, "*.html", _INCLUDED)}
-    found |= {f"static/{name}" for name in _in(templates, "*.html", _LINKED)}
-    found |= {f"static/js/{name}" for name in _in(static / "js", "*.js", _IMPORTED)}
-    return sorted(found)
+    names = {f"templates/{name}" for room in _DRAW for name in _in(room, "*.py", _RENDERED)}
+    names |= {f"templates/{name}" for name in _in(templates, "*.html", _INCLUDED)}
+    names |= {f"static/{name}" for name in _in(templates, "*.html", _LINKED)}
+    names |= {f"static/js/{name}" for name in _in(static / "js", "*.js", _IMPORTED)}
+    return sorted(names)
 
 
 def _in(folder: Path, pattern: str, name: re.Pattern[str]) -> Iterator[str]:

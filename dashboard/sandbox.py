@@ -118,10 +118,10 @@ class _Worker:
         self, name: str, payload: bytes, deadline_s: float, computing_s: float
     ) -> tuple[bool, bytes]:
         until = time.monotonic() + deadline_s
-        named = name.encode()
+        encoded = name.encode()
         self._socket.settimeout(deadline_s)
-        head = _CALL.pack(deadline_s, computing_s, len(named), len(payload))
-        self._socket.sendall(head + named + payload)
+        head = _CALL.pack(deadline_s, computing_s, len(encoded), len(payload))
+        self._socket.sendall(head + encoded + payload)
         return self._receive(until)
 
     def kill(self) -> None:
@@ -240,9 +240,11 @@ class _Pool:
 
 def clean_environment() -> dict[str, str]:
     """Return what a child process may know of our environment: no secret and no proxy."""
-    kept = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+    inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     ours = str(Path(__file__).resolve().parents[1])
-    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, [ours, os.getenv("PYTHONPATH")]))}
+    return inherited | {
+        "PYTHONPATH": os.pathsep.join(filter(None, [ours, os.getenv("PYTHONPATH")]))
+    }
 
 
 def _serve() -> None:

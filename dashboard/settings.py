@@ -66,7 +66,7 @@ def mailer(url: str) -> dict[str, Any]:
     """Read the address of a mail server, as Django's mail backends want it."""
     scheme, path = urlsplit(url).scheme, urlsplit(url).path
     try:
-        read = environ.Env.email_url_config(url)
+        config = environ.Env.email_url_config(url)
     except (ImproperlyConfigured, ValueError):
         scheme = ""
     if scheme not in {*_MAIL_PORTS, "consolemail"} and not (scheme == "filemail" and path):
@@ -78,15 +78,15 @@ def mailer(url: str) -> dict[str, Any]:
     options: dict[str, Any] = {"file_path": unquote(path)} if scheme == "filemail" else {}
     if scheme in _MAIL_PORTS:
         options = {
-            "host": read["EMAIL_HOST"] or "localhost",
-            "port": read["EMAIL_PORT"] or _MAIL_PORTS[scheme],
-            "username": read["EMAIL_HOST_USER"] or "",
-            "password": read["EMAIL_HOST_PASSWORD"] or "",
+            "host": config["EMAIL_HOST"] or "localhost",
+            "port": config["EMAIL_PORT"] or _MAIL_PORTS[scheme],
+            "username": config["EMAIL_HOST_USER"] or "",
+            "password": config["EMAIL_HOST_PASSWORD"] or "",
             "use_tls": scheme == "smtp+tls",
             "use_ssl": scheme == "smtp+ssl",
             "timeout": 10,  # without one, a server that hangs would hold a thread for ever
         }
-    return {"BACKEND": read["EMAIL_BACKEND"], "OPTIONS": options}
+    return {"BACKEND": config["EMAIL_BACKEND"], "OPTIONS": options}
 
 
 _MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}

@@ -63,13 +63,13 @@ class Among(Lookup):
 
     def as_sql(self, compiler: Any, connection: Any) -> Any:
         """Compare with an array, or on SQLite with the values of a JSON array."""
-        left, params = self.process_lhs(compiler, connection)
+        column, params = self.process_lhs(compiler, connection)
         values = (self.rhs,)
         if not isinstance(self.rhs, _Slot):
             values = (_array(self.lhs.output_field, self.rhs),)
         if connection.vendor == "postgresql":
-            return f"{left} = ANY(%s)", (*params, *values)
-        sql = f"{left} IN (SELECT value FROM json_each(%s))"  # noqa: S608 - no values
+            return f"{column} = ANY(%s)", (*params, *values)
+        sql = f"{column} IN (SELECT value FROM json_each(%s))"  # noqa: S608 - no values
         return sql, (*params, *values)
 
 
@@ -105,9 +105,9 @@ class _Parameters:
     """The parameters of a function that builds a statement, each with the field of its values."""
 
     def __init__(self, build: Callable[..., Any], fields: Sequence[Attribute]) -> None:
-        named = dict(zip(signature(build).parameters, fields, strict=True))
-        self.fields = {name: of.field for name, of in named.items()}
-        self._many = {name for name, of in named.items() if isinstance(of, Many)}
+        attributes = dict(zip(signature(build).parameters, fields, strict=True))
+        self.fields = {name: of.field for name, of in attributes.items()}
+        self._many = {name for name, of in attributes.items() if isinstance(of, Many)}
 
     def slots(self) -> list[_Slot]:
         return [_Slot(field, name) for name, field in self.fields.items()]
@@ -118,15 +118,15 @@ class _Parameters:
         Raises:
             TypeError: One is missing, or None: NULL equals nothing, so it would find nothing.
         """
-        given = dict(zip(self.fields, args, strict=False), **kwargs)
-        if given.keys() != self.fields.keys() or len(args) + len(kwargs) != len(self.fields):
+        arguments = dict(zip(self.fields, args, strict=False), **kwargs)
+        if arguments.keys() != self.fields.keys() or len(args) + len(kwargs) != len(self.fields):
             raise TypeError(f"The parameters are {', '.join(self.fields)}.")
-        if missing := [name for name, value in given.items() if value is None]:
-            raise TypeError(f"{', '.join(missing)}: None is no value of a prepared statement.")
+        if nulls := [name for name, value in arguments.items() if value is None]:
+            raise TypeError(f"{', '.join(nulls)}: None is no value of a prepared statement.")
         return {
-            name: _array(field, given[name])
+            name: _array(field, arguments[name])
             if name in self._many
-            else field.get_db_prep_value(given[name], connection, prepared=False)
+            else field.get_db_prep_value(arguments[name], connection, prepared=False)
             for name, field in self.fields.items()
         }
 
@@ -171,8 +171,8 @@ class Rows(Generic[P, R]):
 
     def first(self, *args: P.args, **kwargs: P.kwargs) -> R | None:
         """Return the first of the rows, or None."""
-        found = self(*args, **kwargs)
-        return found[0] if found else None
+        rows = self(*args, **kwargs)
+        return rows[0] if rows else None
 
     def compiled(self) -> _Select:
         """Return the statement as the present engine takes it."""
@@ -231,10 +231,10 @@ def _of_values(queryset: Any, compiler: Any) -> Callable[[list[Any]], Any]:
     model = _maker(compiler.klass_info or {}, compiler.select)
 
     def make(values: list[Any]) -> Any:
-        made = model(values)
+        row = model(values)
         for name, place in annotations:
-            setattr(made, name, values[place])
-        return made
+            setattr(row, name, values[place])
+        return row
 
     return make
 
@@ -246,20 +246,20 @@ def _maker(info: Mapping[str, Any], select: Sequence[Any]) -> Callable[[Sequence
     names = [column[0].target.attname for column in select[start:end]]
     key = start + names.index(model._meta.pk.attname)
     joined = [
-        (_maker(one, select), one["local_setter"], one["remote_setter"])
-        for one in info.get("related_klass_infos", ())
+        (_maker(related, select), related["local_setter"], related["remote_setter"])
+        for related in info.get("related_klass_infos", ())
     ]
 
     def make(values: Sequence[Any]) -> Any:
         if values[key] is None:  # of an outer join that found nothing
             return None
-        made = model.from_db(connection.alias, names, values[start:end])
+        row = model.from_db(connection.alias, names, values[start:end])
         for of_joined, set_here, set_there in joined:
-            other = of_joined(values)
-            set_here(made, other)
-            if other is not None:
-                set_there(other, made)
-        return made
+            joined_row = of_joined(values)
+            set_here(row, joined_row)
+            if joined_row is not None:
+                set_there(joined_row, row)
+        return row
 
     return make
 
@@ -302,8 +302,8 @@ class Change(Generic[P]):
                 cursor.execute(update.told.sql, update.told.values(values))
             elif not self.returning or update.told:
                 return () if cursor.rowcount else None
-            found = cursor.fetchall()
-            return found[0] if found else None
+            rows = cursor.fetchall()
+            return rows[0] if rows else None
 
     def compiled(self) -> _Update:
         """Return the statement as the present engine takes it."""
@@ -321,9 +321,11 @@ class Change(Generic[P]):
         update = _Bound(*compiler.as_sql())
         if not self.returning:
             return _Update(update, None)
-        told = [compiler.compile(one.resolve_expression(query)) for one in self.returning]
-        columns = ", ".join(sql for sql, _ in told)
-        params = tuple(param for _, more in told for param in more)
+        compiled = [
+            compiler.compile(expression.resolve_expression(query)) for expression in self.returning
+        ]
+        columns = ", ".join(sql for sql, _ in compiled)
+        params = tuple(param for _, more in compiled for param in more)
         if connection.features.can_return_columns_from_insert:
             sql = f"{update.sql} RETURNING {columns}"
             return _Update(_Bound(sql, (*update.params, *params)), None)

@@ -44,17 +44,17 @@ class Field(NamedTuple):
 
 def submission_problem(body: Mapping[str, Any]) -> Problem | None:
     """Return the first place of a question that the dashboard refuses, and why."""
-    found = next(_problems(body, _SUBMISSION, ""), None)
-    if found is None:
+    problem = next(_problems(body, _SUBMISSION, ""), None)
+    if problem is None:
         kind = Kind(body["kind"])
-        found = next(_problems(body["content"], _CONTENTS[kind], "content."), None)
-    if found is None and body["content"].get("tool") in _MODES:
-        found = ("content.tool", "no tool may be called like a capability")
-    if found is None and body["kind"] == Kind.PLAN:
+        problem = next(_problems(body["content"], _CONTENTS[kind], "content."), None)
+    if problem is None and body["content"].get("tool") in _MODES:
+        problem = ("content.tool", "no tool may be called like a capability")
+    if problem is None and body["kind"] == Kind.PLAN:
         steps = enumerate(body["content"]["steps"])
         wrong = (f"content.steps.{n}" for n, step in steps if not isinstance(step, dict))
-        found = next(((where, "must be an object") for where in wrong), None)
-    return found
+        problem = next(((where, "must be an object") for where in wrong), None)
+    return problem
 
 
 def whole_submission(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,9 +64,9 @@ def whole_submission(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def whole_report(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return a report with what it leaves out."""
-    found = _NOTHING_TOLD | _whole(body, "exit_code")
-    took_s = found["duration_s"]
-    return found | {"duration_s": None if took_s is None else float(took_s)}
+    report = _NOTHING_TOLD | _whole(body, "exit_code")
+    took_s = report["duration_s"]
+    return report | {"duration_s": None if took_s is None else float(took_s)}
 
 
 def _whole(body: Mapping[str, Any], *names: str) -> dict[str, Any]:
@@ -107,8 +107,8 @@ def _problems(found: Any, shape: Mapping[str, Field], where: str) -> Iterator[Pr
     for name, value in found.items():
         if name not in shape:
             yield f"{where}{name}", f"is not known; there are {', '.join(shape)}"
-        elif why := shape[name].rule(value):
-            yield f"{where}{name}", why
+        elif reason := shape[name].rule(value):
+            yield f"{where}{name}", reason
 
 
 def _text(least: int = 0, most: int | None = _MOST_TEXT) -> Rule:
@@ -244,8 +244,8 @@ def parameter_problem(parameters: Mapping[str, str], path: str) -> Problem | Non
     for name, value in parameters.items():
         if name in rules and not rules[name](value):
             return name, f"cannot be {value[:40]!r}"
-    others = sorted(parameters.keys() - rules.keys())
-    return (others[0], "is not known") if others else None
+    unknown_names = sorted(parameters.keys() - rules.keys())
+    return (unknown_names[0], "is not known") if unknown_names else None
 
 
 def moment(text: str) -> datetime:
@@ -303,14 +303,14 @@ def check_notebook(body: bytes) -> None:
     Raises:
         JsonError: It is not the JSON of one; the code is that of the refusal.
     """
-    if why := _why_no_notebook(_read_notebook(body)):
-        raise JsonError("not_a_notebook", f"This is not a notebook of nbformat 4: {why}.")
+    if reason := _why_no_notebook(_read_notebook(body)):
+        raise JsonError("not_a_notebook", f"This is not a notebook of nbformat 4: {reason}.")
 
 
 def _read_notebook(body: bytes) -> Any:
     too_deep = JsonError("too_deep", f"It is nested deeper than {_MOST_LEVELS} levels.")
     try:
-        found = json.loads(
+        notebook = json.loads(
             body.decode("utf-8-sig"), parse_int=_number_in, object_pairs_hook=_named_once
         )
     except UnicodeDecodeError:
@@ -319,11 +319,11 @@ def _read_notebook(body: bytes) -> Any:
         raise JsonError("not_json", f"The notebook is not valid JSON: {error}.") from None
     except RecursionError:
         raise too_deep from None
-    level = [found]
+    level = [notebook]
     for _ in range(_MOST_LEVELS + 1):
         level = [inner for value in level for inner in _inside(value)]
         if not level:
-            return found
+            return notebook
     raise too_deep
 
 
@@ -332,10 +332,10 @@ def _number_in(text: str) -> float:
 
 
 def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise JsonError("duplicate_key", "An object in the notebook names the same key twice.")
-    return found
+    return members
 
 
 def _inside(value: Any) -> Iterable[Any]:
@@ -352,8 +352,10 @@ def _why_no_notebook(found: Any) -> str:
         return "it has no list of cells"
     if len(cells) > _MOST_CELLS:
         return f"it has more than {_MOST_CELLS:,} cells"
-    wrong = ((number, why) for number, cell in enumerate(cells, 1) if (why := _why_no_cell(cell)))
-    return next((f"cell {number} {why}" for number, why in wrong), "")
+    wrong = (
+        (number, reason) for number, cell in enumerate(cells, 1) if (reason := _why_no_cell(cell))
+    )
+    return next((f"cell {number} {reason}" for number, reason in wrong), "")
 
 
 def _why_no_cell(cell: Any) -> str:

@@ -238,11 +238,11 @@ def read_page(body: bytes) -> Page:
 def read_problem(status: int, body: bytes) -> Problem:
     """Read why the server refused. If that cannot be read, name the HTTP status alone."""
     try:
-        found = parse_json(body)
+        payload = parse_json(body)
     except (ValueError, RecursionError):
-        found = None
-    told = found if isinstance(found, dict) else {}
-    code, detail = told.get("code"), told.get("detail")
+        payload = None
+    members = payload if isinstance(payload, dict) else {}
+    code, detail = members.get("code"), members.get("detail")
     return Problem(
         code=code if isinstance(code, str) and code else f"http_{status}",
         detail=detail[:MAX_DETAIL] if isinstance(detail, str) else "",
@@ -252,10 +252,10 @@ def read_problem(status: int, body: bytes) -> Problem:
 def is_problem(body: bytes) -> bool:
     """Say whether this is a refusal in the form of the dashboard's, signed or not."""
     try:
-        found = parse_json(body)
+        payload = parse_json(body)
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and found.keys() >= {"type", "status", "code", "detail"}
+    return isinstance(payload, dict) and payload.keys() >= {"type", "status", "code", "detail"}
 
 
 def is_json(body: bytes) -> bool:
@@ -303,12 +303,12 @@ def _access(fields: Fields) -> Access:
 def _page(fields: Fields) -> Page:
     fields.any("decisions")
     answers = tuple(map(_answer, fields.objects("decisions")))
-    last = fields.optional("next", lambda name: fields.matching(name, ID)) or ""
-    page = Page(answers=answers, last=last, more=fields.any("more") is True)
+    last_id = fields.optional("next", lambda name: fields.matching(name, ID)) or ""
+    page = Page(answers=answers, last=last_id, more=fields.any("more") is True)
     ids = [answer.id for answer in answers]
     if any(answer.decision is None for answer in answers):
         raise Malformed("it lists a request that is not decided")
-    if len(set(ids)) < len(ids) or ids[-1:] not in ([], [last]) or (page.more and not ids):
+    if len(set(ids)) < len(ids) or ids[-1:] not in ([], [last_id]) or (page.more and not ids):
         raise Malformed("its 'next' and 'more' do not fit its decisions")
     return page
 

@@ -73,9 +73,9 @@ class AsyncClient(Driver):
             on_pending=on_pending,
             on_decided=on_decided,
         )
-        given = (url, token, transport, insecure_http or None, on_pending, on_decided)
+        options = (url, token, transport, insecure_http or None, on_pending, on_decided)
         usual = clock is time.monotonic and sleep is asyncio.sleep
-        self._of_environment = usual and given == (None,) * len(given)
+        self._of_environment = usual and options == (None,) * len(options)
         self._transport = transport
         self._sleep = sleep
         self._shared: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
@@ -229,8 +229,8 @@ class AsyncClient(Driver):
                 continue
             if isinstance(step, Tell):
                 try:
-                    if inspect.isawaitable(told := step.listener(step.answer)):
-                        await told
+                    if inspect.isawaitable(awaitable := step.listener(step.answer)):
+                        await awaitable
                 except Exception as error:  # noqa: BLE001 - it is the host's code, and only told
                     step.failed(error)
                 received = None

@@ -247,8 +247,8 @@ def insist_on(
 
 def read(call: Call, received: Received) -> Answer | Trouble:
     """Read ``received``: an answer, a reason to try again, or an error."""
-    reached = Contact(reached=True)  # it was asked before
-    return _read(call, received, lambda reply: read_answer(reply.body), reached)
+    contact = Contact(reached=True)  # it was asked before
+    return _read(call, received, lambda reply: read_answer(reply.body), contact)
 
 
 def _read(
@@ -260,18 +260,18 @@ def _read(
             _doubt_contact(received, contact)
         return Trouble(received.detail if received else "there was no reply")
     status = received.status
-    if not contact.reached and (why := _why_stranger(received, understand)):
-        _refuse_stranger(contact, why)
+    if not contact.reached and (reason := _why_stranger(received, understand)):
+        _refuse_stranger(contact, reason)
     if received.protocol and protocol_version(received.protocol) != PROTOCOL:
         raise ProtocolMismatch(_other_protocol(received.protocol))
     if status in _ANSWERED:
         try:
-            found = understand(received)
+            answer = understand(received)
         except Malformed as error:
             return Trouble(f"the answer cannot be used: {error}")
         if not received.protocol:  # by a server of before there were versions
-            raise ProtocolMismatch(_NO_PROTOCOL, found.id if isinstance(found, Answer) else "")
-        return found
+            raise ProtocolMismatch(_NO_PROTOCOL, answer.id if isinstance(answer, Answer) else "")
+        return answer
     if status in _TOKEN_REFUSED:
         raise TokenRefused(
             f"The dashboard did not accept the token (HTTP {status}). Nothing was approved. "
@@ -304,17 +304,17 @@ def _refuse(call: Call, reply: Reply) -> NoReturn:
     if problem.code == UNSUPPORTED_PROTOCOL:
         raise ProtocolMismatch(f"{problem.detail} Nothing was approved.")
     problem = replace(problem, detail=_as_written(call, problem.detail))
-    said = f": {problem.detail}" if problem.detail else "."
-    told = problem.code != f"http_{reply.status}"
-    remedy = "" if told else " Check that DASHBOARD_URL is the dashboard's own address."
-    if told and reply.status == _NOT_FOUND and call.path in {APPROVALS, AGENT}:
+    detail = f": {problem.detail}" if problem.detail else "."
+    has_code = problem.code != f"http_{reply.status}"
+    remedy = "" if has_code else " Check that DASHBOARD_URL is the dashboard's own address."
+    if has_code and reply.status == _NOT_FOUND and call.path in {APPROVALS, AGENT}:
         remedy = (
             " The address has a path too much: set DASHBOARD_URL to the address that the "
             "dashboard prints when it starts, without /api/v1."
         )
     raise RequestRefused(
         f"The dashboard refused {call.method} {call.path} with HTTP {reply.status}, code "
-        f"{problem.code!r}{said} Nothing was approved. Sending the same again will not help."
+        f"{problem.code!r}{detail} Nothing was approved. Sending the same again will not help."
         f"{remedy}",
         code=problem.code,
         detail=problem.detail,
@@ -327,8 +327,8 @@ def _as_written(call: Call, detail: str) -> str:
     if call.text is None or not detail.startswith(place):
         return detail
     body = parse_json(call.text)
-    made = body["capability"] == body["content"].get("tool")
-    return f"body.content.tool:{rest}" if made else detail
+    is_derived = body["capability"] == body["content"].get("tool")
+    return f"body.content.tool:{rest}" if is_derived else detail
 
 
 def _give_up(trouble: Trouble, contact: Contact) -> NoReturn:
@@ -379,8 +379,8 @@ def _why_stranger(reply: Reply, understand: Callable[[Reply], Any]) -> str:
         return f"it redirects{where} (HTTP {status})"
     if body.lstrip()[:1] == b"<":
         return f"it answers with a web page (HTTP {status})"
-    what = "with other JSON" if is_json(body) else "without the header Approval-Protocol"
-    return f"it answers {what} (HTTP {status})"
+    flaw = "with other JSON" if is_json(body) else "without the header Approval-Protocol"
+    return f"it answers {flaw} (HTTP {status})"
 
 
 def _refuse_stranger(contact: Contact, why: str) -> NoReturn:
@@ -419,13 +419,13 @@ class Finished:
 
     def fields(self) -> dict[str, Any]:
         """Return what was given, cut to what the server takes."""
-        given = {
+        report = {
             "exit_code": self.exit_code,
             "error": _plain(self.error) or None,
             "duration_s": None if self.duration_s is None else round(self.duration_s, 3),
             "output_head": _plain(self.output_head) or None,
         }
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in report.items() if value is not None}
 
 
 def path(approval_id: str) -> str:

@@ -89,7 +89,7 @@ def requires_approval(
             Nothing was asked.
         DashboardError: At a call that is not approved: ``NotApproved`` if there is an answer.
     """
-    given = {
+    settings = {
         "client": client,
         "tool": tool,
         "arguments": arguments,
@@ -100,12 +100,12 @@ def requires_approval(
         **options,
     }
     if function is None:
-        return functools.partial(requires_approval, **given)
+        return functools.partial(requires_approval, **settings)
     if isinstance(function, classmethod | staticmethod):
         owners = int(isinstance(function, classmethod))
         inner: Any = function.__func__
-        return type(function)(_gated(target_of(inner, owners=owners), inner, given))
-    return _gated(target_of(function), function, given)
+        return type(function)(_gated(target_of(inner, owners=owners), inner, settings))
+    return _gated(target_of(function), function, settings)
 
 
 def _gated(target: Target, function: Any, given: Mapping[str, Any]) -> Any:
@@ -171,17 +171,17 @@ class _Gate:
 
     def _json(self, call: Call) -> dict[str, Any]:
         args, kwargs = call
-        made = self.asks["arguments"]
-        found = self.target.shown(args, kwargs) if made is None else dict(made(*args, **kwargs))
+        make = self.asks["arguments"]
+        values = self.target.shown(args, kwargs) if make is None else dict(make(*args, **kwargs))
         try:
-            digest(Kind.TOOL_CALL, {"arguments": found})
+            digest(Kind.TOOL_CALL, {"arguments": values})
         except (TypeError, ValueError, RecursionError) as error:
             raise TypeError(
                 f"The arguments of {self.tool} cannot be shown to a reviewer: "
-                f"{with_place(found, error)} Nothing was run. Pass arguments= to "
+                f"{with_place(values, error)} Nothing was run. Pass arguments= to "
                 "requires_approval, a function that returns them as JSON."
             ) from error
-        return found
+        return values
 
 
 def _made(given: Any, call: Call) -> Any:

@@ -30,17 +30,17 @@ _makers = [_Makers(Client, AsyncClient)]
 
 def default_client() -> Client:
     """Return a client configured by the environment, or by a test."""
-    made = _makers[-1]
-    client = made.client()
-    client._share_contact(made.contacts)  # noqa: SLF001 - one package
+    maker = _makers[-1]
+    client = maker.client()
+    client._share_contact(maker.contacts)  # noqa: SLF001 - one package
     return client
 
 
 def default_async_client() -> AsyncClient:
     """Return an asynchronous client configured by the environment, or by a test."""
-    made = _makers[-1]
-    client = made.async_client()
-    client._share_contact(made.contacts)  # noqa: SLF001 - one package
+    maker = _makers[-1]
+    client = maker.async_client()
+    client._share_contact(maker.contacts)  # noqa: SLF001 - one package
     return client
 
 

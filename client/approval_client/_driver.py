@@ -69,10 +69,10 @@ def read_settings(url: str | None, token: str | None, *, insecure_http: bool) ->
     """
     url = (url or os.environ.get("DASHBOARD_URL", "")).strip()
     token = (token or os.environ.get("DASHBOARD_TOKEN", "")).strip()
-    given = {"DASHBOARD_URL": url, "DASHBOARD_TOKEN": token}
-    if missing := " and ".join(name for name, value in given.items() if not value):
+    variables = {"DASHBOARD_URL": url, "DASHBOARD_TOKEN": token}
+    if missing_names := " and ".join(name for name, value in variables.items() if not value):
         raise _not_configured(
-            f"Set {missing} in the environment, or give the client its url and token. The "
+            f"Set {missing_names} in the environment, or give the client its url and token. The "
             "dashboard prints both when it starts for the first time."
         )
     if not (token.isascii() and token.isprintable() and " " not in token):
@@ -185,12 +185,12 @@ class Driver:
         """
         if on_pending is None and on_decided is None:
             return self
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other._connections_of_its_own()
-        other._listen(on_pending, on_decided)
-        other._of_environment = False
-        return other
+        clone = object.__new__(type(self))
+        clone.__dict__.update(self.__dict__)
+        clone._connections_of_its_own()
+        clone._listen(on_pending, on_decided)
+        clone._of_environment = False
+        return clone
 
     def _connections_of_its_own(self) -> None:
         """Share none with the client that this was made of, unless they can be shared."""
@@ -221,9 +221,9 @@ class Driver:
     ) -> Conversation:
         key = key or uuid.uuid4().hex
         # Whoever hears every answer shows them, so the line on standard error is left out.
-        shown = None if heard is None else self._listeners.on_pending or (lambda _: None)
+        listener = None if heard is None else self._listeners.on_pending or (lambda _: None)
         listeners = (
-            self._listeners if shown is None else replace(self._listeners, on_pending=shown)
+            self._listeners if listener is None else replace(self._listeners, on_pending=listener)
         )
         return Conversation(
             in_run(request), key=key, timing=self._timing, heard=heard, listeners=listeners
@@ -253,29 +253,29 @@ def reply(response: httpx2.Response) -> Reply:
 def failure(error: httpx2.HTTPError) -> Failure:
     """Return that nothing came back, in words that cannot hold a token."""
     name = type(error).__name__
-    said = f": {error}" if isinstance(error, httpx2.NetworkError) and str(error) else ""
+    detail = f": {error}" if isinstance(error, httpx2.NetworkError) and str(error) else ""
     cause = _tls_error(error)
     if isinstance(cause, ssl.SSLCertVerificationError):
-        return Failure(f"{name}{said}", untrusted=cause.verify_message)
+        return Failure(f"{name}{detail}", untrusted=cause.verify_message)
     if cause is not None and cause.reason in _NOT_TLS:
         return Failure(
-            f"{name}{said}", stranger="it does not speak TLS; try http:// instead of https://"
+            f"{name}{detail}", stranger="it does not speak TLS; try http:// instead of https://"
         )
     if isinstance(error, httpx2.RemoteProtocolError) and str(error).startswith("illegal"):
         return Failure(
             name, stranger="it does not answer in HTTP; try https:// instead of http://"
         )
-    return Failure(f"{name}{said}")
+    return Failure(f"{name}{detail}")
 
 
 _NOT_TLS = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL"}
 
 
 def _tls_error(error: BaseException) -> ssl.SSLError | None:
-    found: BaseException | None = error
-    while found is not None and not isinstance(found, ssl.SSLError):
-        found = found.__cause__ or found.__context__
-    return found
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLError):
+        cause = cause.__cause__ or cause.__context__
+    return cause
 
 
 def unusable(error: Exception) -> NotConfigured:

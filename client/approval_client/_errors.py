@@ -148,8 +148,8 @@ def not_approved(response: ApprovalResponse) -> NotApproved:
     if getattr(response, "taken_back", False) is True:
         return TakenBack(f"Not approved: {reason} Nothing was run.", response)
     if response.status is Status.APPROVED:
-        told = "It was approved, and the approval was not started. Nothing was run."
-        return NotApproved(told, response)
+        sentence = "It was approved, and the approval was not started. Nothing was run."
+        return NotApproved(sentence, response)
     message = f"Not approved ({response.status or 'no status'}): {reason} Nothing was run."
     if response.status is Status.REJECTED:  # where a tool raises, a model reads this
         message += " Do not ask for the same again unchanged."

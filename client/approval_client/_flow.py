@@ -91,10 +91,10 @@ _WHY_NOT = {
 def not_started(error: RequestRefused) -> NotApproved:
     """Return the error for a ``started`` that the dashboard refused."""
     kind = _START_REFUSED.get(error.code, NotApproved)
-    why = _WHY_NOT.get(kind, f"It was approved, but may not start ({error.code}).")
+    reason = _WHY_NOT.get(kind, f"It was approved, but may not start ({error.code}).")
     if kind is TakenBack and error.detail:  # by whom and why
-        why = error.detail
-    return kind(f"{why} Nothing was run. Ask again if it is still wanted.")
+        reason = error.detail
+    return kind(f"{reason} Nothing was run. Ask again if it is still wanted.")
 
 
 def mismatch(found: str, expected: str) -> DigestMismatch:
@@ -209,8 +209,8 @@ def _verify_edit(request: ApprovalRequest, content: Any) -> None:
 def _is_within(steps: Any, asked: Any) -> bool:
     if not isinstance(steps, list) or not steps:
         return False
-    left = iter(map(canonical_json, asked))
-    return all(canonical_json(step) in left for step in steps)
+    remaining_steps = iter(map(canonical_json, asked))
+    return all(canonical_json(step) in remaining_steps for step in steps)
 
 
 # --- sending a notebook before the question that names it --------------------------------------
@@ -240,9 +240,9 @@ def send_notebook(body: bytes, until: float, timing: Timing) -> Flow[None]:
         return digest
 
     now = timing.clock()
-    until, first = min(until, now + WITHIN_S), now + FIRST_S
+    until, first_until = min(until, now + WITHIN_S), now + FIRST_S
     try:
-        yield from insist_on(call, understand, until=until, timing=timing, first_until=first)
+        yield from insist_on(call, understand, until=until, timing=timing, first_until=first_until)
     except RequestRefused as error:
         logger.warning(
             "The notebook was refused (%s). The question is asked without it.", error.code
@@ -255,10 +255,10 @@ def send_notebook(body: bytes, until: float, timing: Timing) -> Flow[None]:
 
 def _named(body: bytes) -> object:
     try:
-        told = parse_json(body)
+        payload = parse_json(body)
     except (JsonError, RecursionError):
         return None
-    return told.get("digest") if isinstance(told, dict) else None
+    return payload.get("digest") if isinstance(payload, dict) else None
 
 
 # --- one question ------------------------------------------------------------------------------
@@ -327,8 +327,8 @@ class Conversation:
         through restarts, as if this one had reached it.
         """
         self._id, self._open = approval_id, True
-        reached = replace(self._timing.contact, reached=True)
-        self._timing = replace(self._timing, contact=reached)
+        contact = replace(self._timing.contact, reached=True)
+        self._timing = replace(self._timing, contact=contact)
         answer = yield from self._insist(Call(method="GET", path=path(approval_id)))
         return (yield from self._follow(answer))
 
@@ -545,10 +545,10 @@ class Reading:
         """Read the next page."""
         call = Call(method="GET", path=f"{DECISIONS}?{urlencode(self._since)}")
         until = timing.clock() + SHORT_S
-        found = yield from insist_on(call, self._understand, until=until, timing=timing)
-        self.over = not found.more
-        self._since = {"after": found.last} if found.last else self._since
-        return found.answers
+        next_page = yield from insist_on(call, self._understand, until=until, timing=timing)
+        self.over = not next_page.more
+        self._since = {"after": next_page.last} if next_page.last else self._since
+        return next_page.answers
 
     def checked(self, answer: Answer) -> Answer:
         """Return an answer after making sure that it is about the right content.
@@ -566,10 +566,10 @@ class Reading:
         return answer
 
     def _understand(self, reply: Reply) -> Page:
-        found = read_page(reply.body)
-        if self._since.get("after") in {answer.id for answer in found.answers}:
+        page = read_page(reply.body)
+        if self._since.get("after") in {answer.id for answer in page.answers}:
             raise Malformed("it repeats an earlier page")
-        return found
+        return page
 
 
 def _asked_for(since: Since) -> dict[str, str]:

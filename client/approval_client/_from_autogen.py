@@ -79,8 +79,8 @@ def _evidence(request: Any) -> dict[str, Any]:
     event = _dump(request)
     holds = isinstance(event, Mapping)
     context = event.get("context") if holds else getattr(request, "context", None)
-    found = {"context": context, "source_event": event}
-    return sendable({name: value for name, value in found.items() if value})
+    evidence = {"context": context, "source_event": event}
+    return sendable({name: value for name, value in evidence.items() if value})
 
 
 def _dump(request: Any) -> Any:

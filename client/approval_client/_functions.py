@@ -68,16 +68,16 @@ class Target:
         parameters = self.signature.parameters
         if digest(Kind.TOOL_CALL, response.content) != response.digest:
             raise _unfit("are not what was approved", response)
-        given: dict[str, Any] = json.loads(canonical_json(response.content["arguments"]))
-        if given.keys() != parameters.keys():
+        arguments: dict[str, Any] = json.loads(canonical_json(response.content["arguments"]))
+        if arguments.keys() != parameters.keys():
             raise _unfit("do not have the names that the function takes", response)
-        named = {name for name, one in parameters.items() if one.kind in _NAMED}
+        names = {name for name, param in parameters.items() if param.kind in _NAMED}
         for name, parameter in parameters.items():
-            if not isinstance(given[name], _SPREAD.get(parameter.kind, object)):
+            if not isinstance(arguments[name], _SPREAD.get(parameter.kind, object)):
                 raise _unfit(f"do not fit the parameter {name!r}", response)
-            if parameter.kind is Parameter.VAR_KEYWORD and not named.isdisjoint(given[name]):
+            if parameter.kind is Parameter.VAR_KEYWORD and not names.isdisjoint(arguments[name]):
                 raise _unfit(f"repeat a parameter of the function in {name!r}", response)
-        bound = BoundArguments(self.signature, {name: given[name] for name in parameters})
+        bound = BoundArguments(self.signature, {name: arguments[name] for name in parameters})
         return (*args[: self.owners], *bound.args), bound.kwargs
 
 
@@ -114,13 +114,13 @@ def target_of(function: Any, *, owners: int | None = None) -> Target:
             f"requires_approval() cannot gate {name}: it does not say which arguments it takes. "
             "Gate a function of yours that calls it."
         ) from None
-    left = list(signature.parameters.values())
+    parameters = list(signature.parameters.values())
     if owners is None:
-        owners = int(_is_method(function, left))
+        owners = int(_is_method(function, parameters))
     return Target(
         function=function,
         name=name,
-        signature=signature.replace(parameters=left[owners:]),
+        signature=signature.replace(parameters=parameters[owners:]),
         owners=owners,
     )
 

@@ -65,8 +65,8 @@ def with_place(members: Any, error: Exception) -> str:
                 break
         else:
             break
-    said = str(error).removesuffix(".")
-    return f"{'.'.join(names)}: {said}." if names else f"{said}."
+    message = str(error).removesuffix(".")
+    return f"{'.'.join(names)}: {message}." if names else f"{message}."
 
 
 def _members(value: Any) -> Iterable[tuple[Any, Any]]:
@@ -161,11 +161,11 @@ def _read_file(path: Path) -> tuple[bytes | None, dict[str, str]]:
         if path.exists() and not (path.is_file() or path.is_dir()):  # a pipe has no end
             return None, {"notebook": "Not sent: it is not a regular file."}
         with path.open("rb") as file:
-            found = file.read(MAX_NOTEBOOK_BYTES + 1)
+            content = file.read(MAX_NOTEBOOK_BYTES + 1)
     except (OSError, ValueError) as error:
-        why = f"Not sent: the file could not be read ({type(error).__name__})."
-        return None, {"notebook": why}
-    return read_notebook(found)
+        reason = f"Not sent: the file could not be read ({type(error).__name__})."
+        return None, {"notebook": reason}
+    return read_notebook(content)
 
 
 def _too_large() -> str:
@@ -236,8 +236,8 @@ class ApprovalRequest:
 
     def __post_init__(self) -> None:
         content = exact("content", dict(self.content))
-        notebook, said = read_notebook(self.notebook)
-        evidence = exact("evidence", {**self.evidence, **said})
+        notebook, note = read_notebook(self.notebook)
+        evidence = exact("evidence", {**self.evidence, **note})
         kind = Kind(self.kind)
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "content", content)
@@ -285,7 +285,7 @@ class ApprovalRequest:
 
     def body(self) -> str:
         """Return the JSON text to submit; the server hashes the same content."""
-        asked: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "kind": self.kind,
             "capability": self.capability,
             "content": self.content,
@@ -293,10 +293,10 @@ class ApprovalRequest:
         texts = {"objective": self.objective, "evidence": self.evidence, "run_id": self.run_id}
         times = {"time_limit_s": self.time_limit_s, "max_wait_s": self.max_wait_s}
         flags = {"accepts_edits": self.accepts_edits, "accepts_grants": self.accepts_grants}
-        asked |= {name: value for name, value in texts.items() if value}
-        asked |= {name: value for name, value in times.items() if value is not None}
-        asked |= {name: True for name, value in flags.items() if value is True}
-        return _text_of(asked)
+        payload |= {name: value for name, value in texts.items() if value}
+        payload |= {name: value for name, value in times.items() if value is not None}
+        payload |= {name: True for name, value in flags.items() if value is True}
+        return _text_of(payload)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -354,8 +354,8 @@ class ApprovalResponse:
         if self.taken_back:
             return self.reason  # which says by whom
         status = self.status or ("approved" if self.approved else "not approved")
-        who = self.decided_by or self.source
-        by = f" by {who}" if who else ""
+        decider = self.decided_by or self.source
+        by = f" by {decider}" if decider else ""
         return f"{status}{by}{f': {self.reason}' if self.reason else ''}"
 
 

@@ -25,19 +25,19 @@ class Run:
     def returned(self, result: Any) -> dict[str, Any]:
         """Say that it returned ``result``."""
         try:
-            shown = result if isinstance(result, str) else repr(result)
+            text = result if isinstance(result, str) else repr(result)
         except Exception:  # noqa: BLE001 - repr is the caller's code
-            shown = f"<{type(result).__name__}>"
-        return self.told(exit_code=0, output_head="" if result is None else shown)
+            text = f"<{type(result).__name__}>"
+        return self.told(exit_code=0, output_head="" if result is None else text)
 
     def raised(self, error: BaseException) -> dict[str, Any]:
         """Say that it ended with ``error``."""
         try:
-            said = str(error)
+            message = str(error)
         except Exception:  # noqa: BLE001 - str is the caller's code
-            said = ""
+            message = ""
         stops = {} if isinstance(error, Exception) else {"within_s": STOPPED_WITHIN_S}
-        return self.told(exit_code=1, error=f"{type(error).__name__}: {said}", **stops)
+        return self.told(exit_code=1, error=f"{type(error).__name__}: {message}", **stops)
 
     def told(self, **fields: Any) -> dict[str, Any]:
         """Say how it ended, with how long it took."""

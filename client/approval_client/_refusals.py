@@ -55,34 +55,34 @@ def for_model(response: ApprovalResponse) -> ApprovalResponse:
     if response.approved is True or response.status is None:
         return response
     if response.status is Status.REJECTED:
-        told = f"{response.reason}\n\nThis was rejected by {_who(response)}. Nothing was run."
+        message = f"{response.reason}\n\nThis was rejected by {_who(response)}. Nothing was run."
         advice = _REFUSED_AGAIN if response.source == Source.POLICY else _ASKED_AGAIN
     else:
-        told, advice = f"{as_sentence(response.reason)} Nothing was run.", _UNASKED
-    return replace(response, reason=f"{told} {advice}")
+        message, advice = f"{as_sentence(response.reason)} Nothing was run.", _UNASKED
+    return replace(response, reason=f"{message} {advice}")
 
 
 def refusal(error: Exception) -> ApprovalResponse:
     """Return ``error`` as a rejection: whatever goes wrong is one."""
     if isinstance(error, DashboardError):
-        told = _mendable(error) if is_of_the_request(error) else f"{error} {_UNASKED}"
+        message = _mendable(error) if is_of_the_request(error) else f"{error} {_UNASKED}"
         if isinstance(
             error, NotConfigured | TokenRefused
         ):  # the model cannot mend it: a person must
             logger.warning("%s", error)
     elif isinstance(error, Unaskable):
-        told = str(error)
+        message = str(error)
     elif isinstance(error, TypeError | ValueError):
-        what = "This cannot be sent for approval as it is"
-        told = f"{what}: {error} {_UNDONE} Change what is named, and ask again."
+        problem = "This cannot be sent for approval as it is"
+        message = f"{problem}: {error} {_UNDONE} Change what is named, and ask again."
     else:
         name = type(error).__name__
         logger.error("Asking for approval failed with %s. Nothing was approved.", name)
-        told = f"Asking for approval failed ({name}). Nothing was approved. {_UNASKED}"
+        message = f"Asking for approval failed ({name}). Nothing was approved. {_UNASKED}"
     answer = error.response if isinstance(error, NotApproved) else None
     return ApprovalResponse(
         approved=False,
-        reason=told,
+        reason=message,
         status=answer.status if answer else None,
         id=answer.id if answer else "",
     )
@@ -94,8 +94,8 @@ def is_of_the_request(error: BaseException) -> bool:
 
 
 def _mendable(error: DashboardError) -> str:
-    said = getattr(error, "detail", "")
-    return f"{said or error} {_UNDONE} {'Mend that, and ask again.' if said else ''}".rstrip()
+    detail = getattr(error, "detail", "")
+    return f"{detail or error} {_UNDONE} {'Mend that, and ask again.' if detail else ''}".rstrip()
 
 
 def _who(response: ApprovalResponse) -> str:

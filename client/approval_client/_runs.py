@@ -42,9 +42,9 @@ def run(run_id: str, *, evidence: Mapping[str, Any] | None = None) -> Iterator[N
         raise TypeError(f"A run's name is text, not {type(run_id).__name__}. Nothing was asked.")
     if not run_id.strip() or not run_id.isprintable():
         raise ValueError("A run's name is printable text on one line. Nothing was asked.")
-    said = parse_json(canonical_json(dict(evidence or {})))
-    before = _current.get()
-    token = _current.set(_Run(run_id, {**(before.evidence if before else {}), **said}))
+    claims = parse_json(canonical_json(dict(evidence or {})))
+    outer_run = _current.get()
+    token = _current.set(_Run(run_id, {**(outer_run.evidence if outer_run else {}), **claims}))
     try:
         yield
     finally:

@@ -92,9 +92,9 @@ class Client(Driver):
             on_pending=on_pending,
             on_decided=on_decided,
         )
-        given = (url, token, transport, insecure_http or None, on_pending, on_decided)
+        options = (url, token, transport, insecure_http or None, on_pending, on_decided)
         usual = clock is time.monotonic and sleep is time.sleep
-        self._of_environment = usual and given == (None,) * len(given)
+        self._of_environment = usual and options == (None,) * len(options)
         self._transport = transport
         self._sleep = sleep
         self._lock = threading.Lock()

@@ -78,8 +78,8 @@ def ended(answer: Answer) -> str:
 def _why_not(answer: Answer) -> str:
     if answer.decision is None or answer.status not in _BY_A_PERSON:
         return ""
-    said = plain(" ".join(answer.decision.reason.split()), MAX_REASON)
-    return f" ({said})" if said else ""
+    reason = plain(" ".join(answer.decision.reason.split()), MAX_REASON)
+    return f" ({reason})" if reason else ""
 
 
 def plain(text: str, most: int) -> str:

@@ -190,8 +190,8 @@ class FakeApproval:
     def tick(self, now: datetime, *, heard: bool) -> None:
         """Let time pass: expire what is overdue, and decide what somebody has heard of."""
         if self.status is Status.PENDING and now >= self.expires_at:
-            told = Verdict(Status.EXPIRED, "Nobody decided in time.")
-            self.close(told, Source.DEADLINE, now)
+            expiry = Verdict(Status.EXPIRED, "Nobody decided in time.")
+            self.close(expiry, Source.DEADLINE, now)
         if self.status is Status.PENDING and heard and (verdict := self._answering) is not None:
             self.close(verdict, verdict.source, now)
 
@@ -220,8 +220,8 @@ class FakeApproval:
     def finish(self, key: str, report: dict[str, Any], now: datetime) -> None:
         """Note how it ended, once; the same report under the same key may say so again."""
         if self.finished_key:
-            told = Refused(409, "already_finished", "The end was reported already.")
-            self._must_be_same((self.finished_key, self._end_report), (key, report), told)
+            refusal = Refused(409, "already_finished", "The end was reported already.")
+            self._must_be_same((self.finished_key, self._end_report), (key, report), refusal)
             return
         self._must_be_approved(report["digest"])
         if not self.started:
@@ -292,16 +292,16 @@ def read_body(request: httpx2.Request) -> dict[str, Any]:
 def check(problem: tuple[str, str] | None) -> None:
     """Refuse what the dashboard refuses."""
     if problem is not None:
-        where, why = problem
-        raise Refused(422, "invalid", f"body.{where}: {why}. Nothing was done.")
+        where, reason = problem
+        raise Refused(422, "invalid", f"body.{where}: {reason}. Nothing was done.")
 
 
 def check_parameters(request: httpx2.Request, path: str) -> dict[str, str]:
     """Return the parameters of an address, and refuse what the dashboard refuses."""
     parameters = dict(request.url.params.multi_items())  # of two, the last one counts
     if problem := parameter_problem(parameters, path):
-        where, why = problem
-        raise Refused(422, "invalid", f"query.{where}: {why}. Nothing was done.")
+        where, reason = problem
+        raise Refused(422, "invalid", f"query.{where}: {reason}. Nothing was done.")
     return parameters
 
 
@@ -327,8 +327,8 @@ def key_of(request: httpx2.Request) -> str:
     """Return the idempotency key of a call."""
     key = request.headers.get("Idempotency-Key", "")
     if not is_key(key):
-        why = "must be 1 to 200 visible characters"
-        raise Refused(422, "invalid", f"header.Idempotency-Key: {why}. Nothing was done.")
+        reason = "must be 1 to 200 visible characters"
+        raise Refused(422, "invalid", f"header.Idempotency-Key: {reason}. Nothing was done.")
     return str(key)
 
 
@@ -360,19 +360,19 @@ def decisions(
     request: httpx2.Request, approvals: Sequence[FakeApproval], now: datetime, base_url: str
 ) -> httpx2.Response:
     """Answer one call; whoever looks has heard, so whatever will be decided is decided."""
-    named = check_parameters(request, "decisions")
+    parameters = check_parameters(request, "decisions")
     for approval in approvals:
         approval.tick(now, heard=True)
-    closed = sorted((one for one in approvals if one.place), key=lambda one: one.place)
-    found = _from(closed, named.get("after"), named.get("since"))
-    page = found[: int(float(named.get("limit", _LIMIT)))]
-    last = page[-1] if page else closed[-1] if closed else None
-    told = {
+    closed = sorted((entry for entry in approvals if entry.place), key=lambda one: one.place)
+    matches = _from(closed, parameters.get("after"), parameters.get("since"))
+    page = matches[: int(float(parameters.get("limit", _LIMIT)))]
+    last_approval = page[-1] if page else closed[-1] if closed else None
+    payload = {
         "decisions": [approval.answer(now, base_url) for approval in page],
-        "next": last and last.id,
-        "more": len(found) > len(page),
+        "next": last_approval and last_approval.id,
+        "more": len(matches) > len(page),
     }
-    return as_json(200, told)
+    return as_json(200, payload)
 
 
 def _from(closed: list[FakeApproval], after: str | None, since: str | None) -> list[FakeApproval]:
@@ -571,14 +571,14 @@ class FakeDashboard:
         return EPOCH + timedelta(seconds=self.clock())
 
     def _carry(self, request: httpx2.Request) -> httpx2.Response:
-        held = self._serve(request)
-        while (response := _step(held)) is None:
+        steps = self._serve(request)
+        while (response := _step(steps)) is None:
             time.sleep(TICK_S)
         return response
 
     async def _carry_async(self, request: httpx2.Request) -> httpx2.Response:
-        held = self._serve(request)
-        while (response := _step(held)) is None:  # noqa: ASYNC110 - tests decide in any thread
+        steps = self._serve(request)
+        while (response := _step(steps)) is None:  # noqa: ASYNC110 - tests decide in any thread
             await asyncio.sleep(TICK_S)
         return response
 
@@ -660,10 +660,10 @@ class FakeDashboard:
         body = read_body(request)
         check(submission_problem(body))
         key = key_of(request)
-        if known := self._keys.get(key):
-            if not same(whole_submission(known.body), whole_submission(body)):
+        if earlier_approval := self._keys.get(key):
+            if not same(whole_submission(earlier_approval.body), whole_submission(body)):
                 raise Refused(409, "idempotency_conflict", "The key names another request.")
-            return self._answer(known, heard=False)
+            return self._answer(earlier_approval, heard=False)
         verdict = self._script.popleft() if self._script else self._otherwise
         approval = FakeApproval(str(uuid.uuid4()), body, self._now(), verdict)
         self.approvals.append(approval)
@@ -714,7 +714,7 @@ class FakeDashboard:
 def _step(held: Held) -> httpx2.Response | None:
     try:
         next(held)
-    except StopIteration as done:
-        response: httpx2.Response = done.value
+    except StopIteration as stop:
+        response: httpx2.Response = stop.value
         return response
     return None

@@ -95,14 +95,14 @@ def verify(
     if not isinstance(body, bytes | bytearray):
         raise TypeError("The body must be the bytes that were received. Nothing was verified.")
     key = _key(secret)
-    given = {name.lower(): value for name, value in headers.items()}
-    message_id, sent_at = given.get("webhook-id", ""), given.get("webhook-timestamp", "")
+    header_map = {name.lower(): value for name, value in headers.items()}
+    message_id, sent_at = header_map.get("webhook-id", ""), header_map.get("webhook-timestamp", "")
     if not ID.fullmatch(message_id) or not _SECONDS.fullmatch(sent_at):
         raise _not_genuine("Its webhook-id or webhook-timestamp is missing or malformed.")
     expected = webhook_signature(key, message_id, int(sent_at), bytes(body)).encode()
-    signatures = given.get("webhook-signature", "").encode("utf-8", "replace").split(b" ")
+    signatures = header_map.get("webhook-signature", "").encode("utf-8", "replace").split(b" ")
     # All of them, so that the time this takes does not tell which one was right.
-    if not sum([hmac.compare_digest(expected, one) for one in signatures[:_MOST_SIGNATURES]]):
+    if not sum([hmac.compare_digest(expected, mac) for mac in signatures[:_MOST_SIGNATURES]]):
         raise _not_genuine("Its signature does not match the secret.")
     if not abs(time.time() - int(sent_at)) <= tolerance_s:
         raise _not_genuine(f"It was sent more than {tolerance_s:g} s ago, or a clock is wrong.")
@@ -168,8 +168,8 @@ def _key(secret: str) -> bytes:
 def _event(fields: Fields, message_id: str) -> Event | OtherEvent:
     data, kind = fields.object("data"), fields.matching("type", _KIND)
     if kind not in _DECIDED:
-        told = cast("dict[str, Any]", fields.any("data"))
-        return OtherEvent(message_id=message_id, type=kind, data=told)
+        payload = cast("dict[str, Any]", fields.any("data"))
+        return OtherEvent(message_id=message_id, type=kind, data=payload)
     status = data.status("status")
     if kind != f"approval.{status}":
         raise Malformed("its type and its status do not match")

@@ -109,8 +109,8 @@ class _ExactFloat(float):
 
 def protocol_version(header: str) -> int:
     """Return the major version that a header names, which is what has to agree; 0 for none."""
-    found = _VERSION.fullmatch(header)
-    return int(found[1]) if found else 0
+    match = _VERSION.fullmatch(header)
+    return int(match[1]) if match else 0
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -189,10 +189,10 @@ def _decode(raw: bytes) -> str:
 
 
 def _object_without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise JsonError("duplicate_key", "An object in the JSON names the same key twice.")
-    return found
+    return members
 
 
 def _exact_int(text: str) -> int:

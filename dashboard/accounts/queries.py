@@ -40,9 +40,9 @@ def _groups_of(person_id: int) -> QuerySet[Group, str]:
 
 def names_of_agents_and_groups() -> tuple[list[str], list[str]]:
     """Return the names of all agents and those of all groups, in order."""
-    found = sorted(_names())
-    agents = [name for number, name in found if number == _AGENT]
-    return agents, [name for number, name in found if number == _GROUP]
+    rows = sorted(_names())
+    agents = [name for number, name in rows if number == _AGENT]
+    return agents, [name for number, name in rows if number == _GROUP]
 
 
 _AGENT, _GROUP = 1, 2

@@ -54,10 +54,10 @@ class SessionStore(db.SessionStore):
     """Sessions in the database, as Django keeps them."""
 
     def _get_session_from_db(self) -> Session | None:
-        found = _session.first(self.session_key or "", timezone.now())
-        if found is None:
+        row = _session.first(self.session_key or "", timezone.now())
+        if row is None:
             self._session_key = None  # as Django's: what is kept next has a new key
-        return found
+        return row
 
 
 class People(ModelBackend):

@@ -53,13 +53,13 @@ def decisions(
     problems.refuse_other_parameters(request, "after", "since", "limit")
     moment = since and _in_utc(since)
     page = decided(request.auth.agent_id, after=after, since=moment, limit=limit)
-    told = {
+    body = {
         "decisions": [answers.answer(answerable) for answerable in page.answers],
         "next": page.last and str(page.last),
         "more": page.more,
     }
     headers = {"Content-Type": "application/json", "Cache-Control": "no-store"}
-    return HttpResponse(canonical_json(told).encode(), headers=headers)
+    return HttpResponse(canonical_json(body).encode(), headers=headers)
 
 
 def _in_utc(at: datetime) -> datetime:

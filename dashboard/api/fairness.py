@@ -81,17 +81,17 @@ class FairShare:
 
     def _buckets(self, key: bytes) -> tuple[Bucket, Bucket]:
         now = self._clock()
-        kept = self._kept.get(key)
-        if kept is None:
+        buckets = self._kept.get(key)
+        if buckets is None:
             share = settings.KIB_PER_MINUTE * 1024
-            kept = Bucket(settings.REQUESTS_PER_MINUTE, now), Bucket(share, now)
-            self._kept[key] = kept
+            buckets = Bucket(settings.REQUESTS_PER_MINUTE, now), Bucket(share, now)
+            self._kept[key] = buckets
             if len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(key)
-        for bucket in kept:
+        for bucket in buckets:
             bucket.fill(now)
-        return kept
+        return buckets
 
 
 def _bearer(scope: Any) -> bytes | None:

@@ -57,9 +57,9 @@ def send_notebook(request: AgentRequest, digest: Digest) -> HttpResponse:
         raise problems.Compressed
     body = _read(request)
     notebook, created = services.send_notebook(token=request.auth, digest=digest, body=body)
-    told = {"digest": notebook.digest, "size": notebook.size, "sent_at": notebook.sent_at}
+    answer = {"digest": notebook.digest, "size": notebook.size, "sent_at": notebook.sent_at}
     headers = {"Cache-Control": "no-store"}
-    return JsonResponse(told, status=201 if created else 200, headers=headers)
+    return JsonResponse(answer, status=201 if created else 200, headers=headers)
 
 
 def _read(request: AgentRequest) -> bytes:

@@ -191,8 +191,8 @@ def refuse_other_parameters(request: HttpRequest, *known: str) -> None:
     Raises:
         ValidationError: There is a parameter besides those that are ``known``.
     """
-    if others := request.GET.keys() - set(known):
-        name, message = min(others), "Extra inputs are not permitted"
+    if unknown := request.GET.keys() - set(known):
+        name, message = min(unknown), "Extra inputs are not permitted"
         raise ValidationError([{"loc": ("query", name), "msg": message}])
 
 
@@ -204,9 +204,9 @@ def _on_no_database(request: HttpRequest, error: Exception) -> HttpResponse:
 def _on_invalid(_: HttpRequest, error: ValidationError) -> HttpResponse:
     # The input itself is left out: it may be large, or hold secrets.
     errors = [{"where": _where(e["loc"]), "message": _message(e)} for e in error.errors]
-    first = errors[0]
-    where = ".".join(str(part) for part in first["where"])
-    detail = f"{where}: {first['message']}. Nothing was done."
+    first_error = errors[0]
+    where = ".".join(str(part) for part in first_error["where"])
+    detail = f"{where}: {first_error['message']}. Nothing was done."
     return Problem("invalid", detail, errors=errors).response()
 
 
@@ -228,8 +228,8 @@ def _readable(part: str | int) -> str | int:
     if isinstance(part, int):
         return part
     short = part[:_LONGEST_NAME]
-    seen = short if short.isprintable() else ascii(short)[1:-1]
-    return f"{seen}…" if short != part else seen
+    visible = short if short.isprintable() else ascii(short)[1:-1]
+    return f"{visible}…" if short != part else visible
 
 
 def _on_http_error(_: HttpRequest, error: HttpError) -> HttpResponse:

@@ -42,8 +42,8 @@ class Protocol:
 
 
 def _refusal(headers: Iterable[tuple[bytes, bytes]]) -> Problem | None:
-    said = [value.decode("latin-1") for name, value in headers if name == _NAME]
-    for header in said or [_UNSAID]:
+    versions = [value.decode("latin-1") for name, value in headers if name == _NAME]
+    for header in versions or [_UNSAID]:
         version = protocol_version(header)
         if not version:
             return _problem(

@@ -77,9 +77,9 @@ EXAMPLE = {
 
 def _details(kind: Kind, error: ValidationError) -> Iterator[InitErrorDetails]:
     """Yield the errors of a content as errors of the whole, so that they name the place in it."""
-    for one in error.errors(include_url=False, include_input=False):
-        pattern = one.get("ctx", {}).get("pattern")
-        yield _detail(_said(kind, one), one["loc"], pattern=pattern)
+    for details in error.errors(include_url=False, include_input=False):
+        pattern = details.get("ctx", {}).get("pattern")
+        yield _detail(_said(kind, details), details["loc"], pattern=pattern)
 
 
 def _detail(said: str, loc: tuple[int | str, ...], **context: Any) -> InitErrorDetails:
@@ -94,8 +94,10 @@ def _said(kind: Kind, error: ErrorDetails) -> str:
         return error["msg"]
     fields = list(CONTENTS[kind].model_fields)
     close = get_close_matches(str(error["loc"][0]), fields, n=1)
-    meant = f" Did you mean {close[0]!r}?" if close else ""
-    return f"This is not a field of a {kind}, which has {', '.join(map(repr, fields))}.{meant}"
+    suggestion = f" Did you mean {close[0]!r}?" if close else ""
+    return (
+        f"This is not a field of a {kind}, which has {', '.join(map(repr, fields))}.{suggestion}"
+    )
 
 
 def _one_shape_a_kind(schema: dict[str, Any]) -> None:

@@ -75,10 +75,10 @@ router = Router(auth=AgentBearer(), tags=["approvals"])
 )
 def submit(request: AgentRequest, body: SubmitIn, key: Key) -> HttpResponse:
     """Ask. Asking again with the same key and content returns the first request."""
-    asked, created = services.submit(
+    answerable, created = services.submit(
         token=request.auth, idempotency_key=key, submission=body.submission()
     )
-    return _answer(asked, status=201 if created else 200)
+    return _answer(answerable, status=201 if created else 200)
 
 
 @router.get("/approvals/{approval_id}", response={200: AnswerOut, **_errors(404)}, summary="Look")

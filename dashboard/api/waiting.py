@@ -47,11 +47,11 @@ class Waiting:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one HTTP request."""
-        wanted = _asked_for(scope)
-        if wanted is None:
+        wait = _asked_for(scope)
+        if wait is None:
             await self.app(scope, receive, send)
             return
-        body = await _answer(wanted, scope, receive)
+        body = await _answer(wait, scope, receive)
         if isinstance(body, problems.Problem):
             await _respond(send, body.status, dict(body.headers), body.body())
         elif body is not None:
@@ -71,15 +71,15 @@ def _asked_for(scope: Scope) -> Wanted | None:
     if match is None or scope["method"] != "GET":
         return None
     try:
-        sent = parse_qs(scope["query_string"].decode(), keep_blank_values=True)
-        if sent.keys() - {"hold"}:
+        parameters = parse_qs(scope["query_string"].decode(), keep_blank_values=True)
+        if parameters.keys() - {"hold"}:
             return None
-        *_, text = sent.get("hold", [str(DEFAULT_HOLD_S)])  # of two, the last one counts
-        wanted = Wanted(UUID(match[1]), float(text))
+        *_, text = parameters.get("hold", [str(DEFAULT_HOLD_S)])  # of two, the last one counts
+        wait = Wanted(UUID(match[1]), float(text))
     except ValueError:
         return None
     # Python reads the digits of every script, and ninja only ours.
-    return wanted if text.isascii() and 0 <= wanted.hold_s <= MAX_HOLD_S else None
+    return wait if text.isascii() and 0 <= wait.hold_s <= MAX_HOLD_S else None
 
 
 class Asker(NamedTuple):

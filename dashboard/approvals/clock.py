@@ -39,5 +39,5 @@ class Now(Func):
 
 def now_in(row: Model) -> datetime:
     """Return the moment at which a row was read that is annotated with ``Now``."""
-    read: datetime | None = vars(row)["now"]
-    return read.astimezone(UTC) if read else datetime.now(UTC)
+    moment: datetime | None = vars(row)["now"]
+    return moment.astimezone(UTC) if moment else datetime.now(UTC)

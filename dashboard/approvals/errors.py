@@ -68,11 +68,11 @@ class AlreadyClosed(Refused):
 
     def __init__(self, approval: ApprovalRequest) -> None:
         decision = approval.decision
-        what = f"This request was {decision.status} already"
+        sentence = f"This request was {decision.status} already"
         if decision.status == Status.EXPIRED:
-            what = "This request has expired already"
+            sentence = "This request has expired already"
         super().__init__(
-            f"{what}, at {_clock_time(decision.decided_at)}. What you sent was not recorded."
+            f"{sentence}, at {_clock_time(decision.decided_at)}. What you sent was not recorded."
         )
 
 

@@ -145,8 +145,8 @@ def _of_requests() -> Iterator[Guard]:
 def _changes(model: str, moves: set[str]) -> str:
     """The condition that any column but those in ``moves`` changes."""
     fields = apps.get_model("dashboard", model)._meta.fields  # noqa: SLF001 - public by custom
-    kept = [field.column for field in fields if field.column not in moves]
-    return " OR ".join(f"OLD.{column} {{differs}} NEW.{column}" for column in kept)
+    fixed_columns = [field.column for field in fields if field.column not in moves]
+    return " OR ".join(f"OLD.{column} {{differs}} NEW.{column}" for column in fixed_columns)
 
 
 def _of_grants() -> Iterator[Guard]:
@@ -188,9 +188,9 @@ def _of_closing() -> Iterator[Guard]:
         f"'pending') OR EXISTS (SELECT 1 FROM {decision} d WHERE d.approval_id = NEW.approval_id)"
     )
     yield Guard("decision_once", decision, "INSERT", late, "a request is decided once")
-    other = f"NOT ({_names_its_content()})"
+    another_content = f"NOT ({_names_its_content()})"
     message = "a decision is about what was asked or about its edit"
-    yield Guard("decision_content", decision, "INSERT", other, message)
+    yield Guard("decision_content", decision, "INSERT", another_content, message)
     unwanted = (
         f"NEW.edit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {request} r WHERE "
         "r.id = NEW.approval_id AND r.accepts_edits)"

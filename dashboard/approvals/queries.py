@@ -68,15 +68,15 @@ def whole(ids: Iterable[UUID]) -> list[ApprovalRequest]:
     Each is read with the moment of the read, ``clock.now_in``; with ``held``, whether approvals
     are on hold; and with ``has_equal``, whether its run asked for the same another time.
     """
-    found = _whole(list(ids))
-    for name, (read, key) in _BESIDE.items():
-        having = [one.pk for one in found if vars(one)[f"has_{name}"]]
+    approvals = _whole(list(ids))
+    for name, (rows_of, key) in _BESIDE.items():
+        having = [approval.pk for approval in approvals if vars(approval)[f"has_{name}"]]
         beside = defaultdict[UUID, list[Model]](list)
-        for row in read(having) if having else ():
+        for row in rows_of(having) if having else ():
             beside[getattr(row, key)].append(row)
-        for one in found:
-            fetched(one, name, beside[one.pk])
-    return found
+        for approval in approvals:
+            fetched(approval, name, beside[approval.pk])
+    return approvals
 
 
 def with_headlines(approvals: Sequence[ApprovalRequest]) -> Sequence[ApprovalRequest]:
@@ -85,7 +85,7 @@ def with_headlines(approvals: Sequence[ApprovalRequest]) -> Sequence[ApprovalReq
     By itself: with one table more to join, PostgreSQL compiles the statement of ``whole`` anew
     each time, for a second.
     """
-    headlines = {row.approval_id: row for row in _headlines([one.pk for one in approvals])}
+    headlines = {row.approval_id: row for row in _headlines([request.pk for request in approvals])}
     for approval in approvals:
         ApprovalRequest.headline.related.set_cached_value(approval, headlines.get(approval.pk))
     return approvals
@@ -131,7 +131,10 @@ def _edits(ids: Iterable[UUID]) -> QuerySet[Edit]:
 def _judgements(ids: Iterable[UUID]) -> list[Judgement]:
     # Judgements share inspections, whose reports may be long.
     judgements = _judgements_alone(ids)
-    inspections = {one.pk: one for one in _inspections({j.inspection_id for j in judgements})}
+    inspections = {
+        inspection.pk: inspection
+        for inspection in _inspections({j.inspection_id for j in judgements})
+    }
     for judgement in judgements:
         judgement.inspection = inspections[judgement.inspection_id]
     return judgements
@@ -161,8 +164,8 @@ def _votes(ids: Iterable[UUID]) -> QuerySet[Vote]:
 
 @rows(Many(ApprovalRequest.id))
 def _grants_made(ids: Iterable[UUID]) -> QuerySet[Grant]:
-    made = Grant.objects.filter(made_from__id__among=ids).select_related("made_by")
-    return made.order_by("id")
+    grants = Grant.objects.filter(made_from__id__among=ids).select_related("made_by")
+    return grants.order_by("id")
 
 
 _BESIDE: dict[str, tuple[Callable[[list[UUID]], Sequence[Model]], str]] = {
@@ -223,8 +226,10 @@ def closed(ids: Iterable[UUID]) -> dict[UUID, ApprovalRequest]:
 
 def light() -> ApprovalQuerySet:
     """Requests as agents are told of them: an answer never repeats what was asked."""
-    told = ("decision__decided_by", "decision__edit", "recall__person")
-    return ApprovalRequest.objects.select_related(*told).defer("content", "evidence", "objective")
+    relations = ("decision__decided_by", "decision__edit", "recall__person")
+    return ApprovalRequest.objects.select_related(*relations).defer(
+        "content", "evidence", "objective"
+    )
 
 
 def last_closing() -> int:
@@ -259,18 +264,18 @@ def gravest_rank() -> Coalesce:
 
 def last_demands() -> Subquery:
     """What the judgement that counts asks of the people who approve, as it is stored."""
-    last = Judgement.objects.filter(approval=OuterRef("pk")).order_by("-id")
-    return Subquery(last.values("demands")[:1])
+    newest = Judgement.objects.filter(approval=OuterRef("pk")).order_by("-id")
+    return Subquery(newest.values("demands")[:1])
 
 
 def votes_for_open(at: datetime) -> dict[UUID, list[Vote]]:
     """Return all that says whose votes count for what waits, by request."""
     votes = _votes_for_open(at)
     prefetch_related_objects(votes, "person__groups")
-    given = defaultdict[UUID, list[Vote]](list)
+    votes_by_request = defaultdict[UUID, list[Vote]](list)
     for vote in votes:
-        given[vote.approval_id].append(vote)
-    return dict(given)
+        votes_by_request[vote.approval_id].append(vote)
+    return dict(votes_by_request)
 
 
 def has_votes_for_open(at: datetime) -> Exists:
@@ -317,9 +322,9 @@ def grants_over(at: datetime, limit: int = 50) -> GrantQuerySet:
 
 
 def _told(grants: GrantQuerySet) -> GrantQuerySet:
-    answered = Decision.objects.order_by("-decided_at").only("approval_id", "decided_at", "grant")
+    decisions = Decision.objects.order_by("-decided_at").only("approval_id", "decided_at", "grant")
     return grants.select_related("agent", "made_by", "ended_by").prefetch_related(
-        Prefetch("answered", queryset=answered[:LATEST_ANSWERS], to_attr="latest")
+        Prefetch("answered", queryset=decisions[:LATEST_ANSWERS], to_attr="latest")
     )
 
 
@@ -402,21 +407,21 @@ def decided(
     """
     closings = Closing.objects.filter(agent=agent_id)
     # Where it stands is read first: what commits in between comes after it, or is among the rows.
-    last = closings.order_by("seq").last()
+    last_closing = closings.order_by("seq").last()
     if after is not None:
-        last = closings.filter(approval=after).first()
-        if last is None:
+        last_closing = closings.filter(approval=after).first()
+        if last_closing is None:
             raise NotFound
-        closings = closings.filter(seq__gt=last.seq)
+        closings = closings.filter(seq__gt=last_closing.seq)
     elif since is not None:
-        first = closings.filter(decided_at__gte=since).aggregate(seq=Min("seq"))["seq"]
-        closings = closings.filter(seq__gte=first) if first else closings.none()
+        first_seq = closings.filter(decided_at__gte=since).aggregate(seq=Min("seq"))["seq"]
+        closings = closings.filter(seq__gte=first_seq) if first_seq else closings.none()
     lengths = Coalesce(Length("approval__decision__edit__content"), Value(0))
-    found = list(closings.order_by("seq").values_list("approval", lengths)[: limit + 1])
-    fitting = _fitting(found[:limit])
-    stands = last.approval_id if last else None
-    more = len(found) > len(fitting)
-    return DecidedPage(_answerables(fitting), fitting[-1] if fitting else stands, more)
+    rows = list(closings.order_by("seq").values_list("approval", lengths)[: limit + 1])
+    fitting = _fitting(rows[:limit])
+    last_id = last_closing.approval_id if last_closing else None
+    more = len(rows) > len(fitting)
+    return DecidedPage(_answerables(fitting), fitting[-1] if fitting else last_id, more)
 
 
 def seen_tools() -> list[str]:
@@ -443,11 +448,11 @@ def _answerables(ids: Sequence[UUID]) -> list[Answerable]:
         Judgement.objects.filter(approval__in=ids).values("approval").annotate(newest=Max("id"))
     )
     judgements = Judgement.objects.filter(pk__in=newest.values("newest"))
-    judged = {judgement.approval_id: judgement for judgement in judgements}
+    judgement_by_approval = {judgement.approval_id: judgement for judgement in judgements}
     outcomes = defaultdict(list)
     for outcome in Outcome.objects.filter(approval__in=ids).order_by("id"):
         outcomes[outcome.approval_id].append(outcome)
-    return [Answerable(approvals[pk], judged[pk], outcomes[pk]) for pk in ids]
+    return [Answerable(approvals[pk], judgement_by_approval[pk], outcomes[pk]) for pk in ids]
 
 
 def is_held() -> bool:
@@ -471,9 +476,9 @@ class Standing(NamedTuple):
 @rows(User.id)
 def _standing(person_id: int) -> QuerySet[User]:
     newest = PolicyRevision.objects.order_by("-number").values("number")[:1]
-    held = Exists(Hold.objects.filter(active=True))
+    on_hold = Exists(Hold.objects.filter(active=True))
     people = User.objects.filter(pk=person_id)
-    return people.annotate(revision=Subquery(newest), held=held, now=Now()).order_by()
+    return people.annotate(revision=Subquery(newest), held=on_hold, now=Now()).order_by()
 
 
 def standing(person_id: int) -> Standing | None:
@@ -481,8 +486,8 @@ def standing(person_id: int) -> Standing | None:
     person = _standing.first(person_id)
     if person is None:
         return None
-    read = vars(person)
-    return Standing(person, read["revision"], bool(read["held"]), now_in(person))
+    columns = vars(person)
+    return Standing(person, columns["revision"], bool(columns["held"]), now_in(person))
 
 
 class Judged(NamedTuple):
@@ -517,8 +522,8 @@ def _judged(approval_id: UUID, person_id: int) -> QuerySet[Judgement]:
 def judged(approval_id: UUID, person_id: int) -> Judged:
     """Read what a person's answer to a request is about."""
     [judgement] = _judged(approval_id, person_id)
-    read = vars(judgement)
-    return Judged(judgement, *(bool(read[name]) for name in Judged._fields[1:]))
+    columns = vars(judgement)
+    return Judged(judgement, *(bool(columns[name]) for name in Judged._fields[1:]))
 
 
 @rows(ApprovalRequest.id)

@@ -89,7 +89,7 @@ class Walk:
             if expect.get(link.seq, link.hash) != link.hash:
                 return Break(link.seq, f"entry {link.seq} is not the one that was expected")
             self.seq, self.hash = link.seq, link.hash
-        missing = [seq for seq in expect if seq > self.seq]
-        if missing:
+        cut_off = [seq for seq in expect if seq > self.seq]
+        if cut_off:
             return Break(self.seq + 1, f"the log was cut off after entry {self.seq}")
         return None

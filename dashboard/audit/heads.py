@@ -36,14 +36,14 @@ class Head(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Head | None:
         """Read a head as it is printed, perhaps with a moment before it."""
-        found = _LINE.fullmatch(text)
-        return cls(int(found[1]), found[2]) if found else None
+        match = _LINE.fullmatch(text)
+        return cls(int(match[1]), match[2]) if match else None
 
 
 def heads_file() -> Path | None:
     """The file that ``AUDIT_HEADS`` names, if it names one."""
-    named = settings.AUDIT_HEADS
-    return Path(named) if named and not is_address(named) else None
+    place = settings.AUDIT_HEADS
+    return Path(place) if place and not is_address(place) else None
 
 
 def is_address(text: str) -> bool:
@@ -69,15 +69,17 @@ def read_heads(path: Path) -> dict[int, str]:
         OSError: The file cannot be read.
         NoHead: A line is not a head.
     """
-    kept: dict[int, str] = {}
+    hash_by_seq: dict[int, str] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n")[:-1], start=1):
         head = Head.parse(line.strip())
         if head is None and line.endswith(_UNFINISHED):
             continue
         if head is None:
             raise NoHead(f"Line {number} of {path} is not a head.")
-        kept.setdefault(head.seq, head.hash)  # of two that differ, the earlier was there first
-    return kept
+        hash_by_seq.setdefault(
+            head.seq, head.hash
+        )  # of two that differ, the earlier was there first
+    return hash_by_seq
 
 
 def keep_in_file(path: Path, head: Head) -> None:
@@ -103,5 +105,5 @@ def _after_the_rest(descriptor: int) -> str:
 
 def as_json(head: Head) -> bytes:
     """What a host is sent."""
-    told = {"dashboard": settings.PUBLIC_URL, "seq": head.seq, "hash": head.hash}
-    return json.dumps(told).encode()
+    body = {"dashboard": settings.PUBLIC_URL, "seq": head.seq, "hash": head.hash}
+    return json.dumps(body).encode()

@@ -76,5 +76,5 @@ class AuditVerification(models.Model):
     @property
     def percent(self) -> int:
         """How much was walked and compared, for a bar; never 100 before the end."""
-        done, all_of_it = self.seq + self.compared, self.until + self.to_compare
-        return 100 if self.ended_at else min(99, done * 100 // max(all_of_it, 1))
+        so_far, all_of_it = self.seq + self.compared, self.until + self.to_compare
+        return 100 if self.ended_at else min(99, so_far * 100 // max(all_of_it, 1))

@@ -70,8 +70,8 @@ def _first_at(moment: datetime) -> int:
 
 
 def _last() -> int:
-    last = head()
-    return last.seq if last else 0
+    end = head()
+    return end.seq if end else 0
 
 
 def about(subject: str) -> QuerySet[AuditEntry]:

@@ -163,10 +163,10 @@ def ask_to_verify(by: Actor, expect: tuple[int, str] | None = None) -> AuditVeri
 
 def failed_with() -> tuple[int, str] | None:
     """The kept head that the last verification was given, if that failed."""
-    last = last_ended().first()
-    if last is None or not last.problem or last.expect_seq is None:
+    latest = last_ended().first()
+    if latest is None or not latest.problem or latest.expect_seq is None:
         return None
-    return last.expect_seq, last.expect_hash
+    return latest.expect_seq, latest.expect_hash
 
 
 class Compared(NamedTuple):
@@ -199,10 +199,10 @@ def verify_on(most: int = _PART, compare: Compare | None = None) -> bool:
     A part is small, so whoever shares the thread and the database waits for no whole log. The
     last part is ``verify`` itself, from where the walk stands.
     """
-    asked = _under_way()
-    if asked is None:
+    verification = _under_way()
+    if verification is None:
         return False
-    moved = _Moved(asked)
+    moved = _Moved(verification)
     try:
         moved.expect |= kept_heads()
     except (FileNotFoundError, PermissionError, ValueError) as error:
@@ -212,7 +212,7 @@ def verify_on(most: int = _PART, compare: Compare | None = None) -> bool:
         log.exception("The heads of the audit log that were kept cannot be read now.")
         return True
     else:
-        if asked.place and compare:
+        if verification.place and compare:
             moved.compare_on(compare)
         else:
             moved.walk_on(most, compare)
@@ -233,14 +233,14 @@ class _Moved:
         self.has_ended = False
 
     def walk_on(self, most: int, compare: Compare | None) -> None:
-        found = verify_part(self.walk, self.expect, most)
-        is_last = found is None and self.walk.seq < self.asked.seq + most
+        broken = verify_part(self.walk, self.expect, most)
+        is_last = broken is None and self.walk.seq < self.asked.seq + most
         if is_last:
-            found = verify(self.walk, self.expect)
-        if is_last and compare and not found:
+            broken = verify(self.walk, self.expect)
+        if is_last and compare and not broken:
             self.asked.place, self.asked.to_compare = compare.begin()
-        elif is_last or found:
-            self.end(found.reason if found else "")
+        elif is_last or broken:
+            self.end(broken.reason if broken else "")
 
     def compare_on(self, compare: Compare) -> None:
         came_to = compare(self.asked.place)
@@ -248,33 +248,36 @@ class _Moved:
         self.asked.place = came_to.place or self.asked.place
         problem = came_to.problem
         if not came_to.place and not problem:  # what was written meanwhile
-            found = verify(self.walk, self.expect)
-            problem = found.reason if found else ""
+            broken = verify(self.walk, self.expect)
+            problem = broken.reason if broken else ""
         if problem or not came_to.place:
             self.end(problem)
 
     def end(self, problem: str) -> None:
-        asked, self.has_ended = self.asked, True
+        verification, self.has_ended = self.asked, True
         later = last_ended().first()
-        if not problem and later and later.problem and later.pk > asked.pk:
+        if not problem and later and later.problem and later.pk > verification.pk:
             # Somebody looked at once meanwhile, and found something. This began before.
             problem, self.expect = later.problem, {}
-            asked.expect_seq, asked.expect_hash = later.expect_seq, later.expect_hash
-        elif problem and asked.expect_seq is None and self.expect:
+            verification.expect_seq, verification.expect_hash = later.expect_seq, later.expect_hash
+        elif problem and verification.expect_seq is None and self.expect:
             # Without its head, the next one might find nothing.
-            asked.expect_seq, asked.expect_hash = max(self.expect.items())
-        asked.problem = problem[:_LONGEST_PROBLEM]
+            verification.expect_seq, verification.expect_hash = max(self.expect.items())
+        verification.problem = problem[:_LONGEST_PROBLEM]
 
     def keep(self) -> None:
-        asked = self.asked
-        asked.seq, asked.hash = self.walk.seq, self.walk.hash
-        asked.ended_at = _now_after_the_last() if self.has_ended else None
+        verification = self.asked
+        verification.seq, verification.hash = self.walk.seq, self.walk.hash
+        verification.ended_at = _now_after_the_last() if self.has_ended else None
         moves = ["seq", "hash", "place", "compared", "to_compare", "ended_at", "problem"]
         moves += ["expect_seq", "expect_hash"]
         # Two processes may have taken the same part; the first one keeps it.
-        unmoved = AuditVerification.objects.filter(pk=asked.pk, **self.before)
-        if unmoved.update(**{name: getattr(asked, name) for name in moves}) and self.has_ended:
-            _record_end(asked)
+        unmoved = AuditVerification.objects.filter(pk=verification.pk, **self.before)
+        if (
+            unmoved.update(**{name: getattr(verification, name) for name in moves})
+            and self.has_ended
+        ):
+            _record_end(verification)
 
 
 def keep_verification(
@@ -284,12 +287,12 @@ def keep_verification(
 
     One that found nothing is kept only to say that an earlier problem is gone.
     """
-    last = last_ended().first()
-    if not problem and not (last and last.problem):
+    latest = last_ended().first()
+    if not problem and not (latest and latest.problem):
         return
     seq, hash_ = expect or (None, "")
     now = _now_after_the_last()
-    made = AuditVerification.objects.create(
+    verification = AuditVerification.objects.create(
         asked_by=by.name,
         auth=by.auth,
         asked_at=now,
@@ -301,13 +304,17 @@ def keep_verification(
         ended_at=now,
         problem=problem[:_LONGEST_PROBLEM],
     )
-    _record_end(made)
+    _record_end(verification)
 
 
 def _now_after_the_last() -> datetime:
     # The one that ended last counts: a clock that was set back must not hide a new failure.
-    last, now = last_ended().first(), timezone.now()
-    return max(now, last.ended_at + timedelta(microseconds=1)) if last and last.ended_at else now
+    latest, now = last_ended().first(), timezone.now()
+    return (
+        max(now, latest.ended_at + timedelta(microseconds=1))
+        if latest and latest.ended_at
+        else now
+    )
 
 
 def _record_end(ended: AuditVerification) -> None:
@@ -331,13 +338,13 @@ class _Moment(Func):
     output_field = TextField()
 
     def as_sqlite(self, compiler: Any, connection: Any, **more: Any) -> Any:
-        written = "CASE length(%(expressions)s) WHEN 19 THEN '.000000' ELSE '' END || '+00:00'"
-        template = f"replace(%(expressions)s, ' ', 'T') || {written}"
+        fraction = "CASE length(%(expressions)s) WHEN 19 THEN '.000000' ELSE '' END || '+00:00'"
+        template = f"replace(%(expressions)s, ' ', 'T') || {fraction}"
         return super().as_sql(compiler, connection, template=template, **more)
 
     def as_postgresql(self, compiler: Any, connection: Any, **more: Any) -> Any:
-        written = """'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'"""
-        template = f"to_char(%(expressions)s AT TIME ZONE 'UTC', {written})"
+        form = """'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'"""
+        template = f"to_char(%(expressions)s AT TIME ZONE 'UTC', {form})"
         return super().as_sql(compiler, connection, template=template, **more)
 
 
@@ -361,8 +368,8 @@ def _break_before_head(walk: Walk, expect: Mapping[int, str]) -> Break | None:
     if head is None:
         return Break(walk.seq, "the head of the log is missing") if walk.seq else None
     expected = {seq: hash_ for seq, hash_ in expect.items() if seq <= head.seq}
-    if found := walk.first_break(links(walk.seq, head.seq), expected):
-        return found
+    if broken := walk.first_break(links(walk.seq, head.seq), expected):
+        return broken
     if head.seq < walk.seq:
         reason = f"the log goes on to entry {walk.seq}, but its head is entry {head.seq}"
         return Break(head.seq + 1, reason)

@@ -50,28 +50,28 @@ def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding]
     about the tool, or about the name of an argument, is about the whole of it.
     """
     languages = dict[str, None]()
-    found = [*_by_name(tool), *_in_names([tool, *keys(arguments)]), *_split(arguments)]
+    findings = [*_by_name(tool), *_in_names([tool, *keys(arguments)]), *_split(arguments)]
     for part in parts_of_call(tool, arguments):
-        found += _inspected(part)
+        findings += _inspected(part)
         if part.is_code:
             languages[our_spelling(part.language)] = None
-    return list(dict.fromkeys(found)), tuple(languages)
+    return list(dict.fromkeys(findings)), tuple(languages)
 
 
 def inspect_texts(value: Any) -> list[Finding]:
     """Return what the texts in any JSON value may hide, or would do if they were run."""
-    found = _in_names(keys(value))
+    findings = _in_names(keys(value))
     for part in parts_of_texts(value):
-        found += _inspected(part)
-    return list(dict.fromkeys(found))
+        findings += _inspected(part)
+    return list(dict.fromkeys(findings))
 
 
 def _by_name(tool: str) -> list[Finding]:
     name = re.split(r"__|[./:]", tool)[-1].replace("-", "_")
     notes = Notes(WHOLE)
     with notes.at(0, 0):
-        known = not {name, words(name)}.isdisjoint(CONTROL_SYSTEM.methods)
-        if known or _WRITES.search(words(name)):
+        is_write = not {name, words(name)}.isdisjoint(CONTROL_SYSTEM.methods)
+        if is_write or _WRITES.search(words(name)):
             notes.add(_WRITES_CONTROL)
         elif _READS.fullmatch(name) or _READS.fullmatch(words(name)):
             notes.add(_READS_CONTROL)
@@ -88,29 +88,29 @@ def _in_names(texts: Iterable[str]) -> list[Finding]:
 
 def _inspected(part: Part) -> Iterator[Finding]:
     """Look into one part; what is about all of it is put on all of its lines."""
-    last = part.text.count("\n") + 1
+    line_count = part.text.count("\n") + 1
     for finding in _read(part):
-        yield finding if finding.line else replace(finding, line=1, end_line=last)
+        yield finding if finding.line else replace(finding, line=1, end_line=line_count)
 
 
 def _read(part: Part) -> list[Finding]:
     if part.is_code and part.language:
         return inspect_code(part.text, part.language, block=part.number)
-    found = inspect_text(part.text, block=part.number)
-    found += search(part.text, block=part.number)
+    findings = inspect_text(part.text, block=part.number)
+    findings += search(part.text, block=part.number)
     if is_too_large(part.text):
-        found.append(_TOO_LARGE.finding(block=part.number))
+        findings.append(_TOO_LARGE.finding(block=part.number))
     elif part.is_code and re.search(r"[\n=(;|]", part.text):
-        found.append(_UNNAMED.finding(block=part.number))
+        findings.append(_UNNAMED.finding(block=part.number))
     elif part.is_code:
-        found += _if_run(part.text, part.number)
-    return found
+        findings += _if_run(part.text, part.number)
+    return findings
 
 
 def _split(arguments: Mapping[str, Any]) -> list[Finding]:
     """Look at commands whose program stands in one argument and whose words in another."""
-    found = [finding for text in commands(arguments) for finding in _if_run(text, WHOLE)]
-    return [replace(finding, line=0, end_line=0) for finding in found]
+    findings = [finding for text in commands(arguments) for finding in _if_run(text, WHOLE)]
+    return [replace(finding, line=0, end_line=0) for finding in findings]
 
 
 def _if_run(text: str, number: int) -> list[Finding]:

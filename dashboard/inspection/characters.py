@@ -85,21 +85,21 @@ def _hidden(text: str) -> Iterator[tuple[int, Effect]]:
 
 
 def _effect(glyph: Glyph, text: str, start: int) -> Effect | None:
-    before = text[start - 1] if start else "\n"
+    preceding = text[start - 1] if start else "\n"
     if glyph.kind is GlyphKind.LINE_END or (glyph.text == _BOM and not start):
         return None
     if not glyph.text.strip(" \t"):
-        return _row(len(glyph.text), before, text, start)
-    if not glyph.text.strip(_EMOJI_STYLE) and _is_symbol(before):
+        return _row(len(glyph.text), preceding, text, start)
+    if not glyph.text.strip(_EMOJI_STYLE) and _is_symbol(preceding):
         return None
-    if not glyph.text.strip(_JOINERS + _EMOJI_STYLE) and not before.isascii():
-        return None if _is_symbol(before) else _JOINED
+    if not glyph.text.strip(_JOINERS + _EMOJI_STYLE) and not preceding.isascii():
+        return None if _is_symbol(preceding) else _JOINED
     return _BY_KIND.get(glyph.kind, _UNKNOWN)
 
 
 def _row(length: int, before: str, text: str, start: int) -> Effect | None:
-    after = text[start + length : start + length + 1]
-    if length < MANY_BLANKS or after in ("", "\n", "\r"):
+    following = text[start + length : start + length + 1]
+    if length < MANY_BLANKS or following in ("", "\n", "\r"):
         return None  # nothing stands behind it
     return None if before == "\n" and length < _DEEP else _FAR_OUT
 
@@ -113,11 +113,11 @@ def _is_symbol(character: str) -> bool:
 def _odd(text: str) -> Iterator[tuple[int, Effect]]:
     if text.isascii():
         return
-    others = _plain_words(text)
+    plain_words = _plain_words(text)
     for start, word in _odd_words(text):
         if _is_folded(word):
             yield start, _FOLDED
-        elif _is_disguised(word, others):
+        elif _is_disguised(word, plain_words):
             yield start, _DISGUISED
 
 

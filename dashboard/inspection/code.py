@@ -57,14 +57,14 @@ def inspect_code(text: str, language: str | None = None, *, block: int = 0) -> l
     if _size(text) > MAX_BYTES:
         return [*around, _noted(_TOO_LARGE, block)]
     # A byte order mark at the start is part of the file and not of the code.
-    found = _guarded(_by_language(language), text.removeprefix("\ufeff"), block)
-    return [*found, *(finding for finding in around if finding not in found)]
+    findings = _guarded(_by_language(language), text.removeprefix("\ufeff"), block)
+    return [*findings, *(finding for finding in around if finding not in findings)]
 
 
 def inspect_text(text: str, *, block: int = 0) -> list[Finding]:
     """Return what any text may hide: odd characters, and credentials."""
-    found = _guarded(inspect_characters, text, block)
-    return [*found, *_guarded(inspect_secrets, text, block)]
+    findings = _guarded(inspect_characters, text, block)
+    return [*findings, *_guarded(inspect_secrets, text, block)]
 
 
 def search(text: str, *, block: int = 0) -> list[Finding]:
@@ -75,7 +75,9 @@ def search(text: str, *, block: int = 0) -> list[Finding]:
     if not _LIKE_CODE.search(text) or _size(text) > MAX_BYTES:
         return []
     readings = [inspect_python, _search_script, *([inspect_sql] if _LIKE_SQL.search(text) else [])]
-    return list(dict.fromkeys(f for read in readings for f in sure(_guarded(read, text, block))))
+    return list(
+        dict.fromkeys(f for inspect in readings for f in sure(_guarded(inspect, text, block)))
+    )
 
 
 def inspect_shell(text: str, *, block: int = 0, is_code: bool = True) -> list[Finding]:
@@ -121,13 +123,13 @@ def _search_script(text: str, *, block: int) -> list[Finding]:
 
 
 def _inspect_script_and_lines(text: str, *, block: int, is_code: bool = True) -> list[Finding]:
-    found = inspect_shell(text, block=block, is_code=is_code)
+    findings = inspect_shell(text, block=block, is_code=is_code)
     for match in _WINDOWS_LINE.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         for finding in inspect_windows(match[0].strip(), block=block):
             if not finding.is_doubt:
-                found.append(replace(finding, line=line, end_line=line))
-    return list(dict.fromkeys(found))
+                findings.append(replace(finding, line=line, end_line=line))
+    return list(dict.fromkeys(findings))
 
 
 _INSPECTORS: dict[str, Inspector] = {

@@ -43,15 +43,15 @@ def called(path: str) -> Deed:
     A class, known by its capital letter, is only made: it reads at most. An object's method is a
     command of the device however it is written, and a server lets others write.
     """
-    parent, _, last = path.rpartition(".")
+    parent, _, member = path.rpartition(".")
     if ".server." in f"{path}.":
         return WRITES
-    if last[:1].isupper():
-        reads = "(" not in parent or _READING_COMMAND.match(last) is not None
-    elif last == "close":
+    if member[:1].isupper():
+        reads = "(" not in parent or _READING_COMMAND.match(member) is not None
+    elif member == "close":
         reads = path.partition(".")[0].removesuffix("()") not in CONTROL_SYSTEM.devices
     else:
-        reads = _READING.match(last) is not None
+        reads = _READING.match(member) is not None
     return READS if reads else WRITES
 
 

@@ -175,8 +175,8 @@ def gravest(findings: Iterable[Finding], most: int) -> list[Finding]:
     """Return the gravest findings, at least one of each name so that no rule misses one."""
     ordered = sorted(findings, key=lambda finding: -finding.severity.rank)
     of_each_name = {finding.name: finding for finding in reversed(ordered)}
-    others = (finding for finding in ordered if of_each_name[finding.name] is not finding)
-    return [*of_each_name.values(), *others][:most]
+    rest = (finding for finding in ordered if of_each_name[finding.name] is not finding)
+    return [*of_each_name.values(), *rest][:most]
 
 
 def in_doubt(name: str, code: str, languages: Iterable[str] = ()) -> Report:

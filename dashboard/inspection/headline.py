@@ -171,8 +171,8 @@ def _findings(report: Report, text: str, least: Severity) -> dict[str, Any]:
         least: What is less grave is not said in a title.
     """
     ordered = _gravest(report.findings)
-    said = (f for f in ordered[:_MOST_FINDINGS] if _RANKS[f.severity] >= _RANKS[least])
-    phrases = dict.fromkeys(_phrase(finding, text) for finding in said)
+    leading = (f for f in ordered[:_MOST_FINDINGS] if _RANKS[f.severity] >= _RANKS[least])
+    phrases = dict.fromkeys(_phrase(finding, text) for finding in leading)
     return {
         "severity": report.highest,
         "has_doubts": report.has_doubts,
@@ -229,10 +229,10 @@ def _clipped(masks: Iterable[Run], end: int) -> tuple[Run, ...]:
     """Return what stands before ``end``, each run apart."""
     apart: list[Run] = []
     for start, stop in masks:
-        first = max(start, apart[-1][1]) if apart else start
-        last = min(stop, end)
-        if first < last:
-            apart.append((first, last))
+        begin = max(start, apart[-1][1]) if apart else start
+        until = min(stop, end)
+        if begin < until:
+            apart.append((begin, until))
     return tuple(apart)
 
 
@@ -281,11 +281,11 @@ def _code(content: Mapping[str, Any], report: Report) -> Headline:
     code = content.get("code")
     code = code if isinstance(code, str) else ""
     blocks = _blocks(code)
-    written = sum(map(_lines_of_block, blocks)) if blocks else _lines_of_block(code)
+    line_count = sum(map(_lines_of_block, blocks)) if blocks else _lines_of_block(code)
     return Headline(
         kind=Kind.CODE,
         languages=report.languages,
-        lines=written,
+        lines=line_count,
         line=_quote(_telling_line(code, report)),
         **_findings(report, code[:_LOOKED_AT], min(_highest(report), Severity.MEDIUM, key=_rank)),
     )
@@ -346,9 +346,9 @@ def _starts(code: str, report: Report) -> dict[int, int]:
 
 def _called_in(lines: Sequence[str], report: Report) -> Iterator[int]:
     """Yield the last line that calls something."""
-    last = range(len(lines) - 1, max(-1, len(lines) - 1 - _MOST_LINES), -1)
-    begins = {at: lines[at][:_LOOKED_AT] for at in last}
-    places = [at for at in last if not _DULL.match(begins[at])]
+    numbers = range(len(lines) - 1, max(-1, len(lines) - 1 - _MOST_LINES), -1)
+    begins = {at: lines[at][:_LOOKED_AT] for at in numbers}
+    places = [at for at in numbers if not _DULL.match(begins[at])]
     by_word = bool(report.languages) and report.languages[-1] in _CALLS_BY_WORD
     tests: tuple[Callable[[str], object], ...] = (
         lambda line: not _IDLE.match(line) and (by_word or _CALL.search(line)),
@@ -361,14 +361,14 @@ def _called_in(lines: Sequence[str], report: Report) -> Iterator[int]:
 
 def _joined(lines: Sequence[str], at: int, *, is_sql: bool) -> str:
     """Return a statement on one line, where it goes on in the next ones."""
-    said = lines[at][:_LOOKED_AT].strip()
+    statement = lines[at][:_LOOKED_AT].strip()
     for line in lines[at + 1 : at + _MOST_JOINED]:
-        goes_on = _GOES_ON.search(said) or (is_sql and not said.endswith(";"))
-        if not goes_on or len(said) > LONGEST:
+        goes_on = _GOES_ON.search(statement) or (is_sql and not statement.endswith(";"))
+        if not goes_on or len(statement) > LONGEST:
             break
-        before = said.removesuffix("\\").rstrip()
-        said = f"{before} {line[:_LOOKED_AT].strip()}".rstrip()
-    return said
+        beginning = statement.removesuffix("\\").rstrip()
+        statement = f"{beginning} {line[:_LOOKED_AT].strip()}".rstrip()
+    return statement
 
 
 # --- tool calls ----------------------------------------------------------------------------------
@@ -400,8 +400,8 @@ class _Scalar(NamedTuple):
     @property
     def rank(self) -> int:
         """What a reader wants to know first: how much, of what, and how many."""
-        known = (_AMOUNTS, _TARGETS, _SIZES)
-        return next((rank for rank, among in enumerate(known) if self.name in among), _UNRANKED)
+        ranking = (_AMOUNTS, _TARGETS, _SIZES)
+        return next((rank for rank, among in enumerate(ranking) if self.name in among), _UNRANKED)
 
 
 def _tool_call(content: Mapping[str, Any], report: Report) -> Headline:
@@ -410,12 +410,12 @@ def _tool_call(content: Mapping[str, Any], report: Report) -> Headline:
     arguments = arguments if isinstance(arguments, Mapping) else {}
     scalars = list(islice(_scalars(arguments), _MOST_SCALARS))
     telling = sorted((s for s in scalars if _fits_in_title(s)), key=lambda s: s.rank)[:_IN_TITLE]
-    others = sorted((s for s in scalars if s not in telling), key=lambda s: s.rank)[:_IN_LINE]
+    in_line = sorted((s for s in scalars if s not in telling), key=lambda s: s.rank)[:_IN_LINE]
     return Headline(
         kind=Kind.TOOL_CALL,
         subject=_name(name),
         told=tuple(map(_argument, telling)),
-        others=tuple(map(_argument, others)),
+        others=tuple(map(_argument, in_line)),
         shape=_shape(name, arguments),
         **_findings(report, _beginning_of(content), Severity.MEDIUM),
     )
@@ -436,12 +436,12 @@ def _beginning_of(content: Mapping[str, Any]) -> str:
 
 def _scalars(value: Mapping[str, Any], depth: int = 1) -> Iterator[_Scalar]:
     """Yield what is not an object, in order; a unit stands with its amount."""
-    named = {key: spelled(key[:_LOOKED_AT]) for key in value}
-    units = [value[key] for key, name in named.items() if name in _UNITS]
+    spellings = {key: spelled(key[:_LOOKED_AT]) for key in value}
+    units = [value[key] for key, name in spellings.items() if name in _UNITS]
     unit = units[0] if len(units) == 1 and isinstance(units[0], str) else ""
-    has_amount = not (_AMOUNTS | _SIZES).isdisjoint(named.values())
+    has_amount = not (_AMOUNTS | _SIZES).isdisjoint(spellings.values())
     for key, inner in value.items():
-        name = named[key]
+        name = spellings[key]
         if isinstance(inner, Mapping):
             if depth < _DEEPEST:
                 yield from _scalars(inner, depth + 1)
@@ -453,9 +453,9 @@ def _scalars(value: Mapping[str, Any], depth: int = 1) -> Iterator[_Scalar]:
 
 
 def _list(values: Sequence[Any]) -> str:
-    first = values[:_IN_LINE]
-    texts = ["…" if isinstance(item, list | dict) else _written(item) for item in first]
-    return f"[{', '.join(texts)}{', …' if len(values) > len(first) else ''}]"
+    shown_values = values[:_IN_LINE]
+    texts = ["…" if isinstance(item, list | dict) else _written(item) for item in shown_values]
+    return f"[{', '.join(texts)}{', …' if len(values) > len(shown_values) else ''}]"
 
 
 def _written(value: Any) -> str:
@@ -496,12 +496,12 @@ def _plan(content: Mapping[str, Any], report: Report) -> Headline:
     ends = _texts(steps[-1], (*_WHO, *_WHAT))
     begins = _texts(steps[0], _WHAT)[:1] + _texts(steps[0], _WHO)[:1]
     begins = begins or _texts(steps[0], tuple(steps[0]))[:1]
-    first = " · ".join(begins) or json.dumps(steps[0], ensure_ascii=False)
+    first_step = " · ".join(begins) or json.dumps(steps[0], ensure_ascii=False)
     return Headline(
         kind=Kind.PLAN,
         steps=len(steps),
         subject=_name(ends[0]) if ends else None,
-        line=_quote(first),
+        line=_quote(first_step),
         **facts,
     )
 

@@ -110,18 +110,18 @@ class HiddenCount:
 
 def segments(text: str) -> Iterator[str | Glyph]:
     """Split ``text`` into runs of plain text and glyphs, in order and complete."""
-    done = 0
+    position = 0
     for match in _pattern(text).finditer(text):
-        if match.start() > done:
-            yield text[done : match.start()]
-        done = match.end()
+        if match.start() > position:
+            yield text[position : match.start()]
+        position = match.end()
         run = match["hidden"]
         if run:
-            yield from _glyphs(run, ends_line=_ends_line(run, text, done))
+            yield from _glyphs(run, ends_line=_ends_line(run, text, position))
         else:
             yield _row_of_blanks(match[0])
-    if done < len(text):
-        yield text[done:]
+    if position < len(text):
+        yield text[position:]
 
 
 def replaced(text: str, boxed: Callable[[str, bool], str]) -> str:
@@ -148,8 +148,8 @@ def glyphs(run: str, *, ends_line: bool) -> Iterator[Glyph]:
 
 def position_of(text: str, number: int) -> int | None:
     """Return where the ``number``-th run of hidden characters begins, None if there are fewer."""
-    found = islice(_pattern(text).finditer(text), number - 1, None)
-    return next((match.start() for match in found), None)
+    runs = islice(_pattern(text).finditer(text), number - 1, None)
+    return next((match.start() for match in runs), None)
 
 
 def hidden_characters(text: str) -> list[HiddenCount]:
@@ -170,9 +170,9 @@ def hidden_characters(text: str) -> list[HiddenCount]:
     census[_describe("\r")] += lone - line_ends
     census[_describe("\r", ends_line=True)] += line_ends
     census[_ROW_OF_BLANKS] += sum(1 for _ in _ROWS.finditer(text))
-    counted = [HiddenCount(*hidden, count) for hidden, count in census.most_common() if count]
-    others = sum(count for _, count in common[MOST_NAMED:])
-    return [*counted, HiddenCount(*_OTHERS, others)] if others else counted
+    counts = [HiddenCount(*hidden, count) for hidden, count in census.most_common() if count]
+    other_count = sum(count for _, count in common[MOST_NAMED:])
+    return [*counts, HiddenCount(*_OTHERS, other_count)] if other_count else counts
 
 
 def _ends_line(run: str, text: str, end: int) -> bool:
@@ -224,8 +224,8 @@ def _message(run: str) -> str:
 
 
 def _row_of_blanks(run: str) -> Glyph:
-    what = "space" if "\t" not in run else "tab" if " " not in run else "blank"
-    label = f"{len(run)} {what}{'s' if len(run) > 1 else ''}"
+    noun = "space" if "\t" not in run else "tab" if " " not in run else "blank"
+    label = f"{len(run)} {noun}{'s' if len(run) > 1 else ''}"
     return Glyph(run, label, label, GlyphKind.BLANK)
 
 
@@ -272,28 +272,28 @@ def _hidden_in_unicode() -> str:
     basic = _ranges(filter(_is_hidden, range(0x10000)))
     # Block by block, because every character would be compared with each of 400 ranges otherwise.
     blocks = [
-        (first, [code for code in range(first, first + _BLOCK) if _is_hidden(code)])
-        for first in chain(range(0x10000, 0x40000, _BLOCK), range(0xE0000, 0xF0000, _BLOCK))
+        (start, [code for code in range(start, start + _BLOCK) if _is_hidden(code)])
+        for start in chain(range(0x10000, 0x40000, _BLOCK), range(0xE0000, 0xF0000, _BLOCK))
     ]
     whole = _ranges(code for _, codes in blocks if len(codes) == _BLOCK for code in codes)
     # Planes 4 to 13 are unassigned, 15 and 16 are private.
     beyond = [rf"[{whole}\U00040000-\U000dffff\U000f0000-\U0010ffff]"]
     beyond += [
-        rf"[\U{first:08x}-\U{first + _BLOCK - 1:08x}](?<=[{_ranges(codes)}])"
-        for first, codes in blocks
+        rf"[\U{start:08x}-\U{start + _BLOCK - 1:08x}](?<=[{_ranges(codes)}])"
+        for start, codes in blocks
         if 0 < len(codes) < _BLOCK
     ]
     return rf"[{basic}]|(?=[\U00010000-\U0010ffff])(?:{'|'.join(beyond)})"
 
 
 def _ranges(codes: Iterable[int]) -> str:
-    found: list[list[int]] = []
+    ranges: list[list[int]] = []
     for code in codes:
-        if found and found[-1][1] == code - 1:
-            found[-1][1] = code
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1][1] = code
         else:
-            found.append([code, code])
-    return "".join(rf"\U{first:08x}-\U{last:08x}" for first, last in found)
+            ranges.append([code, code])
+    return "".join(rf"\U{start:08x}-\U{end:08x}" for start, end in ranges)
 
 
 def _is_hidden(code: int) -> bool:

@@ -68,12 +68,12 @@ def _code(code: Any, language: Any) -> Report:
             for finding in inspect_code(block.code, block.language, block=number)
         ]
         return Report(tuple(findings), tuple(our_spelling(block.language) for block in blocks))
-    found = inspect_code(code, language)
+    whole = inspect_code(code, language)
     if blocks is not None:
-        found.append(_TOO_MANY_BLOCKS)
+        whole.append(_TOO_MANY_BLOCKS)
     elif not language and looks_fenced(code):
-        found.append(_FENCES)
-    return Report(tuple(found), (our_spelling(language),))
+        whole.append(_FENCES)
+    return Report(tuple(whole), (our_spelling(language),))
 
 
 def _call(tool: Any, arguments: Any) -> Report:

@@ -164,11 +164,11 @@ def _number(text: str) -> float:
 
 
 def _named_once(pairs: _Members) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):  # two readers could read it differently
+    members = dict(pairs)
+    if len(members) != len(pairs):  # two readers could read it differently
         message = "An object in the notebook names the same key twice."
         raise JsonError("duplicate_key", message)
-    return found
+    return members
 
 
 def _inside(value: Any) -> Iterable[Any]:
@@ -207,15 +207,17 @@ def read(payload: bytes) -> bytes:
 
     The payload is JSON ``[first, count]``, a line break, and the notebook; cells count from 0.
     """
-    (first, count), cells = _asked(payload)
-    found, left, pictures = [], MOST_AT_ONCE, MOST_PICTURES
-    for number, cell in enumerate(cells[first : first + count], first + 1):
-        found.append(_cell(number, cell))
-        pictures = _with_few_pictures(found[-1], pictures)
-        left -= len(found[-1]["source"]) + sum(len(o["text"]) for o in found[-1]["outputs"])
-        if left < 0:
+    (start, count), cells = _asked(payload)
+    read_cells, room, pictures = [], MOST_AT_ONCE, MOST_PICTURES
+    for number, cell in enumerate(cells[start : start + count], start + 1):
+        read_cells.append(_cell(number, cell))
+        pictures = _with_few_pictures(read_cells[-1], pictures)
+        room -= len(read_cells[-1]["source"]) + sum(
+            len(o["text"]) for o in read_cells[-1]["outputs"]
+        )
+        if room < 0:
             break
-    return json.dumps(found).encode()
+    return json.dumps(read_cells).encode()
 
 
 def sources(payload: bytes) -> bytes:
@@ -237,8 +239,8 @@ def picture(payload: bytes) -> bytes:
 
 
 def _asked(payload: bytes) -> tuple[Any, list[dict[str, Any]]]:
-    asked, _, body = payload.partition(b"\n")
-    return json.loads(asked), _cells(parse(body))
+    question, _, body = payload.partition(b"\n")
+    return json.loads(question), _cells(parse(body))
 
 
 def _cells(notebook: Any) -> list[dict[str, Any]]:
@@ -286,9 +288,9 @@ def _language(metadata: Any) -> str:
     """Return the language that the metadata name; most notebooks say it in two places."""
     for part, name in (("language_info", "name"), ("kernelspec", "language")):
         inside = metadata.get(part) if isinstance(metadata, dict) else None
-        found = inside.get(name) if isinstance(inside, dict) else None
-        if isinstance(found, str):
-            return found[:50]
+        language = inside.get(name) if isinstance(inside, dict) else None
+        if isinstance(language, str):
+            return language[:50]
     return ""
 
 
@@ -356,9 +358,9 @@ class Head(NamedTuple):
 
 def read_outputs(outputs: Any) -> tuple[list[Output], int]:
     """Reduce the outputs of a cell; also returns how many are left out."""
-    given = outputs if isinstance(outputs, list) else []
-    some = enumerate(given[:MOST_OUTPUTS])
-    return [_output(number, one) for number, one in some], len(given[MOST_OUTPUTS:])
+    output_list = outputs if isinstance(outputs, list) else []
+    some = enumerate(output_list[:MOST_OUTPUTS])
+    return [_output(number, output) for number, output in some], len(output_list[MOST_OUTPUTS:])
 
 
 def picture_of(output: Any) -> bytes:
@@ -382,8 +384,8 @@ def _output(number: int, output: Any) -> Output:
         case "error":
             return _error(output)
         case "display_data" | "execute_result":
-            named = "result" if kind == "execute_result" else "display"
-            return _shown(named, number, output.get("data"))
+            label = "result" if kind == "execute_result" else "display"
+            return _shown(label, number, output.get("data"))
     return _texts("unknown", None)
 
 
@@ -408,8 +410,8 @@ def _error(output: Mapping[str, Any]) -> Output:
     if is_text(traceback) and traceback:
         lines = "\n".join(traceback) if isinstance(traceback, list) else traceback
         return _texts("error", lines)
-    named = [output.get(name) for name in ("ename", "evalue")]
-    in_short = ": ".join(word for word in named if isinstance(word, str))
+    name_and_message = [output.get(name) for name in ("ename", "evalue")]
+    in_short = ": ".join(word for word in name_and_message if isinstance(word, str))
     no_text = traceback is not None and not is_text(traceback)
     return _texts("error", in_short, not_shown=[_NO_TEXT] if no_text else [])
 
@@ -426,9 +428,9 @@ def _shown(kind: str, number: int, data: Any) -> Output:
 
 
 def _named(bundle: Mapping[str, Any]) -> Iterator[str]:
-    others = [name for name in bundle if name not in (_PNG, _TEXT)]
-    yield from (name for name in others if name in _KNOWN)
-    unknown = sum(name not in _KNOWN for name in others)
+    formats = [name for name in bundle if name not in (_PNG, _TEXT)]
+    yield from (name for name in formats if name in _KNOWN)
+    unknown = sum(name not in _KNOWN for name in formats)
     if unknown:
         yield _OTHER if unknown == 1 else f"{unknown} formats that we do not know"
 
@@ -478,9 +480,9 @@ def text_of(value: Any) -> str:
 
 def cut(text: str, lines: int, characters: int) -> tuple[str, int]:
     """Cut a text to so much, and count the lines that are not, or not whole, in it."""
-    kept = "\n".join(text[:characters].split("\n", lines)[:lines])
-    rest = text[len(kept) :]
-    return kept, rest.count("\n") + (not rest.startswith("\n") and bool(rest))
+    beginning = "\n".join(text[:characters].split("\n", lines)[:lines])
+    rest = text[len(beginning) :]
+    return beginning, rest.count("\n") + (not rest.startswith("\n") and bool(rest))
 
 
 def without_colours(text: str) -> tuple[str, int]:
@@ -530,25 +532,25 @@ def match(code: str, language: str | None, outline: Outline) -> Match:
         return Match(is_everything=True)
     blocks = None if language else parse_fences(code)
     texts = [block.code for block in blocks] if blocks else [code]
-    found = [places.get(fingerprint(text)) for text in texts]
-    return Match(tuple(number for number in found if number) if all(found) else ())
+    numbers = [places.get(fingerprint(text)) for text in texts]
+    return Match(tuple(number for number in numbers if number) if all(numbers) else ())
 
 
 def changes(before: Outline, now: Outline) -> Changes:
     """Pair the cells of two notebooks: by text, then by id, then by place."""
     old = [(kind, name) for kind, name, _ in before["cells"]]
     new = [(kind, name) for kind, name, _ in now["cells"]]
-    known, kept = set(old), set(new)
-    left = {number for number, one in enumerate(old) if one not in kept}
-    ids = {before["cells"][number][2]: number for number in left if before["cells"][number][2]}
+    old_names, new_names = set(old), set(new)
+    unpaired = {number for number, cell in enumerate(old) if cell not in new_names}
+    ids = {before["cells"][number][2]: number for number in unpaired if before["cells"][number][2]}
     earlier: dict[int, int] = {}
-    for number in (n for n, one in enumerate(new) if one not in known):
+    for number in (n for n, cell in enumerate(new) if cell not in old_names):
         was = ids.get(now["cells"][number][2], _same_place(number, before["cells"], now["cells"]))
-        if was in left:
+        if was in unpaired:
             earlier[number] = was
-            left.discard(was)
-    added = frozenset(n for n, one in enumerate(new) if one not in known) - earlier.keys()
-    return Changes(earlier, added, len(left))
+            unpaired.discard(was)
+    added = frozenset(n for n, cell in enumerate(new) if cell not in old_names) - earlier.keys()
+    return Changes(earlier, added, len(unpaired))
 
 
 def _same_place(number: int, old: Sequence[list[str]], new: Sequence[list[str]]) -> int:

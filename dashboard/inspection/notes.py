@@ -81,11 +81,11 @@ class Notes:
     @contextmanager
     def at(self, first: int, last: int) -> Iterator[None]:
         """Put what is noted meanwhile on these lines."""
-        before, self._lines = self._lines, (first, last)
+        outer_lines, self._lines = self._lines, (first, last)
         try:
             yield
         finally:
-            self._lines = before
+            self._lines = outer_lines
 
     def add(self, *effects: Effect) -> None:
         """Note effects on the lines that are being read."""
@@ -98,9 +98,9 @@ class Notes:
         Lines are counted within that text, which may have been written in fewer: nothing is put
         outside of the lines that are being read.
         """
-        first, last = self._lines
+        start, until = self._lines
         for finding in findings:
-            lines = [min(max(first + line - 1, first), last) for line in _lines(finding)]
+            lines = [min(max(start + line - 1, start), until) for line in _lines(finding)]
             self._found[replace(finding, block=self._block, line=lines[0], end_line=lines[1])] = (
                 None
             )

@@ -44,7 +44,7 @@ def outline(payload: bytes) -> bytes:
     if language not in ("python", "bash"):
         raise ValueError(language)
     entries = sorted((_python if language == "python" else _shell)(source))
-    short = [(line, what, name[:LONGEST]) for line, what, name in entries[:MOST]]
+    short = [(line, category, name[:LONGEST]) for line, category, name in entries[:MOST]]
     return json.dumps([len(entries), short]).encode()
 
 
@@ -59,8 +59,8 @@ def _python(source: str) -> Iterator[Entry]:
             yield Entry(node.lineno, "imports", f"{'.' * node.level}{node.module or ''}")
         elif isinstance(node, _DEFINED):
             name = f"{above}{node.name}"
-            what = "class" if isinstance(node, ast.ClassDef) else "function"
-            yield Entry(node.lineno, what, name)
+            category = "class" if isinstance(node, ast.ClassDef) else "function"
+            yield Entry(node.lineno, category, name)
             name = f"{name}."
         if isinstance(node, ast.mod | ast.stmt | ast.excepthandler | ast.match_case):
             waiting += [(name, child) for child in ast.iter_child_nodes(node)]
@@ -71,9 +71,9 @@ def _shell(source: str) -> Iterator[Entry]:
     waiting = [tree_sitter.Parser(_BASH).parse(raw).root_node]
     while waiting:
         node = waiting.pop()
-        named = node.child_by_field_name("name")
-        what = {"command": "command", "function_definition": "function"}.get(node.type)
-        if what and named is not None:
-            text = raw[named.start_byte : named.end_byte].decode(errors="replace")
-            yield Entry(node.start_point.row + 1, what, text)
+        name_node = node.child_by_field_name("name")
+        category = {"command": "command", "function_definition": "function"}.get(node.type)
+        if category and name_node is not None:
+            text = raw[name_node.start_byte : name_node.end_byte].decode(errors="replace")
+            yield Entry(node.start_point.row + 1, category, text)
         waiting += node.children

@@ -97,8 +97,8 @@ def commands(value: Any) -> Iterator[str]:
     if isinstance(value, Mapping):
         spelled = {words(key): value[key] for key in sorted(value)}
         programs = [spelled[word] for word in _PROGRAM & spelled.keys()]
-        for given in (spelled[word] for word in _ITS_WORDS & spelled.keys()):
-            line = given if isinstance(given, list | tuple) else [given]
+        for arguments in (spelled[word] for word in _ITS_WORDS & spelled.keys()):
+            line = arguments if isinstance(arguments, list | tuple) else [arguments]
             if all(isinstance(item, str) for item in line):
                 yield from (shlex.join([p, *line]) for p in programs if isinstance(p, str))
     inner = value.values() if isinstance(value, Mapping) else value
@@ -114,13 +114,13 @@ def words(name: str) -> str:
 
 
 def _numbered(found: Iterator[_Found]) -> list[Part]:
-    return [Part(number, *one) for number, one in zip(count(1), found, strict=False)]
+    return [Part(number, *part) for number, part in zip(count(1), found, strict=False)]
 
 
 def _language_of(tool: str) -> str | None:
-    said = {word.lower() for word in _WORDS.findall(tool)}
+    tool_words = {word.lower() for word in _WORDS.findall(tool)}
     for language, its_words in _TOOL_WORDS.items():
-        if not said.isdisjoint(its_words):
+        if not tool_words.isdisjoint(its_words):
             return language
     return None
 
@@ -136,8 +136,8 @@ def _walk(value: Any, language: str | None, name: str, place: Place) -> Iterator
         yield _found(place, value, language, name)
     elif isinstance(value, Mapping):
         spelled = {key: words(key) for key in sorted(value)}
-        named = next((value[key] for key, word in spelled.items() if word in _LANGUAGE), None)
-        inner = named if isinstance(named, str) and our_spelling(named) else language
+        spelling = next((value[key] for key, word in spelled.items() if word in _LANGUAGE), None)
+        inner = spelling if isinstance(spelling, str) and our_spelling(spelling) else language
         for key, word in spelled.items():
             yield from _walk(value[key], inner, word, (*place, key))
     elif isinstance(value, list | tuple):

@@ -33,7 +33,7 @@ _OTHER_BREAKS = re.compile(r"[\r\f]")  # Python ends or continues lines there ot
 
 def may_hold_secrets(text: str) -> bool:
     """Say quickly whether it is worth looking for secrets in a text."""
-    begins = (begin for one, _ in _EACH for begin in one)
+    begins = (begin for prefixes, _ in _EACH for begin in prefixes)
     return any(map(text.__contains__, (*begins, "eyJ"))) or _may_name(text)
 
 
@@ -46,13 +46,13 @@ def secrets_in_text(text: str, name: str = "") -> list[Run]:
     """
     if _NAMED.search(name) and _WHOLE.fullmatch(text):
         return [(0, len(text))]
-    found = {
+    runs = {
         match.span(1)
         for begins, look in _EACH
         if any(begin in text for begin in begins)
         for match in look.finditer(text)
     }
-    return sorted(found.union(_signed_tokens(text)))
+    return sorted(runs.union(_signed_tokens(text)))
 
 
 def secrets_in_python(source: str) -> list[Run]:
@@ -61,25 +61,25 @@ def secrets_in_python(source: str) -> list[Run]:
     Raises:
         SyntaxError: It is not Python.
     """
-    wanted = candidates(source)
-    if not wanted or _OTHER_BREAKS.search(source):
+    runs = candidates(source)
+    if not runs or _OTHER_BREAKS.search(source):
         return []
     literals = list(_literals(source))
-    return [run for run in wanted if any(a < run[0] and run[1] < b for a, b in literals)]
+    return [run for run in runs if any(a < run[0] and run[1] < b for a, b in literals)]
 
 
 def candidates(source: str) -> list[Run]:
     """Return what looks like secrets, wherever it stands, in order; what overlaps is one."""
-    named: list[Run] = []
+    assigned: list[Run] = []
     if _may_name(source):
-        named = [match.span(1) for match in _ASSIGNED.finditer(source)]
-    found: list[Run] = []
-    for start, end in sorted({*secrets_in_text(source), *named}):
-        if found and start < found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        assigned = [match.span(1) for match in _ASSIGNED.finditer(source)]
+    runs: list[Run] = []
+    for start, end in sorted({*secrets_in_text(source), *assigned}):
+        if runs and start < runs[-1][1]:
+            runs[-1] = (runs[-1][0], max(end, runs[-1][1]))
         else:
-            found.append((start, end))
-    return found
+            runs.append((start, end))
+    return runs
 
 
 def python_runs(payload: bytes) -> bytes:
@@ -119,6 +119,6 @@ def _literals(source: str) -> Iterator[Run]:
             continue
         if isinstance(node.value, str) and node.lineno == node.end_lineno:
             line, start = lines[node.lineno - 1].encode(), starts[node.lineno - 1]
-            first = len(line[: node.col_offset].decode())
-            last = len(line[: node.end_col_offset].decode())
-            yield start + first, start + last
+            begin = len(line[: node.col_offset].decode())
+            end = len(line[: node.end_col_offset].decode())
+            yield start + begin, start + end

@@ -238,9 +238,9 @@ def _without_client_commands(source: str, notes: Notes) -> str:
 def _inspect(text: str, dialect: str | None, notes: Notes) -> None:
     ambiguous = dialect is None and _AMBIGUOUS.search(text) is not None
     readings = []
-    known: _Known = {}
+    effects_by_statement: _Known = {}
     for name in (dialect,) if dialect else DIALECTS:
-        readings.append(_read(text, name, known))
+        readings.append(_read(text, name, effects_by_statement))
         if readings[-1].whole and not ambiguous:
             readings = readings[-1:]
             break
@@ -259,9 +259,9 @@ def _inspect(text: str, dialect: str | None, notes: Notes) -> None:
             with notes.at(*part.lines):
                 # What one dialect merely fails to read, another one has read: unless it was too
                 # deep, for then it may be a mere comment in the other.
-                other = understood and not reading.whole
+                is_read_elsewhere = understood and not reading.whole
                 dropped = (e for e in part.effects if e.is_doubt and e is not _TOO_NESTED)
-                left_out = set(dropped) if other else set()
+                left_out = set(dropped) if is_read_elsewhere else set()
                 notes.add(*(e for e in part.effects if e not in left_out))
 
 
@@ -277,7 +277,7 @@ def _read(text: str, dialect: str, known: _Known) -> _Reading:
     except SqlglotError:
         return _Reading((), whole=False, split=False)
     # The lines that tokens name are wrong after some of them; their places are right.
-    breaks = [found.start() for found in _BREAK.finditer(text)]
+    breaks = [match.start() for match in _BREAK.finditer(text)]
     parts, whole = list[_Part](), True
     for tokens in statements:
         key = tuple((token.token_type, token.text) for token in tokens)
@@ -293,8 +293,8 @@ def _read(text: str, dialect: str, known: _Known) -> _Reading:
                 understood = understood and NOT_TYPED not in effects
             whole &= understood
             known |= {key: effects} if understood else {}
-        first, last = (bisect_left(breaks, at) + 1 for at in (tokens[0].start, tokens[-1].end))
-        parts.append(_Part((first, last), effects))
+        start, end = (bisect_left(breaks, at) + 1 for at in (tokens[0].start, tokens[-1].end))
+        parts.append(_Part((start, end), effects))
     return _Reading(tuple(parts), whole)
 
 
@@ -393,11 +393,11 @@ def _node(node: exp.Expr, source: str) -> Iterator[Effect]:
 
 def _writing(kind: type[exp.Expr]) -> tuple[Effect, ...]:
     """Return what every node of a type does; kept, because most nodes do nothing."""
-    found = _BY_TYPE.get(kind)
-    if found is None:
-        found = tuple(effect for writing, effect in _WRITING if issubclass(kind, writing))
-        _BY_TYPE[kind] = found
-    return found
+    effects = _BY_TYPE.get(kind)
+    if effects is None:
+        effects = tuple(effect for writing, effect in _WRITING if issubclass(kind, writing))
+        _BY_TYPE[kind] = effects
+    return effects
 
 
 def _definition(node: exp.Create | exp.Alter) -> Iterator[Effect]:
@@ -442,9 +442,9 @@ def _copy(source: str) -> Iterator[Effect]:
 def _function(node: exp.Func) -> Iterator[Effect]:
     name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).lower()
     package = node.parent.this.name.lower() if isinstance(node.parent, exp.Dot) else ""
-    known = _BY_FUNCTION.get(name) or _BY_FUNCTION.get(package)
-    if known:
-        yield known
+    effect = _BY_FUNCTION.get(name) or _BY_FUNCTION.get(package)
+    if effect:
+        yield effect
     elif any(text.startswith(_PACKAGES) for text in (name, package)):
         yield _CODE
     elif isinstance(node, exp.Anonymous):

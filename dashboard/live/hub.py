@@ -154,8 +154,8 @@ class Hub:
             return
         self.heard += 1
         for bell in bells:
-            before = self._news.get(bell.id, bell)
-            self._news[bell.id] = bell._replace(in_queue=bell.in_queue or before.in_queue)
+            earlier = self._news.get(bell.id, bell)
+            self._news[bell.id] = bell._replace(in_queue=bell.in_queue or earlier.in_queue)
             if bell.id != GATE:
                 self._rung[UUID(bell.id)] = bell.version
         self._woken.set()
@@ -228,9 +228,9 @@ class Hub:
             read_to = await self.read(queries.last_closing)
             closed = list(self._waits)  # of the first ones nobody knows since when to read
         else:
-            found = await self.read(queries.closed_since, self._read_to)
-            read_to = found[-1][0] if found else self._read_to
-            closed = [pk for _, pk in found if self._is_awaited(pk)]
+            rows = await self.read(queries.closed_since, self._read_to)
+            read_to = rows[-1][0] if rows else self._read_to
+            closed = [pk for _, pk in rows if self._is_awaited(pk)]
         await self._answer(closed)
         self._read_to = read_to  # only now: what could not be answered is tried again
 
@@ -244,8 +244,8 @@ class Hub:
     async def _end_waits_of_revoked_tokens(self) -> None:
         if not self._waits_of:
             return
-        asked = set(self._waits_of)
-        ended = asked - await self.read(tokens_that_work, asked)
+        token_ids = set(self._waits_of)
+        ended = token_ids - await self.read(tokens_that_work, token_ids)
         if not ended:
             return
         for waits in self._waits.values():  # with who came meanwhile, about whom nobody asked
@@ -254,9 +254,9 @@ class Hub:
     async def _close_pages_of_the_gone(self) -> None:
         if not self._pages:
             return
-        asked = {page.visitor for page in self._pages}
-        gone = asked - await self.read(still_welcome, asked)
-        for page in [page for page in self._pages if page.visitor in gone]:
+        visitors = {page.visitor for page in self._pages}
+        unwelcome = visitors - await self.read(still_welcome, visitors)
+        for page in [page for page in self._pages if page.visitor in unwelcome]:
             page.dismiss()
 
     async def _tell_what_no_bell_told(self) -> None:

@@ -29,8 +29,8 @@ class Page:
         if self._news.full():
             self._end(CLOSE_TOO_SLOW)
         else:
-            first, *others = [_piece(bell) for bell in bells]
-            self._news.put_nowait(first | {"also": others} if others else first)
+            piece, *more = [_piece(bell) for bell in bells]
+            self._news.put_nowait(piece | {"also": more} if more else piece)
 
     def look_again(self, *, late: bool) -> None:
         """Have the page read everything again, and say whether news come late from now on."""

@@ -137,14 +137,14 @@ async def verify_the_log() -> None:
 
 async def keep_heads() -> None:
     """Keep the head of the log where ``AUDIT_HEADS`` says, whenever it has moved on."""
-    kept = None
+    kept_head = None
 
     async def keep() -> None:
-        nonlocal kept
+        nonlocal kept_head
         head = await current_hub().work(_head)
-        if head and head != kept:
+        if head and head != kept_head:
             await _keep_head(head)
-            kept = head
+            kept_head = head
 
     if settings.AUDIT_HEADS:
         await _keep_at(keep, settings.AUDIT_HEADS_EVERY_S)
@@ -159,9 +159,9 @@ async def _keep_head(head: Head) -> None:
     if path := heads_file():
         await current_hub().work(partial(keep_in_file, path, head))
         return
-    sent = await send(settings.AUDIT_HEADS, {"Content-Type": "application/json"}, as_json(head))
-    if not sent.taken:
-        raise ConnectionError(f"The head of the log was not kept at AUDIT_HEADS. {sent.said}")
+    reply = await send(settings.AUDIT_HEADS, {"Content-Type": "application/json"}, as_json(head))
+    if not reply.taken:
+        raise ConnectionError(f"The head of the log was not kept at AUDIT_HEADS. {reply.said}")
 
 
 async def deliver_for_ever() -> None:

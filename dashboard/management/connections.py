@@ -95,8 +95,12 @@ class Room:
         """Note that a large body begins, and close who is idle in one if there are too many."""
         self._sending[connection] = None
         if len(self._sending) > max(self._most // LARGE_BODY_OF, 1):
-            others = (one for one in self._sending if one in self._idle and one is not connection)
-            if idle := next(others, None):
+            idle_ones = (
+                other_connection
+                for other_connection in self._sending
+                if other_connection in self._idle and other_connection is not connection
+            )
+            if idle := next(idle_ones, None):
                 self._end(idle)
             else:
                 connection.abortConnection()  # not now: what it sent is still being read

@@ -26,5 +26,5 @@ class OperatorCommand(BaseCommand):
 
 def cannot_be_used(error: DatabaseError) -> str:
     """Return the sentence that says so, with the first line of what the database said."""
-    said = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
-    return f"The database cannot be used: {said}."
+    first_line = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
+    return f"The database cannot be used: {first_line}."

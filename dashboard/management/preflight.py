@@ -137,10 +137,10 @@ def _shared() -> Iterator[str]:
 
 
 def _redis() -> Iterator[str]:
-    named = settings.REDIS_URL
-    if named and urlsplit(named).scheme not in _REDIS:
+    address = settings.REDIS_URL
+    if address and urlsplit(address).scheme not in _REDIS:
         yield (
-            f"REDIS_URL is {_without_password(named)!r}. Set an address such as "
+            f"REDIS_URL is {_without_password(address)!r}. Set an address such as "
             "redis://127.0.0.1:6379/0, or unset it if this server runs alone."
         )
 

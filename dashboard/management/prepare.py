@@ -61,8 +61,8 @@ def prepare() -> Iterator[str]:
     _migrate()
     yield "pages"
     _collect_static()
-    if why := obstacles():
-        raise CannotStart("\n".join(["Nothing was started.", *why]))
+    if problems := obstacles():
+        raise CannotStart("\n".join(["Nothing was started.", *problems]))
 
 
 def first_link() -> str | None:
@@ -162,8 +162,8 @@ def _migrate() -> None:
 def _collect_static() -> None:
     """Collect the pages' files, unless just these were: another process may serve them now."""
     collected = make_data_dir() / ".collected"
-    known = collected.exists() and collected.read_text(encoding="utf-8") == _static_files()
-    if not known or uncollected():
+    is_current = collected.exists() and collected.read_text(encoding="utf-8") == _static_files()
+    if not is_current or uncollected():
         call_command("collectstatic", verbosity=0, interactive=False)
         collected.write_text(_static_files(), encoding="utf-8")
 
@@ -172,10 +172,10 @@ def _static_files() -> str:
     """Name the files to collect, each as it is now, and the list of those that were collected."""
     collected, manifest = Path(settings.STATIC_ROOT), "staticfiles.json"
     # Without the data folder's own name: it is the same folder wherever it is moved or mounted.
-    found = {manifest: collected / manifest} if (collected / manifest).exists() else {}
+    paths_by_name = {manifest: collected / manifest} if (collected / manifest).exists() else {}
     for finder in get_finders():
         paths = (Path(storage.path(name)) for name, storage in finder.list([]))
-        found |= {str(path): path for path in paths}
-    states = ((name, path.stat()) for name, path in found.items())
-    named = "\n".join(f"{name} {state.st_size} {state.st_mtime_ns}" for name, state in states)
-    return hashlib.sha256(f"{django.__version__}\n{named}".encode()).hexdigest()
+        paths_by_name |= {str(path): path for path in paths}
+    states = ((name, path.stat()) for name, path in paths_by_name.items())
+    listing = "\n".join(f"{name} {state.st_size} {state.st_mtime_ns}" for name, state in states)
+    return hashlib.sha256(f"{django.__version__}\n{listing}".encode()).hexdigest()

@@ -144,17 +144,17 @@ class DrainingServer(Server):  # type: ignore[misc]
 
     async def _stop_listening(self) -> None:
         for port in self._ports:
-            before = port.sessionno if self._is_shared else None
-            while port.sessionno != before:  # or the close would cut off whoever waits here
-                before = port.sessionno
+            count = port.sessionno if self._is_shared else None
+            while port.sessionno != count:  # or the close would cut off whoever waits here
+                count = port.sessionno
                 port.doRead()
             await maybeDeferred(port.stopListening).asFuture(asyncio.get_running_loop())
 
     def _hang_up(self) -> None:
         # Now, or a request that comes while the hub closes would be begun and cut off.
-        for one in reactor.getReaders():
-            if isinstance(one, Connection):
-                one.loseConnection()
+        for reader in reactor.getReaders():
+            if isinstance(reader, Connection):
+                reader.loseConnection()
 
     def _give_up(self, why: str) -> None:
         log.warning("%s, so the server ends at once: %s", why, self._left())
@@ -181,12 +181,14 @@ class DrainingServer(Server):  # type: ignore[misc]
 
     def _unanswered(self) -> list[Any]:
         """Requests that have arrived, and pages that have not said goodbye."""
-        return [one for one in self._open() if getattr(one, "has_arrived", True)]
+        return [client for client in self._open() if getattr(client, "has_arrived", True)]
 
     def _slow(self) -> list[Any]:
         """What clients have not sent whole or not read whole yet."""
-        unread = [one for one in reactor.getWriters() if isinstance(one, Connection)]
-        return [one for one in self._open() if not getattr(one, "has_arrived", True)] + unread
+        unread = [client for client in reactor.getWriters() if isinstance(client, Connection)]
+        return [
+            client for client in self._open() if not getattr(client, "has_arrived", True)
+        ] + unread
 
     def _left(self) -> str:
         return f"{len(self._unanswered())} requests and pages are open."

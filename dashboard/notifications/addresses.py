@@ -72,10 +72,10 @@ async def resolved(url: httpx2.URL) -> list[IPAddress]:
     port = url.port or _PORTS[url.scheme]
     loop = asyncio.get_running_loop()
     try:
-        found = await loop.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
+        entries = await loop.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise AddressRefused(f"The name {url.host} cannot be resolved.") from None
-    addresses = list(dict.fromkeys(ip_address(entry[4][0]) for entry in found))
+    addresses = list(dict.fromkeys(ip_address(entry[4][0]) for entry in entries))
     for address in addresses:
         check_address(address, url.scheme)
     return addresses

@@ -46,7 +46,7 @@ class Facts(NamedTuple):
 
 def facts_of(ids: Iterable[UUID]) -> dict[UUID, Facts]:
     """Read what is known of some requests, in one statement."""
-    mine = {"approval": OuterRef("pk")}
+    own_rows = {"approval": OuterRef("pk")}
     rows: Any = (
         light()
         .filter(pk__in=list(ids))
@@ -54,9 +54,9 @@ def facts_of(ids: Iterable[UUID]) -> dict[UUID, Facts]:
         .annotate(
             rank=gravest_rank(),
             demands=last_demands(),
-            is_inspected=Exists(Inspection.objects.filter(**mine)),
-            was_seen=Exists(View.objects.filter(**mine)),
-            assignee=Subquery(Assignment.objects.counting().filter(**mine).values("person")),
+            is_inspected=Exists(Inspection.objects.filter(**own_rows)),
+            was_seen=Exists(View.objects.filter(**own_rows)),
+            assignee=Subquery(Assignment.objects.counting().filter(**own_rows).values("person")),
         )
     )
     return {

@@ -97,9 +97,9 @@ class Deliverer:
     async def _send_due(self, receiver: int) -> None:
         try:
             while attempt := await self._read(self._source.begin, receiver):
-                sent = await self._source.send(attempt)
-                await self._read(self._source.settle, attempt, sent)
-                if not sent.taken:
+                outcome = await self._source.send(attempt)
+                await self._read(self._source.settle, attempt, outcome)
+                if not outcome.taken:
                     return  # whoever is away now is left alone until the next second
         except Exception:
             log.exception("A message broke off. It is tried again in a minute.")

@@ -30,13 +30,13 @@ def check_reachable(address: IPAddress, scheme: str, allowed: Iterable[str]) -> 
         AddressRefused: It is not of the public internet and none of ``allowed``, or the scheme is
             plain http and it is another machine's.
     """
-    meant = _meant(address)
-    if scheme == "http" and not meant.is_loopback:
+    target = _meant(address)
+    if scheme == "http" and not target.is_loopback:
         raise AddressRefused(PLAIN)
     networks = [ip_network(text) for text in allowed]
-    if any(meant in network for network in networks if network.version == meant.version):
+    if any(target in network for network in networks if network.version == target.version):
         return
-    if not _is_public(meant):
+    if not _is_public(target):
         raise AddressRefused(
             f"{address} is not on the public internet. Nothing is sent there unless "
             "WEBHOOK_NETWORKS names its network."

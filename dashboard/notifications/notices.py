@@ -71,7 +71,7 @@ def rank(severity: str) -> int:
 
 def gravest(notices: Sequence[Notice]) -> str:
     """Return the gravest severity of several notices; empty if nothing was found in any."""
-    return max((one.severity for one in notices), key=rank)
+    return max((notice.severity for notice in notices), key=rank)
 
 
 def in_order(notices: Iterable[Notice]) -> list[Notice]:
@@ -81,50 +81,50 @@ def in_order(notices: Iterable[Notice]) -> list[Notice]:
     agent, then the second of each, and so on.
     """
     latest: dict[str, Notice] = {}
-    for one in sorted(notices, key=lambda one: _URGENT.index(one.event)):
-        latest[one.id] = one
+    for notice in sorted(notices, key=lambda one: _URGENT.index(one.event)):
+        latest[notice.id] = notice
     turns: dict[str, int] = {}
     placed = []
-    for one in sorted(latest.values(), key=lambda one: -rank(one.severity)):
-        turns[one.agent] = turns.get(one.agent, 0) + 1
-        placed.append((turns[one.agent], -rank(one.severity), one))
-    return [one for *_, one in sorted(placed, key=lambda each: each[:2])]
+    for notice in sorted(latest.values(), key=lambda one: -rank(one.severity)):
+        turns[notice.agent] = turns.get(notice.agent, 0) + 1
+        placed.append((turns[notice.agent], -rank(notice.severity), notice))
+    return [notice for *_, notice in sorted(placed, key=lambda each: each[:2])]
 
 
 def title(notices: Sequence[Notice]) -> str:
     """Say in one line what a message is about."""
     if len(notices) == 1:
-        [one] = notices
-        return _TITLES[one.event].format(one=one, code=one.code)
-    waiting = [one for one in notices if one.event != Event.UNSEEN]
+        [notice] = notices
+        return _TITLES[notice.event].format(one=notice, code=notice.code)
+    waiting = [notice for notice in notices if notice.event != Event.UNSEEN]
     expired = len(notices) - len(waiting)
-    said = []
+    phrases = []
     if waiting:
-        said.append("1 request needs" if len(waiting) == 1 else f"{len(waiting)} requests need")
-        said[0] += " people"
+        phrases.append("1 request needs" if len(waiting) == 1 else f"{len(waiting)} requests need")
+        phrases[0] += " people"
         if grave := gravest(waiting):
-            said.append("its severity is" if len(waiting) == 1 else "the gravest is")
-            said[1] += f" {grave}"
+            phrases.append("its severity is" if len(waiting) == 1 else "the gravest is")
+            phrases[1] += f" {grave}"
     if expired:
-        said.append(
+        phrases.append(
             f"{expired} expired unseen" if waiting else f"{expired} requests expired unseen"
         )
-    return ", ".join(said)
+    return ", ".join(phrases)
 
 
 def sentences(notice: Notice) -> list[str]:
     """Say what is to be known of one request, or of what else a message is about."""
     if not notice.id:
         return [_ELSE[notice.event]]
-    said = [*_WHEN.get(notice.event, ()), f"{notice.what}."]
+    texts = [*_WHEN.get(notice.event, ()), f"{notice.what}."]
     if notice.severity:
-        said.append(f"Severity: {notice.severity}.")
+        texts.append(f"Severity: {notice.severity}.")
     if notice.event == Event.UNSEEN:
-        said.append("Nobody opened it, and its time is over. The agent was told that it expired.")
+        texts.append("Nobody opened it, and its time is over. The agent was told that it expired.")
     elif notice.expires_at is not None:
         until = f"{notice.expires_at.astimezone(UTC):%H:%M} UTC"
-        said.append(f"{_left(notice.expires_at - notice.now)} left, until {until}.")
-    return said
+        texts.append(f"{_left(notice.expires_at - notice.now)} left, until {until}.")
+    return texts
 
 
 def queue_url() -> str:
@@ -143,9 +143,9 @@ def lines(notices: Sequence[Notice], queue: str) -> Iterator[str]:
 
 def more(rest: Sequence[Notice]) -> str:
     """Say how many requests have no line of their own, and whose they are."""
-    agents = list(dict.fromkeys(one.agent for one in rest))
-    named = ", ".join(agents[:MOST_LISTED]) + (", …" if agents[MOST_LISTED:] else "")
-    return f"And {len(rest)} more, of {named}"
+    agents = list(dict.fromkeys(notice.agent for notice in rest))
+    names = ", ".join(agents[:MOST_LISTED]) + (", …" if agents[MOST_LISTED:] else "")
+    return f"And {len(rest)} more, of {names}"
 
 
 _URGENT = (

@@ -38,8 +38,8 @@ def fingerprint(salt: str) -> str:
 
 def code_of(channel: Channel) -> str:
     """Return the code that proves that a channel's address is its person's, in two groups."""
-    made = salted_hmac(_CODE, f"{channel.salt} {channel.address}", algorithm="sha256").digest()
-    digits = f"{int.from_bytes(made[:8]) % 10**8:08}"
+    proof = salted_hmac(_CODE, f"{channel.salt} {channel.address}", algorithm="sha256").digest()
+    digits = f"{int.from_bytes(proof[:8]) % 10**8:08}"
     return f"{digits[:4]} {digits[4:]}"
 
 

@@ -85,8 +85,10 @@ async def _post(
 ) -> Sent:
     """Send to ``address``, with the host's own name in the request and in TLS."""
     host = f"[{address}]" if isinstance(address, IPv6Address) else str(address)
-    named = {**headers, "Host": url.netloc.decode("ascii")}
-    request = http.build_request("POST", url.copy_with(host=host), headers=named, content=body)
+    own_headers = {**headers, "Host": url.netloc.decode("ascii")}
+    request = http.build_request(
+        "POST", url.copy_with(host=host), headers=own_headers, content=body
+    )
     request.extensions["sni_hostname"] = url.host
     response = await http.send(request, stream=True)
     try:

@@ -40,11 +40,11 @@ def condition(argument: Argument, *, approving: bool) -> Test:
     passes = _test(argument, strict=approving)
 
     def holds(arguments: Any) -> bool | None:
-        reached = _few(arguments, segments)
+        values = _few(arguments, segments)
         if approving:
-            return bool(reached) and all(map(passes, reached))
-        found = [passes(value) for value in reached or [TOO_MUCH]]
-        return True if True in found else None if None in found else False
+            return bool(values) and all(map(passes, values))
+        verdicts = [passes(value) for value in values or [TOO_MUCH]]
+        return True if True in verdicts else None if None in verdicts else False
 
     return holds
 
@@ -86,30 +86,30 @@ def _problem_with_json(value: Any) -> str:
 
 def _few(arguments: Any, segments: list[str]) -> list[Any]:
     """Return what a path leads to, with ``TOO_MUCH`` for what is too large; [] for too many."""
-    reached = list(islice(_reached(arguments, segments), MOST_REACHED + 1))
-    if len(reached) > MOST_REACHED:
+    values = list(islice(_reached(arguments, segments), MOST_REACHED + 1))
+    if len(values) > MOST_REACHED:
         return []
-    return [TOO_MUCH if _is_large(value) else value for value in reached]
+    return [TOO_MUCH if _is_large(value) else value for value in values]
 
 
 def _is_large(value: Any) -> bool:
     """Say whether a list or an object holds more than is looked through, at any depth."""
-    left, pending = MOST_REACHED, [value]
-    while pending and left >= 0:
-        one = pending.pop()
-        if isinstance(one, dict | list):
-            left -= len(one)
-            if left >= 0:
-                pending += one.values() if isinstance(one, dict) else one
-    return left < 0
+    room, pending = MOST_REACHED, [value]
+    while pending and room >= 0:
+        part = pending.pop()
+        if isinstance(part, dict | list):
+            room -= len(part)
+            if room >= 0:
+                pending += part.values() if isinstance(part, dict) else part
+    return room < 0
 
 
 def _reached(value: Any, segments: list[str]) -> Iterator[Any]:
     if not segments:
         yield value
         return
-    first, rest = segments[0], segments[1:]
-    steps = list(_steps(value, first))
+    segment, rest = segments[0], segments[1:]
+    steps = list(_steps(value, segment))
     if not steps:
         yield MISSING
     for step in steps:
@@ -133,9 +133,9 @@ def _test(argument: Argument, *, strict: bool) -> Test:
     value = argument.value
     match argument.test:
         case "present" | "absent":
-            wanted = argument.test == "absent"
+            wants_absence = argument.test == "absent"
             return lambda found: (
-                (found is MISSING) == wanted or _unclear(found is TOO_MUCH, strict)
+                (found is MISSING) == wants_absence or _unclear(found is TOO_MUCH, strict)
             )
         case "equals" | "one_of":
             choices = [value] if argument.test == "equals" else list(value)

@@ -65,8 +65,8 @@ def _claim(attribute: str, what: str) -> Callable[[Globs], Built]:
         fits = fits_any(globs)
 
         def holds(facts: Facts) -> bool:
-            said = getattr(facts.question, attribute)
-            return said != "" and fits(said)  # an agent that says nothing claims nothing
+            claim = getattr(facts.question, attribute)
+            return claim != "" and fits(claim)  # an agent that says nothing claims nothing
 
         return holds, f"The agent does not say that the {what} is {_either(globs)}."
 
@@ -78,10 +78,10 @@ def _part(look: Callable[[Facts], Any], what: str) -> Callable[[Globs], Built]:
         fits = fits_any(globs)
 
         def holds(facts: Facts) -> bool:
-            found = look(facts)
-            if found is not None and not isinstance(found, str):
+            text = look(facts)
+            if text is not None and not isinstance(text, str):
                 raise TypeError("This should be a text.")
-            return found is not None and fits(found)
+            return text is not None and fits(text)
 
         return holds, f"The {what} is not {_either(globs)}."
 
@@ -144,15 +144,15 @@ def _findings(match: FindingsMatch, effect: Effect) -> Built:
         # A rule that rejects may name what was not seen. One that reviews must not decide by
         # that alone: what was not seen may be what a stricter rule is about.
         rejects = effect is Effect.REJECT
-        found: Iterable[Finding] = facts.question.report.findings if rejects else facts.seen
-        if any(map(counts, found)):
+        findings: Iterable[Finding] = facts.question.report.findings if rejects else facts.seen
+        if any(map(counts, findings)):
             return True
         return Unsure(facts.unseen) if facts.unseen else False
 
-    what = f"finding {_either(match.names)} of {match.at_least} severity or higher"
+    noun = f"finding {_either(match.names)} of {match.at_least} severity or higher"
     if effect is Effect.APPROVE:
-        return only_these, f"There is no {what}, or there are others."
-    return any_of_them, f"There is no {what}."
+        return only_these, f"There is no {noun}, or there are others."
+    return any_of_them, f"There is no {noun}."
 
 
 def _no_findings_above(severity: Severity, effect: Effect) -> Built:
@@ -185,12 +185,12 @@ def _argument(condition: Argument, effect: Effect) -> Built:
 
 
 def _content_matches(text: str, effect: Effect) -> Built:
-    wanted = pattern(text)
+    compiled = pattern(text)
     if effect is Effect.APPROVE:
         sentence = f"The content as a whole does not match {text!r}."
-        return lambda facts: wanted.fits(facts.whole), sentence
+        return lambda facts: compiled.fits(facts.whole), sentence
     sentence = f"The content does not match {text!r} anywhere."
-    return lambda facts: any(map(wanted.occurs_in, facts.texts)), sentence
+    return lambda facts: any(map(compiled.occurs_in, facts.texts)), sentence
 
 
 _FORMERLY = {"parsed-in-part": "does-not-parse", "too-many-findings": "too-large"}

@@ -63,8 +63,8 @@ class Required:
 
     def admits(self, groups: Collection[str], *, after_s: float) -> bool:
         """Whether a person in these groups counts so long after the request was submitted."""
-        mine = frozenset(groups)
-        return all(mine & circle.members(after_s=after_s) for circle in self.circles)
+        own_groups = frozenset(groups)
+        return all(own_groups & circle.members(after_s=after_s) for circle in self.circles)
 
     def groups_in_words(self, *, after_s: float) -> str:
         """Name the groups that count then, as in ``operators or managers, and also safety``."""
@@ -161,7 +161,7 @@ def _narrowest(circles: tuple[Circle, ...]) -> tuple[Circle, ...]:
     return tuple(
         circle
         for circle in different
-        if not any(other != circle and other.implies(circle) for other in different)
+        if not any(narrower != circle and narrower.implies(circle) for narrower in different)
     )
 
 

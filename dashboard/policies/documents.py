@@ -67,7 +67,9 @@ def parse_rules(data: Any) -> tuple[Rule, ...]:
         try:
             rules.append(parse_rule(each))
         except PolicyError as error:
-            problems += [(f"rules.{index}.{where}", said) for where, said in error.problems]
+            problems += [
+                (f"rules.{index}.{where}", sentence) for where, sentence in error.problems
+            ]
     if problems:
         raise PolicyError(problems)
     return tuple(rules)

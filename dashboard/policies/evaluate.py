@@ -151,21 +151,21 @@ class _Evaluating:
         rejecting = list(self._rejecting())
         if rejecting:
             return self._rejected(min(rejecting, key=lambda step: step.unclear))
-        last = self._walk()
-        said = self._policy.read_modes.say(
+        end = self._walk()
+        by_mode = self._policy.read_modes.say(
             self._facts.question.kind, may_write=self._facts.may_write, reads=self._facts.reads
         )
-        effect, in_doubt = self._effect(said)
+        effect, in_doubt = self._effect(by_mode)
         if effect is Effect.REVIEW:
-            last = len(self._policy.matchers)
-        steps = self._all_steps(said, last)
-        sentences = [*self._told(steps), *self._about_modes(said)]
+            end = len(self._policy.matchers)
+        steps = self._all_steps(by_mode, end)
+        sentences = [*self._told(steps), *self._about_modes(by_mode)]
         sentences += [_doubts(self._facts)] if in_doubt else []
         sentences += self._about_demands() if effect is Effect.REVIEW else []
         grounds = self._grounds(
             steps,
-            modes=(said.says,),
-            by_modes=said.effect is effect,
+            modes=(by_mode.says,),
+            by_modes=by_mode.effect is effect,
             rules=tuple(self._spoken(effect)),
             doubts=_names_of_doubts(self._facts) if in_doubt else (),
         )
@@ -200,13 +200,13 @@ class _Evaluating:
         trace = (*self._told(steps), f"Rule '{rule.name}' rejects.")
         words = rule.reason
         if step.unclear:
-            told = f" It says: {rule.reason}" if rule.reason else ""
-            words = f"{step.why} Rule '{rule.name}' rejects.{told}"
+            saying = f" It says: {rule.reason}" if rule.reason else ""
+            words = f"{step.why} Rule '{rule.name}' rejects.{saying}"
         grounds = self._grounds(steps, rules=(RuleGround(rule.name, Says.REJECTS),))
         return Evaluation(Effect.REJECT, trace, self._demands(), steps, words, grounds)
 
     def _walk(self) -> int:
-        last = len(self._policy.matchers)
+        end = len(self._policy.matchers)
         for index in self._policy.others:
             step, matcher = self._judged(index), self._policy.matchers[index]
             if not step.matches:
@@ -214,16 +214,16 @@ class _Evaluating:
             if step.unclear and index in self._policy.shadowed:
                 self._steps[index] = matcher.not_reached
                 continue
-            if index < last:
+            if index < end:
                 self._speaking.append(matcher)
             if matcher.rule.effect is Effect.REVIEW:
                 self._asking.append(matcher)
             if not matcher.claims and not step.unclear:
-                last = min(last, index)
+                end = min(end, index)
                 if matcher.rule.effect is Effect.REVIEW:
                     self._review_is_certain = True
                     break
-        return last
+        return end
 
     def _judged(self, index: int) -> Step:
         step = self._steps[index] = self._policy.matchers[index].judge(self._facts)
@@ -246,10 +246,10 @@ class _Evaluating:
         the way in which it would be asked about without that rule.
         """
         owners = self._policy.owner_may_approve
-        asked = [required(m.rule.demands, owner_may_approve=owners) for m in self._asking]
+        demands = [required(m.rule.demands, owner_may_approve=owners) for m in self._asking]
         if not self._review_is_certain:
-            asked.append(Required(owner_may_approve=owners))
-        return reduce(join, asked)
+            demands.append(Required(owner_may_approve=owners))
+        return reduce(join, demands)
 
     def _all_steps(self, said: Said | None, last: int) -> tuple[Step, ...]:
         rejecting = set(self._policy.rejecting)

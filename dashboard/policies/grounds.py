@@ -130,8 +130,8 @@ class Grounds:
             "held": self.held,
             "told": self.told,
         }
-        kept = {name: value for name, value in facts.items() if value}
-        return json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
+        stored = {name: value for name, value in facts.items() if value}
+        return json.dumps(stored, separators=(",", ":"), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:

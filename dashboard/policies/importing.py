@@ -51,9 +51,9 @@ def from_yaml(text: str) -> Import:
         return Import(Policy(**documents.parts(data)), [], [])
     if set(data) <= BY_CAPABILITY or set(data) <= BY_TOOL:
         return _from_section(data, [])
-    known = ", ".join(repr(name) for name in sorted(BY_CAPABILITY | _OURS))
+    names = ", ".join(repr(name) for name in sorted(BY_CAPABILITY | _OURS))
     raise PolicyError(
-        [("", (f"This is not a policy. A policy may contain {known}, or a section 'approval'."))]
+        [("", (f"This is not a policy. A policy may contain {names}, or a section 'approval'."))]
     )
 
 
@@ -61,8 +61,8 @@ def _from_whole_file(data: dict[str, Any]) -> Import:
     if mixed := sorted((_OURS | BY_CAPABILITY) & set(data)):
         message = f"There is a section 'approval' beside {mixed}. Use one or the other."
         raise PolicyError([("", message)])
-    others = [f"{key}: not about approval." for key in data if key != "approval"]
-    return _from_section(data["approval"], others)
+    other_sections = [f"{key}: not about approval." for key in data if key != "approval"]
+    return _from_section(data["approval"], other_sections)
 
 
 def _from_section(data: Any, ignored: list[str]) -> Import:

@@ -63,8 +63,8 @@ def head(kind: Kind, content: str, report: Report) -> Headline:
     Args:
         content: As it is stored, as JSON.
     """
-    found = json.dumps(report.to_json())
-    payload = f'{{"kind":{json.dumps(kind)},"content":{content},"report":{found}}}'
+    report_json = json.dumps(report.to_json())
+    payload = f'{{"kind":{json.dumps(kind)},"content":{content},"report":{report_json}}}'
     try:
         return Headline.from_json(kind, _called(_HEADER, payload.encode()).decode())
     except (sandbox.SandboxError, KeyError, TypeError, ValueError) as error:

@@ -68,14 +68,14 @@ def why_unclear(ground: UnclearGround) -> str:
     """Say what could not be judged, and how the rule takes it."""
     if not ground.unseen:
         failed = f" ({ground.error})" if ground.error else ""
-        what = f"Its condition {ground.field!r} cannot be judged{failed}"
+        problem = f"Its condition {ground.field!r} cannot be judged{failed}"
         if ground.counts:
-            return f"{what}, which counts as holding."
-        return f"{what}, so it does not approve."
-    why = f"{unseen_sentence(Unseen(ground.unseen), _finding_of(ground))}."
+            return f"{problem}, which counts as holding."
+        return f"{problem}, so it does not approve."
+    reason = f"{unseen_sentence(Unseen(ground.unseen), _finding_of(ground))}."
     if ground.counts:
-        return f"{why} {_TREATED[ground.field]}"
-    return f"{why} {_NOT_APPROVED if ground.effect == Effect.APPROVE else _NOT_REJECTED}"
+        return f"{reason} {_TREATED[ground.field]}"
+    return f"{reason} {_NOT_APPROVED if ground.effect == Effect.APPROVE else _NOT_REJECTED}"
 
 
 def _finding_of(ground: UnclearGround) -> Finding | None:
@@ -85,10 +85,10 @@ def _finding_of(ground: UnclearGround) -> Finding | None:
 
 
 def _demanding(rules: Sequence[str], demanded: str) -> str:
-    named = " and ".join(f"“{name}”" for name in rules)
-    if not named:
+    names = " and ".join(f"“{name}”" for name in rules)
+    if not names:
         return f"{demanded[0].upper()}{demanded[1:]}."
-    return f"Rule{'s' if len(rules) > 1 else ''} {named}: {demanded}."
+    return f"Rule{'s' if len(rules) > 1 else ''} {names}: {demanded}."
 
 
 def _sentences(grounds: Grounds) -> Iterator[str]:

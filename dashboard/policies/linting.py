@@ -38,7 +38,7 @@ class Caution:
 
 def warnings(policy: Policy, known_groups: Collection[str] | None = None) -> list[Caution]:
     """Return what is probably not meant. ``known_groups``: those there are, if that is known."""
-    found: list[Caution] = []
+    cautions: list[Caution] = []
     for place, rule in enumerate(policy.rules):
         sentences = [
             *_about_reach(rule, policy.rules[:place], policy.rules),
@@ -48,8 +48,8 @@ def warnings(policy: Policy, known_groups: Collection[str] | None = None) -> lis
             *_about_pattern(rule.when),
             *_about_groups(rule, known_groups),
         ]
-        found += [Caution(rule.name, sentence) for sentence in sentences]
-    return found
+        cautions += [Caution(rule.name, sentence) for sentence in sentences]
+    return cautions
 
 
 def failing_examples(target: Policy | Rule, inspect: Inspect) -> list[str]:
@@ -62,35 +62,35 @@ def _about_reach(
     rule: Rule, earlier: tuple[Rule, ...], everything: tuple[Rule, ...]
 ) -> Iterator[str]:
     rejects = rule.effect is Effect.REJECT
-    for other in earlier if rejects else everything:
-        if other.effect is Effect.REJECT and other is not rule and implies(rule, other):
-            yield f"It makes no difference: rule '{other.name}' rejects all of it before."
+    for another in earlier if rejects else everything:
+        if another.effect is Effect.REJECT and another is not rule and implies(rule, another):
+            yield f"It makes no difference: rule '{another.name}' rejects all of it before."
             return
-    for other in () if rejects else earlier:
-        if other.effect is Effect.REJECT or rests_on_claims(other.when):
+    for another in () if rejects else earlier:
+        if another.effect is Effect.REJECT or rests_on_claims(another.when):
             continue
-        if implies(rule, other):
-            yield _unreachable(rule, other)
+        if implies(rule, another):
+            yield _unreachable(rule, another)
             return
 
 
 def _unreachable(rule: Rule, other: Rule) -> str:
-    what = "decides all of it" if _given(other.when) else "matches everything and stands"
+    verb = "decides all of it" if _given(other.when) else "matches everything and stands"
     if rule.effect is Effect.REVIEW and other.effect is Effect.APPROVE:
         return (
-            f"It never has anything reviewed: rule '{other.name}' {what} before. It only says "
+            f"It never has anything reviewed: rule '{other.name}' {verb} before. It only says "
             "who reviews what is in doubt."
         )
-    return f"It is never reached: rule '{other.name}' {what} before."
+    return f"It is never reached: rule '{other.name}' {verb} before."
 
 
 def _about_approving(rule: Rule, policy: Policy) -> Iterator[str]:
     if rule.effect is not Effect.APPROVE:
         return
-    kinds, given = kinds_of(rule.when), _given(rule.when)
-    if not given - {"kinds"}:
+    kinds, conditions = kinds_of(rule.when), _given(rule.when)
+    if not conditions - {"kinds"}:
         yield "It approves everything of its kind, whatever it does."
-    elif given <= _NAMES_ONLY:
+    elif conditions <= _NAMES_ONLY:
         yield "It rests on names alone: whatever is asked for under them is approved."
     if Kind.CODE in kinds and rule.when.no_findings_above is None:
         yield (
@@ -140,11 +140,11 @@ def _about_groups(rule: Rule, known: Collection[str] | None) -> Iterator[str]:
         )
     elif demands.escalate_to in demands.groups:
         yield f"Letting '{demands.escalate_to}' approve from half time on changes nothing."
-    named = (*demands.groups, *([demands.escalate_to] if demands.escalate_to else ()))
-    unknown = [name for name in dict.fromkeys(named) if known is not None and name not in known]
+    groups = (*demands.groups, *([demands.escalate_to] if demands.escalate_to else ()))
+    unknown = [name for name in dict.fromkeys(groups) if known is not None and name not in known]
     for name in unknown:
         yield f"There is no group '{name}', so nobody can vote as its member."
-    if demands.groups and known is not None and set(named) <= set(unknown):
+    if demands.groups and known is not None and set(groups) <= set(unknown):
         yield "Nobody can approve what it asks about."
 
 
@@ -155,13 +155,13 @@ def _given(when: When) -> frozenset[str]:
 
 
 def _failing(rule: Rule, inspect: Inspect) -> Iterator[str]:
-    for wanted, examples in ((True, rule.match), (False, rule.not_match)):
+    for must_match, examples in ((True, rule.match), (False, rule.not_match)):
         for number, example in enumerate(examples, 1):
             step = _judged(rule, example, inspect)
-            if step.matches == wanted:
+            if step.matches == must_match:
                 continue
             which = f"Rule '{rule.name}': example {number} of what it must"
-            if wanted:
+            if must_match:
                 yield f"{which} match does not match. {step.why}"
             else:
                 yield f"{which} not match does match. {step.why}"

@@ -165,9 +165,9 @@ class _Comparison:
         kinds = frozenset(Kind)
         for rule in (now, then):
             kinds &= kinds_of(rule.when) if rule else kinds
-        said = {effect for kind in kinds for effect in self._after.read_modes.effects(kind)}
+        effects = {effect for kind in kinds for effect in self._after.read_modes.effects(kind)}
         harmless = {Effect.REVIEW} if now else {Effect.REVIEW, None}
-        if said <= harmless:
+        if effects <= harmless:
             return _STRICTNESS[Effect.REVIEW]
         return _STRICTNESS[now.effect if now else None]
 
@@ -185,12 +185,12 @@ def _reached(rules: list[Rule]) -> list[Rule]:
 
 
 def _implies_any(rule: Rule, others: list[Rule]) -> bool:
-    return any(implies(rule, other) for other in others)
+    return any(implies(rule, another) for another in others)
 
 
 def _first_implied(rule: Rule, others: list[Rule]) -> int:
-    found = (place for place, other in enumerate(others) if implies(rule, other))
-    return next(found, len(others))
+    places = (place for place, another in enumerate(others) if implies(rule, another))
+    return next(places, len(others))
 
 
 def _are_apart(rule: Rule, other: Rule) -> bool:

@@ -63,23 +63,23 @@ class Matcher:
             (field, holds, Step(rule.name, "does not match", sentence))
             for field, holds, sentence in compiled(rule)
         ]
-        why = "All of its conditions hold." if self._conditions else "It has no conditions."
-        self._match = Step(rule.name, "matches", why)
+        reason = "All of its conditions hold." if self._conditions else "It has no conditions."
+        self._match = Step(rule.name, "matches", reason)
 
     def judge(self, facts: Facts) -> Step:
         """Say whether the rule matches, and why. Never raises."""
         unclear = None
         for field, holds, miss in self._conditions:
             try:
-                held = holds(facts)
+                verdict = holds(facts)
             except Exception as error:  # noqa: BLE001 - content is hostile: what fails must not open
                 step = self._unjudged(field, type(error).__name__)
             else:
-                if held is True:
+                if verdict is True:
                     continue
-                if held is False:
+                if verdict is False:
                     return miss
-                step = self._unsure(field, held, facts)
+                step = self._unsure(field, verdict, facts)
             # One that does not match outweighs those that do.
             unclear = step if unclear is None or not step.matches else unclear
         return unclear or self._match
@@ -100,12 +100,12 @@ class Matcher:
             effect=self.rule.effect,
             counts=bool(counting),
         )
-        why = why_unclear(ground)
+        reason = why_unclear(ground)
         if counting:
-            return Step(self.rule.name, "matches", why, ground)
+            return Step(self.rule.name, "matches", reason, ground)
         if self.rule.effect is Effect.APPROVE:
-            return Step(self.rule.name, "does not match", why, ground)
-        return Step(self.rule.name, "does not match", why)
+            return Step(self.rule.name, "does not match", reason, ground)
+        return Step(self.rule.name, "does not match", reason)
 
     def _unjudged(self, field: str, error: str = "") -> Step:
         counts = self.rule.effect is not Effect.APPROVE

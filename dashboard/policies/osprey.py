@@ -51,12 +51,12 @@ class Section:
 
     def _by_capability(self, data: dict[str, Any]) -> Policy:
         self._ignore_but(BY_CAPABILITY, data, "")
-        given = data.get("capabilities", {})
-        if isinstance(given, dict):
-            self._ignore_but(set(_CAPABILITIES), given, "capabilities.")
-            for name, known in _CAPABILITIES.items():
-                if isinstance(given.get(name), dict):
-                    self._ignore_but(known, given[name], f"capabilities.{name}.")
+        capabilities = data.get("capabilities", {})
+        if isinstance(capabilities, dict):
+            self._ignore_but(set(_CAPABILITIES), capabilities, "capabilities.")
+            for name, settings_of in _CAPABILITIES.items():
+                if isinstance(capabilities.get(name), dict):
+                    self._ignore_but(settings_of, capabilities[name], f"capabilities.{name}.")
         try:
             config = ApprovalManager(data).config
         except ValueError as error:
@@ -73,10 +73,10 @@ class Section:
         return Policy(modes)
 
     def _tell_modes(self, data: dict[str, Any], modes: dict[str, Any]) -> None:
-        given = data.get("capabilities", {})
+        capabilities = data.get("capabilities", {})
         for name, settings in modes["capabilities"].items():
             values = ", ".join(f"{key} {_word(value)}" for key, value in settings.items())
-            default = "" if name in given else " (it was not there)"
+            default = "" if name in capabilities else " (it was not there)"
             self.mapped.append(f"capabilities.{name} → {values}{default}.")
         default = "" if "global_mode" in data else " (it was not there)"
         self.mapped.insert(0, f"global_mode → {modes['global_mode']}{default}.")
@@ -148,9 +148,16 @@ def _policies_of(data: dict[str, Any]) -> tuple[dict[str, str], str]:
     if not isinstance(tools, dict):
         raise PolicyError([("approval.tools", "This must be a mapping of tools to policies.")])
     default = data.get("default_policy", "always")
-    named = {"default_policy": default, **{f"tools.{tool}": said for tool, said in tools.items()}}
+    policy_by_name = {
+        "default_policy": default,
+        **{f"tools.{tool}": policy for tool, policy in tools.items()},
+    }
     message = "This must be skip, selective or always."
-    problems = [(f"approval.{at}", message) for at, said in named.items() if said not in _POLICIES]
+    problems = [
+        (f"approval.{at}", message)
+        for at, policy in policy_by_name.items()
+        if policy not in _POLICIES
+    ]
     if problems:
         raise PolicyError(problems)
     return tools, default

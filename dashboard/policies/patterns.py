@@ -60,12 +60,12 @@ def glob(text: str) -> Callable[[str], bool]:
     """Return a test with the meaning of ``fnmatch.fnmatchcase``, in linear time."""
     if not _SPECIAL & set(text):
         return lambda name: name == text
-    before, star, after = text.partition("*")
-    if star and not _SPECIAL & set(before + after):
+    before_star, star, after_star = text.partition("*")
+    if star and not _SPECIAL & set(before_star + after_star):
         return lambda name: (
-            len(name) >= len(before) + len(after)
-            and name.startswith(before)
-            and name.endswith(after)
+            len(name) >= len(before_star) + len(after_star)
+            and name.startswith(before_star)
+            and name.endswith(after_star)
         )
     compiled = Pattern("".join(_translated(text)), max_bytes=_GLOB_BYTES)
     return lambda name: compiled.fits(name.encode())
@@ -95,8 +95,8 @@ def is_literal(text: str) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    said = error.args[0] if error.args else ""
-    text = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+    detail = error.args[0] if error.args else ""
+    text = detail.decode(errors="replace") if isinstance(detail, bytes) else str(detail)
     return text or "it cannot be read"
 
 
@@ -117,8 +117,8 @@ def _translated(text: str) -> Iterator[str]:
 
 def _end_of_set(text: str, start: int) -> int:
     # A bracket right after the opening one (or after its "!") belongs to the set.
-    first = start + text.startswith("!", start)
-    return text.find("]", first + text.startswith("]", first))
+    begin = start + text.startswith("!", start)
+    return text.find("]", begin + text.startswith("]", begin))
 
 
 def _set(inside: str) -> str:

@@ -101,12 +101,12 @@ def _then(rule: Rule) -> str:
 
 
 def _demanded(whole: Required, *, owner: bool | None) -> str:
-    said = f"{people(whole.approvals)}{_from_groups(whole)} must approve"
+    phrase = f"{people(whole.approvals)}{_from_groups(whole)} must approve"
     if whole.time_limit_s is not None:
-        said += f" within {duration(whole.time_limit_s)}"
+        phrase += f" within {duration(whole.time_limit_s)}"
     if whole.reason_required:
-        said += ", with a reason"
-    return "; ".join([said, *_allowed(whole, owner=owner)])
+        phrase += ", with a reason"
+    return "; ".join([phrase, *_allowed(whole, owner=owner)])
 
 
 def _from_groups(whole: Required) -> str:
@@ -130,10 +130,10 @@ def _allowed(whole: Required, *, owner: bool | None) -> Iterator[str]:
 
 
 def _arguments(conditions: tuple[Argument, ...]) -> str:
-    said = (
+    phrases = (
         f"{_name(each.path)} {_TESTS[each.test].format(value=_value(each))}" for each in conditions
     )
-    return f"where {' and '.join(said)}"
+    return f"where {' and '.join(phrases)}"
 
 
 def _value(argument: Argument) -> str:
@@ -174,8 +174,8 @@ def _named(one: str, several: str) -> Callable[[tuple[str, ...]], str]:
 
     def say(names: tuple[str, ...]) -> str:
         is_wild = any(_WILD & set(name) for name in names)
-        before = f"{several} like" if is_wild else one
-        return f"{before} {_either(map(_name, names))}"
+        noun = f"{several} like" if is_wild else one
+        return f"{noun} {_either(map(_name, names))}"
 
     return say
 

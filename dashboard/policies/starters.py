@@ -39,12 +39,12 @@ def add(policy: Policy, starter: Starter) -> Policy:
     """
     present = {_without_name(rule) for rule in policy.rules}
     new = [rule for rule in starter.policy.rules if _without_name(rule) not in present]
-    taken = {rule.name for rule in policy.rules}
-    new = list(_named_apart(new, taken))
-    first = [rule for rule in new if rule.effect is not Effect.APPROVE]
-    last = [rule for rule in new if rule.effect is Effect.APPROVE]
+    names = {rule.name for rule in policy.rules}
+    new = list(_named_apart(new, names))
+    leading = [rule for rule in new if rule.effect is not Effect.APPROVE]
+    trailing = [rule for rule in new if rule.effect is Effect.APPROVE]
     modes = _unset(policy, starter.unsets) if starter.unsets else policy.modes
-    return replace(policy, modes=modes, rules=(*first, *policy.rules, *last))
+    return replace(policy, modes=modes, rules=(*leading, *policy.rules, *trailing))
 
 
 def _unset(policy: Policy, names: tuple[str, ...]) -> Mapping[str, Any]:

@@ -73,9 +73,9 @@ def loosens(before: Policy | None, after: Policy) -> bool:
 
 
 def _about(policy: Policy, kind: Kind) -> Sentence:
-    said = policy.read_modes.effects(kind)
-    text = _of_modes(kind, said, has_rules=bool(policy.rules))
-    return Sentence(_SUBJECTS[kind], text, asks=Effect.APPROVE not in said)
+    effects = policy.read_modes.effects(kind)
+    text = _of_modes(kind, effects, has_rules=bool(policy.rules))
+    return Sentence(_SUBJECTS[kind], text, asks=Effect.APPROVE not in effects)
 
 
 def _of_modes(kind: Kind, said: frozenset[Effect | None], *, has_rules: bool) -> str:
@@ -85,10 +85,10 @@ def _of_modes(kind: Kind, said: frozenset[Effect | None], *, has_rules: bool) ->
     if said == _ALWAYS:
         return "A person is always asked."
     if said == _SILENT:
-        why = "there is no mode for them" if kind in _NOT_COVERED else "the mode is not set"
+        reason = "there is no mode for them" if kind in _NOT_COVERED else "the mode is not set"
         if has_rules:
-            return f"A person is asked, unless a rule decides ({why})."
-        return f"A person is always asked ({why})."
+            return f"A person is asked, unless a rule decides ({reason})."
+        return f"A person is always asked ({reason})."
     return (
         "A person is asked about code that writes to the control system, is not Python, could not "
         "be read or followed, or calls something unknown. Other code is approved without asking."
@@ -141,8 +141,8 @@ def _changed(before: Rule, after: Rule) -> str:
     old, new = rule_sentence(before), rule_sentence(after)
     if old != new:
         return f"Rule '{after.name}' was changed. It said: {old} It says: {new}"
-    what = "reason" if before.reason != after.reason else "examples"
-    return f"The {what} of rule '{after.name}' changed."
+    noun = "reason" if before.reason != after.reason else "examples"
+    return f"The {noun} of rule '{after.name}' changed."
 
 
 def _longest_ascending(places: list[int]) -> set[int]:
@@ -153,9 +153,9 @@ def _longest_ascending(places: list[int]) -> set[int]:
         length = bisect_left(ends, place)
         ends[length : length + 1] = [place]
         lengths.append(length)
-    staying, wanted = set(), len(ends) - 1
+    staying, next_length = set(), len(ends) - 1
     for place, length in zip(reversed(places), reversed(lengths), strict=True):
-        if length == wanted:
+        if length == next_length:
             staying.add(place)
-            wanted -= 1
+            next_length -= 1
     return staying

@@ -68,12 +68,12 @@ def load_any(text: str) -> Any:
     _check_size(text)
     try:
         events = iter(yaml.parse(text, Loader=yaml.CSafeLoader))
-        found = list(_documents(events))
+        documents = list(_documents(events))
     except yaml.YAMLError as error:
         raise YamlError(f"This is not YAML: {_said_by(error)}.") from None
-    if len(found) > 1:
+    if len(documents) > 1:
         raise YamlError("This text has more than one YAML document. Only one is allowed.")
-    return found[0] if found else None
+    return documents[0] if documents else None
 
 
 def refuse_ambiguous(data: Any) -> None:
@@ -100,7 +100,7 @@ def dump(data: Any) -> str:
     is_visible = all(
         text.replace("\n", "").replace("\t", "").isprintable() for text in _texts(plain)
     )
-    written: str = yaml.dump(
+    document: str = yaml.dump(
         plain,
         Dumper=_Dumper,
         allow_unicode=is_visible,
@@ -108,7 +108,7 @@ def dump(data: Any) -> str:
         sort_keys=False,
         width=1 << 20,
     )
-    return written
+    return document
 
 
 class _Number(str):
@@ -208,7 +208,7 @@ def _items(events: Iterator[yaml.Event], depth: int) -> Iterator[Any]:
 
 
 def _mapping(events: Iterator[yaml.Event], depth: int) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for event in events:
         if isinstance(event, yaml.MappingEndEvent):
             break
@@ -216,10 +216,10 @@ def _mapping(events: Iterator[yaml.Event], depth: int) -> dict[str, Any]:
         if not isinstance(event, yaml.ScalarEvent):
             raise YamlError(f"Line {line}: a key must be a plain word or a text.")
         _node(event, events, depth)  # refuses what a value could not be either
-        if event.value in found:
+        if event.value in members:
             raise YamlError(f"Line {line}: the key {event.value!r} is there twice.")
-        found[event.value] = _node(next(events), events, depth)
-    return found
+        members[event.value] = _node(next(events), events, depth)
+    return members
 
 
 def _number_or_word(text: str, line: int) -> Any:
@@ -243,8 +243,8 @@ def _resolved(text: str, line: int) -> Any:
 
 def _is_ambiguous(text: str) -> bool:
     # PyYAML's resolvers are those of YAML 1.1; 1.2 writes octal numbers in another way.
-    others = yaml.SafeLoader.yaml_implicit_resolvers.get(text[0], [])
-    return bool(_OCTAL.match(text)) or any(regexp.match(text) for _, regexp in others)
+    resolvers = yaml.SafeLoader.yaml_implicit_resolvers.get(text[0], [])
+    return bool(_OCTAL.match(text)) or any(regexp.match(text) for _, regexp in resolvers)
 
 
 def _line(event: yaml.Event) -> int:

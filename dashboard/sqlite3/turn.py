@@ -36,16 +36,16 @@ class Turn:
             if self._holder is None:
                 self._holder = current_thread()
                 return True
-            mine = _Waiting()
-            self._queue.append(mine)
+            waiting = _Waiting()
+            self._queue.append(waiting)
         try:
-            if self._wait(mine, monotonic() + within_s):
+            if self._wait(waiting, monotonic() + within_s):
                 return True
         except BaseException:  # as Ctrl+C is
-            if not self._leave(mine):
+            if not self._leave(waiting):
                 self.give()
             raise
-        return not self._leave(mine)
+        return not self._leave(waiting)
 
     def give(self) -> None:
         """Hand it to whoever is next."""

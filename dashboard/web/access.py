@@ -125,11 +125,11 @@ def action(page: str, *, arguments: int = 1) -> Callable[[AnyView], AnyView]:
 
 def refused(request: PersonRequest, who: str) -> HttpResponse:
     """Say who a page is for, and that this person is not among them."""
-    held = [role for role in ROLES if getattr(request.user, f"is_{role}")]
-    named = " and ".join(f"an {role}" if role[0] == "a" else f"a {role}" for role in held)
-    text = f"You are signed in as {request.user.username}, {named or 'without a role'}. "
+    own_roles = [role for role in ROLES if getattr(request.user, f"is_{role}")]
+    role_text = " and ".join(f"an {role}" if role[0] == "a" else f"a {role}" for role in own_roles)
+    text = f"You are signed in as {request.user.username}, {role_text or 'without a role'}. "
     text += f"This page is for {who}. Nothing was done. Ask an admin for the role."
-    context = {"title": "You may not open this page", "text": text, "way_back": bool(held)}
+    context = {"title": "You may not open this page", "text": text, "way_back": bool(own_roles)}
     return render(request, "errors/problem.html", context, status=HTTPStatus.FORBIDDEN)
 
 

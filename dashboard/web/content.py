@@ -49,11 +49,11 @@ def render_call(
 ) -> tuple[CallView, list[ContentBlock]]:
     """Draw a tool call: all of it as JSON first, then each text, then the name of the tool."""
     tool, arguments = content["tool"], content["arguments"]
-    named = BlockDraft("Tool", tool)
+    tool_draft = BlockDraft("Tool", tool)
     if not fit_on_a_page(arguments):
-        return CallView(1, [], is_whole=False), rendered([raw(content), named])
+        return CallView(1, [], is_whole=False), rendered([raw(content), tool_draft])
     parts = parts_of_call(tool, arguments)
-    blocks = rendered([raw(content), *map(of_part, parts), named], redacts=redacts)
+    blocks = rendered([raw(content), *map(of_part, parts), tool_draft], redacts=redacts)
     return CallView(len(parts) + 1, Members(parts).of(arguments)), blocks
 
 
@@ -114,8 +114,8 @@ def render_plan(
 def step_in_words(step: Mapping[str, Any]) -> str:
     """Return a step on one line: who does what, or its JSON where it does not say so."""
     names = (_leading_member(step, _CAPABILITY), _leading_member(step, _OBJECTIVE))
-    said = " · ".join(str(step[name]) for name in names if name)
-    return said or canonical_json(step)[:_LONGEST_LEAD]
+    text = " · ".join(str(step[name]) for name in names if name)
+    return text or canonical_json(step)[:_LONGEST_LEAD]
 
 
 def _plan_step(number: int, step: dict[str, Any], members: Members) -> PlanStep:
@@ -217,9 +217,9 @@ class MemoryView:
     @property
     def counts(self) -> list[tuple[int, str]]:
         """How many lines are added and removed, where there are any."""
-        found = [changed.change for changed in self.compared or []]
+        kinds = [changed.change for changed in self.compared or []]
         both = (
-            (found.count(change), str(change)) for change in (LineChange.ADDED, LineChange.REMOVED)
+            (kinds.count(change), str(change)) for change in (LineChange.ADDED, LineChange.REMOVED)
         )
         return [(count, word) for count, word in both if count]
 
@@ -247,8 +247,8 @@ def render_memory(
     numbers = {part.place[0]: part.number for part in parts}
     drafts = [raw(content), *_memory_drafts(parts, content["operation"])]
     standing, is_warning = _against_what_was_approved(content.get("existing"), approved)
-    known = (content["content"], content.get("existing"))
-    if approved and approved.content is not None and approved.content not in known:
+    texts = (content["content"], content.get("existing"))
+    if approved and approved.content is not None and approved.content not in texts:
         drafts.append(BlockDraft(APPROVED, approved.content, named_value=""))
     compared, note = _compared(content)
     view = MemoryView(
@@ -283,18 +283,18 @@ def _compared(content: Mapping[str, Any]) -> tuple[list[ChangedLine] | None, str
         return _every_line(LineChange.ADDED, new), NO_CLAIM if existing is None else NOTHING_STORED
     if existing == new:
         return _every_line(LineChange.SAME, new), SAME
-    found = line_changes(existing, new)
-    if found is None:
+    changes = line_changes(existing, new)
+    if changes is None:
         return None, NOT_COMPARED
-    removes = any(changed.change is LineChange.REMOVED for changed in found)
-    return found, MAY_ADD if removes and _is_one_of(operation, _ADDS) else ""
+    removes = any(changed.change is LineChange.REMOVED for changed in changes)
+    return changes, MAY_ADD if removes and _is_one_of(operation, _ADDS) else ""
 
 
 def _deleted(named: str, existing: str | None) -> tuple[list[ChangedLine] | None, str]:
     if existing and named:
         return None, ""
-    gone = named or existing
-    return (_every_line(LineChange.REMOVED, gone), "") if gone else ([], UNSAID)
+    text = named or existing
+    return (_every_line(LineChange.REMOVED, text), "") if text else ([], UNSAID)
 
 
 def _every_line(change: LineChange, text: str) -> list[ChangedLine]:
@@ -393,18 +393,18 @@ class Content:
     def to_be_read(self) -> list[ContentBlock]:
         """The blocks that are all of the content, each text once."""
         is_whole = (self.call or self.plan or _WHOLE).is_whole
-        before = self.memory.approved if self.memory else 0
-        blocks = [b for b in self.blocks if not b.is_raw and b.number != (before or -1)]
+        approved_number = self.memory.approved if self.memory else 0
+        blocks = [b for b in self.blocks if not b.is_raw and b.number != (approved_number or -1)]
         return blocks if is_whole else self.blocks
 
     @property
     def warnings(self) -> list[str]:
         """What is hidden in it, and what else a reader was warned about, in our words."""
-        found = [w for block in self.blocks if not block.is_raw for w in block.code.warnings]
+        texts = [w for block in self.blocks if not block.is_raw for w in block.code.warnings]
         members = self.call.arguments if self.call else []
         members = [m for step in self.plan.steps for m in step.members] if self.plan else members
-        found += [warning for member in members for warning in member.all_warnings()]
-        return found + ([self.memory.standing] if self.memory and self.memory.is_warning else [])
+        texts += [warning for member in members for warning in member.all_warnings()]
+        return texts + ([self.memory.standing] if self.memory and self.memory.is_warning else [])
 
 
 def render_content(
@@ -436,8 +436,8 @@ def _drafts(kind: str, content: Any) -> Iterator[BlockDraft]:
     rest = content
     if kind == Kind.CODE and isinstance(content, dict) and isinstance(content.get("code"), str):
         rest = dict(content)
-        named = isinstance(content.get("language"), str)
-        yield from _code(rest.pop("code"), rest.pop("language") if named else "")
+        has_language = isinstance(content.get("language"), str)
+        yield from _code(rest.pop("code"), rest.pop("language") if has_language else "")
         if not rest:
             return
     title = "Content" if rest is content else "Also part of the content"
@@ -452,11 +452,11 @@ def _code(code: str, language: str) -> Iterator[BlockDraft]:
         return
     for number, block in enumerate(blocks, 1):
         title = f"Code, block {number} of {len(blocks)}" if len(blocks) > 1 else "Code"
-        said = _unknown(block.language)
+        notes = _unknown(block.language)
         if number == 1 and len(blocks) > 1:
-            said.append(SEVERAL_BLOCKS.format(count=len(blocks)))
-        named = block.language
-        yield BlockDraft(title, block.code, named, tuple(said), named, is_inspected=True)
+            notes.append(SEVERAL_BLOCKS.format(count=len(blocks)))
+        tag = block.language
+        yield BlockDraft(title, block.code, tag, tuple(notes), tag, is_inspected=True)
 
 
 def _remarks(code: str, language: str, blocks: list[Block] | None) -> tuple[str, ...]:

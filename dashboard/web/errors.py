@@ -34,12 +34,12 @@ def wrong_address(request: HttpRequest, came: Sequence[tuple[str, str]]) -> Http
         came: What named the other address, such as ``("Host", "127.0.0.1:8000")``. Anybody may
             have written it.
     """
-    shown = [(name, text[:_LONGEST_SHOWN]) for name, text in came]
-    named = ", ".join(f"{name} {text!r}" for name, text in shown)
+    headers = [(name, text[:_LONGEST_SHOWN]) for name, text in came]
+    listing = ", ".join(f"{name} {text!r}" for name, text in headers)
     log.warning(
         "A request came for another address (%s) than PUBLIC_URL (%s), and was refused. Set "
         "PUBLIC_URL to the address that people use, and have the proxy pass the Host header on.",
-        named,
+        listing,
         settings.PUBLIC_URL,
     )
     path = request.get_full_path() if request.method in {"GET", "HEAD"} else "/"
@@ -47,7 +47,7 @@ def wrong_address(request: HttpRequest, came: Sequence[tuple[str, str]]) -> Http
         "public_url": settings.PUBLIC_URL,
         "is_local": _is_local(settings.PUBLIC_URL),
         "open": settings.PUBLIC_URL + path,
-        "came": shown,
+        "came": headers,
     }
     page = render_to_string("errors/address.html", context)
     return HttpResponse(page, status=HTTPStatus.MISDIRECTED_REQUEST)
@@ -113,8 +113,8 @@ def no_role(request: HttpRequest) -> HttpResponse:
 def whom_to_ask() -> str:
     """Say who can give somebody their first role."""
     names = list(admins().values_list("username", flat=True)[:_MOST_NAMED])
-    who = f"an admin ({', '.join(names)})" if names else "whoever runs this server"
-    return f"Ask {who} to give you a role under People and groups, then load this page again."
+    contact = f"an admin ({', '.join(names)})" if names else "whoever runs this server"
+    return f"Ask {contact} to give you a role under People and groups, then load this page again."
 
 
 _MOST_NAMED = 5

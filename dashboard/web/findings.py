@@ -122,7 +122,7 @@ def found(report: Report, content: Content) -> tuple[Found, Content]:
         rows=[row for row in rows if row.places],
         placeless=[row for row in rows if not row.places],
         more=len(ordered) - len(listed),
-        doubts=next((said for unseen, said in _CARE.items() if unseen in report.unseen), None),
+        doubts=next((advice for unseen, advice in _CARE.items() if unseen in report.unseen), None),
         nothing=_nothing(content),
         has_placeless=not all(_first_line(finding, blocks) for finding in ordered),
         first=_first(listed, blocks),
@@ -171,8 +171,8 @@ def _counts(findings: Iterable[Finding]) -> Iterator[tuple[str, str, int]]:
     severities = [finding.severity for finding in findings]
     for severity, word in SEVERITIES.items():
         if count := severities.count(severity):
-            said = word.lower()
-            yield str(severity), said if count == 1 else _PLURALS.get(said, said), count
+            noun = word.lower()
+            yield str(severity), noun if count == 1 else _PLURALS.get(noun, noun), count
 
 
 def _rows(findings: Sequence[Finding], blocks: Sequence[ContentBlock]) -> Iterator[FindingRow]:
@@ -206,11 +206,11 @@ def _row(number: int, finding: Finding, at: FoundAt | None) -> FindingRow:
 
 
 def _found_at(number: int, finding: Finding, blocks: Sequence[ContentBlock]) -> FoundAt | None:
-    first = _first_line(finding, blocks)
-    if not first:
+    first_line = _first_line(finding, blocks)
+    if not first_line:
         return None
-    words, named = _place(finding, blocks), blocks[finding.block].place
-    return FoundAt(finding_id(number), words, named, line_href(blocks[finding.block], first))
+    words, place = _place(finding, blocks), blocks[finding.block].place
+    return FoundAt(finding_id(number), words, place, line_href(blocks[finding.block], first_line))
 
 
 def _first_line(finding: Finding, blocks: Sequence[ContentBlock]) -> int:
@@ -228,14 +228,14 @@ def _end(finding: Finding, block: ContentBlock) -> int:
 
 
 def _last_line(finding: Finding, block: ContentBlock) -> int:
-    last = _end(finding, block)
-    is_whole = (finding.line, last) == (1, block.code.line_count)
-    return finding.line if is_whole or last - finding.line >= _LONGEST_MARK else last
+    end = _end(finding, block)
+    is_whole = (finding.line, end) == (1, block.code.line_count)
+    return finding.line if is_whole or end - finding.line >= _LONGEST_MARK else end
 
 
 def _place(finding: Finding, blocks: Sequence[ContentBlock]) -> str:
-    last = _end(finding, blocks[finding.block])
-    lines = f"line {finding.line}" if last == finding.line else f"lines {finding.line} to {last}"
+    end = _end(finding, blocks[finding.block])
+    lines = f"line {finding.line}" if end == finding.line else f"lines {finding.line} to {end}"
     several = sum(block.is_inspected and not block.place for block in blocks) > 1
     return f"block {finding.block + 1}, {lines}" if several else lines
 
@@ -264,14 +264,14 @@ def _marks(groups: Iterable[_Group], index: int, block: ContentBlock) -> dict[in
     severities: dict[int, str] = {}
     signs: dict[int, tuple[int, str]] = {}
     notes: dict[int, list[Note]] = {}
-    mine = [group for group in groups if group.block == index]
-    for number, finding in sorted(one for group in mine for one in group.members):
+    block_groups = [group for group in groups if group.block == index]
+    for number, finding in sorted(member for group in block_groups for member in group.members):
         signs.setdefault(finding.line, (number, _spoken(finding)))
         for line in range(finding.line, _last_line(finding, block) + 1):
             severities.setdefault(line, str(finding.severity))
-    for group in mine:
-        first = min(finding.line for _, finding in group.members)
-        notes.setdefault(first, []).append(_note([f for _, f in group.members], block))
+    for group in block_groups:
+        first_line = min(finding.line for _, finding in group.members)
+        notes.setdefault(first_line, []).append(_note([f for _, f in group.members], block))
     return {
         line: Mark(severity, *signs.get(line, (0, "")), tuple(notes.get(line, ())))
         for line, severity in severities.items()
@@ -279,28 +279,28 @@ def _marks(groups: Iterable[_Group], index: int, block: ContentBlock) -> dict[in
 
 
 def _note(findings: Sequence[Finding], block: ContentBlock) -> Note:
-    first, *others = sorted(findings, key=lambda finding: finding.line)
+    first_finding, *repeats = sorted(findings, key=lambda finding: finding.line)
     return Note(
-        severity=str(first.severity),
-        severity_word=SEVERITIES[first.severity],
-        sentence=draw_sentence(first),
-        doubt=_DOUBTS.get(first.unseen, "") if first.unseen else "",
-        name=first.name,
-        lines=_named_lines(first, others, block),
+        severity=str(first_finding.severity),
+        severity_word=SEVERITIES[first_finding.severity],
+        sentence=draw_sentence(first_finding),
+        doubt=_DOUBTS.get(first_finding.unseen, "") if first_finding.unseen else "",
+        name=first_finding.name,
+        lines=_named_lines(first_finding, repeats, block),
     )
 
 
 def _named_lines(first: Finding, others: Sequence[Finding], block: ContentBlock) -> str:
     end = _end(first, block)
-    own = f"Lines {first.line} to {end}." if end > first.line else ""
+    extent = f"Lines {first.line} to {end}." if end > first.line else ""
     lines = list(dict.fromkeys(f.line for f in others if f.line != first.line))
     if not lines:
-        return own
-    named = [str(line) for line in lines[:_MOST_NAMED]]
-    last = f"{len(lines) - _MOST_NAMED} more" if len(lines) > _MOST_NAMED else named.pop()
+        return extent
+    numbers = [str(line) for line in lines[:_MOST_NAMED]]
+    tail = f"{len(lines) - _MOST_NAMED} more" if len(lines) > _MOST_NAMED else numbers.pop()
     several = "s" if len(lines) > 1 else ""
-    said = f"{', '.join(named)} and {last}" if named else last
-    return f"{own} Also line{several} {said}.".strip()
+    listing = f"{', '.join(numbers)} and {tail}" if numbers else tail
+    return f"{extent} Also line{several} {listing}.".strip()
 
 
 def _spoken(finding: Finding) -> str:

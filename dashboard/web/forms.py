@@ -109,8 +109,8 @@ def cleaned(form: forms.Form) -> dict[str, Any]:
         Incomplete: It is not what our page offers; the message says so.
     """
     if not form.is_valid():
-        said = " ".join(str(error) for field in form for error in field.errors)
-        raise Incomplete(f"{said} Nothing was changed.")
+        problems = " ".join(str(error) for field in form for error in field.errors)
+        raise Incomplete(f"{problems} Nothing was changed.")
     return form.cleaned_data
 
 

@@ -85,9 +85,9 @@ def readiness() -> Reply:
     A hold is not a fault of the server: it is reported with status 200, so that a load balancer
     keeps the page reachable where admins lift it.
     """
-    why = obstacles() or _log_obstacles() or _lock_obstacles()
-    held = not why and _is_held()
-    return _said(why, [*why, *(["An admin has put everything on hold."] if held else [])])
+    faults = obstacles() or _log_obstacles() or _lock_obstacles()
+    is_held = not faults and _is_held()
+    return _said(faults, [*faults, *(["An admin has put everything on hold."] if is_held else [])])
 
 
 def _said(why: list[str], reasons: list[str]) -> Reply:
@@ -122,11 +122,11 @@ def _log_obstacles() -> list[str]:
         return [f"The database does not answer: {str(error).strip()}."]
     if not problem:
         return []
-    said = (
+    sentence = (
         "The last verification of the audit log failed. An auditor sees why on the audit page. "
         f"Find out what happened, then run `{settings.OPERATOR_COMMAND} verify_audit` again."
     )
-    return [said]
+    return [sentence]
 
 
 def _is_held() -> bool:

@@ -90,11 +90,11 @@ def wish(kind: Kind, *, languages: Iterable[str] = (), operation: str = "") -> s
 
 
 def _code(languages: Iterable[str]) -> str:
-    known = list(dict.fromkeys(language(name) for name in languages if name != _UNCOLOURED))
-    if not known:
+    names = list(dict.fromkeys(language(name) for name in languages if name != _UNCOLOURED))
+    if not names:
         return "Code"
-    *others, last = known
-    return f"{', '.join(others)} and {last} code" if others else f"{last} code"
+    *heads, tail = names
+    return f"{', '.join(heads)} and {tail} code" if heads else f"{tail} code"
 
 
 def _operation(operation: str) -> str:

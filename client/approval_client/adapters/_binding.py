@@ -50,14 +50,14 @@ def read(arguments: Any) -> Values:
     if arguments is None or arguments == "":
         return {}
     try:
-        found = parse_json(arguments if isinstance(arguments, str) else canonical_json(arguments))
+        values = parse_json(arguments if isinstance(arguments, str) else canonical_json(arguments))
     except JsonError as error:
         raise unreadable(error) from None
     except (TypeError, RecursionError) as error:
         raise Unaskable(f"The arguments are not JSON: {_short(error)}.") from None
-    if not isinstance(found, dict):
-        raise Unaskable(f"The arguments are {kind_of(found)}, and a JSON object is taken.")
-    return found
+    if not isinstance(values, dict):
+        raise Unaskable(f"The arguments are {kind_of(values)}, and a JSON object is taken.")
+    return values
 
 
 def unreadable(error: JsonError, what: str = "The arguments") -> Unaskable:
@@ -89,11 +89,11 @@ def bound(model: Any, given: Values) -> Values:
 def _defaults(model: Any) -> Values:
     checked = model.model_config.get("validate_default", False)
     plain_ = {
-        _name(name, one): one.default
-        for name, one in model.model_fields.items()
-        if not one.is_required()
-        and one.default_factory is None
-        and not (checked if one.validate_default is None else one.validate_default)
+        _name(name, field): field.default
+        for name, field in model.model_fields.items()
+        if not field.is_required()
+        and field.default_factory is None
+        and not (checked if field.validate_default is None else field.validate_default)
     }
     return hidden(plain_)
 
@@ -117,14 +117,14 @@ def settled(
     Raises:
         Unaskable: Something of them would be lost, or cannot be shown.
     """
-    shown, kept, again = (
+    inputs, named_inputs, again = (
         as_json(read_(deepcopy(_plain(given)))) for read_ in (call, as_written or call, call)
     )
-    if lost := next(_lost(given, kept, "arguments"), ""):
+    if lost := next(_lost(given, named_inputs, "arguments"), ""):
         raise Unaskable(lost)
-    if canonical_json(again) != canonical_json(shown):  # to Python, true is 1
+    if canonical_json(again) != canonical_json(inputs):  # to Python, true is 1
         raise Unsettled("The tool would be called with something else each time that it is asked.")
-    return shown
+    return inputs
 
 
 def edited(ask: Callable[[Any], Values], written: Any, changed: Values) -> Values:
@@ -140,12 +140,12 @@ def edited(ask: Callable[[Any], Values], written: Any, changed: Values) -> Value
     Raises:
         Unaskable: The tool would not be called with just these.
     """
-    given, shown = read(written), ask(written)
-    same = {name for name in shown if canonical_json(shown[name]) == _text_of(changed, name)}
-    left = {name: changed[name] for name in changed if name in given or name not in same}
-    if canonical_json(ask(left)) != canonical_json(changed):
+    original, inputs = read(written), ask(written)
+    same = {name for name in inputs if canonical_json(inputs[name]) == _text_of(changed, name)}
+    edits = {name: changed[name] for name in changed if name in original or name not in same}
+    if canonical_json(ask(edits)) != canonical_json(changed):
         raise Unaskable(NOT_AS_THEY_ARE)
-    return left
+    return edits
 
 
 def _text_of(values: Values, name: str) -> str | None:
@@ -154,21 +154,21 @@ def _text_of(values: Values, name: str) -> str | None:
 
 def without(model: Any, names: Collection[str]) -> Any:
     """Return a Pydantic model that takes no fields of these names."""
-    fields_ = {name: one for name, one in model.model_fields.items() if name not in names}
+    fields_ = {name: field for name, field in model.model_fields.items() if name not in names}
     if len(fields_) == len(model.model_fields):
         return model
-    named = {name: (one.annotation, one) for name, one in fields_.items()}
+    field_definitions = {name: (field.annotation, field) for name, field in fields_.items()}
     make = import_module("pydantic").create_model
-    return make(model.__name__, __config__=model.model_config, **named)
+    return make(model.__name__, __config__=model.model_config, **field_definitions)
 
 
 def hidden(defaults: Mapping[str, Any]) -> Values:
     """Return the defaults that can be shown of those that no model may write; no clients."""
-    found: Values = {}
+    json_defaults: Values = {}
     for name, value in defaults.items():
         with suppress(Unaskable):
-            found |= as_json({name: value})
-    return found
+            json_defaults |= as_json({name: value})
+    return json_defaults
 
 
 def taken(model: Any) -> list[str]:
@@ -185,8 +185,8 @@ def check_names(given: Mapping[str, Any], names: Sequence[str], *, open_: bool =
     unknown = [] if open_ else [name for name in given if name not in names]
     if unknown:
         takes = ", ".join(map(repr, names[:_MOST_NAMES])) or "no arguments"
-        named = ", ".join(f"{name!r:.80}" for name in unknown[:5])
-        raise Unaskable(f"The tool does not take {named}. It takes {takes}.")
+        unknown_names = ", ".join(f"{name!r:.80}" for name in unknown[:5])
+        raise Unaskable(f"The tool does not take {unknown_names}. It takes {takes}.")
 
 
 def check_schema(given: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
@@ -247,8 +247,8 @@ def validated(model: Any, given: Values, **options: Any) -> Any:
 def _fields_of(made: Any) -> Values:
     values = object.__getattribute__(made, "__dict__")
     fields_ = type(made).model_fields
-    named = {_name(name, field): values[name] for name, field in fields_.items()}
-    return {**named, **(made.model_extra or {})}
+    members = {_name(name, field): values[name] for name, field in fields_.items()}
+    return {**members, **(made.model_extra or {})}
 
 
 def _plain(given: Any) -> Any:
@@ -273,16 +273,16 @@ def as_json(values: Mapping[str, Any]) -> Values:
     Raises:
         Unaskable: One of them cannot be shown.
     """
-    shown: Values = {}
+    json_values: Values = {}
     for name, value in values.items():
         try:
-            shown[name] = _json(value)
-            canonical_json({name: shown[name]})
+            json_values[name] = _json(value)
+            canonical_json({name: json_values[name]})
         except Exception as error:  # noqa: BLE001 - an object of the author's may raise anything
             raise Unaskable(
                 f"arguments.{name:.80} cannot be shown to whoever approves it: {cause(error)}."
             ) from None
-    return shown
+    return json_values
 
 
 def cause(error: Exception) -> str:
@@ -296,33 +296,33 @@ def _json(value: Any) -> Any:  # noqa: PLR0911 - one for each kind of value
     if value is None or type(value) in {str, bool, int, float}:
         return value
     if isinstance(value, Mapping):
-        named = {_key(name): _json(item) for name, item in value.items()}
-        if len(named) != len(value):
+        entries = {_key(name): _json(item) for name, item in value.items()}
+        if len(entries) != len(value):
             raise ValueError("two of its names are written alike")
-        return named
+        return entries
     if isinstance(value, AbstractSet):
         return sorted(map(_json, value), key=canonical_json)
     if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
         return [_json(item) for item in value]
     if hasattr(type(value), "model_fields"):
-        made = object.__getattribute__(value, "__dict__")
-        known = type(value).model_fields
+        state = object.__getattribute__(value, "__dict__")
+        model_fields = type(value).model_fields
         if getattr(type(value), "__pydantic_root_model__", False):
-            return _json(made["root"])
-        named = {_name(name, known[name]): _json(made[name]) for name in known}
-        return {**named, **{k: _json(v) for k, v in (value.model_extra or {}).items()}}
+            return _json(state["root"])
+        entries = {_name(name, model_fields[name]): _json(state[name]) for name in model_fields}
+        return {**entries, **{k: _json(v) for k, v in (value.model_extra or {}).items()}}
     if is_dataclass(value):
-        members = {one.name: object.__getattribute__(value, one.name) for one in fields(value)}
+        members = {attr.name: object.__getattribute__(value, attr.name) for attr in fields(value)}
         return {name: _json(member) for name, member in members.items()}
     return _leaf(value)
 
 
 def _leaf(value: Any) -> Any:
     """Return a date, a path and the like as JSON, if that is all of it."""
-    written = import_module("pydantic_core").to_jsonable_python(value)
-    if import_module("pydantic").TypeAdapter(type(value)).validate_python(written) != value:
+    json_value = import_module("pydantic_core").to_jsonable_python(value)
+    if import_module("pydantic").TypeAdapter(type(value)).validate_python(json_value) != value:
         raise ValueError(f"a {type(value).__name__} does not say all that it holds")
-    return written
+    return json_value
 
 
 def _key(name: Any) -> str:
@@ -355,8 +355,8 @@ def _lost(written: Any, read_: Any, where: str) -> Iterator[str]:
 
 def _lost_of_items(written: list[Any], read_: list[Any], where: str) -> Iterator[str]:
     if len(written) == len(read_):
-        for at, (one, other) in enumerate(zip(written, read_, strict=True)):
-            yield from _lost(one, other, f"{where}[{at}]")
+        for at, (written_item, read_item) in enumerate(zip(written, read_, strict=True)):
+            yield from _lost(written_item, read_item, f"{where}[{at}]")
     elif any(item not in read_ for item in written):  # a set holds each of them once
         yield f"{where} would lose items."
 
@@ -377,12 +377,12 @@ def _is_another(written: Any, read_: Any) -> bool:
     text = getattr(written, "text", None) or str(written).strip()
     try:
         exact = Decimal(text)
-        found = Decimal(read_ if isinstance(read_, str) else repr(read_))
+        number = Decimal(read_ if isinstance(read_, str) else repr(read_))
     except InvalidOperation:  # a word or a date that the framework reads as a number
         return read_ == 0 and text.lstrip("+-.")[:1].isdigit()  # or one that is not quite 0
-    if isinstance(read_, int | str) or exact == exact.to_integral_value() or not found:
-        return exact != found
-    return abs(exact - found) > abs(exact) * _DIGITS_OF_A_DOUBLE
+    if isinstance(read_, int | str) or exact == exact.to_integral_value() or not number:
+        return exact != number
+    return abs(exact - number) > abs(exact) * _DIGITS_OF_A_DOUBLE
 
 
 def is_data_only(model: Any, *, dumps: bool = False) -> bool:
@@ -403,15 +403,15 @@ def is_data_only(model: Any, *, dumps: bool = False) -> bool:
 
 def _parts(schema: Any, *, dumps: bool) -> Iterator[Mapping[str, Any]]:
     skipped = _SAYS_NOTHING if dumps else {*_SAYS_NOTHING, "serialization", "computed_fields"}
-    left = [schema]
-    while left:
-        part = left.pop()
+    stack = [schema]
+    while stack:
+        part = stack.pop()
         if isinstance(part, Mapping):
             if isinstance(part.get("type"), str):
                 yield part
-            left += [item for name, item in part.items() if name not in skipped]
+            stack += [item for name, item in part.items() if name not in skipped]
         elif isinstance(part, list | tuple):
-            left += part
+            stack += part
 
 
 def _runs_code(part: Mapping[str, Any]) -> bool:  # noqa: PLR0911 - one for each kind of code
@@ -437,8 +437,8 @@ def _runs_code(part: Mapping[str, Any]) -> bool:  # noqa: PLR0911 - one for each
 
 def _has_post_init(model: Any) -> bool:
     # Pydantic's own sets the private attributes.
-    made = any(one.default_factory for one in model.__private_attributes__.values())
-    return made or _module(model.model_post_init) not in _OWN
+    has_factory = any(attr.default_factory for attr in model.__private_attributes__.values())
+    return has_factory or _module(model.model_post_init) not in _OWN
 
 
 def _is_harmless(function: Any) -> bool:
@@ -446,7 +446,7 @@ def _is_harmless(function: Any) -> bool:
     if _module(function) not in _OWN or "import" in getattr(function, "__name__", ""):
         return False
     cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
-    return all(_module(one) in {"", *_OWN, *_STANDARD} for one in cells)
+    return all(_module(content) in {"", *_OWN, *_STANDARD} for content in cells)
 
 
 def _module(of: Any) -> str:
@@ -455,9 +455,9 @@ def _module(of: Any) -> str:
 
 def _invalid(error: Any) -> str:
     """Return what a Pydantic error says, by place and without the values."""
-    said = error.errors(include_url=False, include_context=False, include_input=False)
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
     places = (
-        f"{'.'.join(map(str, ('arguments', *one['loc'])))}: {one['msg']}" for one in said[:5]
+        f"{'.'.join(map(str, ('arguments', *flaw['loc'])))}: {flaw['msg']}" for flaw in errors[:5]
     )
     return f"The arguments are not what the tool takes. {'; '.join(places)}."
 

@@ -27,14 +27,14 @@ def whole(value: Any) -> Any:
         ValueError: Something would be left out, or look like something else.
     """
     try:
-        written = _written(value)
-        canonical_json(written)
+        json_value = _written(value)
+        canonical_json(json_value)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(
             f"This cannot be shown whole: {error} Nobody was asked. Use plain JSON instead, or "
             "make the question yourself."
         ) from error
-    return written
+    return json_value
 
 
 def _written(value: Any) -> Any:  # noqa: PLR0911 - one for each way to write
@@ -59,9 +59,9 @@ def _inside(value: Any) -> Any:
     if isinstance(value, Enum):
         return _written(value.value)
     if is_dataclass(value) and not isinstance(value, (type, *_BUILT_IN)):
-        found = {field.name: getattr(value, field.name) for field in fields(value)}
-        if _attributes(value) == found.keys():  # and nothing that would not be shown
-            return {name: _written(item) for name, item in found.items()}
+        members = {field.name: getattr(value, field.name) for field in fields(value)}
+        if _attributes(value) == members.keys():  # and nothing that would not be shown
+            return {name: _written(item) for name, item in members.items()}
     raise TypeError(f"a {type(value).__name__} may contain more than can be shown.")
 
 
@@ -83,5 +83,5 @@ def _plain(found: dict[Any, Any]) -> dict[Any, Any]:
 
 def _has_plain_zone(value: Any) -> bool:
     zone = getattr(value, "tzinfo", None)
-    known = {type(None), timezone, ZoneInfo}
-    return type(zone) in known or type(zone).__module__.startswith("pydantic_core")
+    plain_types = {type(None), timezone, ZoneInfo}
+    return type(zone) in plain_types or type(zone).__module__.startswith("pydantic_core")

@@ -98,8 +98,8 @@ def asking(
     Raises:
         TypeError: The client is one that blocks.
     """
-    found = awaited(client, framework) or default_async_client()
-    return found.telling(on_pending=on_pending, on_decided=on_decided)
+    asker = awaited(client, framework) or default_async_client()
+    return asker.telling(on_pending=on_pending, on_decided=on_decided)
 
 
 async def decided(answer: Awaitable[ApprovalResponse]) -> ApprovalResponse:

@@ -25,7 +25,7 @@ class Ends:
 
     def expect(self, answers: Mapping[str, ApprovalResponse]) -> None:
         """From now on look for the beginnings and ends of what was approved."""
-        self.open.update({name: one for name, one in answers.items() if is_approval(one)})
+        self.open.update({name: answer for name, answer in answers.items() if is_approval(answer)})
 
     async def start(self, name: str) -> ApprovalResponse | None:
         """Use the approval of a call that is about to be made, if it has one.
@@ -58,7 +58,7 @@ class Ends:
         """Report that all other calls that were started ended with ``error``."""
         if isinstance(error, GeneratorExit):  # nothing can be awaited any more
             return
-        told = {name: self.run(name).raised(error) for name in self.open}
-        tellings = asyncio.gather(*(self.ended(name, one) for name, one in told.items()))
+        reports = {name: self.run(name).raised(error) for name in self.open}
+        tellings = asyncio.gather(*(self.ended(name, report) for name, report in reports.items()))
         # A task of its own, so that a cancelled run is told too.
         await asyncio.shield(tellings)

@@ -106,21 +106,21 @@ class Desk:
                 f"{len(pending)} interrupts are pending, but this graph takes one answer at a "
                 "time. Nobody was asked and nothing was resumed."
             )
-        return {name: self._question(*found, state.values) for name, found in pending.items()}
+        return {name: self._question(*origin, state.values) for name, origin in pending.items()}
 
     async def ask(self, questions: Questions) -> tuple[Answers, list[Exception]]:
         """Ask everything at once and wait. A question without all of its answers is an error."""
-        asked = [self._ask(name, question) for name, question in questions.items()]
-        told = await asyncio.gather(*asked, return_exceptions=True)
-        both = list(zip(questions, told, strict=True))
-        answers = {name: one for name, one in both if not isinstance(one, BaseException)}
-        for _, one in both:
-            if isinstance(one, BaseException) and not isinstance(one, Exception):
-                raise one
+        coroutines = [self._ask(name, question) for name, question in questions.items()]
+        replies = await asyncio.gather(*coroutines, return_exceptions=True)
+        both = list(zip(questions, replies, strict=True))
+        answers = {name: reply for name, reply in both if not isinstance(reply, BaseException)}
+        for _, reply in both:
+            if isinstance(reply, BaseException) and not isinstance(reply, Exception):
+                raise reply
         late = await self._late(answers) if len(questions) > 1 else {}
-        errors = [one for _, one in both if isinstance(one, Exception)]
-        kept = {name: answers[name] for name in answers if name not in late}
-        return kept, [*errors, *late.values()]
+        errors = [reply for _, reply in both if isinstance(reply, Exception)]
+        timely_answers = {name: answers[name] for name in answers if name not in late}
+        return timely_answers, [*errors, *late.values()]
 
     async def start(self, questions: Questions, answers: Answers) -> Answers:
         """Use the approvals of the questions whose nodes do not do that themselves.
@@ -129,14 +129,14 @@ class Desk:
             DashboardError: One cannot be used. Those that were are reported as not run.
         """
         here = {
-            f"{name} {n}": one
+            f"{name} {n}": response
             for name, responses in answers.items()
-            for n, one in enumerate(responses)
+            for n, response in enumerate(responses)
             if not questions[name].starts
         }
         started = await start(self.client, here)
         return {
-            name: [started.get(f"{name} {n}", one) for n, one in enumerate(responses)]
+            name: [started.get(f"{name} {n}", response) for n, response in enumerate(responses)]
             for name, responses in answers.items()
         }
 
@@ -176,9 +176,9 @@ class Desk:
     async def _ask(self, name: str, question: Question) -> Sequence[ApprovalResponse]:
         names = [f"{name} {n}" for n in range(len(question.requests))]
         both = zip(names, question.requests, strict=True)
-        asked = {one: self._asker.ask(one, request) for one, request in both}
-        answers = await every(self.client, asked)
-        return [answers[one] for one in names]
+        coroutines = {key: self._asker.ask(key, request) for key, request in both}
+        answers = await every(self.client, coroutines)
+        return [answers[key] for key in names]
 
 
 def resuming(desk: Desk) -> Flow:
@@ -194,12 +194,12 @@ def resuming(desk: Desk) -> Flow:
         answers, errors = yield Wait(desk.ask(questions))
         looked = yield Look()
         fresh = yield from _seen(desk, looked, answers)
-        kept = {name: answers[name] for name in answers if _same(questions, fresh, name)}
-        moved = {name: answers[name] for name in answers if name not in kept}
+        valid_answers = {name: answers[name] for name in answers if _same(questions, fresh, name)}
+        moved = {name: answers[name] for name in answers if name not in valid_answers}
         if moved:
             yield Wait(desk.give_up(moved, _MOVED))
-        if kept:
-            result = yield from _going(desk, fresh, kept, afresh=desk.holds(looked))
+        if valid_answers:
+            result = yield from _going(desk, fresh, valid_answers, afresh=desk.holds(looked))
         if errors:
             raise errors[0]
         state = yield Look()
@@ -213,9 +213,9 @@ def _make_sure_it_ended(state: Any) -> None:
     Raises:
         Unfinished: It did.
     """
-    if left := ", ".join(getattr(state, "next", ())):
+    if nodes := ", ".join(getattr(state, "next", ())):
         raise Unfinished(
-            f"The graph stopped before {left!r:.80} had ended, and nothing is pending there: it "
+            f"The graph stopped before {nodes!r:.80} had ended, and nothing is pending there: it "
             "failed, was killed, or has a breakpoint. Nobody was asked and nothing was run. "
             "graph.invoke(None, config) goes on from there without asking. If it runs what was "
             "approved, have the graph ask again first: an approval is used once."
@@ -253,11 +253,11 @@ def _going(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) 
 
 
 def _told(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) -> Flow:
-    settled, told = yield from _started(desk, questions, answers)
+    settled, replies = yield from _started(desk, questions, answers)
     try:
-        command = desk.command({name: questions[name].answer(told[name]) for name in told})
+        command = desk.command({name: questions[name].answer(replies[name]) for name in replies})
     except Exception:
-        yield Wait(desk.tell(told, not_run(_UNTOLD)))
+        yield Wait(desk.tell(replies, not_run(_UNTOLD)))
         raise
     dropped = {name: _dropped(answers[name], settled[name]) for name in settled}
     yield Wait(desk.give_up(dropped, "the graph does not take this answer"))
@@ -267,12 +267,12 @@ def _told(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) -
     except GeneratorExit:
         raise
     except BaseException as error:
-        went = yield from _went_on(told)
-        yield Wait(desk.tell({name: told[name] for name in went}, run.returned(None)))
-        failed = {name: told[name] for name in told if name not in went}
+        went = yield from _went_on(replies)
+        yield Wait(desk.tell({name: replies[name] for name in went}, run.returned(None)))
+        failed = {name: replies[name] for name in replies if name not in went}
         yield Wait(desk.tell(failed, run.raised(error)))
         raise
-    yield Wait(desk.tell(told, run.returned(None)))
+    yield Wait(desk.tell(replies, run.returned(None)))
     return result
 
 
@@ -293,7 +293,7 @@ def _went_on(told: Answers) -> Flow:
     except Exception:  # noqa: BLE001 - what failed before is what is told
         return set()
     # LangGraph 1.0.0 shows interrupts of what went on too, and a result of what failed.
-    tasks = [one for one in state.tasks if one.error or getattr(one, "result", None) is None]
+    tasks = [node for node in state.tasks if node.error or getattr(node, "result", None) is None]
     pending = {interrupt.id for task in tasks for interrupt in task.interrupts}
     # With none of them pending the graph went further, and what was approved may have failed.
     return told.keys() - pending if told.keys() & pending else set()
@@ -302,14 +302,14 @@ def _went_on(told: Answers) -> Flow:
 def _dropped(answers: Responses, settled: Responses) -> Responses:
     """Return each approval that became a rejection because the graph does not take it."""
     both = zip(answers, settled, strict=True)
-    return [answer for answer, one in both if is_approval(answer) and not is_approval(one)]
+    return [answer for answer, reply in both if is_approval(answer) and not is_approval(reply)]
 
 
 def _same(asked: Questions, fresh: Questions, name: str) -> bool:
     if name not in fresh:
         return False
-    before = [request.digest for request in asked[name].requests]
-    return before == [request.digest for request in fresh[name].requests]
+    old_digests = [request.digest for request in asked[name].requests]
+    return old_digests == [request.digest for request in fresh[name].requests]
 
 
 def _id(interrupt: Any) -> str:
@@ -323,5 +323,5 @@ def _id(interrupt: Any) -> str:
 
 
 def _configurable(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = config.get("configurable") or {}
-    return found if isinstance(found, Mapping) else {}
+    settings = config.get("configurable") or {}
+    return settings if isinstance(settings, Mapping) else {}

@@ -98,8 +98,8 @@ class Asker:
 
 async def saved(save: Callable[[Any], Any] | None, state: Any) -> None:
     """Hand a pause to the host, before anybody is asked."""
-    if save is not None and inspect.isawaitable(done := save(state)):
-        await done
+    if save is not None and inspect.isawaitable(awaitable := save(state)):
+        await awaitable
 
 
 def kept(run_id: str, *, save: object, max_wait_s: object) -> list[str]:
@@ -141,12 +141,12 @@ async def every(
         TooLate: An earlier approval could not be used any more when the last answer came.
         DashboardError: One of them is missing.
     """
-    found = await asyncio.gather(*asked.values(), return_exceptions=True)
+    outcomes = await asyncio.gather(*asked.values(), return_exceptions=True)
     answers: dict[str, ApprovalResponse] = {}
-    for name, one in zip(asked, found, strict=True):
-        if isinstance(one, BaseException):
-            raise one
-        answers[name] = one
+    for name, outcome in zip(asked, outcomes, strict=True):
+        if isinstance(outcome, BaseException):
+            raise outcome
+        answers[name] = outcome
     if len(answers) > 1:
         await in_time(client, answers.values())
     return answers
@@ -159,8 +159,10 @@ async def in_time(client: AsyncClient, answers: Iterable[ApprovalResponse]) -> N
         TooLate: One of them cannot.
         DashboardError: That cannot be known.
     """
-    seen = await asyncio.gather(*(client.get(one.id) for one in answers if is_approval(one)))
-    if not all(map(_in_time, seen)):
+    current_answers = await asyncio.gather(
+        *(client.get(answer.id) for answer in answers if is_approval(answer))
+    )
+    if not all(map(_in_time, current_answers)):
         raise TooLate(
             "When the last answer came, an earlier approval could no longer be used. What "
             "it approved was not run. Call this again to ask again."
@@ -189,7 +191,7 @@ async def start(
     Raises:
         DashboardError: One cannot be used. The others are reported as not run.
     """
-    tasks = [asyncio.ensure_future(started(client, one)) for one in answers.values()]
+    tasks = [asyncio.ensure_future(started(client, answer)) for answer in answers.values()]
     try:
         await asyncio.gather(*tasks, return_exceptions=True)
         return {name: task.result() for name, task in zip(answers, tasks, strict=True)}
@@ -197,32 +199,32 @@ async def start(
         raise
     except BaseException:
         begun = [task.result() for task in tasks if _succeeded(task)]
-        why = not_run("another call of its batch could not be started")
-        await asyncio.shield(asyncio.create_task(tell(client, begun, why)))
+        end_report = not_run("another call of its batch could not be started")
+        await asyncio.shield(asyncio.create_task(tell(client, begun, end_report)))
         raise
 
 
 async def give_up(client: AsyncClient, answers: Iterable[ApprovalResponse], why: str) -> None:
     """Tell why nothing will run any more what was approved, and use the approvals up."""
-    for one in filter(is_approval, answers):
+    for answer in filter(is_approval, answers):
         with suppress(DashboardError):
-            await tell(client, [await started(client, one)], not_run(why))
+            await tell(client, [await started(client, answer)], not_run(why))
 
 
 async def tell(
     client: AsyncClient, answers: Iterable[ApprovalResponse], told: Mapping[str, Any]
 ) -> None:
     """Report how everything that was started ended."""
-    begun = [one for one in answers if one.approved is True]
-    await asyncio.gather(*(report_async(client, one, dict(told)) for one in begun))
+    begun = [answer for answer in answers if answer.approved is True]
+    await asyncio.gather(*(report_async(client, answer, dict(told)) for answer in begun))
 
 
 def ours(error: BaseException) -> DashboardError | None:
     """Return the error of ours that a framework has put into one of its own, if there is one."""
-    found = None if isinstance(error, DashboardError) else error.__cause__
-    while found is not None and not isinstance(found, DashboardError):
-        found = found.__cause__
-    return found
+    cause = None if isinstance(error, DashboardError) else error.__cause__
+    while cause is not None and not isinstance(cause, DashboardError):
+        cause = cause.__cause__
+    return cause
 
 
 def called_again(tool: str) -> str:

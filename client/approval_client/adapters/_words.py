@@ -49,8 +49,8 @@ def _taking(
         async def acall(*args: Any, **kwargs: Any) -> Any:
             return await function(*args, **translated(kwargs))  # type: ignore[misc] # it can be
 
-        found: Any = acall if inspect.iscoroutinefunction(function) else call
-        return found  # type: ignore[no-any-return]
+        wrapper: Any = acall if inspect.iscoroutinefunction(function) else call
+        return wrapper  # type: ignore[no-any-return]
 
     return wrap
 

@@ -36,11 +36,11 @@ def create_approval_type(capability_name: str, operation_type: str | None = None
     # join() and not an f-string: of an Enum that is a str it takes the value, not the member.
     approval_type = "_".join(name for name in names if name is not None)
     with _lock:
-        first = _made.setdefault(approval_type, names)
-    if first != names:
+        old_names = _made.setdefault(approval_type, names)
+    if old_names != names:
         raise ValueError(
             f"{_said(names)} would give the approval type {approval_type!r}, which "
-            f"{_said(first)} has already. No approval type was made. Choose another name for "
+            f"{_said(old_names)} has already. No approval type was made. Choose another name for "
             "one of them."
         )
     return approval_type

@@ -55,8 +55,8 @@ def create_plan_approval_interrupt(
     execution_plan: Any, plan_file_path: str | None = None, pending_plans_dir: str | None = None
 ) -> dict[str, Any]:
     """Ask whether a plan may be followed. The payload names the paths only if they are given."""
-    given = {"plan_file_path": plan_file_path, "pending_plans_dir": pending_plans_dir}
-    paths = {name: str(path) for name, path in given.items() if path}
+    raw_paths = {"plan_file_path": plan_file_path, "pending_plans_dir": pending_plans_dir}
+    paths = {name: str(path) for name, path in raw_paths.items() if path}
     titles = {"plan_file_path": "Plan file", "pending_plans_dir": "Folder of pending plans"}
     files = {titles[name]: path for name, path in paths.items()}
     about = messages.about_plan(execution_plan, files)
@@ -127,14 +127,14 @@ def create_channel_write_approval_interrupt(
     Raises:
         ValueError: An operation names no channel or no value.
     """
-    written = [_operation(number, given) for number, given in enumerate(operations, 1)]
+    writes = [_operation(number, operation) for number, operation in enumerate(operations, 1)]
     concerns = [] if safety_concerns is None else safety_concerns
-    about = messages.about_writes(step_objective, written, concerns)
+    about = messages.about_writes(step_objective, writes, concerns)
     yes, no = "approve and write these values", "reject it: nothing is written"
     payload = {
         "approval_type": create_approval_type("channel_write"),
         "step_objective": step_objective,
-        "operations": written,
+        "operations": writes,
         "analysis_details": analysis_details,
         "safety_concerns": concerns,
     }
@@ -143,11 +143,11 @@ def create_channel_write_approval_interrupt(
 
 def _operation(number: int, given: object) -> dict[str, Any]:
     names = ("channel_address", "value", "units", "notes")
-    found = {name: messages.field(given, name) for name in names}
+    fields = {name: messages.field(given, name) for name in names}
     for name in ("channel_address", "value"):
-        if found[name] is None:
+        if fields[name] is None:
             raise ValueError(f"Write operation {number} has no {name!r}. Nobody was asked.")
-    return found
+    return fields
 
 
 def _path(path: object) -> str | None:

@@ -16,18 +16,18 @@ _LINK = re.compile(
 def quoted(words: object) -> str:
     """Return ``words`` as Markdown code on one line, with what is hidden in them spelled out."""
     text = str(words)
-    shown = "".join(_visible(text[:SHOWN]))
-    ticks = "`" * (_longest_run(shown) + 1)
-    padding = " " if shown.startswith("`") or shown.endswith("`") else ""
+    visible_text = "".join(_visible(text[:SHOWN]))
+    ticks = "`" * (_longest_run(visible_text) + 1)
+    padding = " " if visible_text.startswith("`") or visible_text.endswith("`") else ""
     more = f" … ({len(text) - SHOWN:,} more characters)" if len(text) > SHOWN else ""
-    return f"{ticks}{padding}{shown or '(nothing)'}{padding}{ticks}{more}"
+    return f"{ticks}{padding}{visible_text or '(nothing)'}{padding}{ticks}{more}"
 
 
 def block(words: object) -> str:
     """Return ``words`` whole, as a Markdown block of code that nothing in them can end."""
-    shown = "".join(_visible(str(words), keep="\n\t"))
-    fence = "`" * max(3, _longest_run(shown) + 1)
-    return f"{fence}\n{shown}\n{fence}"
+    visible_text = "".join(_visible(str(words), keep="\n\t"))
+    fence = "`" * max(3, _longest_run(visible_text) + 1)
+    return f"{fence}\n{visible_text}\n{fence}"
 
 
 def is_web_address(link: object) -> bool:
@@ -41,8 +41,8 @@ def is_web_address(link: object) -> bool:
 
 def _visible(text: str, keep: str = "") -> Iterable[str]:
     for character in text:
-        seen = character.isprintable() or character in keep
-        yield character if seen else character.encode("unicode_escape").decode()
+        is_visible = character.isprintable() or character in keep
+        yield character if is_visible else character.encode("unicode_escape").decode()
 
 
 def _longest_run(text: str) -> int:

@@ -27,12 +27,12 @@ async def handle_service_with_interrupts(
     try:
         result = await service.ainvoke(request, config)
         # A graph with a checkpointer of its own raises nothing, and returns what it asks.
-        asked = result.get("__interrupt__") if isinstance(result, Mapping) else None
+        interrupts = result.get("__interrupt__") if isinstance(result, Mapping) else None
     except interrupted as error:
-        asked = error.args[0]
-    if asked is not None:
+        interrupts = error.args[0]
+    if interrupts is not None:
         logger.info("%s: the service waits for approval.", capability_name)
-        _ask(asked, capability_name)
+        _ask(interrupts, capability_name)
     logger.info("%s: the service completed normally.", capability_name)
     return result
 

@@ -33,21 +33,21 @@ def configure_approval(config: dict[str, Any]) -> ApprovalManager:
     Raises:
         ValueError: The configuration is missing or malformed, or another one holds already.
     """
-    own = deepcopy(config)
-    _check(own)
-    manager = _made(own)
+    config_copy = deepcopy(config)
+    _check(config_copy)
+    manager = _made(config_copy)
     with _held.lock:
         if _held.manager is None:
-            _held.manager, _held.config = manager, own
-        elif _held.config != own:
+            _held.manager, _held.config = manager, config_copy
+        elif _held.config != config_copy:
             raise ValueError(
                 "Approval is configured already, with other content. That configuration still "
                 "holds: configure approval once, when the program starts."
             )
-        held = _held.manager
-    if held is manager:  # the first time; outside the lock, because handlers are anybody's code
-        held.log_summary()
-    return held
+        current = _held.manager
+    if current is manager:  # the first time; outside the lock, because handlers are anybody's code
+        current.log_summary()
+    return current
 
 
 def get_approval_manager() -> ApprovalManager:
@@ -74,13 +74,13 @@ def _check(config: object) -> None:
     if not isinstance(config, dict):
         got = type(config).__name__
         raise ValueError(f"{_CRITICAL}Approval configuration must be a dictionary, got {got}")  # noqa: TRY004 - Osprey's callers catch ValueError
-    for key, what in (
+    for key, label in (
         ("global_mode", "'global_mode'"),
         ("capabilities", "'capabilities' section"),
     ):
         if key not in config:
             raise ValueError(
-                f"{_CRITICAL}Missing required {what} in approval configuration. {_REMEDY}"
+                f"{_CRITICAL}Missing required {label} in approval configuration. {_REMEDY}"
             )
 
 

@@ -55,12 +55,12 @@ def content(kind: Kind, given: str, *, language: str | None, tool: str | None) -
         raise Unusable("Use --language with --kind code only.")
     if kind is Kind.CODE:
         return {"code": given} if language is None else {"code": given, "language": language}
-    found = _json(given, "The content")
+    payload = _json(given, "The content")
     if kind is Kind.TOOL_CALL:
-        return {"tool": tool, "arguments": _object(found, "The arguments of a tool")}
-    if kind is Kind.PLAN and isinstance(found, list):
-        return {"steps": found}
-    return _object(found, f"The content of a {kind}")
+        return {"tool": tool, "arguments": _object(payload, "The arguments of a tool")}
+    if kind is Kind.PLAN and isinstance(payload, list):
+        return {"steps": payload}
+    return _object(payload, f"The content of a {kind}")
 
 
 def evidence(source: str | None) -> dict[str, Any]:

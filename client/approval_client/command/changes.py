@@ -18,13 +18,13 @@ def difference(tool: str, arguments: Mapping[str, Any]) -> str:
     if tool not in {"Write", "Edit", "MultiEdit"} or not isinstance(name, str):
         return ""
     try:
-        before = _read(Path(name))
-        after = _after(tool, arguments, before)
+        old_text = _read(Path(name))
+        new_text = _after(tool, arguments, old_text)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return ""
-    if max(len(before), len(after)) > MAX_CHARACTERS:
+    if max(len(old_text), len(new_text)) > MAX_CHARACTERS:
         return TOO_LARGE
-    old, new = before.splitlines(), after.splitlines()
+    old, new = old_text.splitlines(), new_text.splitlines()
     if max(len(old), len(new)) > MAX_LINES:
         return TOO_LARGE
     lines = unified_diff(old, new, f"{name} (now)", f"{name} (then)", lineterm="")
@@ -33,10 +33,10 @@ def difference(tool: str, arguments: Mapping[str, Any]) -> str:
 
 def _read(path: Path) -> str:
     try:
-        found = path.stat()
+        file_stat = path.stat()
     except FileNotFoundError:
         return ""
-    if not stat.S_ISREG(found.st_mode):  # reading a pipe would wait
+    if not stat.S_ISREG(file_stat.st_mode):  # reading a pipe would wait
         raise ValueError("not an ordinary file")
     with path.open(encoding="utf-8", newline="") as file:
         return file.read(MAX_CHARACTERS + 1)

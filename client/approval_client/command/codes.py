@@ -64,5 +64,5 @@ def code_of_status(status: Status | None) -> Code:
 
 def code_of_error(error: Exception) -> Code:
     """Return the code for what was raised instead of an answer; 0 for nothing."""
-    found = (code for kind, code in _OF_ERROR.items() if isinstance(error, kind))
-    return next(found, Code.REFUSED)
+    codes = (code for kind, code in _OF_ERROR.items() if isinstance(error, kind))
+    return next(codes, Code.REFUSED)

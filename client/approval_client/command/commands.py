@@ -80,8 +80,10 @@ def ask(  # noqa: PLR0913 - a command's options are its parameters
         if no_wait:
             pending = default_client().submit(request, idempotency_key=key)
             end(telling.of_pending(pending), as_json=as_json, always=True)
-        with telling.waiting() as heard:
-            response = default_client().request_approval(request, idempotency_key=key, heard=heard)
+        with telling.waiting() as listener:
+            response = default_client().request_approval(
+                request, idempotency_key=key, heard=listener
+            )
         end(telling.of_response(response), as_json=as_json)
 
 
@@ -103,9 +105,9 @@ def wait(
     """
     with end_after(as_json=as_json):
         request = Asked(digest=digest or default_client().get(approval_id).digest)
-        with time_out(max_wait), telling.waiting() as heard:
+        with time_out(max_wait), telling.waiting() as listener:
             response = default_client().wait(
-                Pending(request=request, id=approval_id), withdraw=False, heard=heard
+                Pending(request=request, id=approval_id), withdraw=False, heard=listener
             )
         end(telling.of_response(response), as_json=as_json)
 
@@ -152,8 +154,8 @@ def run(
         program = gated.find(command)
         request = program.request(shown=show_files, **options)
         client = default_client()
-        with telling.waiting() as heard:
-            response = client.request_approval(request, heard=heard)
+        with telling.waiting() as listener:
+            response = client.request_approval(request, heard=listener)
         if response.approved is not True:
             end(telling.of_response(response))
         telling.say(telling.of_response(response).sentence)

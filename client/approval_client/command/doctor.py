@@ -77,9 +77,9 @@ def examine(now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> tuple[in
     try:
         client = default_client()
         address = client.contact.address
-        before = now()
+        sent_at = now()
         access = client.check(within_s=WITHIN_S)
-        apart_s = (before + (now() - before) / 2 - access.now).total_seconds()
+        apart_s = (sent_at + (now() - sent_at) / 2 - access.now).total_seconds()
     except DashboardError as error:
         return code_of_error(error), _failed(error, address)
     findings = [
@@ -110,12 +110,12 @@ def ask(client: Client) -> int:
 
 
 def _failed(error: DashboardError, address: str) -> list[Finding]:
-    found = {part: Finding(part, is_right=None, says="Not checked.") for part in PARTS}
+    findings_by_part = {part: Finding(part, is_right=None, says="Not checked.") for part in PARTS}
     if isinstance(error, TokenRefused | ProtocolMismatch):
-        found["address"] = _address(address)
+        findings_by_part["address"] = _address(address)
     wrong = _part(error)
-    found[wrong] = Finding(wrong, is_right=False, says=str(error))
-    return list(found.values())
+    findings_by_part[wrong] = Finding(wrong, is_right=False, says=str(error))
+    return list(findings_by_part.values())
 
 
 def _part(error: DashboardError) -> str:

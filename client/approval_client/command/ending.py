@@ -45,7 +45,9 @@ def usage() -> Iterator[None]:
 @contextmanager
 def end_after(*, as_json: bool = False) -> Iterator[None]:
     """Turn whatever is raised instead of an answer into a result. None of them opens."""
-    before = {number: signal.signal(number, _stop) for number in (signal.SIGTERM, signal.SIGHUP)}
+    old_handlers = {
+        number: signal.signal(number, _stop) for number in (signal.SIGTERM, signal.SIGHUP)
+    }
     try:
         yield
     except (DashboardError, ValueError, TypeError) as error:
@@ -55,7 +57,7 @@ def end_after(*, as_json: bool = False) -> Iterator[None]:
     except KeyboardInterrupt:
         end(telling.without_answer(Code.INTERRUPTED, "Interrupted."), as_json=as_json)
     finally:
-        for number, handler in before.items():
+        for number, handler in old_handlers.items():
             signal.signal(number, handler)
 
 
@@ -66,13 +68,13 @@ def time_out(seconds: int | None) -> Iterator[None]:
     Raises:
         StillPending: The time is over.
     """
-    before = signal.signal(signal.SIGALRM, _still_pending)
+    old_handler = signal.signal(signal.SIGALRM, _still_pending)
     signal.setitimer(signal.ITIMER_REAL, seconds or 0)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, old_handler)
 
 
 def _stop(number: int, _: object) -> NoReturn:

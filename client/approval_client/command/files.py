@@ -32,8 +32,8 @@ class NamedFile:
         """Return what is asked about it; its text too where that is to be shown."""
         if self.problem:
             return {"path": self.path, "problem": self.problem}
-        told: dict[str, Any] = {"path": self.path, "sha256": self.sha256, "bytes": self.size}
-        return told | (self._text() if shown else {})
+        fields: dict[str, Any] = {"path": self.path, "sha256": self.sha256, "bytes": self.size}
+        return fields | (self._text() if shown else {})
 
     def _text(self) -> dict[str, Any]:
         try:
@@ -50,7 +50,7 @@ class NamedFile:
 def named_files(words: Sequence[str]) -> list[NamedFile]:
     """Read every ordinary file that a word names, ``--option=path`` included, each once."""
     names = dict.fromkeys(name for word in words for name in _names(word))
-    return [found for name in names if (found := _read(name)) is not None]
+    return [file for name in names if (file := _read(name)) is not None]
 
 
 def changed(before: Sequence[NamedFile], words: Sequence[str]) -> list[str]:
@@ -80,19 +80,19 @@ def _read(name: str) -> NamedFile | None:
 
 
 def _digested(name: str) -> NamedFile:
-    found, size, head = hashlib.sha256(), 0, b""
+    hasher, size, head = hashlib.sha256(), 0, b""
     # Should it have become a pipe since, opening it must not wait for a writer.
     descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as file:
         while chunk := file.read(_CHUNK):
             head = head or chunk[: MAX_SHOWN + 1]
             size += len(chunk)
-            found.update(chunk)
-    return NamedFile(path=name, sha256=found.hexdigest(), size=size, head=head)
+            hasher.update(chunk)
+    return NamedFile(path=name, sha256=hasher.hexdigest(), size=size, head=head)
 
 
 def _of_first_line(text: str) -> str:
-    first = text.partition("\n")[0]
-    if not first.startswith("#!"):
+    first_line = text.partition("\n")[0]
+    if not first_line.startswith("#!"):
         return ""
-    return "python" if "python" in first else "bash" if "sh" in first else ""
+    return "python" if "python" in first_line else "bash" if "sh" in first_line else ""

@@ -35,15 +35,15 @@ def report(tell: Callable[[dict[str, Any]], None], *, capture: bool) -> None:
     """
     event = _read()
     key = claude_code.key(event)
-    found = notes.take(key) if key else None
-    if found is None:
+    note = notes.take(key) if key else None
+    if note is None:
         return  # nothing is known of it: it was not asked about, or was reported before
-    if found.changed is not None:
-        tell(claude_code.edit_told(event["hook_event_name"], found.changed))
+    if note.changed is not None:
+        tell(claude_code.edit_told(event["hook_event_name"], note.changed))
     default_client().report_finished(
-        found.response,
+        note.response,
         error=_text(event.get("error")),
-        duration_s=found.ago_s,
+        duration_s=note.ago_s,
         output_head=_text(_output(event)) if capture else "",
         within_s=WITHIN_S,
     )
@@ -60,10 +60,10 @@ def _read() -> dict[str, Any]:
 
 
 def _output(event: dict[str, Any]) -> Any:
-    said = event.get("tool_response")
-    streams = said if isinstance(said, dict) else {}
+    tool_response = event.get("tool_response")
+    streams = tool_response if isinstance(tool_response, dict) else {}
     parts = [streams[name] for name in ("stdout", "stderr") if isinstance(streams.get(name), str)]
-    return "".join(parts) if parts else said
+    return "".join(parts) if parts else tool_response
 
 
 def _text(value: Any) -> str:

@@ -33,8 +33,8 @@ class Program:
         """Run it, unless a file has changed; report how it ended, and return its exit code."""
         names = files.changed(self.named, [self.executable, *self.words[1:]])
         if names:
-            told = f"Changed since it was asked: {', '.join(names)}. Nothing was run."
-            ending = running.Ending(exit_code=Code.CHANGED, duration_s=0.0, error=told)
+            message = f"Changed since it was asked: {', '.join(names)}. Nothing was run."
+            ending = running.Ending(exit_code=Code.CHANGED, duration_s=0.0, error=message)
         else:
             sys.stdout.flush()
             ending = running.run(self.words, self.executable, capture=capture)
@@ -50,15 +50,15 @@ def find(words: Sequence[str]) -> Program:
     Raises:
         typer.Exit: There is no such program, so nothing was asked.
     """
-    found = shutil.which(words[0])
-    if found is None:
+    path = shutil.which(words[0])
+    if path is None:
         there = Path(words[0]).is_file()
-        why = "cannot be executed" if there else "was not found"
-        telling.say(f"approvals: {words[0]!r} {why}. Nothing was asked.")
+        reason = "cannot be executed" if there else "was not found"
+        telling.say(f"approvals: {words[0]!r} {reason}. Nothing was asked.")
         raise typer.Exit(Code.CANNOT_RUN if there else Code.NOT_FOUND)
-    executable = os.path.abspath(found)  # noqa: PTH100 - a link stays the link that is run
-    named = files.named_files([executable, *words[1:]])
-    return Program(words=words, executable=executable, named=named)
+    executable = os.path.abspath(path)  # noqa: PTH100 - a link stays the link that is run
+    program_files = files.named_files([executable, *words[1:]])
+    return Program(words=words, executable=executable, named=program_files)
 
 
 def _report(client: Client, response: ApprovalResponse, ending: running.Ending) -> None:

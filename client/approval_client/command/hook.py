@@ -70,10 +70,10 @@ def main(arguments: Sequence[str]) -> NoReturn:
             _report(answering, capture=options.capture)
         limit_s = options.timeout
         _never_late(answering, limit_s)
-        told = asyncio.run(_answer(limit_s))
+        decision = asyncio.run(_answer(limit_s))
     except BaseException as error:  # noqa: BLE001 - whatever goes wrong is a rejection
-        told = claude_code.deny(_why(error))
-    answering.end(told)
+        decision = claude_code.deny(_why(error))
+    answering.end(decision)
 
 
 async def _answer(limit_s: float) -> dict[str, Any]:
@@ -105,14 +105,14 @@ async def _ask(limit_s: float) -> dict[str, Any]:
 def _evidence(event: Any) -> dict[str, Any]:
     if not isinstance(event, dict) or not isinstance(event.get("tool_input"), dict):
         return {}
-    told = difference(str(event.get("tool_name")), event["tool_input"])
-    return {"difference": told} if told else {}
+    diff = difference(str(event.get("tool_name")), event["tool_input"])
+    return {"difference": diff} if diff else {}
 
 
 async def _read() -> bytes:
     """Read standard input in a thread, because nobody promises that it ends."""
     loop = asyncio.get_running_loop()
-    found: asyncio.Future[bytes] = loop.create_future()
+    future: asyncio.Future[bytes] = loop.create_future()
 
     def read() -> None:
         try:
@@ -120,10 +120,10 @@ async def _read() -> bytes:
         except Exception:  # noqa: BLE001 - nothing that can be asked about
             raw = b""
         with suppress(RuntimeError):  # the loop is over
-            loop.call_soon_threadsafe(_give, found, raw)
+            loop.call_soon_threadsafe(_give, future, raw)
 
     threading.Thread(target=read, daemon=True).start()
-    raw = await found
+    raw = await future
     if len(raw) > MAX_EVENT_BYTES:
         raise ValueError("The event is too large to be asked about.")
     return raw
@@ -142,8 +142,8 @@ def _deny_when_stopped() -> None:
 
 
 def _never_late(answering: Answering, limit_s: float) -> None:
-    told = claude_code.deny(claude_code.late(limit_s))
-    timer = threading.Timer(limit_s - LAST_S, answering.end, [told])
+    denial = claude_code.deny(claude_code.late(limit_s))
+    timer = threading.Timer(limit_s - LAST_S, answering.end, [denial])
     timer.daemon = True
     timer.start()
 

@@ -50,6 +50,6 @@ def _hook(arguments: list[str]) -> NoReturn:
 
         hook.main(arguments)
     except BaseException as error:  # noqa: BLE001 - an installation that is broken blocks too
-        told = f"approvals hook failed ({type(error).__name__}). Nothing was approved.\n"
-        os.write(2, told.encode())
+        message = f"approvals hook failed ({type(error).__name__}). Nothing was approved.\n"
+        os.write(2, message.encode())
         os._exit(_HOOK_BLOCKS)

@@ -65,9 +65,9 @@ def server(desk: Desk) -> Any:
         return types.ListToolsResult(tools=tools)
 
     async def called(_context: Any, parameters: Any) -> Any:
-        told: Told = await desk.call(parameters.name, parameters.arguments)
-        text = types.TextContent(text=told.text)
-        return types.CallToolResult(content=[text], is_error=told.is_error)
+        reply: Told = await desk.call(parameters.name, parameters.arguments)
+        text = types.TextContent(text=reply.text)
+        return types.CallToolResult(content=[text], is_error=reply.is_error)
 
     return lowlevel.Server(
         NAME, instructions=INSTRUCTIONS, on_list_tools=listed, on_call_tool=called
@@ -96,10 +96,10 @@ async def _stop(desk: Desk, number: int) -> None:
 
 
 def _evidence(tool: str, arguments: Any) -> Mapping[str, Any]:
-    found = {"project_folder_path": os.environ.get("CLAUDE_PROJECT_DIR", "")}
+    evidence = {"project_folder_path": os.environ.get("CLAUDE_PROJECT_DIR", "")}
     if isinstance(arguments, Mapping):
-        found["difference"] = difference(tool, arguments)
-    return {name: value for name, value in found.items() if value}
+        evidence["difference"] = difference(tool, arguments)
+    return {name: value for name, value in evidence.items() if value}
 
 
 def _keep(session: str, call: str, response: ApprovalResponse, changed: Any) -> None:

@@ -45,15 +45,15 @@ def take(key: str) -> Note | None:
     path = _folder() / key
     try:
         ago_s = max(0.0, time.time() - path.stat().st_mtime)
-        found = parse_json(path.read_bytes())
+        payload = parse_json(path.read_bytes())
         path.unlink()
-        name, content_digest = str(found["id"]), str(found["digest"])
+        name, content_digest = str(payload["id"]), str(payload["digest"])
     except (OSError, ValueError, TypeError, KeyError):
         return None
     response = ApprovalResponse(
         approved=True, reason="", status=Status.APPROVED, id=name, digest=content_digest
     )
-    return Note(response, ago_s, found.get("changed"))
+    return Note(response, ago_s, payload.get("changed"))
 
 
 def _folder() -> Path:

@@ -50,8 +50,8 @@ def run(words: Sequence[str], executable: str, *, capture: bool) -> Ending:
         try:
             process = subprocess.Popen(words, executable=executable, **pipes if capture else {})  # noqa: S603 - what was approved
         except OSError as error:
-            told = f"It could not be started: {error}"
-            return Ending(exit_code=Code.CANNOT_RUN, duration_s=0.0, error=told)
+            message = f"It could not be started: {error}"
+            return Ending(exit_code=Code.CANNOT_RUN, duration_s=0.0, error=message)
         to(process)
         copying = [_copy(process.stdout, 1, head), _copy(process.stderr, 2, head)]
         code = process.wait()
@@ -113,11 +113,11 @@ def _signals_passed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
         for number in early:
             process.send_signal(number)
 
-    before = {number: signal.signal(number, pass_on) for number in _PASSED_ON}
+    old_handlers = {number: signal.signal(number, pass_on) for number in _PASSED_ON}
     try:
         yield to
     finally:
-        for number, handler in before.items():
+        for number, handler in old_handlers.items():
             signal.signal(number, handler)
 
 

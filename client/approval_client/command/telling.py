@@ -39,8 +39,8 @@ class Result:
         if not as_json and not output:
             say(self.sentence)
         elif as_json:
-            told = {"approved": self.code is Code.APPROVED, "exit_code": int(self.code)}
-            sys.stdout.write(json.dumps(told | self.fields) + "\n")
+            summary = {"approved": self.code is Code.APPROVED, "exit_code": int(self.code)}
+            sys.stdout.write(json.dumps(summary | self.fields) + "\n")
         else:
             sys.stdout.write(plain(self.sentence) + "\n")
         sys.stdout.flush()
@@ -95,9 +95,9 @@ def of_answer(answer: Answer) -> Result:
     for name in ("submitted_at", "expires_at", "started_at", "finished_at"):
         fields[name] = _moment(getattr(answer, name))
     fields["policy"] = {"revision": answer.policy_revision, "trace": list(answer.trace)}
-    shown = [(name, value) for name, value in fields.items() if value and name != "policy"]
-    width = max(len(name) for name, _ in shown)
-    lines = [f"{name:<{width}}  {value}" for name, value in shown]
+    rows = [(name, value) for name, value in fields.items() if value and name != "policy"]
+    width = max(len(name) for name, _ in rows)
+    lines = [f"{name:<{width}}  {value}" for name, value in rows]
     lines += [f"{'policy':<{width}}  {sentence}" for sentence in answer.trace]
     return Result(code=code_of_status(answer.status), sentence="\n".join(lines), fields=fields)
 
@@ -139,8 +139,8 @@ class Waiting:
         moved = self._ends_at is None or abs(ends_at - self._ends_at) > MOVED_S
         self._ends_at, self._link = ends_at, plain(answer.review_url)
         if self._live is None and moved:
-            told = f"Waiting for a person, for {span(left_s)} at most: {self._link}"
-            self._console.print(Text(told), soft_wrap=True)
+            sentence = f"Waiting for a person, for {span(left_s)} at most: {self._link}"
+            self._console.print(Text(sentence), soft_wrap=True)
 
     @contextmanager
     def shown(self) -> Iterator[None]:
@@ -155,13 +155,13 @@ class Waiting:
 
     def __rich__(self) -> Spinner:
         if self._ends_at is None:
-            told = Text("Asking")
+            text = Text("Asking")
         else:
-            left = Text(span(max(0.0, self._ends_at - time.monotonic())), style="bold")
+            time_left = Text(span(max(0.0, self._ends_at - time.monotonic())), style="bold")
             # As a link of the terminal's own, it stays whole where the line is too short for it.
             link = Text(self._link, style=Style(link=self._link or None))
-            told = Text.assemble("Waiting for a person, ", left, " left\n  ", link)
-        self._spinner.update(text=told)
+            text = Text.assemble("Waiting for a person, ", time_left, " left\n  ", link)
+        self._spinner.update(text=text)
         return self._spinner
 
 
@@ -191,6 +191,6 @@ def plain(text: str) -> str:
 @contextmanager
 def waiting() -> Iterator[Heard]:
     """Show on standard error what is waited for; gives what the client tells its answers."""
-    shown = Waiting(Console(stderr=True, highlight=False))
-    with shown.shown():
-        yield shown.heard
+    display = Waiting(Console(stderr=True, highlight=False))
+    with display.shown():
+        yield display.heard

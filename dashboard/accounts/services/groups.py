@@ -37,20 +37,20 @@ def create_group(*, name: str, by: Actor) -> Group:
 def set_members(group: Group, *, members: Iterable[User], by: Actor) -> None:
     """Replace who is in a group; votes are counted by who is in it when they are counted."""
     locked = Group.objects.select_for_update().get(pk=group.pk)
-    before = _names(locked)
+    old_names = _names(locked)
     locked.members.set(members)
-    after = _names(locked)
-    if before != after:
-        details = {"before": before, "members": after}
+    new_names = _names(locked)
+    if old_names != new_names:
+        details = {"before": old_names, "members": new_names}
         record(by, Event(Action.GROUP_MEMBERS_CHANGED, _subject(locked), details=details))
 
 
 @transaction.atomic
 def delete_group(group: Group, *, by: Actor) -> None:
     """Delete a group. A policy that still asks for its votes then finds nobody who has one."""
-    before = _names(group)
+    old_names = _names(group)
     if Group.objects.filter(pk=group.pk).delete()[0]:
-        record(by, Event(Action.GROUP_DELETED, _subject(group), details={"before": before}))
+        record(by, Event(Action.GROUP_DELETED, _subject(group), details={"before": old_names}))
 
 
 def _names(group: Group) -> list[str]:

@@ -60,14 +60,14 @@ def change_roles(person: User, *, roles: Mapping[str, bool], by: Actor) -> None:
         LastAdmin: Nobody would be left to administer.
     """
     locked = _lock(person)
-    before, administered = _names(locked), _administers(locked)
+    old_roles, administered = _names(locked), _administers(locked)
     for flag, value in _flags(roles).items():
         setattr(locked, flag, value)
-    if before == _names(locked):
+    if old_roles == _names(locked):
         return
     _keep_an_admin(locked, administered=administered)
     locked.save(update_fields=["is_reviewer", "is_admin", "is_auditor"])
-    details = {"before": before, "roles": _names(locked)}
+    details = {"before": old_roles, "roles": _names(locked)}
     record(by, Event(Action.PERSON_ROLES_CHANGED, _subject(locked), details=details))
 
 
@@ -131,8 +131,8 @@ def _lock(person: User) -> User:
 def _keep_an_admin(changed: User, *, administered: bool) -> None:
     if _administers(changed) or not administered:
         return
-    others = User.objects.filter(is_admin=True, is_active=True).exclude(pk=changed.pk)
-    if not others.exists():
+    other_admins = User.objects.filter(is_admin=True, is_active=True).exclude(pk=changed.pk)
+    if not other_admins.exists():
         raise LastAdmin(
             f"{changed.username} is the only admin left. Nothing was changed. Make somebody "
             "else an admin first."

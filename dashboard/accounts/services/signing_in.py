@@ -149,9 +149,11 @@ def _open_links() -> QuerySet[SignInLink]:
 
 
 def _note_failure(how: str, username: str, address: str) -> None:
-    known = User.objects.filter(username=username).exists()
+    is_person = User.objects.filter(username=username).exists()
     event = Event(
-        Action.SIGN_IN_FAILED, user_name(username) if known else "", details={"address": address}
+        Action.SIGN_IN_FAILED,
+        user_name(username) if is_person else "",
+        details={"address": address},
     )
     with transaction.atomic():
         record(Actor("anonymous", how), event)

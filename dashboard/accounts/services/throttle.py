@@ -69,16 +69,16 @@ def begin(*keys: str) -> None:
         SignInAttempts.objects.filter(since__lte=now - WINDOW).delete()
         for key in sorted(keys):
             _count(key, now)
-        counted = list(_recent(*keys))
-    _refuse([row for row in counted if row.failures > _limit(row.key)])
+        rows = list(_recent(*keys))
+    _refuse([row for row in rows if row.failures > _limit(row.key)])
 
 
 def succeeded(own: str, address: str = "") -> None:
     """Forget the failures of one's own key; the address keeps those of other attempts."""
     SignInAttempts.objects.filter(key=own).delete()
     if address:
-        counted = SignInAttempts.objects.filter(key=address, failures__gt=0)
-        counted.update(failures=F("failures") - 1)
+        rows = SignInAttempts.objects.filter(key=address, failures__gt=0)
+        rows.update(failures=F("failures") - 1)
 
 
 def _recent(*keys: str) -> list[SignInAttempts]:

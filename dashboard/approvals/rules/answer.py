@@ -106,8 +106,8 @@ def why_not_count(
     if not required.circles:
         return ""
     after_s = (now - approval.submitted_at).total_seconds()
-    mine = groups_of(person) if groups is None else groups
-    if not required.admits(mine, after_s=after_s):
+    own_groups = groups_of(person) if groups is None else groups
+    if not required.admits(own_groups, after_s=after_s):
         return GROUPS.format(groups=required.groups_in_words(after_s=after_s))
     return ""
 

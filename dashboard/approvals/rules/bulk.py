@@ -68,31 +68,33 @@ class SortedOut:
 
 def sort_out(ids: Sequence[UUID], person: User, now: datetime) -> SortedOut:
     """Sort requests into those that ``person`` can answer together, and the others."""
-    asked = list(dict.fromkeys(ids))[:MOST]
-    found = _short(asked)
-    attended = presence([approval.pk for approval in found], person, now)
+    unique_ids = list(dict.fromkeys(ids))[:MOST]
+    approvals = _short(unique_ids)
+    attended = presence([approval.pk for approval in approvals], person, now)
     groups = groups_of(person)
-    known = {approval.pk for approval in found}
-    alone = [Alone(pk, _GONE) for pk in asked if pk not in known]
+    present_ids = {approval.pk for approval in approvals}
+    exceptions = [Alone(pk, _GONE) for pk in unique_ids if pk not in present_ids]
     alike = list[JudgedRequest]()
     room = MOST_CHARACTERS
-    for approval in found:
-        one = JudgedRequest(approval, list(approval.judgements.all())[-1])
+    for approval in approvals:
+        judged_request = JudgedRequest(approval, list(approval.judgements.all())[-1])
         room -= len(approval.content)
-        why = _why_alone(one, person, groups, now, attended) or _unlike(alike, one)
-        if why or room < 0:
-            alone.append(Alone(approval.pk, why or _TOO_LONG))
+        reason = _why_alone(judged_request, person, groups, now, attended) or _unlike(
+            alike, judged_request
+        )
+        if reason or room < 0:
+            exceptions.append(Alone(approval.pk, reason or _TOO_LONG))
         else:
-            alike.append(one)
-    return SortedOut(alike, alone)
+            alike.append(judged_request)
+    return SortedOut(alike, exceptions)
 
 
 def _short(ids: Iterable[UUID]) -> list[ApprovalRequest]:
     """Read those that are short, in the order of the queue."""
     short = ApprovalRequest.objects.alias(size=Length("content")).filter(size__lte=LONGEST)
-    found = queries.whole(short.filter(pk__in=ids).order_by().values_list("pk", flat=True))
-    queries.with_headlines(found)
-    return sorted(found, key=lambda one: (one.expires_at, one.pk))
+    approvals = queries.whole(short.filter(pk__in=ids).order_by().values_list("pk", flat=True))
+    queries.with_headlines(approvals)
+    return sorted(approvals, key=lambda one: (one.expires_at, one.pk))
 
 
 def _why_alone(

@@ -130,8 +130,8 @@ def _problems(kind: Kind, content: dict[str, Any]) -> Iterator[str]:
     except ValidationError as error:
         for details in error.errors():
             where = ".".join(map(str, details["loc"]))[:_LONGEST_NAME]
-            what = _SENTENCES.get(details["type"], "is not right")
-            yield f"{where!r} {what.format(**details.get('ctx', {}))}."
+            problem = _SENTENCES.get(details["type"], "is not right")
+            yield f"{where!r} {problem.format(**details.get('ctx', {}))}."
     except ValueError as error:
-        why = str(error)
-        yield f"{why[0].upper()}{why[1:]}."
+        sentence = str(error)
+        yield f"{sentence[0].upper()}{sentence[1:]}."

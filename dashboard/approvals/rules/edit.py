@@ -61,11 +61,11 @@ def _problems(kind: Kind, before: dict[str, Any], after: Any) -> Iterator[str]:
     yield from problems_with(kind, after)
     try:
         # As deep as it stands in an answer, which is no deeper than its reader takes.
-        written = canonical_json({"decision": {"content": after}})
+        answer = canonical_json({"decision": {"content": after}})
     except JsonError as error:
         yield str(error)
         return
-    if len(written.encode()) > MAX_BODY_BYTES:
+    if len(answer.encode()) > MAX_BODY_BYTES:
         yield f"This is larger than {MAX_BODY_BYTES:,} bytes."
     if canonical_json(before) == canonical_json(after):
         yield UNCHANGED
@@ -80,8 +80,8 @@ def _frame(kind: Kind, content: dict[str, Any]) -> str:
 
 
 def _is_within(some: Sequence[Any], steps: Sequence[Any]) -> bool:
-    left = iter(map(canonical_json, steps))
-    return all(canonical_json(step) in left for step in some)
+    remaining = iter(map(canonical_json, steps))
+    return all(canonical_json(step) in remaining for step in some)
 
 
 def edited(approval: ApprovalRequest, content: str) -> ApprovalRequest:
@@ -146,10 +146,14 @@ def reason_with(edit: Edit, reason: str, allowed_until: datetime | None) -> str:
     """
     mark = f"replacement {edit.digest[:12]}"
     until = allowed_until.astimezone(UTC).strftime("%H:%M:%S UTC") if allowed_until else ""
-    what = "A reviewer suggests this instead:"
-    told = _ONCE.format(until=until) if until else _ASKED_AGAIN
-    parts = [reason.strip(), what, f"--- begin {mark} ---\n{text_of(edit)}\n--- end {mark} ---"]
-    return "\n\n".join([part for part in parts if part] + [told])
+    introduction = "A reviewer suggests this instead:"
+    ending = _ONCE.format(until=until) if until else _ASKED_AGAIN
+    parts = [
+        reason.strip(),
+        introduction,
+        f"--- begin {mark} ---\n{text_of(edit)}\n--- end {mark} ---",
+    ]
+    return "\n\n".join([part for part in parts if part] + [ending])
 
 
 def why_not_allowed(edit: Edit, judgement: Judgement, person: User, now: datetime) -> str:

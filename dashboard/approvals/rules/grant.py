@@ -77,10 +77,10 @@ def scopes(approval: ApprovalRequest) -> list[GrantScope]:
 
 def severities(report: Report) -> dict[str, str]:
     """The findings that an approval of this covers: name -> the highest severity."""
-    found: dict[str, str] = {}
+    highest: dict[str, str] = {}
     for finding in sorted(report.findings, key=lambda f: f.severity.rank):
-        found[finding.name] = str(finding.severity)
-    return found
+        highest[finding.name] = str(finding.severity)
+    return highest
 
 
 def covers(grant: Grant, approval: ApprovalRequest, content: Any, report: Report) -> bool:
@@ -115,5 +115,7 @@ def _agree(expected: dict[str, Any], arguments: Any) -> bool:
 
 
 def _no_graver(grant: Grant, report: Report) -> bool:
-    covered = {name: Severity(found).rank for name, found in json.loads(grant.findings).items()}
+    covered = {
+        name: Severity(severity).rank for name, severity in json.loads(grant.findings).items()
+    }
     return all(f.severity.rank <= covered.get(f.name, -1) for f in report.findings)

@@ -116,15 +116,15 @@ def matching(wanted: HistoryFilter) -> ApprovalQuerySet:
 
 def _begun(wanted: HistoryFilter) -> ApprovalQuerySet:
     """The part of a filter that an index finds in order, so that nothing else need be read."""
-    found = ApprovalRequest.objects.order_by("-submitted_at", "-pk")
+    approvals = ApprovalRequest.objects.order_by("-submitted_at", "-pk")
     if wanted.agent:
         agent = Agent.objects.filter(name=wanted.agent).values_list("pk", flat=True).first()
-        found = found.filter(agent=agent) if agent else found.none()
+        approvals = approvals.filter(agent=agent) if agent else approvals.none()
     if wanted.since:
-        found = found.filter(submitted_at__gte=_midnight(wanted.since))
+        approvals = approvals.filter(submitted_at__gte=_midnight(wanted.since))
     if wanted.until and wanted.until < date.max:
-        found = found.filter(submitted_at__lt=_midnight(wanted.until + timedelta(days=1)))
-    return found
+        approvals = approvals.filter(submitted_at__lt=_midnight(wanted.until + timedelta(days=1)))
+    return approvals
 
 
 def _fitting(wanted: HistoryFilter) -> dict[str, str]:
@@ -179,33 +179,33 @@ def _look(
     fits = Q(**_fitting(wanted))
     # What fits is asked for of each row in order, and is no condition: a database that takes it
     # for one may go through all of an agent, or of a person, and sort that.
-    said = Case(When(fits, then=F("pk"))) if fits else F("pk")
-    found: dict[UUID, None] = {}
+    fitting_id = Case(When(fits, then=F("pk"))) if fits else F("pk")
+    fitting_ids: dict[UUID, None] = {}
     looked, count = 0, size
     while True:
         step = _after(among, after)[:count]
-        ids = list(step.annotate(fits=said).values_list("fits", flat=True))
-        found.update(dict.fromkeys(pk for pk in ids if pk))
+        ids = list(step.annotate(fits=fitting_id).values_list("fits", flat=True))
+        fitting_ids.update(dict.fromkeys(pk for pk in ids if pk))
         looked += len(ids)
-        if len(found) >= size or len(ids) < count:
-            return list(found)[:size], None
+        if len(fitting_ids) >= size or len(ids) < count:
+            return list(fitting_ids)[:size], None
         # If something was asked in between, this is a little before the end of the step. What is
         # then seen twice is counted once.
         after = HistoryPlace(*step.values_list("submitted_at", "pk")[count - 1])
         if most and looked >= most:
-            return list(found), after
+            return list(fitting_ids), after
         count = min(count * 8, _STEP, most - looked if most else _STEP)
 
 
 def _for_a_list(ids: Sequence[UUID]) -> list[ApprovalRequest]:
     outcomes = Outcome.objects.defer("output_head").order_by("id")
-    found = (
+    approvals = (
         _in_order(ids)
         .defer("content", "evidence", "objective")
         .select_related("agent", "headline", "decision__decided_by", "recall__person")
         .prefetch_related(Prefetch("outcomes", queryset=outcomes))
     )
-    return list(found)
+    return list(approvals)
 
 
 def these(few: ApprovalQuerySet) -> ApprovalQuerySet:
@@ -229,8 +229,10 @@ def asked_until(wanted: HistoryFilter, at: datetime) -> ApprovalQuerySet:
 def batch(wanted: HistoryFilter, at: datetime, after: HistoryPlace | None) -> list[dict[str, Any]]:
     """Return the next rows of an export, empty at its end."""
     among = _begun(wanted).filter(submitted_at__lte=at)
-    found = _in_order(_look(among, wanted, after, BATCH, most=None)[0])
-    rows = [dict(zip(EXPORTED, row, strict=True)) for row in found.values_list(*EXPORTED.values())]
+    approvals = _in_order(_look(among, wanted, after, BATCH, most=None)[0])
+    rows = [
+        dict(zip(EXPORTED, row, strict=True)) for row in approvals.values_list(*EXPORTED.values())
+    ]
     return [{**row, "approved_by": json.loads(row["approved_by"] or "[]")} for row in rows]
 
 

@@ -177,16 +177,16 @@ class _Sums:
     def merge(self, other: Self) -> None:
         """Add the sums of others."""
         for name in self.__dataclass_fields__:
-            more, mine = getattr(other, name), getattr(self, name)
+            more, own_sum = getattr(other, name), getattr(self, name)
             if isinstance(more, int):
-                setattr(self, name, mine + more)
+                setattr(self, name, own_sum + more)
             elif more:
-                mine.update(more)  # a counter adds
+                own_sum.update(more)  # a counter adds
 
     def to_json(self) -> dict[str, Any]:
         """Return what is not nothing."""
-        said = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: value for name, value in said.items() if value}
+        sums = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: value for name, value in sums.items() if value}
 
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> Self:
@@ -255,9 +255,9 @@ class Tally(_Sums):
     @property
     def outcomes(self) -> dict[str, int]:
         """How many had each of ``OUTCOMES``."""
-        alone = self.asked - self.of_people
-        known = (self.approved, self.rejected, self.expired, alone)
-        return dict(zip(OUTCOMES, (*known, self.asked - sum(known)), strict=True))
+        by_rules = self.asked - self.of_people
+        counts = (self.approved, self.rejected, self.expired, by_rules)
+        return dict(zip(OUTCOMES, (*counts, self.asked - sum(counts)), strict=True))
 
 
 @dataclass(slots=True)
@@ -300,8 +300,8 @@ class _Dots(dict[str, list[Any]]):
             dict.update(self, more)
             return
         for place, reading in more.items():
-            if mine := self.get(place):
-                self[place] = [mine[0] + reading[0], *min(mine[1:], reading[1:])]
+            if own_dot := self.get(place):
+                self[place] = [own_dot[0] + reading[0], *min(own_dot[1:], reading[1:])]
             else:
                 self[place] = reading
 
@@ -447,31 +447,31 @@ class DaySums:
     def merge(self, other: DaySums, *parts: str) -> None:
         """Add parts of the sums of another day."""
         for part in parts:
-            mine = self.part(part)
+            own_sums = self.part(part)
             for name, sums in other.part(part).items():
-                mine[name].merge(sums)
+                own_sums[name].merge(sums)
 
     def part(self, part: str) -> Mapping[str, Any]:
         """Return the sums of one part, by name."""
-        known: dict[str, Mapping[str, Any]] = {
+        sums_by_part: dict[str, Mapping[str, Any]] = {
             PERSON: self.people,
             WAITS: self.waits,
             PLACES: self.places,
         }
         if part == WHOLE:
             return {"": self.whole}
-        return known[part] if part in known else self.groups[part]
+        return sums_by_part[part] if part in sums_by_part else self.groups[part]
 
     def add_stored(self, part: str, figures: str) -> None:
         """Add sums as they are kept."""
-        kind, mine = _MADE_OF.get(part, Tally), self.part(part)
-        for name, said in json.loads(figures).items():
-            mine[name].merge(kind.from_json(said))
+        kind, own_sums = _MADE_OF.get(part, Tally), self.part(part)
+        for name, figure in json.loads(figures).items():
+            own_sums[name].merge(kind.from_json(figure))
 
     def stored(self, part: str) -> str:
         """Return the sums of one part as they are kept."""
-        said = {name: sums.to_json() for name, sums in self.part(part).items()}
-        return json.dumps(said, separators=(",", ":"))
+        figures = {name: sums.to_json() for name, sums in self.part(part).items()}
+        return json.dumps(figures, separators=(",", ":"))
 
 
 def _name(one: AskedRequest, part: str) -> str:
@@ -489,8 +489,8 @@ def by_day(
 ) -> Days:
     """Sum up requests and votes by the day, in UTC, on which was asked."""
     days = Days(DaySums) if into is None else into
-    for one in asked:
-        days[one.asked_at.astimezone(UTC).date()].add(one, parts)
+    for request in asked:
+        days[request.asked_at.astimezone(UTC).date()].add(request, parts)
     for vote in votes:
         days[vote.asked_at.astimezone(UTC).date()].add_vote(vote)
     return days
@@ -560,10 +560,10 @@ def outcomes_by_day(
     days: Mapping[date, DaySums], period: Period, days_each: int = 1
 ) -> list[dict[str, int]]:
     """Count outcomes in stretches of ``days_each`` days from the first day to the last one."""
-    found = [Counter(dict.fromkeys(OUTCOMES, 0)) for _ in range(stretches(period, days_each))]
+    counters = [Counter(dict.fromkeys(OUTCOMES, 0)) for _ in range(stretches(period, days_each))]
     for day, sums in days.items():
-        found[_stretch(day, period, days_each)].update(sums.whole.outcomes)
-    return [dict(counts) for counts in found]
+        counters[_stretch(day, period, days_each)].update(sums.whole.outcomes)
+    return [dict(counts) for counts in counters]
 
 
 def approvals_by_day(
@@ -571,12 +571,12 @@ def approvals_by_day(
 ) -> dict[str, list[int]]:
     """Count what people approved for each agent, in stretches of ``days_each`` days."""
     length = stretches(period, days_each)
-    found: dict[str, list[int]] = defaultdict(lambda: [0] * length)
+    approvals: dict[str, list[int]] = defaultdict(lambda: [0] * length)
     for day, sums in days.items():
         for agent, tally in sums.groups["agent"].items():
             if tally.approved:
-                found[agent][_stretch(day, period, days_each)] += tally.approved
-    return dict(found)
+                approvals[agent][_stretch(day, period, days_each)] += tally.approved
+    return dict(approvals)
 
 
 def stretches(period: Period, days_each: int) -> int:
@@ -612,17 +612,17 @@ def readings(places: Mapping[str, Places]) -> list[Reading]:
 
     The more there are, the wider a place is. What has no time or no lines is left out.
     """
-    few = sum(dot[0] for one in places.values() for dot in one.dots.values()) <= _FEW
-    found, whose = _Dots(), dict[str, str]()
-    for person, one in places.items():
-        for fine, (count, seconds, lines) in one.dots.items():
+    few = sum(dot[0] for place_sums in places.values() for dot in place_sums.dots.values()) <= _FEW
+    dots, whose = _Dots(), dict[str, str]()
+    for person, place_sums in places.items():
+        for fine, (count, seconds, lines) in place_sums.dots.items():
             is_fast = fine.endswith("fast")
             place = fine if few else _place(seconds, lines, _COARSE, is_fast=is_fast)
-            found.update({place: [count, seconds, lines]})
+            dots.update({place: [count, seconds, lines]})
             whose[place] = person
     return [
         Reading(seconds, lines, count, place.endswith("fast"), whose[place] if count == 1 else "")
-        for place, (count, seconds, lines) in sorted(found.items(), key=lambda one: one[1][1:])
+        for place, (count, seconds, lines) in sorted(dots.items(), key=lambda one: one[1][1:])
     ]
 
 
@@ -640,11 +640,11 @@ def deciding_rule(grounds: str | None, effect: str | None) -> str:
     the rule that says what the review takes; else no rule.
     """
     try:
-        read = Grounds.from_json(grounds or "")
+        judgement_grounds = Grounds.from_json(grounds or "")
     except (KeyError, TypeError, ValueError):
         return NO_RULE
-    had = read.saying(*SAYING[Effect(effect)]) if effect else []
-    added = read.saying(Says.DEMANDS)
+    had = judgement_grounds.saying(*SAYING[Effect(effect)]) if effect else []
+    added = judgement_grounds.saying(Says.DEMANDS)
     return next(reversed(had or added), NO_RULE)
 
 
@@ -728,11 +728,11 @@ def found_in(period: Period, *parts: str) -> Found:
     """Sum up a period: what is stored, what is pending, and what was closed since."""
     for _ in range(_ATTEMPTS):
         head = head_seq()
-        found = _found_in(period, parts, head)
+        figures = _found_in(period, parts, head)
         if head_seq() == head:
             break
         # A sweep stored something meanwhile, which would be counted twice.
-    return found
+    return figures
 
 
 _ATTEMPTS = 5  # a sweep takes a second or more between two steps
@@ -745,8 +745,8 @@ def _found_in(period: Period, parts: Collection[str], head: int) -> Found:
     )
     charts_since = _first_of_large(stored)
     large = Q(part__in=LARGE.intersection(parts), day__gte=charts_since or period.since)
-    wanted = stored.filter(large | Q(part__in=set(parts) - LARGE))
-    for day, part, figures in wanted.values_list("day", "part", "figures"):
+    rows_of_sums = stored.filter(large | Q(part__in=set(parts) - LARGE))
+    for day, part, figures in rows_of_sums.values_list("day", "part", "figures"):
         days[day].add_stored(part, figures)
     # In this order: what is closed in between is in both, and counted once.
     waiting = ApprovalRequest.objects.pending().order_by("-expires_at")[: MOST + 1]
@@ -756,14 +756,16 @@ def _found_in(period: Period, parts: Collection[str], head: int) -> Found:
     rest = list(newest.values_list("approval", flat=True)[: MOST + 1])
     closed = these(rest[:MOST])
     # By their ids: what was closed in between is in both.
-    requests = {one.id: one for one in (*pending[:MOST], *asked(closed, with_rules=with_rules))}
-    given = {vote.id: vote for some in (waiting, closed) for vote in counted_votes(some)}
-    rows = [one for one in requests.values() if _is_in(one, period)]
-    votes = [vote for vote in given.values() if _is_in(vote, period)]
-    answered = {one.digest for one in rows if one.source == Source.REVIEWER}
+    requests = {
+        request.id: request for request in (*pending[:MOST], *asked(closed, with_rules=with_rules))
+    }
+    votes_by_id = {vote.id: vote for some in (waiting, closed) for vote in counted_votes(some)}
+    rows = [request for request in requests.values() if _is_in(request, period)]
+    votes = [vote for vote in votes_by_id.values() if _is_in(vote, period)]
+    digests = {request.digest for request in rows if request.source == Source.REVIEWER}
     return Found(
         days=by_day(rows, votes, parts, into=days),
-        disputed=_disputed_in(period, disputed_among(answered)),
+        disputed=_disputed_in(period, disputed_among(digests)),
         behind=_after(head) if len(rest) > MOST else None,
         is_cut=len(pending) > MOST,
         charts_since=charts_since,
@@ -773,14 +775,14 @@ def _found_in(period: Period, parts: Collection[str], head: int) -> Found:
 def _first_of_large(stored: QuerySet[InsightSum]) -> date | None:
     """Return from which day on the large parts can be read; None if it is every day."""
     sizes = stored.filter(part__in=LARGE).order_by("-day")
-    left = MOST_OF_LARGE
+    room = MOST_OF_LARGE
     since: date | None = None
-    first: date
-    for first, size in sizes.values_list("day", Length("figures")):
-        left -= size
-        if left < 0:
-            return since or first
-        since = first
+    day: date
+    for day, size in sizes.values_list("day", Length("figures")):
+        room -= size
+        if room < 0:
+            return since or day
+        since = day
     return None
 
 
@@ -794,8 +796,8 @@ def head_seq() -> int:
 
 
 def _after(head: int) -> datetime | None:
-    first = Closing.objects.filter(seq__gt=head).order_by("seq").first()
-    return first.decided_at if first else None
+    first_closing = Closing.objects.filter(seq__gt=head).order_by("seq").first()
+    return first_closing.decided_at if first_closing else None
 
 
 def these(ids: Iterable[UUID]) -> ApprovalQuerySet:
@@ -808,7 +810,7 @@ _OF_JUDGEMENT = ("revision", "grounds__facts", "effect")
 
 def asked(requests: ApprovalQuerySet, *, with_rules: bool = True) -> list[AskedRequest]:
     """Read requests. What the policy said is read only ``with_rules``: it takes longest."""
-    last = Judgement.objects.filter(approval=OuterRef("pk")).order_by("-id")
+    newest = Judgement.objects.filter(approval=OuterRef("pk")).order_by("-id")
     first_view = View.objects.filter(approval=OuterRef("pk")).order_by("seen_at")
     rows = requests.values_list(
         "pk",
@@ -823,7 +825,7 @@ def asked(requests: ApprovalQuerySet, *, with_rules: bool = True) -> list[AskedR
         _passed(F("submitted_at"), F("decision__decided_at")),
         _passed(F("submitted_at"), Subquery(first_view.values("seen_at")[:1])),
         _limit(),
-        *(Subquery(last.values(name)[:1]) for name in _OF_JUDGEMENT if with_rules),
+        *(Subquery(newest.values(name)[:1]) for name in _OF_JUDGEMENT if with_rules),
     )
     return [_of_its_time(AskedRequest(*row)) for row in rows]
 
@@ -836,7 +838,7 @@ def _of_its_time(one: AskedRequest) -> AskedRequest:
 
 def counted_votes(requests: ApprovalQuerySet) -> list[CountedVote]:
     """Read the votes for requests."""
-    own = View.objects.filter(approval=OuterRef("approval"), person=OuterRef("person"))
+    own_views = View.objects.filter(approval=OuterRef("approval"), person=OuterRef("person"))
     rows = Vote.objects.filter(approval__in=requests.values("pk")).values_list(
         "pk",
         "person__username",
@@ -844,7 +846,7 @@ def counted_votes(requests: ApprovalQuerySet) -> list[CountedVote]:
         "approval__status",
         "approval__submitted_at",
         _passed(F("approval__submitted_at"), F("voted_at")),
-        _passed(Subquery(own.values("seen_at")[:1]), F("voted_at")),
+        _passed(Subquery(own_views.values("seen_at")[:1]), F("voted_at")),
         _Lines(F("shown")),
     )
     return [CountedVote._make(row) for row in rows.order_by()]
@@ -852,19 +854,22 @@ def counted_votes(requests: ApprovalQuerySet) -> list[CountedVote]:
 
 def disputed_among(digests: Collection[str]) -> set[str]:
     """Return which contents people rejected at one time and approved at another, ever."""
-    answered = Decision.objects.filter(source=Source.REVIEWER).order_by()
-    found = set(digests)
+    decisions = Decision.objects.filter(source=Source.REVIEWER).order_by()
+    disputed = set(digests)
     for status in (Status.REJECTED, Status.APPROVED):
-        if found:
-            such = answered.filter(approval__digest__in=sorted(found), status=status)
-            found = set(such.values_list("approval__digest", flat=True).distinct())
-    return found
+        if disputed:
+            such = decisions.filter(approval__digest__in=sorted(disputed), status=status)
+            disputed = set(such.values_list("approval__digest", flat=True).distinct())
+    return disputed
 
 
 def _disputed_in(period: Period, more: Collection[str]) -> list[str]:
     """Return what people disagreed about in a period: of what ever was disputed, the newest."""
-    known = InsightDispute.objects.filter(last_at__gte=period.since, first_at__lt=period.until)
-    digests = [*more, *known.order_by("-last_at").values_list("digest", flat=True)[:MOST_DISPUTES]]
+    disputes = InsightDispute.objects.filter(last_at__gte=period.since, first_at__lt=period.until)
+    digests = [
+        *more,
+        *disputes.order_by("-last_at").values_list("digest", flat=True)[:MOST_DISPUTES],
+    ]
     if not digests:
         return []
     answers = _answers_to(digests, period).values_list(
@@ -881,15 +886,15 @@ def disagreements(answers: Iterable[tuple[str, str, str]]) -> Iterator[str]:
     mixed: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for digest, person, status in answers:
         mixed[digest][status].add(person)
-    for digest, said in mixed.items():
-        if len(said) > 1 and len(set().union(*said.values())) > 1:
+    for digest, people_by_status in mixed.items():
+        if len(people_by_status) > 1 and len(set().union(*people_by_status.values())) > 1:
             yield digest
 
 
 def votes(ids: Iterable[int]) -> dict[int, Vote]:
     """Look up some votes, with their requests."""
-    found = Vote.objects.select_related("person").prefetch_related(_with_titles()).defer("shown")
-    return found.in_bulk(list(ids))
+    rows = Vote.objects.select_related("person").prefetch_related(_with_titles()).defer("shown")
+    return rows.in_bulk(list(ids))
 
 
 def answers_to(digests: Iterable[str], period: Period) -> list[Decision]:
@@ -904,8 +909,8 @@ def answers_to(digests: Iterable[str], period: Period) -> list[Decision]:
 
 
 def _with_titles() -> Prefetch[str, ApprovalQuerySet, str]:
-    asked = ApprovalRequest.objects.select_related("agent", "headline")
-    return Prefetch("approval", asked.defer("content", "evidence", "objective").order_by())
+    approvals = ApprovalRequest.objects.select_related("agent", "headline")
+    return Prefetch("approval", approvals.defer("content", "evidence", "objective").order_by())
 
 
 def _answers_to(digests: Iterable[str], period: Period) -> QuerySet[Decision]:

@@ -116,27 +116,27 @@ def resembled(approval: ApprovalRequest) -> EarlierRequest | None:
     at = approval.submitted_at
     story = (approval.agent_id, approval.run_id, approval.kind, at, at - WITHIN, approval.pk)
     equal = _equal_before(*story, approval.digest) if _has_equal(approval) else []
-    same = _closest(approval, None, [(one, None) for one in _texts(equal)])
+    same = _closest(approval, None, [(candidate, None) for candidate in _texts(equal)])
     if same or len(approval.content) > LONGEST:
         return same
     newest = _texts(_before(*story))
-    known = [(one, _sketched(one)) for one in newest]
-    return _closest(approval, sketch(approval.kind, approval.content), known)
+    earlier = [(candidate, _sketched(candidate)) for candidate in newest]
+    return _closest(approval, sketch(approval.kind, approval.content), earlier)
 
 
 def earlier_in_run(approvals: Sequence[ApprovalRequest]) -> dict[UUID, EarlierRequest]:
     """Return for requests of a run, oldest first, the earlier one that each resembles."""
-    found: dict[UUID, EarlierRequest] = {}
-    known: list[tuple[ApprovalRequest, Sketch | None]] = []
-    left = _MOST_CHARACTERS
+    resembled_by_id: dict[UUID, EarlierRequest] = {}
+    earlier_ones: list[tuple[ApprovalRequest, Sketch | None]] = []
+    room = _MOST_CHARACTERS
     for approval in approvals:
         text = text_of(approval)
-        left -= len(text)
-        own = sketch(approval.kind, text) if text and left >= 0 else None
-        if earlier := _closest(approval, own, _comparable(approval, known)):
-            found[approval.pk] = earlier
-        known.append((approval, own))
-    return found
+        room -= len(text)
+        own_sketch = sketch(approval.kind, text) if text and room >= 0 else None
+        if earlier := _closest(approval, own_sketch, _comparable(approval, earlier_ones)):
+            resembled_by_id[approval.pk] = earlier
+        earlier_ones.append((approval, own_sketch))
+    return resembled_by_id
 
 
 def text_of(approval: ApprovalRequest) -> str:
@@ -190,8 +190,8 @@ def _texts(ids: Collection[UUID]) -> list[ApprovalRequest]:
 
 @rows(Many(ApprovalRequest.id))
 def _with_text(ids: Iterable[UUID]) -> QuerySet[ApprovalRequest]:
-    found = ApprovalRequest.objects.filter(pk__among=ids)
-    return with_text(found).order_by("-submitted_at", "-pk")
+    approvals = ApprovalRequest.objects.filter(pk__among=ids)
+    return with_text(approvals).order_by("-submitted_at", "-pk")
 
 
 def with_text(approvals: ApprovalQuerySet) -> ApprovalQuerySet:
@@ -212,8 +212,16 @@ def _comparable(
     approval: ApprovalRequest, known: Sequence[tuple[ApprovalRequest, Sketch | None]]
 ) -> Iterator[tuple[ApprovalRequest, Sketch | None]]:
     """Choose from what came before as ``resembled`` does, the newest first."""
-    of_kind = [(one, own) for one, own in reversed(known) if one.kind == approval.kind]
-    same = [(one, own) for one, own in of_kind if one.digest == approval.digest]
+    of_kind = [
+        (candidate, its_sketch)
+        for candidate, its_sketch in reversed(known)
+        if candidate.kind == approval.kind
+    ]
+    same = [
+        (candidate, its_sketch)
+        for candidate, its_sketch in of_kind
+        if candidate.digest == approval.digest
+    ]
     yield from same[:MOST_COMPARED] or of_kind[:MOST_COMPARED]
 
 
@@ -223,15 +231,15 @@ def _closest(
     known: Iterable[tuple[ApprovalRequest, Sketch | None]],
 ) -> EarlierRequest | None:
     """Choose what is most like it: what a person answered before all else, then the newest."""
-    found = []
-    for age, (one, its) in enumerate(known):
-        is_same = one.digest == approval.digest
-        like = 1.0 if is_same else likeness(own, its) if own and its else 0.0
+    ranked = []
+    for age, (candidate, its_sketch) in enumerate(known):
+        is_same = candidate.digest == approval.digest
+        like = 1.0 if is_same else likeness(own, its_sketch) if own and its_sketch else 0.0
         if like >= ALIKE:
-            found.append(((is_same, _by_person(one), like, -age), one))
-    if not found:
+            ranked.append(((is_same, _by_person(candidate), like, -age), candidate))
+    if not ranked:
         return None
-    rank, closest = max(found, key=lambda pair: pair[0])
+    rank, closest = max(ranked, key=lambda pair: pair[0])
     return EarlierRequest(closest, rank[0])
 
 
@@ -250,10 +258,10 @@ def earlier_answer(approval: ApprovalRequest, judgement: Judgement) -> Decision 
     if not approval.run_id or not _has_equal(approval):
         return None
     at, story = approval.submitted_at, (approval.agent_id, approval.run_id, approval.kind)
-    last = _answered.first(*story, at, at - WITHIN, approval.pk, approval.digest)
+    latest = _answered.first(*story, at, at - WITHIN, approval.pk, approval.digest)
     # An answer to each step, or to an edit, cannot be repeated by one press.
-    is_plain = last is not None and last.edit_id is None and not last.has_steps
-    return last if last and is_plain and _is_same(last, approval, judgement) else None
+    is_plain = latest is not None and latest.edit_id is None and not latest.has_steps
+    return latest if latest and is_plain and _is_same(latest, approval, judgement) else None
 
 
 @rows(*_STORY, ApprovalRequest.digest)
@@ -276,10 +284,10 @@ def _answered(
 
 def saw_the_end(decision: Decision, person: User) -> bool:
     """Whether this person had the end of that content in sight when they approved it."""
-    mine = Vote.objects.filter(
+    own_votes = Vote.objects.filter(
         approval=decision.approval_id, person=person, end_seen=True, edit=None
     )
-    return decision.status == Status.APPROVED and mine.exists()
+    return decision.status == Status.APPROVED and own_votes.exists()
 
 
 def _is_same(last: Decision, approval: ApprovalRequest, judgement: Judgement) -> bool:
@@ -334,6 +342,8 @@ def memory_approved_before(approval: ApprovalRequest) -> ApprovalRequest | None:
     newest = same.select_related("decision__edit").order_by("-decision__decided_at")[
         :_MEMORIES_READ
     ]
-    found = next((one for one in newest if one.content.endswith(ending)), None)
-    edit = found.decision.edit if found else None
-    return edited(found, edit.content) if found and edit else found
+    newest_same = next(
+        (candidate for candidate in newest if candidate.content.endswith(ending)), None
+    )
+    edit = newest_same.decision.edit if newest_same else None
+    return edited(newest_same, edit.content) if newest_same and edit else newest_same

@@ -74,14 +74,14 @@ def texts_of(entries: Iterable[AuditEntry]) -> dict[int, LoggedText]:
 
     An entry is left out if nothing was written with it, or what was is not kept.
     """
-    kinds, found = _kinds(), dict[int, LoggedText]()
-    wanted = defaultdict[str, list[AuditEntry]](list)
+    kinds, text_by_seq = _kinds(), dict[int, LoggedText]()
+    entries_by_action = defaultdict[str, list[AuditEntry]](list)
     for entry in entries:
         if entry.action in kinds and request_id(entry.subject):
-            wanted[entry.action].append(entry)
-    for action, of_kind in wanted.items():
-        found |= dict(_texts(kinds[action], of_kind))
-    return {seq: text for seq, text in found.items() if text.text}
+            entries_by_action[entry.action].append(entry)
+    for action, of_kind in entries_by_action.items():
+        text_by_seq |= dict(_texts(kinds[action], of_kind))
+    return {seq: text for seq, text in text_by_seq.items() if text.text}
 
 
 def _texts(kind: _Kind, entries: Sequence[AuditEntry]) -> Iterator[tuple[int, LoggedText]]:
@@ -95,9 +95,9 @@ def _texts(kind: _Kind, entries: Sequence[AuditEntry]) -> Iterator[tuple[int, Lo
         if kind.column in details:
             yield entry.seq, LoggedText(str(details[kind.column]), is_as_logged=True)
             continue
-        mine = [
+        own_rows = [
             row for row in rows[entry.subject] if kind.by is None or kind.by(row) == entry.actor
         ]
-        same = [row for row in mine if fits(row, details.get("row"))]
-        for row in (same or ([] if kind.is_replaced else mine))[:1]:
+        same = [row for row in own_rows if fits(row, details.get("row"))]
+        for row in (same or ([] if kind.is_replaced else own_rows))[:1]:
             yield entry.seq, LoggedText(getattr(row, kind.column), is_as_logged=bool(same))

@@ -79,9 +79,9 @@ def check(body: bytes) -> str:
         raise NotebookRefused("not_a_notebook", _FAILED) from None
     except sandbox.SandboxError:
         raise NotebookRefused("not_a_notebook", _TOO_SLOW) from None
-    found = json.loads(text)
-    if "problem" in found:
-        raise NotebookRefused(found["code"], found["problem"])
+    outline = json.loads(text)
+    if "problem" in outline:
+        raise NotebookRefused(outline["code"], outline["problem"])
     return text
 
 
@@ -112,14 +112,14 @@ def outline_of(notebook: Notebook) -> Outline:
 
 def cells_of(notebook: Notebook, first: int, count: int) -> list[Cell] | None:
     """Return cells, counted from 0, cut to what a page can draw; None if they cannot be read."""
-    found: list[Cell] | None = _asked(notebook, "read", [first, count])
-    return found
+    cells: list[Cell] | None = _asked(notebook, "read", [first, count])
+    return cells
 
 
 def sources_of(notebook: Notebook, numbers: Sequence[int]) -> list[str] | None:
     """Return the whole sources of some cells, counted from 0; None if they cannot be read."""
-    found: list[str] | None = _asked(notebook, "sources", list(numbers))
-    return found
+    sources: list[str] | None = _asked(notebook, "sources", list(numbers))
+    return sources
 
 
 def picture_of(notebook: Notebook, cell: int, output: int) -> bytes | None:

@@ -58,17 +58,22 @@ def past(approval_id: UUID) -> PastRequest | None:
     firsts = Judgement.objects.filter(approval=approval_id).select_related(
         "approval__agent", "approval__decision__decided_by", "inspection"
     )
-    first = firsts.order_by("id").first()
-    if first is None:
+    first_judgement = firsts.order_by("id").first()
+    if first_judgement is None:
         return None
-    question = _question(first.approval, first)
-    return PastRequest(first.approval, question, Effect(first.effect), first.revision_id)
+    question = _question(first_judgement.approval, first_judgement)
+    return PastRequest(
+        first_judgement.approval,
+        question,
+        Effect(first_judgement.effect),
+        first_judgement.revision_id,
+    )
 
 
 def answered(since: datetime) -> ApprovalQuerySet:
     """Closed requests that were submitted since then, the newest first."""
-    asked = ApprovalRequest.objects.filter(submitted_at__gte=since)
-    return asked.exclude(status=Status.PENDING).order_by("-submitted_at", "-pk")
+    approvals = ApprovalRequest.objects.filter(submitted_at__gte=since)
+    return approvals.exclude(status=Status.PENDING).order_by("-submitted_at", "-pk")
 
 
 def cases(since: datetime, limit: int) -> Iterator[Case]:
@@ -76,17 +81,17 @@ def cases(since: datetime, limit: int) -> Iterator[Case]:
 
     At most ``limit``, and no more than ``MOST_CHARACTERS`` of content.
     """
-    left = MOST_CHARACTERS
+    room = MOST_CHARACTERS
     ids = iter(list(answered(since).values_list("pk", flat=True)[:limit]))
     while batch := list(islice(ids, _BATCH)):
         approvals = ApprovalRequest.objects.select_related("agent", "decision").only(*_COLUMNS)
-        found = approvals.in_bulk(batch)
+        approval_by_id = approvals.in_bulk(batch)
         firsts = _first_judgements(batch)
         for pk in batch:
-            left -= len(found[pk].content)
-            if left < 0:
+            room -= len(approval_by_id[pk].content)
+            if room < 0:
                 return
-            yield _case(found[pk], firsts[pk])
+            yield _case(approval_by_id[pk], firsts[pk])
 
 
 def _first_judgements(ids: list[UUID]) -> dict[UUID, Judgement]:

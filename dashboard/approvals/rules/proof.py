@@ -116,11 +116,13 @@ def _stories(subjects: Iterable[str], *actions: str) -> Mapping[str, Story]:
     entries = AuditEntry.objects.filter(subject__in=list(subjects)).order_by("seq")
     if actions:
         entries = entries.filter(action__in=actions)
-    told = defaultdict[str, list[Said]](list)
+    entries_by_subject = defaultdict[str, list[Said]](list)
     for row in entries.values_list(*Said._fields):
-        said = Said(*row)
-        told[said.subject].append(said._replace(details=json.loads(row[-1])))
-    return defaultdict(lambda: Story([]), {name: Story(all_of) for name, all_of in told.items()})
+        entry = Said(*row)
+        entries_by_subject[entry.subject].append(entry._replace(details=json.loads(row[-1])))
+    return defaultdict(
+        lambda: Story([]), {name: Story(all_of) for name, all_of in entries_by_subject.items()}
+    )
 
 
 # --- requests, with everything that hangs on them ------------------------------------------------
@@ -161,11 +163,11 @@ class _Rows:
         self.pins = dict(pins.values_list("approval", "notebook"))
 
     def _by_request(self, rows: QuerySet[Any]) -> Mapping[UUID, list[Any]]:
-        found = defaultdict[UUID, list[Any]](list)
+        rows_by_request = defaultdict[UUID, list[Any]](list)
         for row in rows.order_by("id"):
             row.approval = self.requests[row.approval_id]
-            found[row.approval_id].append(row)
-        return found
+            rows_by_request[row.approval_id].append(row)
+        return rows_by_request
 
 
 def _check_requests(ids: Sequence[UUID]) -> Iterator[Disagreement]:
@@ -175,8 +177,8 @@ def _check_requests(ids: Sequence[UUID]) -> Iterator[Disagreement]:
             differences = list(_Request(approval, rows).differences())
         except (AttributeError, KeyError, TypeError, ValueError):
             differences = ["what is stored of it cannot be read"]
-        for said in differences:
-            yield Disagreement(pk, f"request {pk}: {said}")
+        for difference in differences:
+            yield Disagreement(pk, f"request {pk}: {difference}")
 
 
 class _Request:
@@ -234,13 +236,13 @@ class _Request:
 
     def _notebook(self, entry: Said) -> Iterator[str]:
         pinned = self.rows.pins.get(self.approval.pk)
-        said = entry.details.get("notebook")
+        digest = entry.details.get("notebook")
         if pinned is None:
-            if said:
+            if digest:
                 yield "its notebook is gone"
             return
         notebook = Notebook.objects.get(pk=pinned)
-        if notebook.digest != said or _sha256(notebook.body) != said:
+        if notebook.digest != digest or _sha256(notebook.body) != digest:
             yield "its notebook is not the one in the log"
 
     def _judged(self) -> Iterator[str]:
@@ -249,20 +251,20 @@ class _Request:
         if len(entries) != len(judgements):
             yield f"it has {len(judgements)} judgements, and the log has {len(entries)}"
             return
-        named = {judgement.inspection_id for judgement in judgements}
-        if {pk for of, pk in self.rows.inspections if of == self.approval.pk} != named:
+        inspection_ids = {judgement.inspection_id for judgement in judgements}
+        if {pk for of, pk in self.rows.inspections if of == self.approval.pk} != inspection_ids:
             yield "it has an inspection that no judgement rests on"
         for entry, judgement in zip(entries, judgements, strict=True):
             # A judgement that a grant answered at once is recorded under the grant's name.
             policy = entry.actor if entry.actor.startswith("policy:") else entry.auth
             report = judgement.inspection.report
-            said = {
+            columns = {
                 "effect": judgement.effect,
                 "demands": judgement.demands,
                 "trace": json.loads(judgement.trace),
                 "findings": sorted(Report.from_json(report).names),
             }
-            if policy != f"policy:{judgement.revision_id}" or _detailed(entry, said):
+            if policy != f"policy:{judgement.revision_id}" or _detailed(entry, columns):
                 yield "what the policy said of it is not what the log says"
             elif _differs(entry, judgement) or _differs(entry, judgement.inspection, "inspection"):
                 yield "what was found in it is not what the log says"
@@ -295,9 +297,9 @@ class _Request:
                 yield f"it is {status}, and no entry of the log says so"
         else:
             [entry] = entries
-            said = entry.action.removeprefix("approval.")
-            if status != said:
-                yield f"it is {status}, and the log says {said}"
+            logged_status = entry.action.removeprefix("approval.")
+            if status != logged_status:
+                yield f"it is {status}, and the log says {logged_status}"
             elif decision is None:
                 yield "its decision is gone"
             else:
@@ -316,7 +318,7 @@ class _Request:
             yield f"it names {by} as whoever decided, and the log says {entry.actor}"
         if decision.source == Source.GRANT and entry.actor != f"grant:{decision.grant_id}":
             yield f"it was answered by grant:{decision.grant_id}, and the log says {entry.actor}"
-        said = {
+        columns = {
             "source": decision.source,
             "reason": decision.reason,
             "approved_by": json.loads(decision.counted),
@@ -324,7 +326,7 @@ class _Request:
             "edit": decision.edit_id,
             "repeats": decision.repeats and str(decision.repeats.approval_id),
         }
-        for name in _detailed(entry, said):
+        for name in _detailed(entry, columns):
             yield f"the {name} of its decision is not what the log says"
         if _differs(entry, decision):
             yield "its decision is not what the log says"
@@ -337,21 +339,22 @@ class _Request:
         votes = self.rows.votes[self.approval.pk]
         entries = self.story.of(Action.APPROVAL_VOTED)
         rows = [_vote_as_said(vote) for vote in votes]
-        said = [(entry.actor, entry.digest) for entry in entries]
+        logged_votes = [(entry.actor, entry.digest) for entry in entries]
         reasons = [entry.details.get("reason") for entry in entries]
         prints = [entry.details.get("row") for entry in entries]
         closed = self.story.last(Action.APPROVAL_APPROVED)
         if closed and closed.details.get("source") == Source.REVIEWER:
             is_told = "vote" in closed.details
             # Older entries do not say whether a vote came with the decision.
-            if is_told or ("row" not in closed.details and len(rows) == len(said) + 1):
-                said.append((closed.actor, closed.digest))
+            if is_told or ("row" not in closed.details and len(rows) == len(logged_votes) + 1):
+                logged_votes.append((closed.actor, closed.digest))
                 reasons.append(closed.details.get("reason"))
                 prints.append(closed.details.get("vote"))
-        other = any(
-            said not in (None, vote.reason) for said, vote in zip(reasons, votes, strict=False)
+        has_other_reason = any(
+            logged_votes not in (None, vote.reason)
+            for logged_votes, vote in zip(reasons, votes, strict=False)
         )
-        if said != rows or other:
+        if logged_votes != rows or has_other_reason:
             yield "the votes for it are not those in the log"
         elif any(p and not fits(v, p) for p, v in zip(prints, votes, strict=True)):
             yield "a vote for it is not what the log says"
@@ -360,8 +363,8 @@ class _Request:
         outcomes = self.rows.outcomes[self.approval.pk]
         entries = self.story.of(Action.OUTCOME_STARTED, Action.OUTCOME_FINISHED)
         rows = [(f"outcome.{each.state}", each.digest) for each in outcomes]
-        said = [(entry.action, entry.digest) for entry in entries]
-        if rows != said or any(map(_differs, entries, outcomes)):
+        logged_outcomes = [(entry.action, entry.digest) for entry in entries]
+        if rows != logged_outcomes or any(map(_differs, entries, outcomes)):
             yield "what its agent reported is not what the log says"
 
     def _recalled(self) -> Iterator[str]:
@@ -383,12 +386,12 @@ class _Request:
 
     def _handed_over(self) -> Iterator[str]:
         """Compare who is on it with the entry of the hand-over, as long as that is the last."""
-        given = self.story.last(
+        hand_over = self.story.last(
             Action.APPROVAL_SELF_ASSIGNED, Action.APPROVAL_TAKEN_OVER, Action.APPROVAL_HANDED_OVER
         )
         assignment: Assignment | None = getattr(self.approval, "assignment", None)
-        is_last = given is not None and given.action == Action.APPROVAL_HANDED_OVER
-        if given and is_last and assignment and _differs(given, assignment):
+        is_last = hand_over is not None and hand_over.action == Action.APPROVAL_HANDED_OVER
+        if hand_over and is_last and assignment and _differs(hand_over, assignment):
             yield "whom it was handed over to, or the note, is not what the log says"
 
     def _time(self, submitted: Said) -> Iterator[str]:
@@ -396,14 +399,14 @@ class _Request:
         if "expires_at" not in submitted.details:
             return
         expires_at = datetime.fromisoformat(submitted.details["expires_at"])
-        judged = 0
+        judgement_count = 0
         for entry in self.story.of(Action.APPROVAL_EXTENDED, Action.APPROVAL_JUDGED):
             if entry.action == Action.APPROVAL_EXTENDED:
                 expires_at = datetime.fromisoformat(entry.details["until"])
                 continue
-            judged += 1
+            judgement_count += 1
             limit_s = Required.from_json(entry.details["demands"]).time_limit_s
-            if judged > 1 and limit_s is not None and entry.details["effect"] != "reject":
+            if judgement_count > 1 and limit_s is not None and entry.details["effect"] != "reject":
                 until = self.approval.submitted_at + timedelta(seconds=limit_s)
                 expires_at = min(expires_at, until)
         if expires_at != self.approval.expires_at:
@@ -460,20 +463,20 @@ def _check_grants(keys: Sequence[int]) -> Iterator[Disagreement]:
     joined = Grant.objects.select_related("agent", "made_by", "made_from")
     grants = joined.defer("made_from__content", "made_from__evidence").in_bulk(list(keys))
     stories = _stories(f"grant:{pk}" for pk in keys)
-    answered = Decision.objects.filter(grant__in=list(keys)).values_list("grant", flat=True)
-    used = Counter(answered.order_by())
+    decisions = Decision.objects.filter(grant__in=list(keys)).values_list("grant", flat=True)
+    used = Counter(decisions.order_by())
     for pk, grant in grants.items():
-        for said in _of_grant(grant, stories[f"grant:{pk}"], used[pk]):
-            yield Disagreement(pk, f"grant {pk}: {said}")
+        for difference in _of_grant(grant, stories[f"grant:{pk}"], used[pk]):
+            yield Disagreement(pk, f"grant {pk}: {difference}")
 
 
 def _of_grant(grant: Grant, story: Story, used: int) -> Iterator[str]:
-    made = story.of(Action.GRANT_MADE)
-    if len(made) != 1:
+    making = story.of(Action.GRANT_MADE)
+    if len(making) != 1:
         yield "no entry of the log says that it was made"
         return
-    [entry] = made
-    said = {
+    [entry] = making
+    columns = {
         "agent": grant.agent.name,
         "run": grant.run_id,
         "scope": grant.scope,
@@ -485,7 +488,7 @@ def _of_grant(grant: Grant, story: Story, used: int) -> Iterator[str]:
     }
     ends = datetime.fromisoformat(entry.details["expires_at"])
     is_same = (grant.digest, grant.expires_at) == (entry.digest, ends)
-    if not is_same or _detailed(entry, said) or _differs(entry, grant):
+    if not is_same or _detailed(entry, columns) or _differs(entry, grant):
         yield "its terms are not those in the log"
     ended = story.last(Action.GRANT_ENDED)
     because = ended.details.get("because") if ended else ""
@@ -531,9 +534,9 @@ def _check_proposals(keys: Sequence[int]) -> Iterator[Disagreement]:
     proposals = PolicyProposal.objects.select_related("author").in_bulk(list(keys))
     for pk, proposal in proposals.items():
         entry = stories[f"policy_proposal:{pk}"].last(Action.POLICY_PROPOSED)
-        said = {"policy": _json(proposal.document), "note": proposal.note}
+        columns = {"policy": _json(proposal.document), "note": proposal.note}
         by = user_name(proposal.author.username)
-        if entry is None or _detailed(entry, said) or entry.actor != by:
+        if entry is None or _detailed(entry, columns) or entry.actor != by:
             yield Disagreement(pk, f"the proposed policy {pk} is not what the log says")
 
 
@@ -558,21 +561,21 @@ def _check_people(keys: Sequence[int]) -> Iterator[Disagreement]:
     stories = _stories((user_name(person.username) for person in people.values()), *changes)
     for pk, person in people.items():
         story = stories[user_name(person.username)]
-        given = story.last(Action.PERSON_ADDED, Action.PERSON_ROLES_CHANGED)
+        roles_entry = story.last(Action.PERSON_ADDED, Action.PERSON_ROLES_CHANGED)
         active = story.last(Action.PERSON_DEACTIVATED, Action.PERSON_REACTIVATED)
         roles = [role for role in _ROLES if getattr(person, f"is_{role}")]
-        if given is None:
-            said = "no entry of the log says that they were added"
-        elif given.details["roles"] != roles:
-            said = f"their roles are {_listed(roles)}, and the log says "
-            said += _listed(given.details["roles"])
+        if roles_entry is None:
+            difference = "no entry of the log says that they were added"
+        elif roles_entry.details["roles"] != roles:
+            difference = f"their roles are {_listed(roles)}, and the log says "
+            difference += _listed(roles_entry.details["roles"])
         elif person.is_active != (active is None or active.action == Action.PERSON_REACTIVATED):
-            said = (
+            difference = (
                 f"they are {'' if person.is_active else 'not '}active, and the log says otherwise"
             )
         else:
             continue
-        yield Disagreement(pk, f"person {person.username}: {said}")
+        yield Disagreement(pk, f"person {person.username}: {difference}")
 
 
 def _listed(roles: Sequence[str]) -> str:
@@ -583,13 +586,13 @@ def _check_groups(keys: Sequence[int]) -> Iterator[Disagreement]:
     groups = Group.objects.prefetch_related("members").in_bulk(list(keys))
     stories = _stories(f"group:{group.name}" for group in groups.values())
     for pk, group in groups.items():
-        last = stories[f"group:{group.name}"].last(
+        latest = stories[f"group:{group.name}"].last(
             Action.GROUP_ADDED, Action.GROUP_MEMBERS_CHANGED, Action.GROUP_DELETED
         )
         members = sorted(member.username for member in group.members.all())
-        if last is None or last.action == Action.GROUP_DELETED:
+        if latest is None or latest.action == Action.GROUP_DELETED:
             yield Disagreement(pk, f"no entry of the log says that group {group.name} was added")
-        elif members != last.details.get("members", []):
+        elif members != latest.details.get("members", []):
             yield Disagreement(pk, f"who is in group {group.name} is not what the log says")
 
 
@@ -597,8 +600,8 @@ def _check_agents(keys: Sequence[int]) -> Iterator[Disagreement]:
     agents = Agent.objects.select_related("owner").prefetch_related("tokens").in_bulk(list(keys))
     stories = _stories(agent_name(agent.name) for agent in agents.values())
     for pk, agent in agents.items():
-        for said in _of_agent(agent, stories[agent_name(agent.name)]):
-            yield Disagreement(pk, f"agent {agent.name}: {said}")
+        for difference in _of_agent(agent, stories[agent_name(agent.name)]):
+            yield Disagreement(pk, f"agent {agent.name}: {difference}")
 
 
 def _of_agent(agent: Agent, story: Story) -> Iterator[str]:
@@ -635,13 +638,13 @@ def _issued(entry: Said) -> tuple[str, datetime | None]:
 def _check_holds(_: Sequence[int]) -> Iterator[Disagreement]:
     holds = Hold.objects.select_related("placed_by", "lifted_by").order_by("id")
     rows = [_hold(hold) for hold in holds]
-    said: list[tuple[str, str, str | None]] = []
+    logged_holds: list[tuple[str, str, str | None]] = []
     for entry in _stories([""], Action.HOLD_PLACED, Action.HOLD_LIFTED)[""].entries:
         if entry.action == Action.HOLD_PLACED:
-            said.append((entry.actor, entry.details["reason"], None))
+            logged_holds.append((entry.actor, entry.details["reason"], None))
         else:
-            said[-1:] = [(*said[-1][:2], entry.actor)]
-    if rows != said:
+            logged_holds[-1:] = [(*logged_holds[-1][:2], entry.actor)]
+    if rows != logged_holds:
         yield Disagreement(0, "when everything was on hold is not what the log says")
 
 
@@ -655,32 +658,32 @@ def _hold(hold: Hold) -> tuple[str, str, str | None]:
 
 def _check_log(keys: Sequence[int]) -> Iterator[Disagreement]:
     """Look for what entries say was made, and is not there."""
-    made: dict[str, list[Said]] = defaultdict(list)
+    entries_by_action: dict[str, list[Said]] = defaultdict(list)
     for row in AuditEntry.objects.filter(pk__in=list(keys)).values_list(*Said._fields):
         entry = Said(*row)
-        made[entry.action].append(entry)
-    for action, entries in made.items():
+        entries_by_action[entry.action].append(entry)
+    for action, entries in entries_by_action.items():
         present = _PRESENT[action](
             [entry.subject.partition(":")[2] or entry.subject for entry in entries]
         )
         for entry in entries:
             name = entry.subject.partition(":")[2] or entry.subject
             if name not in present:
-                said = (
+                sentence = (
                     f"entry {entry.seq} of the log says that {entry.subject} was made: it is gone"
                 )
-                yield Disagreement(entry.seq, said)
+                yield Disagreement(entry.seq, sentence)
 
 
 def _requests(ids: list[str]) -> set[str]:
-    known = ApprovalRequest.objects.filter(pk__in=[UUID(text) for text in ids])
-    return {str(pk) for pk in known.values_list("pk", flat=True)}
+    rows = ApprovalRequest.objects.filter(pk__in=[UUID(text) for text in ids])
+    return {str(pk) for pk in rows.values_list("pk", flat=True)}
 
 
 def _by(rows: QuerySet[Any], field: str) -> Callable[[list[str]], set[str]]:
     def present(names: list[str]) -> set[str]:
-        found = rows.filter(**{f"{field}__in": names}).values_list(field, flat=True)
-        return {str(name) for name in found}
+        present_names = rows.filter(**{f"{field}__in": names}).values_list(field, flat=True)
+        return {str(name) for name in present_names}
 
     return present
 
@@ -704,12 +707,12 @@ _PRESENT: dict[str, Callable[[list[str]], set[str]]] = {
 
 
 def _read_log(after: str) -> tuple[list[Any], str | None]:
-    first = int(after or 0)
-    entries = AuditEntry.objects.filter(seq__gt=first, seq__lte=first + _LOG_PAGE)
-    made = entries.filter(action__in=list(_PRESENT)).order_by("seq")
-    last = AuditEntry.objects.order_by("-seq").values_list("seq", flat=True).first() or 0
-    more = str(first + _LOG_PAGE) if last > first + _LOG_PAGE else None
-    return list(made.values_list("seq", flat=True)), more
+    start = int(after or 0)
+    entries = AuditEntry.objects.filter(seq__gt=start, seq__lte=start + _LOG_PAGE)
+    of_making = entries.filter(action__in=list(_PRESENT)).order_by("seq")
+    last_seq = AuditEntry.objects.order_by("-seq").values_list("seq", flat=True).first() or 0
+    more = str(start + _LOG_PAGE) if last_seq > start + _LOG_PAGE else None
+    return list(of_making.values_list("seq", flat=True)), more
 
 
 # --- all of it -----------------------------------------------------------------------------------
@@ -723,8 +726,8 @@ def _rows(
     """A part that goes through a table in the order of its keys."""
 
     def read(after: str) -> tuple[list[Any], str | None]:
-        left = rows().order_by("pk").values_list("pk", flat=True)
-        keys = list((left.filter(pk__gt=after) if after else left)[:_ROWS])
+        remaining = rows().order_by("pk").values_list("pk", flat=True)
+        keys = list((remaining.filter(pk__gt=after) if after else remaining)[:_ROWS])
         return keys, str(keys[-1]) if len(keys) == _ROWS else None
 
     return Part(name, rows, read, check)
@@ -764,9 +767,9 @@ class Step(NamedTuple):
 
 def step_at(place: str) -> Step:
     """Read what is compared next. A place is a part's name, a colon and a key."""
-    name, _, after = place.partition(":")
+    name, _, key = place.partition(":")
     index = next(number for number, part in enumerate(PARTS) if part.name == name)
-    keys, more = PARTS[index].read(after)
+    keys, more = PARTS[index].read(key)
     if more is not None:
         then = f"{name}:{more}"
     else:

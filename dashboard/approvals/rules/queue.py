@@ -60,8 +60,8 @@ def _is_abandoned(since: datetime) -> SqlCase:
     """
     silent = Q(poll=None) | Q(poll__last_polled_at__lt=since)
     untold = Q(agent__webhook=None) | Q(agent__webhook__is_active=False)
-    gone = When(Q(silent, untold, submitted_at__lt=since), then=Value(value=True))
-    return SqlCase(gone, default=Value(value=False))
+    is_silent = When(Q(silent, untold, submitted_at__lt=since), then=Value(value=True))
+    return SqlCase(is_silent, default=Value(value=False))
 
 
 def was_abandoned(approval: ApprovalRequest, now: datetime) -> bool:
@@ -71,8 +71,8 @@ def was_abandoned(approval: ApprovalRequest, now: datetime) -> bool:
     webhook, poll = getattr(approval.agent, "webhook", None), getattr(approval, "poll", None)
     if webhook and webhook.is_active:
         return False
-    last = poll.last_polled_at if poll else approval.submitted_at
-    return now - max(last, approval.submitted_at) > _POLLS_EVERY
+    last_polled_at = poll.last_polled_at if poll else approval.submitted_at
+    return now - max(last_polled_at, approval.submitted_at) > _POLLS_EVERY
 
 
 def filtered(approvals: ApprovalQuerySet, by: QueueFilter) -> ApprovalQuerySet:
@@ -135,38 +135,40 @@ class OpenQueue:
 
 def open_queue(now: datetime) -> OpenQueue:
     """Read all that waits, in a fixed number of queries."""
-    found = _waiting(now, now - _POLLS_EVERY)
-    requests = [Waiting._make(row[:-1]) for row in found]
-    votes = queries.votes_for_open(now) if any(row[-1] for row in found[:1]) else {}
+    rows = _waiting(now, now - _POLLS_EVERY)
+    requests = [Waiting._make(row[:-1]) for row in rows]
+    votes = queries.votes_for_open(now) if any(row[-1] for row in rows[:1]) else {}
     return OpenQueue(now, requests, _cases(requests, now), votes, attendance(now))
 
 
 @rows(ApprovalRequest.expires_at, ApprovalRequest.submitted_at)
 def _waiting(now: datetime, since: datetime) -> QuerySet[ApprovalRequest, tuple[Any, ...]]:
     waiting = ApprovalRequest.objects.open(now).order_by("expires_at", "pk")
-    told = waiting.annotate(
+    annotated = waiting.annotate(
         demands=queries.last_demands(),
         gone=_is_abandoned(since),
         some_voted=queries.has_votes_for_open(now),
     )
     columns = ("pk", "version", "token", "submitted_at", "expires_at", "demands", "gone")
-    return told.values_list(*columns, "some_voted")
+    return annotated.values_list(*columns, "some_voted")
 
 
 def _cases(requests: Iterable[Waiting], now: datetime) -> list[Case]:
     """Group requests of one token with the same demands and the same groups admitted by now."""
     # Thousands may wait, and most of them ask the same of the same people.
     alike = defaultdict[tuple[int, str, int], list[UUID]](list)
-    asked = dict[str, Required]()
-    for one in requests:
-        if one.demands not in asked:
-            asked[one.demands] = Required.from_json(one.demands)
-        after_s = (now - one.submitted_at).total_seconds()
-        later = [c.later_from_s for c in asked[one.demands].circles if c.later]
+    demands_by_text = dict[str, Required]()
+    for request in requests:
+        if request.demands not in demands_by_text:
+            demands_by_text[request.demands] = Required.from_json(request.demands)
+        after_s = (now - request.submitted_at).total_seconds()
+        later = [c.later_from_s for c in demands_by_text[request.demands].circles if c.later]
         joined = sum(after_s >= from_s for from_s in later)
-        alike[one.token_id, one.demands, joined].append(one.id)
-    ones = {one.pk: one for one in _light([ids[0] for ids in alike.values()])}
-    return [Case(ones[ids[0]], asked[demands], ids) for (_, demands, _), ids in alike.items()]
+        alike[request.token_id, request.demands, joined].append(request.id)
+    ones = {request.pk: request for request in _light([ids[0] for ids in alike.values()])}
+    return [
+        Case(ones[ids[0]], demands_by_text[demands], ids) for (_, demands, _), ids in alike.items()
+    ]
 
 
 @rows(Many(ApprovalRequest.id))
@@ -179,11 +181,11 @@ def _needing(person: User, waiting: OpenQueue) -> set[UUID]:
     """Requests that still need this person's approval."""
     if not roles.may_decide(person):
         return set()
-    named = any(case.required.circles for case in waiting.cases)
-    groups = groups_of(person) if named else frozenset[str]()
+    names_groups = any(case.required.circles for case in waiting.cases)
+    groups = groups_of(person) if names_groups else frozenset[str]()
     needed = set[UUID]()
-    for one, required, ids in waiting.cases:
-        if not why_not_count(one, required, person, waiting.now, groups):
+    for approval, required, ids in waiting.cases:
+        if not why_not_count(approval, required, person, waiting.now, groups):
             needed.update(
                 pk for pk in ids if not _gave(person, waiting.votes.get(pk, ()), required)
             )
@@ -191,8 +193,8 @@ def _needing(person: User, waiting: OpenQueue) -> set[UUID]:
 
 
 def _gave(person: User, votes: Iterable[Vote], required: Required) -> bool:
-    own = (vote for vote in votes if vote.person_id == person.pk and vote.edit_id is None)
-    return any(is_enough(vote, required) for vote in own)
+    own_votes = (vote for vote in votes if vote.person_id == person.pk and vote.edit_id is None)
+    return any(is_enough(vote, required) for vote in own_votes)
 
 
 def _of_agent(approvals: ApprovalQuerySet, name: str) -> ApprovalQuerySet:
@@ -202,9 +204,9 @@ def _of_agent(approvals: ApprovalQuerySet, name: str) -> ApprovalQuerySet:
 
 
 def _of_group(approvals: ApprovalQuerySet, group: str) -> ApprovalQuerySet:
-    asked = approvals.annotate(asked=queries.last_demands())
-    texts = asked.order_by().values_list("asked", flat=True).distinct()
-    return asked.filter(asked__in=[text for text in texts if _names(text, group)])
+    annotated = approvals.annotate(asked=queries.last_demands())
+    texts = annotated.order_by().values_list("asked", flat=True).distinct()
+    return annotated.filter(asked__in=[text for text in texts if _names(text, group)])
 
 
 def _names(demands: str, group: str) -> bool:
@@ -214,11 +216,11 @@ def _names(demands: str, group: str) -> bool:
 
 def _saying(approvals: ApprovalQuerySet, text: str) -> ApprovalQuerySet:
     # A content is kept as JSON, where quotation marks and ends of lines are written otherwise.
-    written = encode_basestring(text)[1:-1]
+    escaped = encode_basestring(text)[1:-1]
     here = approvals.alias(searched=Left("content", SEARCHED))
     return here.filter(
         Q(searched__icontains=text)
-        | Q(searched__icontains=written)
+        | Q(searched__icontains=escaped)
         | Q(objective__icontains=text)
         | Q(run_id__icontains=text)
     )
@@ -252,9 +254,9 @@ def personal_queue(waiting: OpenQueue, person: User) -> PersonalQueue:
     """Return which of what waits is for this person."""
     snoozed_until = snoozed_by(person, waiting.now)
     assignments = waiting.attendance.assignments.items()
-    open_ids = {one.id for one in waiting.requests}
+    open_ids = {request.id for request in waiting.requests}
     assigned = {pk for pk, of in assignments if of.person_id == person.pk} & open_ids
-    abandoned = {one.id for one in waiting.requests if one.is_abandoned}
-    due = (_needing(person, waiting) | assigned) - snoozed_until.keys() - abandoned
-    seen = waiting.attendance.as_seen_by(person, snoozed_until)
-    return PersonalQueue(waiting, due, assigned, abandoned, seen)
+    abandoned = {request.id for request in waiting.requests if request.is_abandoned}
+    for_person = (_needing(person, waiting) | assigned) - snoozed_until.keys() - abandoned
+    present_people = waiting.attendance.as_seen_by(person, snoozed_until)
+    return PersonalQueue(waiting, for_person, assigned, abandoned, present_people)

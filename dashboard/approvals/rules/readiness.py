@@ -42,9 +42,9 @@ def obstacles(*, draws_pages: bool = True) -> list[str]:
 def newer_migrations() -> list[str]:
     """Names of migrations that the database has had and this code does not know."""
     loader = MigrationExecutor(connection).loader
-    known = set(loader.disk_migrations or {})
+    on_disk = set(loader.disk_migrations or {})
     return sorted(
-        name for app, name in set(loader.applied_migrations) - known if app == "dashboard"
+        name for app, name in set(loader.applied_migrations) - on_disk if app == "dashboard"
     )
 
 
@@ -69,11 +69,11 @@ def _obstacles() -> Iterator[str]:
 def _audit() -> Iterator[str]:
     existed = AuditEntry.objects.exists()
     # One statement, so one moment: between two, another server may append to the log.
-    last = AuditEntry.objects.order_by("-seq")
+    newest = AuditEntry.objects.order_by("-seq")
     ends = AuditHead.objects.filter(pk=1).values_list(
         "seq",
         "hash",
-        *(Subquery(last.values(name)[:1]) for name in ("seq", "hash", "at")),
+        *(Subquery(newest.values(name)[:1]) for name in ("seq", "hash", "at")),
     )
     seq, hash_, last_seq, last_hash, last_at = ends.first() or (0, "", None, None, None)
     if (seq or existed) and (seq, hash_) != (last_seq, last_hash):
@@ -105,6 +105,6 @@ def _sqlite_options() -> Iterator[str]:
     with connection.cursor() as cursor:
         for name, expected in _PRAGMAS.items():
             cursor.execute(f"PRAGMA {name}")
-            found = cursor.fetchone()[0]
-            if found != expected:
-                yield f"SQLite's {name} is {found!r} and should be {expected!r}."
+            setting = cursor.fetchone()[0]
+            if setting != expected:
+                yield f"SQLite's {name} is {setting!r} and should be {expected!r}."

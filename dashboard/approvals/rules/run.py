@@ -31,10 +31,10 @@ class Story:
 
 def story(agent_id: int, run_id: str) -> Story:
     """Return what an agent asked in a run, with all that its page needs."""
-    asked = ApprovalRequest.objects.filter(agent=agent_id, run_id=run_id)
-    newest = asked.order_by("-submitted_at", "-pk")[:MOST_IN_A_STORY]
+    in_run = ApprovalRequest.objects.filter(agent=agent_id, run_id=run_id)
+    newest = in_run.order_by("-submitted_at", "-pk")[:MOST_IN_A_STORY]
     approvals = list(_told(these(newest)))
-    total = len(approvals) if len(approvals) < MOST_IN_A_STORY else asked.count()
+    total = len(approvals) if len(approvals) < MOST_IN_A_STORY else in_run.count()
     return Story(approvals[::-1], total)
 
 

@@ -81,5 +81,5 @@ def snoozed_by(person: User, now: datetime) -> dict[UUID, datetime]:
 
 @rows(User.id, Snooze.until)
 def _snoozed_by(person_id: int, now: datetime) -> QuerySet[Snooze, tuple[UUID, datetime]]:
-    held = Snooze.objects.holding(now).filter(person=person_id)
-    return held.order_by().values_list("approval", "until")
+    snoozes = Snooze.objects.holding(now).filter(person=person_id)
+    return snoozes.order_by().values_list("approval", "until")

@@ -50,14 +50,14 @@ def steps_json(steps: Sequence[StepSaid]) -> str:
 
 def answers_of(text: str) -> list[dict[str, Any]]:
     """Read what ``steps_json`` wrote, without the notes: what the log keeps of it."""
-    return [{"index": said.index, "answer": str(said.answer)} for said in steps_of(text)]
+    return [{"index": step.index, "answer": str(step.answer)} for step in steps_of(text)]
 
 
 def steps_of(text: str) -> list[StepSaid]:
     """Read what ``steps_json`` wrote."""
     return [
-        StepSaid(said["index"], StepAnswer(said["answer"]), said.get("note", ""))
-        for said in json.loads(text)
+        StepSaid(row["index"], StepAnswer(row["answer"]), row.get("note", ""))
+        for row in json.loads(text)
     ]
 
 
@@ -68,9 +68,11 @@ def count_of_steps(content: str) -> int:
 
 def only_allowed(content: Mapping[str, Any], steps: Sequence[StepSaid]) -> dict[str, Any]:
     """Return a plan without the steps that are held or refused."""
-    allowed = {step.index for step in steps if step.answer is StepAnswer.ALLOWED}
-    kept = [step for index, step in enumerate(content["steps"]) if index in allowed]
-    return {**content, "steps": kept}
+    allowed_indexes = {step.index for step in steps if step.answer is StepAnswer.ALLOWED}
+    steps_allowed = [
+        step for index, step in enumerate(content["steps"]) if index in allowed_indexes
+    ]
+    return {**content, "steps": steps_allowed}
 
 
 def why_not_said(kind: str, content: str, steps: Sequence[StepSaid]) -> str:
@@ -134,9 +136,9 @@ def _exact(steps: list[dict[str, Any]]) -> Iterator[ExactStep]:
         if is_call is is_code:
             continue  # it says neither, or both
         kind, names = (Kind.TOOL_CALL, _CALL) if is_call else (Kind.CODE, _CODE)
-        asked = {name: step[name] for name in names if name in step}
-        if not problems_with(kind, asked):
-            yield ExactStep(index, kind, asked)
+        content = {name: step[name] for name in names if name in step}
+        if not problems_with(kind, content):
+            yield ExactStep(index, kind, content)
 
 
 def reason_with_steps(reason: str, steps: Sequence[StepSaid]) -> str:

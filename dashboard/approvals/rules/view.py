@@ -54,12 +54,12 @@ class TextPart(NamedTuple):
 
 def missing(approval_id: UUID, person_id: int, texts: Iterable[ServedText]) -> list[TextPart]:
     """Return what of ``texts`` was not served to this person, in its order."""
-    wanted = [TextPart(text.view, n) for text in texts for n in range(1, text.parts + 1)]
-    if not wanted:
+    all_parts = [TextPart(text.view, n) for text in texts for n in range(1, text.parts + 1)]
+    if not all_parts:
         return []
     rows = ServedPart.objects.filter(approval=approval_id, person=person_id)
-    served = {TextPart(*row) for row in rows.values_list("view", "part")}
-    return [part for part in wanted if part not in served]
+    parts_served = {TextPart(*row) for row in rows.values_list("view", "part")}
+    return [part for part in all_parts if part not in parts_served]
 
 
 def as_served(
@@ -70,12 +70,12 @@ def as_served(
     What was not served or was masked was not seen, whatever the page says of its end.
     """
     texts = [ServedText(str(view), int(parts)) for view, parts in shown.get("texts", [])]
-    owed, of = missing(approval_id, person_id, texts), sum(text.parts for text in texts)
-    complete = {**shown, "parts_served": [of - len(owed), of]} if of else dict(shown)
-    if not (owed or shown.get("masked")):
+    unread, of = missing(approval_id, person_id, texts), sum(text.parts for text in texts)
+    complete = {**shown, "parts_served": [of - len(unread), of]} if of else dict(shown)
+    if not (unread or shown.get("masked")):
         return complete, ""
-    count = "1 part of it was" if len(owed) == 1 else f"{len(owed)} parts of it were"
-    return complete | {"end_seen": ""}, NOT_SERVED.format(count) if owed else MASKED
+    count = "1 part of it was" if len(unread) == 1 else f"{len(unread)} parts of it were"
+    return complete | {"end_seen": ""}, NOT_SERVED.format(count) if unread else MASKED
 
 
 def is_revealed(approval_id: UUID, person_id: int) -> bool:
@@ -118,11 +118,11 @@ class Attendance:
     def as_seen_by(self, person: User, snoozed_until: dict[UUID, datetime]) -> Presence:
         """Return what of it ``person`` is shown, beside what they snoozed."""
         viewing = defaultdict[UUID, list[str]](list)
-        for one in self.viewings:
-            assignment = self.assignments.get(one.approval_id)
-            is_on_it = assignment is not None and assignment.person_id == one.person_id
-            if one.person_id != person.pk and not is_on_it:
-                viewing[one.approval_id].append(one.person.username)
+        for row in self.viewings:
+            assignment = self.assignments.get(row.approval_id)
+            is_on_it = assignment is not None and assignment.person_id == row.person_id
+            if row.person_id != person.pk and not is_on_it:
+                viewing[row.approval_id].append(row.person.username)
         return Presence(self.assignments, dict(viewing), snoozed_until)
 
 
@@ -133,7 +133,7 @@ def attendance(now: datetime, ids: Collection[UUID] | None = None) -> Attendance
         counting, viewings = _assigned(), _viewing(since)
     else:
         counting, viewings = _assigned_among(ids), _viewing_among(since, ids)
-    return Attendance({one.approval_id: one for one in counting}, viewings)
+    return Attendance({assignment.approval_id: assignment for assignment in counting}, viewings)
 
 
 @rows()
@@ -148,8 +148,8 @@ def _assigned_among(ids: Collection[UUID]) -> QuerySet[Assignment]:
 
 @rows(Viewing.last_seen_at)
 def _viewing(since: datetime) -> QuerySet[Viewing]:
-    seen = Viewing.objects.after(since)
-    return seen.select_related("person").order_by("person__username")
+    viewings = Viewing.objects.after(since)
+    return viewings.select_related("person").order_by("person__username")
 
 
 @rows(Viewing.last_seen_at, Many(ApprovalRequest.id))

@@ -155,32 +155,32 @@ def _decide(
     approval = lock_to_judge(approval_id)
     if approval.status != Status.PENDING:
         return _answered_already(approval, answer)
-    stands = standing(answer.reviewer.pk)
-    if stands is None:
+    reviewer_standing = standing(answer.reviewer.pk)
+    if reviewer_standing is None:
         raise NotAllowed(_NO_RIGHT)
-    if approval.expires_at <= stands.now:
+    if approval.expires_at <= reviewer_standing.now:
         raise OutOfDate
-    return _answer(Answering(approval, answer, stands, steps, again=again))
+    return _answer(Answering(approval, answer, reviewer_standing, steps, again=again))
 
 
 def _answer(asked: Answering) -> Decision | Vote:
-    approval, given = asked.approval, asked.given
+    approval, answer = asked.approval, asked.given
     # As they are now: the session may be older than the loss of the right.
-    given = replace(given, reviewer=asked.standing.person)
-    if not roles.may_decide(given.reviewer):
+    answer = replace(answer, reviewer=asked.standing.person)
+    if not roles.may_decide(answer.reviewer):
         raise NotAllowed(_NO_RIGHT)
-    latest, assigned, voted, viewed = judged(approval.pk, given.reviewer.pk)
-    edit = _edit(approval, given.basis.edit_id)
+    latest, assigned, voted, has_viewed = judged(approval.pk, answer.reviewer.pk)
+    edit = _edit(approval, answer.basis.edit_id)
     asked = replace(asked, edit=edit)
-    shown = _judged_as_shown(asked, latest)
-    if given.basis != Basis(approval.digest, shown, edit.pk if edit else None):
+    judgement_id = _judged_as_shown(asked, latest)
+    if answer.basis != Basis(approval.digest, judgement_id, edit.pk if edit else None):
         raise StaleBasis
-    if given.repeats:
-        given = _answered_as_before(approval, given, latest)
-    first = given.viewed and not viewed
-    asked = replace(asked, given=given, is_first_view=first)
+    if answer.repeats:
+        answer = _answered_as_before(approval, answer, latest)
+    is_first_view = answer.viewed and not has_viewed
+    asked = replace(asked, given=answer, is_first_view=is_first_view)
     asked = replace(asked, assigned=assigned, voted=voted)
-    if given.status == Status.REJECTED:
+    if answer.status == Status.REJECTED:
         return _reject(asked, latest)
     if asked.standing.held:
         raise OnHold
@@ -198,9 +198,9 @@ def _judged_as_shown(asked: Answering, latest: Judgement) -> int:
     number = asked.given.basis.judgement_id
     if number == latest.pk or not asked.again:
         return latest.pk
-    shown = asked.approval.judgements.select_related("revision", "inspection").filter(pk=number)
-    said = [_says(asked, judgement) for judgement in (*shown, latest)]
-    return number if len(said) > 1 and said[0] == said[1] else latest.pk
+    as_shown = asked.approval.judgements.select_related("revision", "inspection").filter(pk=number)
+    policies = [_says(asked, judgement) for judgement in (*as_shown, latest)]
+    return number if len(policies) > 1 and policies[0] == policies[1] else latest.pk
 
 
 def _says(asked: Answering, judgement: Judgement) -> list[tuple[Effect, Required]]:
@@ -229,22 +229,22 @@ def _edit(approval: ApprovalRequest, edit_id: int | None) -> Edit | None:
 
 
 def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> Decision | Vote:
-    approval, given, required = asked.approval, asked.given, evaluation.demands
+    approval, answer, required = asked.approval, asked.given, evaluation.demands
     _check_steps(asked)
     if asked.edit:
         _check_edit(asked, evaluation)
-    why_not = why_not_count(approval, required, given.reviewer, asked.now, edit=asked.edit)
+    why_not = why_not_count(approval, required, answer.reviewer, asked.now, edit=asked.edit)
     if why_not:
         raise NotAllowed(_NOT_RECORDED.format(why_not))
     _check_assignment(asked)
-    shown, unread = as_served(approval.pk, given.reviewer.pk, given.shown)
-    given = replace(given, shown=shown)
-    asked = replace(asked, given=given)
-    if required.whole_content and not given.end_seen:
+    complete, unread = as_served(approval.pk, answer.reviewer.pk, answer.shown)
+    answer = replace(answer, shown=complete)
+    asked = replace(asked, given=answer)
+    if required.whole_content and not answer.end_seen:
         raise NotAllowed(unread or _END_UNSEEN)
-    if required.reason_required and not given.reason.strip():
+    if required.reason_required and not answer.reason.strip():
         raise ReasonMissing
-    if (given.remember or given.allow_steps) and required.approvals > 1:
+    if (answer.remember or answer.allow_steps) and required.approvals > 1:
         raise GrantRefused(
             "Several people must approve this, so a single approval cannot be remembered."
         )
@@ -263,30 +263,34 @@ def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> 
             "needed": needed,
             "row": fingerprint_of(vote),
         }
-        if given.repeats:
-            details["repeats"] = str(given.repeats.approval_id)
+        if answer.repeats:
+            details["repeats"] = str(answer.repeats.approval_id)
         voted = Event(Action.APPROVAL_VOTED, str(approval.pk), asked.digest, details)
-        record(given.actor, *_view(asked), voted)
+        record(answer.actor, *_view(asked), voted)
     return vote
 
 
 def _check_assignment(asked: Answering) -> None:
-    given = asked.given
-    found = assignment_of(asked.approval) if asked.assigned else None
-    if found and found.person_id != given.reviewer.pk and found.person.username != given.despite:
-        raise AssignedToAnother(found)
+    answer = asked.given
+    assignment = assignment_of(asked.approval) if asked.assigned else None
+    if (
+        assignment
+        and assignment.person_id != answer.reviewer.pk
+        and assignment.person.username != answer.despite
+    ):
+        raise AssignedToAnother(assignment)
 
 
 def _check_steps(asked: Answering) -> None:
     """See that the approval of a plan is of what the button named."""
-    given, approval = asked.given, asked.approval
-    if any(step.answer is not StepAnswer.ALLOWED for step in given.steps):
+    answer, approval = asked.given, asked.approval
+    if any(step.answer is not StepAnswer.ALLOWED for step in answer.steps):
         raise StepsRefused(_STEPS_LEFT)
-    if approval.kind != Kind.PLAN or given.approves is None:
+    if approval.kind != Kind.PLAN or answer.approves is None:
         return
     total = count_of_steps(approval.content)
     approves = count_of_steps(asked.edit.content) if asked.edit else total
-    if given.approves != approves:
+    if answer.approves != approves:
         raise StepsUncounted(approves, total)
 
 
@@ -306,38 +310,38 @@ def _vote(
     asked: Answering, votes: Sequence[Vote], required: Required, judgement: Judgement
 ) -> tuple[Vote, bool]:
     """Return this person's vote that is enough now, and whether it is new."""
-    given = asked.given
-    mine = (given.reviewer.pk, asked.edit.pk if asked.edit else None)
+    answer = asked.given
+    own_key = (answer.reviewer.pk, asked.edit.pk if asked.edit else None)
     for earlier in votes:
-        if (earlier.person_id, earlier.edit_id) == mine and is_enough(earlier, required):
+        if (earlier.person_id, earlier.edit_id) == own_key and is_enough(earlier, required):
             return earlier, False
     vote = Vote(
         approval=asked.approval,
-        person=given.reviewer,
+        person=answer.reviewer,
         judgement=judgement,
         edit=asked.edit,
         digest=asked.digest,
-        reason=given.reason,
-        end_seen=given.end_seen,
-        shown=canonical_json(dict(given.shown)),
+        reason=answer.reason,
+        end_seen=answer.end_seen,
+        shown=canonical_json(dict(answer.shown)),
         voted_at=asked.now,
     )
     return insert(vote), True
 
 
 def _reject(asked: Answering, judgement: Judgement) -> Decision:
-    approval, given, reason = asked.approval, asked.given, asked.given.reason
+    approval, answer, reason = asked.approval, asked.given, asked.given.reason
     extra: tuple[Event, ...] = ()
-    if given.steps and (why_not := why_not_said(approval.kind, approval.content, given.steps)):
+    if answer.steps and (why_not := why_not_said(approval.kind, approval.content, answer.steps)):
         raise StepsRefused(why_not)
     if asked.edit:
         judgement.approval = approval
-        reason, extra = replace_with(asked.edit, judgement, given, asked.now)
-    elif given.steps:
-        reason = reason_with_steps(reason, given.steps)
+        reason, extra = replace_with(asked.edit, judgement, answer, asked.now)
+    elif answer.steps:
+        reason = reason_with_steps(reason, answer.steps)
     decision = _decision(asked, judgement, ())
-    decision.edit, decision.reason, decision.steps = None, reason, steps_json(given.steps)
-    return close(decision, actor=given.actor, extra=_view(asked) + extra)
+    decision.edit, decision.reason, decision.steps = None, reason, steps_json(answer.steps)
+    return close(decision, actor=answer.actor, extra=_view(asked) + extra)
 
 
 def _close(
@@ -347,32 +351,32 @@ def _close(
     counting: Sequence[Vote],
     vote: Vote | None,
 ) -> Decision:
-    given, extra = asked.given, list(_view(asked))
-    if given.remember:
-        extra += [remember_yes(judgement, given.remember, by=given.reviewer, now=asked.now)]
-    if given.allow_steps:
+    answer, extra = asked.given, list(_view(asked))
+    if answer.remember:
+        extra += [remember_yes(judgement, answer.remember, by=answer.reviewer, now=asked.now)]
+    if answer.allow_steps:
         report = report_of_edit(asked.edit) if asked.edit else report_of(judgement.inspection)
         terms = (required, report)
-        extra += allow_steps(asked.approval, asked.steps, terms, given.reviewer, asked.now)
+        extra += allow_steps(asked.approval, asked.steps, terms, answer.reviewer, asked.now)
     decision = _decision(asked, judgement, counting)
-    return close(decision, actor=given.actor, extra=tuple(extra), vote=vote)
+    return close(decision, actor=answer.actor, extra=tuple(extra), vote=vote)
 
 
 def _decision(asked: Answering, judgement: Judgement, counting: Sequence[Vote]) -> Decision:
-    given = asked.given
+    answer = asked.given
     return Decision(
         approval=asked.approval,
-        status=given.status,
+        status=answer.status,
         source=Source.REVIEWER,
-        reason=given.reason,
-        decided_by=given.reviewer,
+        reason=answer.reason,
+        decided_by=answer.reviewer,
         decided_at=asked.now,
         judgement=judgement,
         edit=asked.edit,
         steps=asked.edit.steps if asked.edit else "[]",
-        shown=canonical_json(dict(given.shown)),
+        shown=canonical_json(dict(answer.shown)),
         counted=canonical_json([vote.person.username for vote in counting]),
-        repeats=given.repeats,
+        repeats=answer.repeats,
     )
 
 
@@ -405,6 +409,6 @@ def _answered_as_before(approval: ApprovalRequest, given: Answer, judgement: Jud
         raise StaleBasis
     if given.basis.edit_id is not None:
         raise StaleBasis
-    seen = given.end_seen or saw_the_end(earlier, given.reviewer)
-    shown = {**given.shown, "end_seen": "yes" if seen else "", "repeats": earlier.pk}
-    return replace(given, repeats=earlier, reason=earlier.reason, shown=shown)
+    end_seen = given.end_seen or saw_the_end(earlier, given.reviewer)
+    display = {**given.shown, "end_seen": "yes" if end_seen else "", "repeats": earlier.pk}
+    return replace(given, repeats=earlier, reason=earlier.reason, shown=display)

@@ -40,11 +40,11 @@ def assign(*, approval_id: UUID, person: User, auth: str, over: str = "") -> Ass
             return earlier
         if earlier and earlier.person.username != over:
             raise AssignedToAnother(earlier)
-        made = _give(approval, person, now, after=earlier.person if earlier else None)
+        assignment = _give(approval, person, now, after=earlier.person if earlier else None)
         details = {"from": earlier.person.username} if earlier else {}
         action = Action.APPROVAL_TAKEN_OVER if earlier else Action.APPROVAL_SELF_ASSIGNED
         record(Actor.of_user(person.username, auth), event(action, approval, **details))
-        return made
+        return assignment
 
 
 def release(*, approval_id: UUID, person: User, auth: str) -> bool:
@@ -79,13 +79,13 @@ def hand_over(
         earlier = assignment_of(approval)
         if earlier and earlier.person_id not in (person.pk, to.pk):
             raise AssignedToAnother(earlier)
-        made = _give(approval, to, now, after=person, is_handed=True, note=note)
-        details = {"to": to.username, "row": fingerprint_of(made)}
+        assignment = _give(approval, to, now, after=person, is_handed=True, note=note)
+        details = {"to": to.username, "row": fingerprint_of(assignment)}
         record(
             Actor.of_user(person.username, auth),
             event(Action.APPROVAL_HANDED_OVER, approval, **details),
         )
-        return made
+        return assignment
 
 
 def release_lost_assignments() -> int:
@@ -121,15 +121,15 @@ def _give(
     is_handed: bool = False,
     note: str = "",
 ) -> Assignment:
-    given = {
+    fields = {
         "person": person,
         "assigned_at": now,
         "after": after,
         "is_handed": is_handed,
         "note": note,
     }
-    made, _ = Assignment.objects.update_or_create(approval=approval, defaults=given)
-    made.approval = approval
+    assignment, _ = Assignment.objects.update_or_create(approval=approval, defaults=fields)
+    assignment.approval = approval
     Snooze.objects.filter(approval=approval, person=person).delete()
     raise_version(approval)
-    return made
+    return assignment

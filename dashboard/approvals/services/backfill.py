@@ -74,11 +74,11 @@ class Backfill:
     def _headlines(self) -> list[RequestHeadline]:
         """Make those of the next closed requests without one, and remember where."""
         while looked_at := list(self._closed()[:_LOOKED_AT]):
-            missing = [row for row in looked_at if row[2] is None][:BATCH]
-            last = missing[-1] if len(missing) == BATCH else looked_at[-1]
-            self._place = Place(last[0], last[1])
-            if missing:
-                ids = [row[1] for row in missing]
+            unfilled = [row for row in looked_at if row[2] is None][:BATCH]
+            end = unfilled[-1] if len(unfilled) == BATCH else looked_at[-1]
+            self._place = Place(end[0], end[1])
+            if unfilled:
+                ids = [row[1] for row in unfilled]
                 return [_headline(row) for row in ApprovalRequest.objects.filter(pk__in=ids)]
         return []
 
@@ -93,10 +93,10 @@ class Backfill:
     def _grounds(self) -> list[JudgementGrounds]:
         """Make those of the next judgements without any, the newest first."""
         while looked_at := list(self._judgements()[:_LOOKED_AT]):
-            missing = [pk for pk, grounds in looked_at if grounds is None][:BATCH]
-            self._judgement = missing[-1] if len(missing) == BATCH else looked_at[-1][0]
-            if missing:
-                judgements = Judgement.objects.select_related("approval").filter(pk__in=missing)
+            unfilled = [pk for pk, grounds in looked_at if grounds is None][:BATCH]
+            self._judgement = unfilled[-1] if len(unfilled) == BATCH else looked_at[-1][0]
+            if unfilled:
+                judgements = Judgement.objects.select_related("approval").filter(pk__in=unfilled)
                 return [_grounds(row, row.approval.kind) for row in judgements]
         return []
 

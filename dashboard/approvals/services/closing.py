@@ -161,10 +161,10 @@ def raise_version(approval: ApprovalRequest, *, in_queue: bool = True) -> None:
 
     ``in_queue`` is whether lists of requests may show it, and not the request's page alone.
     """
-    counted = _count(approval.pk)
-    if counted is None:
+    row = _count(approval.pk)
+    if row is None:
         raise NotFound
-    [approval.version] = counted
+    [approval.version] = row
     announce(approval, in_queue=in_queue)
 
 
@@ -317,10 +317,10 @@ def current(approval_id: UUID) -> ApprovalRequest:
     Raises:
         NotFound: There is no such request.
     """
-    found = whole([approval_id])
-    if not found:
+    approvals = whole([approval_id])
+    if not approvals:
         raise NotFound
-    [approval] = found
+    [approval] = approvals
     if approval.status == Status.PENDING and approval.expires_at <= now_in(approval):
         expire(approval.pk)
         [approval] = whole([approval_id])
@@ -333,10 +333,10 @@ def of_agent(approval_id: UUID, agent_id: int) -> Answerable:
     Raises:
         NotFound: There is no such request, or it is another agent's.
     """
-    found = told(approval_id, agent_id)
-    if found is None:
+    row = told(approval_id, agent_id)
+    if row is None:
         raise NotFound
-    answerable, now = found
+    answerable, now = row
     if answerable.approval.status == Status.PENDING and answerable.approval.expires_at <= now:
         expire(approval_id)
         return of_agent(approval_id, agent_id)

@@ -96,21 +96,21 @@ def propose_part(*, approval_id: UUID, editor: User, auth: str, steps: Sequence[
         StepsRefused: These are not its steps, or all of them are allowed, or none.
         NotFound, AlreadyClosed, NotAllowed, EditRefused: As for an edit.
     """
-    asked = _asked(approval_id)
-    if why_not := edit_rules.taken_whole(asked):
+    approval = _asked(approval_id)
+    if why_not := edit_rules.taken_whole(approval):
         raise EditRefused(why_not)
-    why_not = step.why_not_said(asked.kind, asked.content, steps) or step.why_no_part(steps)
+    why_not = step.why_not_said(approval.kind, approval.content, steps) or step.why_no_part(steps)
     if why_not:
         raise StepsRefused(why_not)
-    left = step.only_allowed(parse_json(asked.content), steps)
-    return _keep(asked, editor, auth, left, steps)
+    remainder = step.only_allowed(parse_json(approval.content), steps)
+    return _keep(approval, editor, auth, remainder, steps)
 
 
 def _asked(approval_id: UUID) -> ApprovalRequest:
-    asked = ApprovalRequest.objects.filter(pk=approval_id).first()
-    if asked is None:
+    approval = ApprovalRequest.objects.filter(pk=approval_id).first()
+    if approval is None:
         raise NotFound
-    return asked
+    return approval
 
 
 def _keep(

@@ -19,7 +19,7 @@ def record_export(*, by: Actor, form: str, filters: Mapping[str, str], rows: int
             that one was named: its name is the agent's.
         rows: How many there were when the export began.
     """
-    kept = {name: value if name != "run" else True for name, value in filters.items()}
-    details = {"format": form, "filters": kept, "rows": rows}
+    logged_filters = {name: value if name != "run" else True for name, value in filters.items()}
+    details = {"format": form, "filters": logged_filters, "rows": rows}
     with transaction.atomic(durable=True):
         record(by, Event(Action.HISTORY_EXPORTED, details=details))

@@ -31,18 +31,18 @@ def sum_up() -> int:
     """
     head = insight_rules.head_seq()
     closings = Closing.objects.filter(seq__gt=head).order_by("seq")
-    found = list(closings.values_list("seq", "approval")[:BATCH])
-    if not found:
+    rows = list(closings.values_list("seq", "approval")[:BATCH])
+    if not rows:
         return 0
-    closed = insight_rules.these(approval_id for _, approval_id in found)
-    asked, votes = insight_rules.asked(closed), insight_rules.counted_votes(closed)
-    answered = {one.digest for one in asked if one.source == Source.REVIEWER}
-    disputes = _disputes(answered)
-    sums = _with_stored(insight_rules.by_day(asked, votes))
+    closed = insight_rules.these(approval_id for _, approval_id in rows)
+    requests, votes = insight_rules.asked(closed), insight_rules.counted_votes(closed)
+    digests = {request.digest for request in requests if request.source == Source.REVIEWER}
+    disputes = _disputes(digests)
+    sums = _with_stored(insight_rules.by_day(requests, votes))
     with transaction.atomic():
         InsightHead.objects.get_or_create(pk=1, defaults={"seq": 0})
         # Who moves it from where it was read has added to sums that nobody else changed.
-        if not InsightHead.objects.filter(seq=head).update(seq=found[-1][0]):
+        if not InsightHead.objects.filter(seq=head).update(seq=rows[-1][0]):
             return 0
         InsightSum.objects.bulk_create(
             sums,
@@ -56,7 +56,7 @@ def sum_up() -> int:
             unique_fields=["digest"],
             update_fields=["first_at", "last_at"],
         )
-    return len(found)
+    return len(rows)
 
 
 def _with_stored(days: Days) -> list[InsightSum]:
@@ -75,10 +75,10 @@ def _disputes(digests: set[str]) -> list[InsightDispute]:
     disputed = insight_rules.disputed_among(digests)
     if not disputed:
         return []
-    answered = Decision.objects.filter(
+    decisions = Decision.objects.filter(
         approval__digest__in=sorted(disputed), source=Source.REVIEWER
     )
-    spans = answered.order_by().values_list("approval__digest")
+    spans = decisions.order_by().values_list("approval__digest")
     return [
         InsightDispute(digest=digest, first_at=first_at, last_at=last_at)
         for digest, first_at, last_at in spans.annotate(

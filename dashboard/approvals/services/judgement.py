@@ -191,6 +191,6 @@ def judge_pending_again() -> int:
     """
     present = current_revision().number
     # Ordered as the index is, or a database may walk through all that was ever asked instead.
-    left = ApprovalRequest.objects.pending().filter(judged_under__lt=present)
-    oldest = left.order_by("judged_under", "submitted_at").values_list("pk", flat=True)
+    outdated = ApprovalRequest.objects.pending().filter(judged_under__lt=present)
+    oldest = outdated.order_by("judged_under", "submitted_at").values_list("pk", flat=True)
     return sum(bring_up_to_date(pk) for pk in list(oldest[:_BATCH]))

@@ -49,23 +49,23 @@ def send_notebook(*, token: AgentToken, digest: str, body: bytes) -> tuple[Noteb
         raise NotebookRefused(
             "digest_mismatch", "The bytes have another SHA-256 than the address."
         )
-    mine = Notebook.objects.filter(agent=token.agent_id, digest=digest).defer("body")
-    if earlier := mine.filter(sent_at__gt=database_now() - _SENT_ANEW_AFTER).first():
+    own_notebooks = Notebook.objects.filter(agent=token.agent_id, digest=digest).defer("body")
+    if earlier := own_notebooks.filter(sent_at__gt=database_now() - _SENT_ANEW_AFTER).first():
         return earlier, False
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
     outline = notebook_rules.check(body)
     with transaction.atomic(durable=True):
         agent = Agent.objects.select_for_update().get(pk=token.agent_id)
         now = database_now()
-        mine.filter(pins=None, sent_at__lte=now - _SENT_ANEW_AFTER).only("pk").delete()
-        if earlier := mine.first():
+        own_notebooks.filter(pins=None, sent_at__lte=now - _SENT_ANEW_AFTER).only("pk").delete()
+        if earlier := own_notebooks.first():
             return earlier, False
         _check(token, agent, len(body))
         fields = {"digest": digest, "size": len(body), "sent_at": now}
-        made = Notebook.objects.create(agent=agent, outline=outline, body=body, **fields)
+        notebook = Notebook.objects.create(agent=agent, outline=outline, body=body, **fields)
         event = Event(Action.NOTEBOOK_SENT, agent.name, digest, {"size": len(body)})
         record(Actor.of_agent(agent.name, token.prefix), event)
-        return made, True
+        return notebook, True
 
 
 def pin_notebook(approval: ApprovalRequest) -> Mapping[str, str]:
@@ -77,8 +77,8 @@ def pin_notebook(approval: ApprovalRequest) -> Mapping[str, str]:
     digest = parse_json(approval.evidence).get("notebook")
     if not notebook_rules.is_digest(digest):
         return {}
-    mine = Notebook.objects.filter(agent=approval.agent_id, digest=digest).only("pk")
-    notebook = mine.first()
+    own_notebooks = Notebook.objects.filter(agent=approval.agent_id, digest=digest).only("pk")
+    notebook = own_notebooks.first()
     if notebook is None:
         return {}
     NotebookPin.objects.create(approval=approval, notebook=notebook)
@@ -92,22 +92,22 @@ def forget_notebooks(looked_at: datetime | None = None) -> int:
         looked_at: When this was last done to its end. What was a day old by then is not looked at
             again: a notebook that was named stays named. Without it all are looked through.
     """
-    before, forgotten = database_now() - KEPT_UNNAMED, 0
-    after = looked_at - KEPT_UNNAMED if looked_at else _LONG_AGO
-    while after < before:
-        until = _end_of_batch(after, before)
-        unnamed = Notebook.objects.filter(pins=None, sent_at__gt=after, sent_at__lte=until)
+    end, forgotten = database_now() - KEPT_UNNAMED, 0
+    start = looked_at - KEPT_UNNAMED if looked_at else _LONG_AGO
+    while start < end:
+        until = _end_of_batch(start, end)
+        unnamed = Notebook.objects.filter(pins=None, sent_at__gt=start, sent_at__lte=until)
         agents = unnamed.order_by().values_list("agent_id", flat=True)
-        forgotten += sum(_forget(agent, after, until) for agent in sorted(set(agents)))
-        after = until
+        forgotten += sum(_forget(agent, start, until) for agent in sorted(set(agents)))
+        start = until
     return forgotten
 
 
 def _end_of_batch(after: datetime, before: datetime) -> datetime:
     """Where to pause, so that no statement reads long: on SQLite nobody commits meanwhile."""
     moments = Notebook.objects.filter(sent_at__gt=after, sent_at__lte=before).order_by("sent_at")
-    last = moments.values_list("sent_at", flat=True)[_BATCH - 1 : _BATCH].first()
-    return last or before
+    last_moment = moments.values_list("sent_at", flat=True)[_BATCH - 1 : _BATCH].first()
+    return last_moment or before
 
 
 def _forget(agent_id: int, after: datetime, until: datetime) -> int:
@@ -116,10 +116,10 @@ def _forget(agent_id: int, after: datetime, until: datetime) -> int:
         between = agent.notebooks.filter(pins=None, sent_at__gt=after, sent_at__lte=until)
         chosen = list(between.order_by("sent_at").values_list("pk", "digest"))
         Notebook.objects.filter(pk__in=[pk for pk, _ in chosen]).only("pk").delete()
-        gone = [Event(Action.NOTEBOOK_DELETED, agent.name, digest) for _, digest in chosen]
-        if gone:
-            record(Actor("retention"), *gone)
-        return len(gone)
+        events = [Event(Action.NOTEBOOK_DELETED, agent.name, digest) for _, digest in chosen]
+        if events:
+            record(Actor("retention"), *events)
+        return len(events)
 
 
 def _check(token: AgentToken, agent: Agent, size: int) -> None:
@@ -127,11 +127,11 @@ def _check(token: AgentToken, agent: Agent, size: int) -> None:
     token.agent = agent
     if not tokens.works(token, database_now()):
         raise NotAllowed("This token was revoked or has expired. The notebook was not kept.")
-    counted = Case(
+    counted_size = Case(
         When(size__lt=_SMALLEST, then=Value(_SMALLEST)),
         default=F("size"),
         output_field=IntegerField(),
     )
-    used = agent.notebooks.aggregate(bytes=Sum(counted))["bytes"] or 0
+    used = agent.notebooks.aggregate(bytes=Sum(counted_size))["bytes"] or 0
     if used + max(size, _SMALLEST) > settings.NOTEBOOK_MIB_PER_AGENT << 20:
         raise NotebooksFull(settings.NOTEBOOK_MIB_PER_AGENT)

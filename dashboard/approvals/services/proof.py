@@ -39,8 +39,8 @@ class _Comparison:
         while True:
             step = step_at(place)
             rows += len(step.keys) if step.part.rows else 0
-            if found := disagreements(step):
-                return Compared(step.then, rows, found[0].said)
+            if differences := disagreements(step):
+                return Compared(step.then, rows, differences[0].said)
             place = step.then
             if not place or time.monotonic() > until:
                 return Compared(place, rows)
@@ -70,7 +70,7 @@ def disagreements(step: Step) -> list[Disagreement]:
     What is read first was perhaps changed before the rest was read, by an ordinary decision. So
     whatever looks wrong is read again while nobody can record anything, and that counts.
     """
-    suspects = {found.key for found in _differences(step, step.keys)}
+    suspects = {difference.key for difference in _differences(step, step.keys)}
     if not suspects:
         return []
     with transaction.atomic():
@@ -89,5 +89,5 @@ def _differences(step: Step, keys: list[Any]) -> list[Disagreement]:
     except Exception:
         # Rows that nobody can read are no reason to stop looking, and none to say nothing.
         log.exception("Rows of %s cannot be compared with the audit log.", step.part.name)
-        said = f"something that is stored under {step.part.name} cannot be read"
-        return [Disagreement(key, said) for key in keys]
+        sentence = f"something that is stored under {step.part.name} cannot be read"
+        return [Disagreement(key, sentence) for key in keys]

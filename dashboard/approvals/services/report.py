@@ -113,8 +113,8 @@ def _reported(approval_id: UUID) -> QuerySet[Judgement]:
     decided = judgements.select_related(
         "approval__decision__decided_by", "approval__decision__edit", "approval__recall__person"
     )
-    held = Exists(Hold.objects.filter(active=True))
-    return decided.annotate(held=held, now=Now()).order_by("-id")[:1]
+    on_hold = Exists(Hold.objects.filter(active=True))
+    return decided.annotate(held=on_hold, now=Now()).order_by("-id")[:1]
 
 
 def _as_told(

@@ -33,7 +33,7 @@ def snooze(*, approval_id: UUID, person: User, auth: str, length: SnoozeLength) 
         if not snooze_rules.choices(now, approval.expires_at):
             raise NotAllowed(_TOO_LATE)
         until = snooze_rules.until(length, now, approval.expires_at)
-        made, _ = Snooze.objects.update_or_create(
+        row, _ = Snooze.objects.update_or_create(
             approval=approval, person=person, defaults={"until": until}
         )
         events = [event(Action.APPROVAL_SNOOZED, approval, until=until.isoformat())]
@@ -43,7 +43,7 @@ def snooze(*, approval_id: UUID, person: User, auth: str, length: SnoozeLength) 
         else:
             announce(approval)  # for this person's other pages; nobody else sees a change
         record(Actor.of_user(person.username, auth), *events)
-        return made
+        return row
 
 
 def unsnooze(*, approval_id: UUID, person: User, auth: str) -> bool:

@@ -73,11 +73,13 @@ def allow_steps(
 def _made(
     approval: ApprovalRequest, steps: Sequence[Inspected], person: User, now: datetime
 ) -> Iterator[Event]:
-    often = Counter(one.step.digest for one in steps if one.is_clean)
-    for one in {one.step.digest: one for one in steps if one.is_clean}.values():
-        grant = _for_the_run(approval.run_id, one.step, often[one.step.digest])
+    often = Counter(inspected.step.digest for inspected in steps if inspected.is_clean)
+    for inspected in {
+        inspected.step.digest: inspected for inspected in steps if inspected.is_clean
+    }.values():
+        grant = _for_the_run(approval.run_id, inspected.step, often[inspected.step.digest])
         grant.expires_at = now + timedelta(seconds=DEFAULT_FOR_S)
-        yield keep(grant, of=approval, by=person, now=now, report=one.report)
+        yield keep(grant, of=approval, by=person, now=now, report=inspected.report)
 
 
 def _for_the_run(run_id: str, step: ExactStep, most_uses: int) -> Grant:

@@ -217,11 +217,11 @@ def _store(
     approval: ApprovalRequest, token: AgentToken, headed: Headed, asked_limit_s: int | None
 ) -> Judgement:
     """Insert a request with what was found in it and what the policy says, and follow that."""
-    read = vars(token)
-    held, repeated = bool(read["held"]), read["repeated"]
-    revision = published_revision(read["number"], read["published_at"])
+    columns = vars(token)
+    is_held, repeated = bool(columns["held"]), columns["repeated"]
+    revision = published_revision(columns["number"], columns["published_at"])
     evaluation = judged_by(revision, question_of(approval, headed.report, repeated))
-    if evaluation.effect is Effect.APPROVE and held:
+    if evaluation.effect is Effect.APPROVE and is_held:
         evaluation = on_hold(evaluation)
     limits = (asked_limit_s or DEFAULT_TIME_LIMIT_S, evaluation.demands.time_limit_s)
     limit_s = min(limit for limit in limits if limit)
@@ -240,7 +240,7 @@ def _store(
         "headline": fingerprint_of(headline),
     }
     submitted = Event(Action.APPROVAL_SUBMITTED, str(approval.pk), approval.digest, details, agent)
-    _follow(judgement, evaluation, submitted, by_grant=bool(read["has_grants"]) and not held)
+    _follow(judgement, evaluation, submitted, by_grant=bool(columns["has_grants"]) and not is_held)
     return judgement
 
 

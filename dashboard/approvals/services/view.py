@@ -35,12 +35,12 @@ def mark_viewed(*, approval_id: UUID, person: User, auth: str) -> bool:
         return False
     with transaction.atomic(durable=True):
         approval = lock(approval_id)
-        _, first = View.objects.get_or_create(
+        _, is_new = View.objects.get_or_create(
             approval=approval, person=person, defaults={"seen_at": database_now()}
         )
-        if first:
+        if is_new:
             record(Actor.of_user(person.username, auth), viewed_event(approval))
-        return first
+        return is_new
 
 
 def viewed_event(approval: ApprovalRequest) -> Event:
@@ -72,8 +72,8 @@ def note_served(*, approval_id: UUID, person: User, parts: Iterable[TextPart]) -
     Not an audit entry: the decision's own entry and its ``shown`` say what was read.
     """
     rows = ServedPart.objects.filter(approval=approval_id, person=person)
-    known = {TextPart(*row) for row in rows.values_list("view", "part")}
-    if fresh := [part for part in parts if part not in known]:
+    noted = {TextPart(*row) for row in rows.values_list("view", "part")}
+    if fresh := [part for part in parts if part not in noted]:
         at = database_now()
         ServedPart.objects.bulk_create(
             (
@@ -97,14 +97,14 @@ def reveal(*, approval_id: UUID, person: User, auth: str, places: Sequence[str])
     """
     with transaction.atomic(durable=True):
         approval = lock(approval_id)
-        _, first = Reveal.objects.get_or_create(
+        _, is_new = Reveal.objects.get_or_create(
             approval=approval, person=person, defaults={"revealed_at": database_now()}
         )
-        if first:
+        if is_new:
             details = {"places": list(places)}
             event = Event(Action.APPROVAL_REVEALED, str(approval.pk), approval.digest, details)
             record(Actor.of_user(person.username, auth), event)
-        return first
+        return is_new
 
 
 def note_waiting(ids: Iterable[UUID]) -> None:

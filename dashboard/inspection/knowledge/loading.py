@@ -163,27 +163,27 @@ def load(schema: type[Schema], first: Document, *more: Document) -> Schema:
     Raises:
         MalformedTable: A document is not what the schema says.
     """
-    known = {one.name: one.metadata for one in fields(schema)}  # type: ignore[arg-type] # a dataclass
-    found: dict[str, Any] = {}
+    metadata_by_name = {field.name: field.metadata for field in fields(schema)}  # type: ignore[arg-type] # a dataclass
+    tables: dict[str, Any] = {}
     for document in (first, *more):
         effects = _effects_of(document)
         for name, value in document.tables.items():
             where = Location(document.file, name, effects)
             if name == "effects":
                 continue
-            if name not in known:
-                raise where.wrong(f"Unknown table. Allowed: {_listed(known)}.")
-            if document is not first and not known[name]["grows"]:
+            if name not in metadata_by_name:
+                raise where.wrong(f"Unknown table. Allowed: {_listed(metadata_by_name)}.")
+            if document is not first and not metadata_by_name[name]["grows"]:
                 raise where.wrong("Only the first document may have this table.")
-            read = known[name]["read"](value, where)
-            if name in found:
-                before = found[name]
-                read = before | read if isinstance(before, frozenset) else (*before, *read)
-            found[name] = read
-    missing = known.keys() - found.keys()
-    if missing:
-        raise MalformedTable(f"{first.file}: The tables {_listed(missing)} are missing.")
-    return schema(**found)
+            table = metadata_by_name[name]["read"](value, where)
+            if name in tables:
+                earlier = tables[name]
+                table = earlier | table if isinstance(earlier, frozenset) else (*earlier, *table)
+            tables[name] = table
+    absent = metadata_by_name.keys() - tables.keys()
+    if absent:
+        raise MalformedTable(f"{first.file}: The tables {_listed(absent)} are missing.")
+    return schema(**tables)
 
 
 def table(read: Read, *, grows: bool = False) -> Any:
@@ -198,9 +198,9 @@ def table(read: Read, *, grows: bool = False) -> Any:
 
 def words(value: Any, where: Location) -> WordSet:
     """Read words with white space between them, each only once."""
-    found = _typed(value, str, where).split()
-    _once(found, where)
-    return frozenset(found)
+    entries = _typed(value, str, where).split()
+    _once(entries, where)
+    return frozenset(entries)
 
 
 def ordered(value: Any, where: Location) -> tuple[str, ...]:
@@ -216,80 +216,80 @@ def text(value: Any, where: Location) -> str:
 
 def pattern(value: Any, where: Location) -> str:
     """Read a regular expression."""
-    found = text(value, where)
+    expression = text(value, where)
     try:
-        re.compile(found)
+        re.compile(expression)
     except re.error as error:
         raise where.wrong(f"This is not a regular expression: {error}.") from error
-    return found
+    return expression
 
 
 def pairs(value: Any, where: Location) -> Pairs:
     """Read a table of texts."""
-    given = _typed(value, dict, where)
-    return MappingProxyType({key: text(given[key], where.inner(key)) for key in given})
+    table = _typed(value, dict, where)
+    return MappingProxyType({key: text(table[key], where.inner(key)) for key in table})
 
 
 def groups(value: Any, where: Location) -> Groups:
     """Read a table of words."""
-    given = _typed(value, dict, where)
-    return MappingProxyType({key: words(given[key], where.inner(key)) for key in given})
+    table = _typed(value, dict, where)
+    return MappingProxyType({key: words(table[key], where.inner(key)) for key in table})
 
 
 def numbers(value: Any, where: Location) -> Mapping[str, int]:
     """Read a table of numbers."""
-    given = _typed(value, dict, where)
-    return MappingProxyType({key: _number(given[key], where.inner(key)) for key in given})
+    table = _typed(value, dict, where)
+    return MappingProxyType({key: _number(table[key], where.inner(key)) for key in table})
 
 
 def patterns(value: Any, where: Location) -> Pairs:
     """Read a table of regular expressions."""
-    given = _typed(value, dict, where)
-    return MappingProxyType({key: pattern(given[key], where.inner(key)) for key in given})
+    table = _typed(value, dict, where)
+    return MappingProxyType({key: pattern(table[key], where.inner(key)) for key in table})
 
 
 def deeds(value: Any, where: Location) -> Deeds:
     """Read what functions do; one that several entries name is all that they say."""
-    found: dict[str, tuple[Deed, ...]] = {}
+    deeds_by_name: dict[str, tuple[Deed, ...]] = {}
     for entry, inner in _entries(value, where, {"finding", "severity", "names"}, {"check"}):
         check = text(entry.get("check", ""), inner.inner("check"))
         if check and check not in CHECKS:
             raise inner.inner("check").wrong(f"There is no check {check!r}.")
         deed = Deed(*_finding(entry, inner), check)
         for name in ordered(entry["names"], inner.inner("names")):
-            if any(known.name == deed.name for known in found.get(name, ())):
+            if any(earlier_deed.name == deed.name for earlier_deed in deeds_by_name.get(name, ())):
                 raise inner.wrong(f"Another entry says {deed.name!r} of {name!r} already.")
-            found[name] = (*found.get(name, ()), deed)
-    return MappingProxyType(found)
+            deeds_by_name[name] = (*deeds_by_name.get(name, ()), deed)
+    return MappingProxyType(deeds_by_name)
 
 
 def commands(value: Any, where: Location) -> Effects:
     """Read what commands do; each stands in one entry."""
-    found: dict[str, tuple[Effect, ...]] = {}
+    effects_by_name: dict[str, tuple[Effect, ...]] = {}
     for entry, inner in _entries(value, where, {"names", "effects"}):
-        _fill(found, entry, inner, _effects(entry["effects"], inner.inner("effects")))
-    return MappingProxyType(found)
+        _fill(effects_by_name, entry, inner, _effects(entry["effects"], inner.inner("effects")))
+    return MappingProxyType(effects_by_name)
 
 
 def options(value: Any, where: Location) -> Mapping[str, tuple[Option, ...]]:
     """Read what commands do by their options."""
-    found: dict[str, tuple[Option, ...]] = {}
+    options_by_name: dict[str, tuple[Option, ...]] = {}
     for entry, inner in _entries(value, where, {"names", "options"}):
-        given = _entries(entry["options"], inner.inner("options"), {"begins", "effect"})
+        rows = _entries(entry["options"], inner.inner("options"), {"begins", "effect"})
         each = tuple(
             Option(
-                pattern(one["begins"], at.inner("begins")),
-                _effect(one["effect"], at.inner("effect")),
+                pattern(row["begins"], at.inner("begins")),
+                _effect(row["effect"], at.inner("effect")),
             )
-            for one, at in given
+            for row, at in rows
         )
-        _fill(found, entry, inner, each)
-    return MappingProxyType(found)
+        _fill(options_by_name, entry, inner, each)
+    return MappingProxyType(options_by_name)
 
 
 def subcommands(value: Any, where: Location) -> Mapping[str, Subcommands]:
     """Read what commands do by their subcommand."""
-    found: dict[str, Subcommands] = {}
+    subcommands_by_name: dict[str, Subcommands] = {}
     for entry, inner in _entries(
         value, where, {"names", "otherwise"}, {"reads", "values", "rows"}
     ):
@@ -298,29 +298,29 @@ def subcommands(value: Any, where: Location) -> Mapping[str, Subcommands]:
         _fill(effects, reads, inner.inner("reads"), ())
         for row, at in _entries(entry.get("rows", []), inner.inner("rows"), {"names", "effects"}):
             _fill(effects, row, at, _effects(row["effects"], at.inner("effects")))
-        known = Subcommands(
+        subcommand_table = Subcommands(
             MappingProxyType(effects),
             _effects(entry["otherwise"], inner.inner("otherwise")),
             words(entry.get("values", ""), inner.inner("values")),
         )
-        _fill(found, entry, inner, known)
-    return MappingProxyType(found)
+        _fill(subcommands_by_name, entry, inner, subcommand_table)
+    return MappingProxyType(subcommands_by_name)
 
 
 def wrappers(value: Any, where: Location) -> Mapping[str, Wrapper]:
     """Read how commands name the one that they start."""
-    found: dict[str, Wrapper] = {}
-    for name, given in _typed(value, dict, where).items():
+    wrapper_by_name: dict[str, Wrapper] = {}
+    for name, fields_of_entry in _typed(value, dict, where).items():
         inner = where.inner(name)
-        entry = _entry(given, inner, set(), set(Wrapper._fields))
-        found[name] = Wrapper(
+        entry = _entry(fields_of_entry, inner, set(), set(Wrapper._fields))
+        wrapper_by_name[name] = Wrapper(
             text(entry.get("letters", ""), inner.inner("letters")),
             words(entry.get("options", ""), inner.inner("options")),
             _number(entry.get("skip", 0), inner.inner("skip")),
             _effects(entry.get("effects", []), inner.inner("effects")),
             _effects(entry.get("runs_alone", []), inner.inner("runs_alone")),
         )
-    return MappingProxyType(found)
+    return MappingProxyType(wrapper_by_name)
 
 
 def rows(value: Any, where: Location) -> tuple[WindowsCommand, ...]:
@@ -348,7 +348,7 @@ def mentions(value: Any, where: Location) -> tuple[tuple[str, tuple[Effect, ...]
 
 def secrets(value: Any, where: Location) -> tuple[Secret, ...]:
     """Read the kinds of secrets, each under a name of its own."""
-    found = []
+    kinds = []
     optional = {"find", "literal", "cover"}
     for entry, inner in _entries(value, where, {"name", "begins"}, optional):
         if not entry.keys() & {"find", "literal"} or not entry.keys() & {"find", "cover"}:
@@ -357,7 +357,7 @@ def secrets(value: Any, where: Location) -> tuple[Secret, ...]:
         cover = entry.get("cover", find)
         if cover is not False and not re.compile(pattern(cover, inner.inner("cover"))).groups:
             raise inner.wrong("A group has to say what is covered.")
-        found.append(
+        kinds.append(
             Secret(
                 text(entry["name"], inner.inner("name")),
                 ordered(entry["begins"], inner.inner("begins")),
@@ -366,21 +366,21 @@ def secrets(value: Any, where: Location) -> tuple[Secret, ...]:
                 None if cover is False else cover,
             )
         )
-    _once([secret.name for secret in found], where)
-    return tuple(found)
+    _once([secret.name for secret in kinds], where)
+    return tuple(kinds)
 
 
 def _effects_of(document: Document) -> Mapping[str, Effect]:
     """Return the effects that a document may name: everybody's, and its own."""
     where = Location(document.file, "effects", {})
-    own: dict[str, Effect] = {}
-    for name, given in _typed(document.tables.get("effects", {}), dict, where).items():
+    own_effects: dict[str, Effect] = {}
+    for name, fields_of_entry in _typed(document.tables.get("effects", {}), dict, where).items():
         inner = where.inner(name)
-        entry = _entry(given, inner, {"finding", "severity"}, set())
+        entry = _entry(fields_of_entry, inner, {"finding", "severity"}, set())
         if name in NAMED:
             raise inner.wrong("There is an effect of this name already.")
-        own[name] = Effect(*_finding(entry, inner), _coded(name, inner))
-    return {**NAMED, **own}
+        own_effects[name] = Effect(*_finding(entry, inner), _coded(name, inner))
+    return {**NAMED, **own_effects}
 
 
 def _coded(value: Any, where: Location) -> str:
@@ -393,10 +393,10 @@ def _coded(value: Any, where: Location) -> str:
 
 
 def _effects(value: Any, where: Location) -> tuple[Effect, ...]:
-    given = _typed(value, list, where)
-    found = tuple(_effect(name, where.inner(index)) for index, name in enumerate(given))
-    _once(given, where)
-    return found
+    names = _typed(value, list, where)
+    effects = tuple(_effect(name, where.inner(index)) for index, name in enumerate(names))
+    _once(names, where)
+    return effects
 
 
 def _effect(value: Any, where: Location) -> Effect:
@@ -429,20 +429,20 @@ def _fill(found: dict[str, Any], entry: Mapping[str, Any], where: Location, row:
 def _entries(
     value: Any, where: Location, needed: set[str], optional: set[str] | None = None
 ) -> Iterator[tuple[dict[str, Any], Location]]:
-    for index, given in enumerate(_typed(value, list, where), 1):
+    for index, row in enumerate(_typed(value, list, where), 1):
         inner = where.inner(index)
-        yield _entry(given, inner, needed, optional or set()), inner
+        yield _entry(row, inner, needed, optional or set()), inner
 
 
 def _entry(value: Any, where: Location, needed: set[str], optional: set[str]) -> dict[str, Any]:
     entry: dict[str, Any] = _typed(value, dict, where)
-    unknown, missing = entry.keys() - needed - optional, needed - entry.keys()
+    unknown, absent = entry.keys() - needed - optional, needed - entry.keys()
     if unknown:
         raise where.wrong(
             f"{_listed(unknown)} cannot stand here. Known are {_listed(needed | optional)}."
         )
-    if missing:
-        raise where.wrong(f"{_listed(missing)} is missing.")
+    if absent:
+        raise where.wrong(f"{_listed(absent)} is missing.")
     return entry
 
 

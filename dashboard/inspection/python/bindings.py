@@ -87,12 +87,12 @@ class _Collector:
                 continue
             inner = inner_scope(node, scope)
             if inner is None:
-                found = [(child, scope) for child in children(node)]
+                visits = [(child, scope) for child in children(node)]
             else:
                 self.entered(node, inner)
-                found = list(below(node, scope, inner))
-            found.reverse()
-            stack.extend(found)
+                visits = list(below(node, scope, inner))
+            visits.reverse()
+            stack.extend(visits)
         self.positions.settle()
         return self.program
 
@@ -107,13 +107,13 @@ class _Collector:
         declared = scope.elsewhere.get(name)
         if declared is None:
             return [scope]
-        found = []
+        scopes = []
         outer = None if declared else scope.parent
         while outer and outer.parent:
             if not outer.is_class:
-                found.append(outer)
+                scopes.append(outer)
             outer = outer.parent
-        return found or [self.program.module]
+        return scopes or [self.program.module]
 
     def settle(
         self,
@@ -160,8 +160,8 @@ class _Collector:
                     self.program.mark(paired[index], Position.TRACKED)
 
     def assign(self, node: ast.Assign, scope: Scope) -> None:
-        kept = [self.target(target, node.value, scope) for target in node.targets]
-        if all(kept):
+        tracked = [self.target(target, node.value, scope) for target in node.targets]
+        if all(tracked):
             self.program.mark(node.value, Position.TRACKED)
         self.settle(node, scope, [name for target in node.targets for name in _names(target)])
 
@@ -192,8 +192,8 @@ class _Collector:
         positional = [*arguments.posonlyargs, *arguments.args]
         optional = positional[len(positional) - len(arguments.defaults) :]
         defaults = zip(optional, arguments.defaults, strict=True)
-        named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-        for argument, default in (*defaults, *named):
+        keyword_defaults = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        for argument, default in (*defaults, *keyword_defaults):
             if default is not None:
                 self.defaults[id(argument)] = default
                 self.program.mark(default, Position.TRACKED)
@@ -334,9 +334,9 @@ class _Positions:
 
     def _compare(self, node: ast.Compare, _scope: Scope) -> None:
         sides = [node.left, *node.comparators]
-        for left, operator, right in zip(sides, node.ops, sides[1:], strict=False):
+        for side, operator, right in zip(sides, node.ops, sides[1:], strict=False):
             if isinstance(operator, ast.Is | ast.IsNot):
-                self._program.mark(left, Position.ASKED)
+                self._program.mark(side, Position.ASKED)
             if isinstance(operator, ast.Is | ast.IsNot | ast.In | ast.NotIn):
                 self._program.mark(right, Position.ASKED)
 

@@ -86,16 +86,18 @@ class Calls:
     def _writes(self, node: ast.Call, path: str) -> bool:
         """Whether a method of an unknown object may write to a control system."""
         root = path.partition(".")[0]
-        last = path.rpartition(".")[2]
-        if path[0] != UNKNOWN and (is_known(root.removesuffix("()")) or last[:1].isupper()):
+        method = path.rpartition(".")[2]
+        if path[0] != UNKNOWN and (is_known(root.removesuffix("()")) or method[:1].isupper()):
             return False
-        return self.context.may_write(path) and (last != "set" or bool(node.args or node.keywords))
+        return self.context.may_write(path) and (
+            method != "set" or bool(node.args or node.keywords)
+        )
 
     def _is_unknown(self, node: ast.Call, path: str) -> bool:
-        last = path.rpartition(".")[2]
-        if last == "put" or self.context.is_from_elsewhere(node.func):
+        method = path.rpartition(".")[2]
+        if method == "put" or self.context.is_from_elsewhere(node.func):
             return True
-        return "." in path and bool(self.context.libraries) and control_system.may_command(last)
+        return "." in path and bool(self.context.libraries) and control_system.may_command(method)
 
     def _name_of(self, function: ast.expr) -> str:
         if isinstance(function, ast.Attribute):
@@ -108,9 +110,9 @@ class Calls:
         keywords = [
             k for k in node.keywords if k.arg not in ("target", "args", "function", "func")
         ]
-        given = [(argument, node.args[i + 1 :]) for i, argument in enumerate(node.args)]
-        given += [(k.value, _listed(node)) for k in node.keywords if k not in keywords]
-        for function, rest in given:
+        arguments = [(argument, node.args[i + 1 :]) for i, argument in enumerate(node.args)]
+        arguments += [(k.value, _listed(node)) for k in node.keywords if k not in keywords]
+        for function, rest in arguments:
             for path in self.context.evaluator.paths(function):
                 if "." in path or path == LOST:
                     call = ast.Call(function, [*rest, *_listed(node)], keywords)
@@ -119,8 +121,8 @@ class Calls:
 
 def _listed(node: ast.Call) -> list[ast.expr]:
     """Return what stands in ``args=(...)`` of a call."""
-    given = next((k.value for k in node.keywords if k.arg == "args"), None)
-    return list(given.elts) if isinstance(given, ast.Tuple | ast.List) else []
+    arguments = next((k.value for k in node.keywords if k.arg == "args"), None)
+    return list(arguments.elts) if isinstance(arguments, ast.Tuple | ast.List) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +149,8 @@ class Called:
 
     def argument(self, index: int, *names: str) -> ast.expr | None:
         """Return an argument by its place or one of its names."""
-        found = (argument(self.node, index, name) for name in names or ("",))
-        return next((node for node in found if node is not None), None)
+        nodes = (argument(self.node, index, name) for name in names or ("",))
+        return next((node for node in nodes if node is not None), None)
 
     def named(self, name: str) -> ast.expr | None:
         """Return an argument that can only be given by its name."""
@@ -189,9 +191,9 @@ def _mode(call: Called, mode: ast.expr | None) -> None:
 
 
 def _open_method(call: Called) -> None:
-    first, second = call.argument(0, "mode"), call.argument(1, "mode")
-    if call.is_open_ended or call.path.startswith("pathlib.") or _is_mode(call, first):
-        _mode(call, first)
+    first_argument, second = call.argument(0, "mode"), call.argument(1, "mode")
+    if call.is_open_ended or call.path.startswith("pathlib.") or _is_mode(call, first_argument):
+        _mode(call, first_argument)
     elif second is not None:  # the method of a library that takes a name first
         _mode(call, second)
 
@@ -247,13 +249,13 @@ def _given(call: Called) -> bool:
 def _to_memory(call: Called) -> bool:
     nodes = [*call.node.args, *(keyword.value for keyword in call.node.keywords)]
     values = [call.context.evaluator.values(node) for node in nodes]
-    return any(found and PYTHON_MODULES.buffers.issuperset(found) for found in values)
+    return any(paths and PYTHON_MODULES.buffers.issuperset(paths) for paths in values)
 
 
 def _url(call: Called) -> None:
-    given = call.argument(0, "filepath_or_buffer", "path", "io", "fname")
-    values = [v for node in (given,) if node for v in call.context.evaluator.values(node)]
-    if given is None and call.is_open_ended:
+    address = call.argument(0, "filepath_or_buffer", "path", "io", "fname")
+    values = [v for node in (address,) if node for v in call.context.evaluator.values(node)]
+    if address is None and call.is_open_ended:
         call.note(_ANYWHERE)
     elif any(isinstance(v, Text) and _ADDRESS.match(v.value) for v in values):
         call.note(NETWORK)
@@ -278,8 +280,8 @@ def _engine(call: Called) -> None:
 
 
 def _numpy_load(call: Called) -> None:
-    allowed = call.argument(2, "allow_pickle")
-    safe = (allowed is None and not call.is_open_ended) or _is(allowed, value=False)
+    allow_pickle = call.argument(2, "allow_pickle")
+    safe = (allow_pickle is None and not call.is_open_ended) or _is(allow_pickle, value=False)
     call.note(_READS if safe else None)
 
 
@@ -330,19 +332,19 @@ def _environ(call: Called) -> None:
 
 
 def _keys(call: Called) -> list[Text]:
-    first = call.argument(0)
-    named = [Text(k.arg) if k.arg else UNKNOWN_TEXT for k in call.node.keywords]
-    if first is None or not call.path.endswith(".update"):
-        return [*call.texts(first), *named]
-    if not isinstance(first, ast.Dict):
+    mapping = call.argument(0)
+    keyword_names = [Text(k.arg) if k.arg else UNKNOWN_TEXT for k in call.node.keywords]
+    if mapping is None or not call.path.endswith(".update"):
+        return [*call.texts(mapping), *keyword_names]
+    if not isinstance(mapping, ast.Dict):
         return [UNKNOWN_TEXT]
-    keys = [call.texts(key) if key else [UNKNOWN_TEXT] for key in first.keys]
-    return [*named, *(text for texts in keys for text in texts)]
+    keys = [call.texts(key) if key else [UNKNOWN_TEXT] for key in mapping.keys]
+    return [*keyword_names, *(text for texts in keys for text in texts)]
 
 
 def _temporary(call: Called) -> None:
-    kept = call.named("dir") or call.named("delete") or call.is_open_ended
-    call.note(call.deed if kept else Deed(call.deed.name, Severity.LOW))
+    is_kept = call.named("dir") or call.named("delete") or call.is_open_ended
+    call.note(call.deed if is_kept else Deed(call.deed.name, Severity.LOW))
 
 
 def _backend(call: Called) -> None:
@@ -390,8 +392,8 @@ def _code(call: Called) -> None:
 
 def _timed(call: Called) -> None:
     for name, index in (("stmt", 0), ("setup", 1)):
-        given = call.argument(index, name)
-        for value in () if given is None else call.context.evaluator.values(given):
+        statement = call.argument(index, name)
+        for value in () if statement is None else call.context.evaluator.values(statement):
             if isinstance(value, Text):
                 call.note()
                 call.context.adopt(call.node, call.context.nested.python(value))
@@ -405,11 +407,11 @@ def _unseen(call: Called) -> None:
 
 
 def _command(call: Called) -> None:
-    given = call.argument(0, "command", "cmd", "args")
-    if given is None and call.path.startswith("?") and not call.is_open_ended:
+    command = call.argument(0, "command", "cmd", "args")
+    if command is None and call.path.startswith("?") and not call.is_open_ended:
         return
     call.note()
-    _shell(call, call.texts(given) or [UNKNOWN_TEXT])
+    _shell(call, call.texts(command) or [UNKNOWN_TEXT])
 
 
 def _argv(call: Called) -> None:
@@ -417,11 +419,11 @@ def _argv(call: Called) -> None:
     if call.path.rpartition(".")[2] in _ALL_ARGUMENTS:
         _shell(call, [command_line(_each(call, call.node.args))])
         return
-    given = call.argument(0, "args", "program", "filepath")
-    if isinstance(given, ast.List | ast.Tuple):
-        _shell(call, [command_line(_each(call, given.elts))])
+    argv = call.argument(0, "args", "program", "filepath")
+    if isinstance(argv, ast.List | ast.Tuple):
+        _shell(call, [command_line(_each(call, argv.elts))])
     else:
-        _shell(call, call.texts(given) or [UNKNOWN_TEXT])
+        _shell(call, call.texts(argv) or [UNKNOWN_TEXT])
 
 
 def _program(call: Called) -> None:
@@ -435,14 +437,18 @@ def _spawned(call: Called) -> None:
 def _flat(call: Called, nodes: list[ast.expr]) -> None:
     """Read a program and its arguments, of which the first is the program's name once more."""
     call.note()
-    given = nodes[1:2]
-    rest = given[0].elts if given and isinstance(given[0], ast.List | ast.Tuple) else nodes[1:]
+    arguments = nodes[1:2]
+    rest = (
+        arguments[0].elts
+        if arguments and isinstance(arguments[0], ast.List | ast.Tuple)
+        else nodes[1:]
+    )
     _shell(call, [command_line(_each(call, [*nodes[:1], *rest[1:]]))])
 
 
 def _each(call: Called, nodes: list[ast.expr]) -> list[Text]:
-    found = [call.context.evaluator.text(node) for node in nodes]
-    return [UNKNOWN_TEXT if text is None else text for text in found] or [UNKNOWN_TEXT]
+    texts = [call.context.evaluator.text(node) for node in nodes]
+    return [UNKNOWN_TEXT if text is None else text for text in texts] or [UNKNOWN_TEXT]
 
 
 def _shell(call: Called, texts: list[Text]) -> None:
@@ -495,8 +501,8 @@ def _set_own(call: Called) -> None:
 
 
 def _named(call: Called) -> None:
-    given = call.node.args[:1] if call.path.endswith("methodcaller") else call.node.args
-    for text in [t for node in given for t in call.texts(node)] or [UNKNOWN_TEXT]:
+    arguments = call.node.args[:1] if call.path.endswith("methodcaller") else call.node.args
+    for text in [t for node in arguments for t in call.texts(node)] or [UNKNOWN_TEXT]:
         parts = text.value.split(".")
         if not text.known or len(parts) > 1 or not PYTHON_MODULES.tricky.isdisjoint(parts):
             call.doubt("attribute-while-running")
@@ -505,10 +511,10 @@ def _named(call: Called) -> None:
 
 
 def _sql(call: Called) -> None:
-    given = call.argument(0, "sql", "query", "statement", "operation")
-    if given is None and not call.is_open_ended:
+    statement = call.argument(0, "sql", "query", "statement", "operation")
+    if statement is None and not call.is_open_ended:
         return
-    for text in call.texts(given) or [UNKNOWN_TEXT]:
+    for text in call.texts(statement) or [UNKNOWN_TEXT]:
         certain = call.path[0] != "?" or call.context.uses_database
         if certain or _STATEMENT.match(text.value):
             call.context.adopt(call.node, call.context.nested.sql(text))

@@ -60,8 +60,8 @@ class Context:
 
     def may_write(self, path: str) -> bool:
         """Whether a method of an unknown object may write to a control system."""
-        last = path.rpartition(".")[2]
-        return bool(self.libraries) and control_system.may_write(last, self.libraries)
+        method = path.rpartition(".")[2]
+        return bool(self.libraries) and control_system.may_write(method, self.libraries)
 
     def is_from_elsewhere(self, root: ast.AST) -> bool:
         """Whether an expression may come from objects that the source did not make."""

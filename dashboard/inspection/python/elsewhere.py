@@ -45,17 +45,17 @@ class Elsewhere:
         for binding in self._program.bindings:
             if isinstance(binding.value, ast.expr) and binding.scope:
                 yield binding.name, list(origins(binding.value))
-        own, handed = set[str](), list[ast.Name]()
+        own_parameters, handed = set[str](), list[ast.Name]()
         for node in self._program.nodes:
             for target, value in _loops(node):
                 sources = list(origins(value))
                 yield from ((name, sources) for name in _named(target))
             if isinstance(node, FUNCTIONS):
-                own.update(argument.arg for argument in parameters(node.args))
+                own_parameters.update(argument.arg for argument in parameters(node.args))
             elif isinstance(node, ast.Call) and _name_of(node.func) in self._own:
-                given = (*node.args, *(keyword.value for keyword in node.keywords))
-                handed += [origin for value in given for origin in origins(value)]
-        yield from ((name, handed) for name in own)
+                arguments = (*node.args, *(keyword.value for keyword in node.keywords))
+                handed += [origin for value in arguments for origin in origins(value)]
+        yield from ((name, handed) for name in own_parameters)
 
 
 def origins(value: ast.AST) -> Iterator[ast.Name]:

@@ -36,18 +36,20 @@ def fragments(source: str) -> Fragments:
     What ran in a function or a branch stands beside it: it is read as if it ran.
     """
     lines = re.split(r"\r\n|\r|\n", source)
-    found, numbers = list[str](), list[int]()
+    statements, numbers = list[str](), list[int]()
     reading = _Reading()
     number = 0
     while number < len(lines) and reading.left > 0:
         length = 1
         if _LIKE_CODE.search(lines[number]):
             statement, length = reading.statement(lines[number : number + _MOST_LINES])
-            written = statement.split("\n") if statement else []
-            found += written
-            numbers += [number + 1 + min(index, length - 1) for index in range(len(written))]
+            statement_lines = statement.split("\n") if statement else []
+            statements += statement_lines
+            numbers += [
+                number + 1 + min(index, length - 1) for index in range(len(statement_lines))
+            ]
         number += length
-    return Fragments("\n".join(found), numbers, is_all=number >= len(lines))
+    return Fragments("\n".join(statements), numbers, is_all=number >= len(lines))
 
 
 class _Reading:
@@ -66,9 +68,9 @@ class _Reading:
             end = self._first_error(beginning)
             if end is None:
                 return _complete(beginning), 1
-            before = beginning[:end].rstrip()
-            if before and self._first_error(before) is None:
-                return _complete(before), 1
+            prefix = beginning[:end].rstrip()
+            if prefix and self._first_error(prefix) is None:
+                return _complete(prefix), 1
         return "", 1
 
     def _first_error(self, text: str) -> int | None:

@@ -55,16 +55,18 @@ def _inspect(source: str, depth: int, budget: Budget, block: int = 0) -> list[Fi
 def _unread(doubt: Effect, line: int, source: str, notes: PythonNotes, nested: Nested) -> None:
     """Note that a source is not read as a whole, and what its single lines do."""
     notes.put(doubt.finding(line, line))
-    found = fragments(source)
-    if not found.is_all:
+    pieces = fragments(source)
+    if not pieces.is_all:
         notes.put(_TOO_LARGE.finding())
     inner = PythonNotes(0)
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
-        _judge(parse(found.source), inner, nested)
+        _judge(parse(pieces.source), inner, nested)
     for finding in inner.findings():
         if not finding.is_doubt:
-            first, last = (found.lines[n - 1] for n in (finding.line, finding.end_line))
-            notes.put(replace(finding, line=first, end_line=last))
+            line_of_start, line_of_end = (
+                pieces.lines[n - 1] for n in (finding.line, finding.end_line)
+            )
+            notes.put(replace(finding, line=line_of_start, end_line=line_of_end))
 
 
 def _judge(tree: ast.Module, notes: PythonNotes, nested: Nested) -> None:
@@ -88,8 +90,8 @@ def _within_texts(source: str, plain: str, tree: ast.Module, notes: PythonNotes)
     """Note magic lines that Python does not take for statements: a text may end on one."""
     begun = {node.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt)}
     lines = zip(re.split(r"\r\n|\r|\n", source), plain.split("\n"), strict=False)
-    for number, (before, after) in enumerate(lines, 1):
-        if before != after and after.strip() and number not in begun:
+    for number, (source_line, plain_line) in enumerate(lines, 1):
+        if source_line != plain_line and plain_line.strip() and number not in begun:
             place = ast.Pass(lineno=number, end_lineno=number)
             notes.doubt(place, "", "magic-within-text", Severity.HIGH)
 

@@ -91,8 +91,8 @@ def member(path: str, attribute: str) -> str:
 
 def imported(name: str) -> str:
     """Return the path of a module by the name it is imported under."""
-    first, *rest = name.split(".")
-    path = canonical(first)
+    root, *rest = name.split(".")
+    path = canonical(root)
     for part in rest:
         path = member(path, part)
     return path
@@ -102,10 +102,10 @@ def _held(path: str, attribute: str) -> str:
     root = path.partition(".")[0]
     if "(" in path or f"{path}.{attribute}" in PYTHON_MODULES.holds_its_own:
         return ""
-    held = _HELD.get(attribute, "")
-    if not held and root in sys.stdlib_module_names:
-        held = _HELD_BY_STDLIB.get(attribute, "")
-    return held
+    holder = _HELD.get(attribute, "")
+    if not holder and root in sys.stdlib_module_names:
+        holder = _HELD_BY_STDLIB.get(attribute, "")
+    return holder
 
 
 def is_module(path: str) -> bool:
@@ -128,20 +128,20 @@ def makes(path: str) -> bool:
 @lru_cache(maxsize=4096)
 def called(path: str) -> tuple[Deed, ...]:
     """Return what a call of ``path`` does, as far as its name shows."""
-    parent, _, last = path.rpartition(".")
+    parent, _, name = path.rpartition(".")
     if path.endswith("()"):  # an object that is called
         return (control_system.WRITES,) if control_system.is_library(path) else ()
     exact = _EXACT.get(path) or _EXACT.get(path.replace("()", ""))
     if exact:
         return exact
-    if last in _PROXIES and parent not in ("?", "") and parent[0] != "<":
+    if name in _PROXIES and parent not in ("?", "") and parent[0] != "<":
         return called(parent)
     if _is_harmless(path, parent):
         return ()
     if control_system.is_library(path):
         return (control_system.called(path),)
-    surely = _METHODS.get(last, ()) if parent else ()
-    return surely or _whole(path) or _method(path, last) or _moved(path) or _not_listed(path)
+    surely = _METHODS.get(name, ()) if parent else ()
+    return surely or _whole(path) or _method(path, name) or _moved(path) or _not_listed(path)
 
 
 def _moved(path: str) -> tuple[Deed, ...]:
@@ -156,7 +156,7 @@ def _moved(path: str) -> tuple[Deed, ...]:
 @lru_cache(maxsize=4096)
 def referred(path: str) -> tuple[Deed, ...]:
     """Return what may follow from naming ``path`` without a call: it may be called elsewhere."""
-    parent, _, last = path.rpartition(".")
+    parent, _, name = path.rpartition(".")
     if path.endswith("()"):
         return ()
     exact = _EXACT.get(path) or _EXACT.get(path.replace("()", ""))
@@ -164,9 +164,9 @@ def referred(path: str) -> tuple[Deed, ...]:
         return exact or ()
     if control_system.is_library(path) and path not in CONTROL_SYSTEM.libraries:
         deed = control_system.called(path)
-        return (deed,) if "()" not in path and not last.islower() else _METHODS.get(last, ())
-    known = _METHODS.get(last, ()) if parent else ()
-    return known or (_whole(path) if last.islower() and "(" not in path else ())
+        return (deed,) if "()" not in path and not name.islower() else _METHODS.get(name, ())
+    deeds = _METHODS.get(name, ()) if parent else ()
+    return deeds or (_whole(path) if name.islower() and "(" not in path else ())
 
 
 def _is_harmless(path: str, parent: str) -> bool:

@@ -42,29 +42,29 @@ class _Reader:
         cell = self.cell()
         if cell is not None:
             return cell
-        found, index = False, 0
+        has_magic, index = False, 0
         while index < len(self.lines):
-            last = self.last_of(index)
-            magic = _LINE.fullmatch(self.joined(index, last))
+            end = self.last_of(index)
+            magic = _LINE.fullmatch(self.joined(index, end))
             if magic and magic[4]:
-                found = True
-                self.replace(index, last, self.magic(magic, index))
+                has_magic = True
+                self.replace(index, end, self.magic(magic, index))
             elif "?" in self.lines[index] and _HELP.fullmatch(self.lines[index]):
-                found = True
+                has_magic = True
                 self.replace(index, index, "pass")
-                last = index
+                end = index
             else:
-                last = index
-            index = last + 1
-        return "\n".join(self.lines) if found else None
+                end = index
+            index = end + 1
+        return "\n".join(self.lines) if has_magic else None
 
     def last_of(self, index: int) -> int:
         """Return the last line of a magic that is continued with backslashes."""
-        last = index
+        end = index
         if re.match(r"[ \t]*[%!]|[^#'\"]*=[ \t]*[%!]", self.lines[index][:200]):
-            while self.lines[last].endswith("\\") and last + 1 < len(self.lines):
-                last += 1
-        return last
+            while self.lines[end].endswith("\\") and end + 1 < len(self.lines):
+                end += 1
+        return end
 
     def joined(self, index: int, last: int) -> str:
         return "\n".join(self.lines[index : last + 1]).replace("\\\n", " ")
@@ -76,17 +76,17 @@ class _Reader:
 
     def cell(self) -> str | None:
         """Read a cell that begins with ``%%magic``."""
-        first = next((i for i, line in enumerate(self.lines) if line.strip()), None)
-        if first is None or not self.lines[first].lstrip().startswith(("%%", "!!")):
+        start = next((i for i, line in enumerate(self.lines) if line.strip()), None)
+        if start is None or not self.lines[start].lstrip().startswith(("%%", "!!")):
             return None
-        head = self.lines[first].lstrip()
+        head = self.lines[start].lstrip()
         name, _, rest = (head[2:] if head[0] == "%" else f"! {head[2:]}").partition(" ")
-        body = "\n".join(self.lines[first + 1 :])
+        body = "\n".join(self.lines[start + 1 :])
         if name in _PYTHON_CELLS:
-            self.lines[: first + 1] = [""] * first + [rest if name.startswith("time") else ""]
+            self.lines[: start + 1] = [""] * start + [rest if name.startswith("time") else ""]
             inner = _Reader("\n".join(self.lines), self.notes, self.nested)
             return inner.run() or "\n".join(self.lines)
-        node = _place(first, len(self.lines) - 1)
+        node = _place(start, len(self.lines) - 1)
         if name in _SHELL_CELLS:
             self.shell(node, f"{rest}\n{body}" if name in ("!", "sx", "system") else body)
             if name == "script":
@@ -96,8 +96,10 @@ class _Reader:
                 self.notes.add(node, _WRITES, code="writes-cell")
             self.notes.doubt(node, "", _UNREAD)
             # It may be run as Python somewhere else, whole or in part.
-            found = self.nested.python(Text(body))
-            self.notes.adopt(node, (one for one in found if one.name != "does-not-parse"))
+            findings = self.nested.python(Text(body))
+            self.notes.adopt(
+                node, (finding for finding in findings if finding.name != "does-not-parse")
+            )
         return ""
 
     def magic(self, magic: re.Match[str], index: int) -> str:

@@ -37,10 +37,10 @@ _FREE = {**{name: name for name in KNOWN}, **PYTHON_MODULES.where_free}
 
 def union(*several: Iterable[Value]) -> Values:
     """Put values together without duplicates; too many of them become unknown."""
-    found = tuple(dict.fromkeys(value for values in several for value in values))
-    if len(found) <= MAX_VALUES:
-        return found
-    paths = tuple(value for value in found if isinstance(value, str))
+    merged = tuple(dict.fromkeys(value for values in several for value in values))
+    if len(merged) <= MAX_VALUES:
+        return merged
+    paths = tuple(value for value in merged if isinstance(value, str))
     return (*paths, UNKNOWN_TEXT) if len(paths) < MAX_VALUES else (LOST,)
 
 
@@ -56,27 +56,27 @@ class Names:
     def add(self, scope: Scope | None, name: str, values: Values) -> bool:
         """Add values to a name, or without a scope to an attribute; return whether any is new."""
         table = self.attributes if scope is None else self._scopes.setdefault(scope, {})
-        before = table.get(name, ())
-        if before == (LOST,):
+        earlier = table.get(name, ())
+        if earlier == (LOST,):
             return False
-        after = union(before, values)
-        table[name] = after
-        return after != before
+        merged = union(earlier, values)
+        table[name] = merged
+        return merged != earlier
 
     def look_up(self, scope: Scope, name: str, place: Place) -> Values:
         """Return all that ``name`` may stand for, read at ``place`` in ``scope``."""
-        found: list[Values] = []
+        candidates: list[Values] = []
         current: Scope | None = scope
         while current:
             if name in current.bound and (current is scope or not current.is_class):
-                found.append(self._scopes.get(current, {}).get(name, ()))
+                candidates.append(self._scopes.get(current, {}).get(name, ()))
                 is_local = current.parent and not current.is_class
                 if is_local and name not in self._program.nonlocals:
-                    return union(*found)
+                    return union(*candidates)
             current = current.parent
         if not self._is_settled(name, place):
-            found.append(self._ambient(name, is_bound=bool(found)))
-        return union(*found)
+            candidates.append(self._ambient(name, is_bound=bool(candidates)))
+        return union(*candidates)
 
     def is_free(self, scope: Scope, name: str) -> bool:
         """Whether neither the source nor common usage gives ``name`` a meaning."""
@@ -91,13 +91,13 @@ class Names:
         if name in self._program.deleted:
             return False
         ranges = self._program.module.definite.get(name, ())
-        return any(after <= place <= until for after, until in ranges)
+        return any(since <= place <= until for since, until in ranges)
 
     def _ambient(self, name: str, *, is_bound: bool) -> Values:
-        found = [_AMBIENT[name]] if name in _AMBIENT else []
+        candidates = [_AMBIENT[name]] if name in _AMBIENT else []
         for module, names in self._star_names.items():
-            if name in names or (is_known(module) and not found):
-                found.append(member(module, name))
-        if not found and not is_bound:
-            found.append(_FREE.get(name, UNKNOWN))
-        return tuple(found)
+            if name in names or (is_known(module) and not candidates):
+                candidates.append(member(module, name))
+        if not candidates and not is_bound:
+            candidates.append(_FREE.get(name, UNKNOWN))
+        return tuple(candidates)

@@ -67,15 +67,15 @@ class Nested:
             return [_doubt("command-while-running")]
         if not self._budget.take(text.value):
             return [_unread("too-large", "too-many-commands")]
-        found = inspect_script(command.replace(HOLE, _PLACEHOLDER), python=self._afresh)
+        findings = inspect_script(command.replace(HOLE, _PLACEHOLDER), python=self._afresh)
         program = command.split(maxsplit=1)[0].rpartition("/")[2]
         if not CONTROL_SYSTEM.commands.isdisjoint(command.replace(HOLE, " ").split()):
-            found.append(_WRITES.finding(1, 1))
+            findings.append(_WRITES.finding(1, 1))
         if not text.known:
-            found.append(_doubt("part-of-command-while-running"))
+            findings.append(_doubt("part-of-command-while-running"))
         elif program not in _KNOWN_PROGRAMS:
-            found.append(_doubt("program-not-inspected"))
-        return found
+            findings.append(_doubt("program-not-inspected"))
+        return findings
 
     def sql(self, text: Text) -> list[Finding]:
         """Return what a text does as a statement of SQL."""
@@ -83,11 +83,13 @@ class Nested:
             return [_doubt("sql-while-running")]
         if not self._budget.take(text.value):
             return [_unread("too-large", "too-much-sql")]
-        found = inspect_sql(text.value.replace(HOLE, "hole_"))
+        findings = inspect_sql(text.value.replace(HOLE, "hole_"))
         if not text.known:
-            found = [finding for finding in found if not finding.is_doubt]  # a hole is not SQL
-            found.append(_doubt("part-of-sql-while-running"))
-        return found
+            findings = [
+                finding for finding in findings if not finding.is_doubt
+            ]  # a hole is not SQL
+            findings.append(_doubt("part-of-sql-while-running"))
+        return findings
 
     def _afresh(self, text: str) -> list[Finding]:
         return self._inspect(text, 0, Budget())

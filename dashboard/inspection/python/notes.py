@@ -34,10 +34,10 @@ class PythonNotes:
             about: What is called, as it is written there.
             code: What is said of it, if the usual sentence of such a finding does not say it.
         """
-        first = getattr(node, "lineno", 0)
-        last = getattr(node, "end_lineno", 0) or first
+        start = getattr(node, "lineno", 0)
+        end = getattr(node, "end_lineno", 0) or start
         effect = Effect(deed.name, deed.severity, code or deed.name, about)
-        self.put(effect.finding(first, last))
+        self.put(effect.finding(start, end))
 
     def doubt(
         self, node: ast.AST, about: str, code: str, severity: Severity = Severity.MEDIUM
@@ -48,25 +48,25 @@ class PythonNotes:
     def put(self, finding: Finding) -> None:
         """Note a finding that is complete but for its block."""
         key = (finding.name, finding.line)
-        before = self._found.get(key)
-        if before is None or finding.severity.rank > before.severity.rank:
+        earlier = self._found.get(key)
+        if earlier is None or finding.severity.rank > earlier.severity.rank:
             self._found[key] = replace(finding, block=self._block)
 
     def adopt(self, node: ast.AST, findings: Iterable[Finding]) -> None:
         """Note what was found in a text that the code at ``node`` holds."""
-        first = getattr(node, "lineno", 0)
-        last = getattr(node, "end_lineno", 0) or first
+        start = getattr(node, "lineno", 0)
+        end = getattr(node, "end_lineno", 0) or start
         for finding in findings:
-            self.put(replace(finding, line=first, end_line=last))
+            self.put(replace(finding, line=start, end_line=end))
 
     def findings(self) -> list[Finding]:
         """Return what was noted in the order of lines; of too many, the gravest."""
         ordered = sorted(self._found.values(), key=lambda f: (f.line, f.name))
         if len(ordered) <= MAX_FINDINGS:
             return ordered
-        kept = sorted(gravest(ordered, MAX_FINDINGS), key=lambda f: (f.line, f.name))
+        noted = sorted(gravest(ordered, MAX_FINDINGS), key=lambda f: (f.line, f.name))
         more = doubt("too-many-findings", "more-findings-of-python")
-        return [*kept, more.finding(block=self._block)]
+        return [*noted, more.finding(block=self._block)]
 
 
 def written(node: ast.AST | None) -> str:

@@ -52,11 +52,11 @@ class References:
             self._name(node, path, position)
 
     def _name(self, node: ast.expr, path: str, position: Position) -> None:
-        last = path.rpartition(".")[2]
-        if position is Position.TYPE and last[:1].isupper():
+        name = path.rpartition(".")[2]
+        if position is Position.TYPE and name[:1].isupper():
             return
         is_object = path[0] == UNKNOWN or "(" in path
-        if is_object and self._context.may_write(path) and last != "write":
+        if is_object and self._context.may_write(path) and name != "write":
             self._context.note(node, control_system.WRITES, path)
         inherited = position is Position.INHERITED
         for deed in called(path) if inherited else referred(path):
@@ -71,9 +71,9 @@ class References:
 
     def _is_of_type(self, node: ast.Attribute) -> bool:
         """Recognise ``type(x).__dict__``."""
-        made = node.value
+        call = node.value
         return (
             node.attr == "__dict__"
-            and isinstance(made, ast.Call)
-            and "builtins.type" in self._context.evaluator.values(made.func)
+            and isinstance(call, ast.Call)
+            and "builtins.type" in self._context.evaluator.values(call.func)
         )

@@ -153,11 +153,11 @@ def below(node: Any, outer: Scope, inner: Scope) -> Iterator[tuple[ast.AST, Scop
 
 
 def _outside(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.AST | None]:
-    found: list[ast.AST | None] = [*node.args.defaults, *node.args.kw_defaults]
-    found += [argument.annotation for argument in parameters(node.args)]
+    nodes: list[ast.AST | None] = [*node.args.defaults, *node.args.kw_defaults]
+    nodes += [argument.annotation for argument in parameters(node.args)]
     if not isinstance(node, ast.Lambda):
-        found += [*node.decorator_list, node.returns]
-    return found
+        nodes += [*node.decorator_list, node.returns]
+    return nodes
 
 
 def parameters(arguments: ast.arguments) -> list[ast.arg]:

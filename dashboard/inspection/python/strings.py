@@ -43,8 +43,8 @@ class Words(Text):
 
 def command_line(parts: Iterable[Text]) -> Words:
     """Put the words of a command together as a shell reads them."""
-    found = tuple(parts)
-    return Words(joined(_quoted(part) for part in _spaced(found)).value, found)
+    words = tuple(parts)
+    return Words(joined(_quoted(part) for part in _spaced(words)).value, words)
 
 
 def _spaced(parts: tuple[Text, ...]) -> Iterator[Text]:
@@ -73,14 +73,14 @@ def _capped(value: str) -> Text:
 
 def joined(parts: Iterable[Text | None]) -> Text:
     """Put texts behind each other; None is a part that is not known."""
-    found, length = [], 0
+    pieces, length = [], 0
     for part in parts:
         value = HOLE if part is None else part.value
         length += len(value)
         if length > MAX_TEXT:
             return UNKNOWN_TEXT
-        found.append(value)
-    return Text("".join(found))
+        pieces.append(value)
+    return Text("".join(pieces))
 
 
 def repeated(text: Text, times: ast.expr) -> Text:
@@ -119,19 +119,19 @@ def sliced(text: Text, index: ast.expr) -> Text:
 
 def formatted(text: Text, values: list[Text | None]) -> Text:
     """Return ``text % values`` or ``text.format(*values)``, with what can be told put in."""
-    found, rest = list[Text | None](), text.value
+    pieces, rest = list[Text | None](), text.value
     for value in values:
         start, mark = min(
             ((rest.find(mark), mark) for mark in ("%s", "{}") if mark in rest), default=(-1, "")
         )
         if start < 0:
             break
-        found += [Text(rest[:start]), value]
+        pieces += [Text(rest[:start]), value]
         rest = rest[start + len(mark) :]
     if "%" in rest or "{" in rest:
-        found.append(None)
+        pieces.append(None)
         rest = rest.replace("%", HOLE).replace("{", HOLE)
-    return joined([*found, Text(rest)])
+    return joined([*pieces, Text(rest)])
 
 
 def _replace(text: str, *arguments: str) -> str:
@@ -164,11 +164,11 @@ def method(text: Text, name: str, arguments: list[Text | None]) -> Text | None:
         return formatted(text, arguments) if name == "format" else _split(text, arguments)
     if name not in _METHODS:
         return None
-    known = [argument.value for argument in arguments if argument and argument.known]
-    if not text.known or len(known) < len(arguments):
+    texts = [argument.value for argument in arguments if argument and argument.known]
+    if not text.known or len(texts) < len(arguments):
         return UNKNOWN_TEXT
     try:
-        return _capped(_METHODS[name](text.value, *known))
+        return _capped(_METHODS[name](text.value, *texts))
     except (TypeError, ValueError):
         return UNKNOWN_TEXT
 
@@ -178,8 +178,8 @@ def _split(text: Text, arguments: list[Text | None]) -> Text | None:
     clear = text.known and len(arguments) == bool(between) and between != Text("")
     if not clear or (between and not between.known):
         return None
-    found = text.value.split(between.value if between else None, MAX_WORDS)
-    return command_line(map(Text, found)) if len(found) <= MAX_WORDS else None
+    words = text.value.split(between.value if between else None, MAX_WORDS)
+    return command_line(map(Text, words)) if len(words) <= MAX_WORDS else None
 
 
 def _rot13(text: str) -> str:

@@ -62,19 +62,19 @@ class Evaluator:
     def values(self, node: ast.expr) -> Values:
         """Return everything that ``node`` may stand for."""
         key = id(node)
-        found = self._memo.get(key)
-        if found is not None:
-            return found
+        candidates = self._memo.get(key)
+        if candidates is not None:
+            return candidates
         kind = self._kinds.get(type(node))
         if kind is None:
             return _NOTHING
         if self._depth > _MAX_DEPTH:  # not remembered: it may be read again from nearer by
             return _NOTHING if isinstance(node, ast.BinOp) else (LOST,)
         self._depth += 1
-        found = kind(node)
+        candidates = kind(node)
         self._depth -= 1
-        self._memo[key] = found
-        return found
+        self._memo[key] = candidates
+        return candidates
 
     def texts(self, node: ast.expr) -> list[Text]:
         """Return the texts that ``node`` may be; one that is not known stands for the rest."""
@@ -98,12 +98,12 @@ class Evaluator:
             return (LOST,)
         if name == "__dict__" and base[0] not in "?<":
             return (base + NAMESPACE,)
-        found: Values = (member(base, name),)
+        candidates: Values = (member(base, name),)
         if base[0] == "<":
-            found = self._of_local(base, name)
+            candidates = self._of_local(base, name)
         elif base == "pathlib.Path()" and name == "parent":
-            found = (base,)
-        return union(found, self.names.attributes.get(name, ()))
+            candidates = (base,)
+        return union(candidates, self.names.attributes.get(name, ()))
 
     def _of_local(self, base: str, name: str) -> Values:
         number = base[1:].partition(">")[0]
@@ -119,16 +119,16 @@ class Evaluator:
         return self._inherited[key]
 
     def _of_bases(self, made_from: LocalClass, name: str) -> Values:
-        found: Values = (f"?.{name}",)
+        candidates: Values = (f"?.{name}",)
         if self._depth < _MAX_DEPTH:
             self._depth += 1
             for parent in made_from.bases:
                 for path in self.paths(parent):
-                    made = f"{path}()" if path[0] != UNKNOWN else path
+                    instance = f"{path}()" if path[0] != UNKNOWN else path
                     if path[0] == "<" or makes(path):
-                        found = union(found, self.attribute(made, name))
+                        candidates = union(candidates, self.attribute(instance, name))
             self._depth -= 1
-        return found
+        return candidates
 
     def _is_opaque(self, number: int) -> bool:
         made_from = self._program.classes[number]
@@ -158,10 +158,10 @@ class Evaluator:
     def _bound(self, binding: Binding) -> Values:
         if isinstance(binding.value, str):
             return (binding.value,)
-        found = self.values(binding.value)
+        candidates = self.values(binding.value)
         if not binding.how:
-            return found
-        return tuple({_changed(value, binding.how): None for value in found})
+            return candidates
+        return tuple({_changed(value, binding.how): None for value in candidates})
 
     def _name(self, node: ast.Name) -> Values:
         scope = self._program.scopes.get(id(node)) or self._program.module
@@ -185,13 +185,13 @@ class Evaluator:
         return self.values(node.value) if plain else (UNKNOWN_TEXT,)
 
     def _operation(self, node: ast.BinOp) -> Values:
-        left = self.values(node.left)
-        if isinstance(node.op, ast.Div) and "pathlib.Path()" in left:
+        left_values = self.values(node.left)
+        if isinstance(node.op, ast.Div) and "pathlib.Path()" in left_values:
             return ("pathlib.Path()",)
-        words = [value for value in left if isinstance(value, Words)]
+        words = [value for value in left_values if isinstance(value, Words)]
         if words:
             return (self._longer(words[0], node.right), UNKNOWN)
-        texts = [value for value in left if isinstance(value, Text)]
+        texts = [value for value in left_values if isinstance(value, Text)]
         if isinstance(node.op, ast.Add):
             added = self.text(node.right)
             if texts or added:
@@ -217,17 +217,17 @@ class Evaluator:
         return (strings.command_line(part or UNKNOWN_TEXT for part in parts), UNKNOWN)
 
     def _subscript(self, node: ast.Subscript) -> Values:
-        found: list[Values] = []
+        candidates: list[Values] = []
         for base in self.values(node.value):
             if isinstance(base, Text):
-                found.append((_part(base, node.slice),))
+                candidates.append((_part(base, node.slice),))
             elif base == LOST:
-                found.append((LOST,))
+                candidates.append((LOST,))
             elif base.endswith(NAMESPACE) or base in ("sys.modules", "builtins"):
-                found += [self._held(base, text) for text in self.texts(node.slice)]
+                candidates += [self._held(base, text) for text in self.texts(node.slice)]
             else:
-                found.append((f"{base}[]",) if base == "os.environ" else _NOTHING)
-        return union(*found)
+                candidates.append((f"{base}[]",) if base == "os.environ" else _NOTHING)
+        return union(*candidates)
 
     def _held(self, base: str, key: Text) -> Values:
         if not is_module_name(key):
@@ -257,17 +257,17 @@ class Evaluator:
         texts = self.texts(func.value)
         if func.attr == "join" and arguments:
             return tuple(self._join(text, arguments[0]) for text in texts)
-        given = [self.text(argument) for argument in arguments]
-        found = [strings.method(text, func.attr, given) for text in texts]
-        return tuple(UNKNOWN if text is None else text for text in found)
+        operands = [self.text(argument) for argument in arguments]
+        results = [strings.method(text, func.attr, operands) for text in texts]
+        return tuple(UNKNOWN if text is None else text for text in results)
 
     def _join(self, between: Text, parts: ast.expr) -> Text:
         if not isinstance(parts, ast.List | ast.Tuple):
             return UNKNOWN_TEXT
-        found: list[Text | None] = []
+        pieces: list[Text | None] = []
         for index, part in enumerate(parts.elts):
-            found += [between, self.text(part)] if index else [self.text(part)]
-        return strings.joined(found)
+            pieces += [between, self.text(part)] if index else [self.text(part)]
+        return strings.joined(pieces)
 
 
 def _part(text: Text, index: ast.expr) -> Text:
@@ -302,8 +302,8 @@ def argument(node: ast.Call, index: int, name: str = "") -> ast.expr | None:
         isinstance(a, ast.Starred) for a in node.args[: index + 1]
     ):
         return node.args[index]
-    named = (keyword.value for keyword in node.keywords if name and keyword.arg == name)
-    return next(named, None)
+    by_name = (keyword.value for keyword in node.keywords if name and keyword.arg == name)
+    return next(by_name, None)
 
 
 def is_name(text: Text) -> bool:
@@ -318,8 +318,8 @@ def is_module_name(text: Text) -> bool:
 
 def _handed_on(index: int) -> Callable[[Evaluator, ast.Call], Values]:
     def result(evaluator: Evaluator, node: ast.Call) -> Values:
-        given = argument(node, index)
-        return (UNKNOWN,) if given is None else evaluator.values(given)
+        node_of_argument = argument(node, index)
+        return (UNKNOWN,) if node_of_argument is None else evaluator.values(node_of_argument)
 
     return result
 
@@ -328,25 +328,25 @@ def _getattr(evaluator: Evaluator, node: ast.Call) -> Values:
     base, name, default = (argument(node, index) for index in range(3))
     if base is None or name is None:
         return (UNKNOWN,)
-    found = [
+    candidates = [
         evaluator.attribute(value, text.value) if is_name(text) else (UNKNOWN,)
         for value in evaluator.values(base)
         for text in evaluator.texts(name)
     ]
-    return union(*found, evaluator.values(default) if default is not None else ())
+    return union(*candidates, evaluator.values(default) if default is not None else ())
 
 
 def _import(evaluator: Evaluator, node: ast.Call) -> Values:
     name = argument(node, 0, "name")
     if name is None:
         return (LOST,)
-    found: list[Values] = []
+    candidates: list[Values] = []
     for text in evaluator.texts(name):
         if is_module_name(text):
-            found += [(imported(text.value),), (imported(text.value.partition(".")[0]),)]
+            candidates += [(imported(text.value),), (imported(text.value.partition(".")[0]),)]
         else:
-            found.append((LOST,))
-    return union(*found)
+            candidates.append((LOST,))
+    return union(*candidates)
 
 
 def _resolved(evaluator: Evaluator, node: ast.Call) -> Values:
@@ -385,11 +385,11 @@ def _dedent(evaluator: Evaluator, node: ast.Call) -> Values:
 def _shell_words(evaluator: Evaluator, node: ast.Call) -> Values:
     text = evaluator.text(argument(node, 0, "s"))
     try:
-        found = shlex.split(text.value) if text and text.known else []
+        words = shlex.split(text.value) if text and text.known else []
     except ValueError:
-        found = []
-    usable = 0 < len(found) <= strings.MAX_WORDS
-    return (strings.command_line(map(Text, found)) if usable else UNKNOWN_TEXT,)
+        words = []
+    usable = 0 < len(words) <= strings.MAX_WORDS
+    return (strings.command_line(map(Text, words)) if usable else UNKNOWN_TEXT,)
 
 
 def _path(_evaluator: Evaluator, _node: ast.Call) -> Values:

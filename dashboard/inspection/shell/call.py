@@ -120,17 +120,17 @@ class Call:
             values: The letters of options whose value is the next argument.
             names: The names of options whose value is the next argument.
         """
-        found: list[Word] = []
+        positional: list[Word] = []
         words = iter(self.args)
         for word in words:
             text = word.text
             if text == "--":
-                found.extend(words)
+                positional.extend(words)
             elif not text.startswith("-") or text == "-":
-                found.append(word)
+                positional.append(word)
             elif takes_value(text, values, names):
                 next(words, None)
-        return found
+        return positional
 
     def rest(
         self, skip: int = 0, *, values: str = "", names: frozenset[str] = frozenset()

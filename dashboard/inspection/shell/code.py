@@ -61,22 +61,22 @@ def _script(call: Call, script: Word) -> None:
 
 def _input(call: Call, read: Callable[[str], None]) -> None:
     """Judge what an interpreter reads from its input."""
-    given = call.stdin or Stdin(None, piped=False)
-    if given.piped:
+    stdin = call.stdin or Stdin(None, piped=False)
+    if stdin.piped:
         call.add(effects.PIPES_TO_SHELL)
-    if given.text is None:
-        call.add(*([] if given.piped else [NOT_CONSTANT]))
+    if stdin.text is None:
+        call.add(*([] if stdin.piped else [NOT_CONSTANT]))
         return
-    if UNKNOWN in given.text:
+    if UNKNOWN in stdin.text:
         call.add(NOT_CONSTANT)
-    with call.shell.notes.at(*_lines(call, given)):
-        read(given.text.replace(UNKNOWN, PLACEHOLDER))
+    with call.shell.notes.at(*_lines(call, stdin)):
+        read(stdin.text.replace(UNKNOWN, PLACEHOLDER))
 
 
 def _lines(call: Call, given: Stdin) -> tuple[int, int]:
-    first, last = call.shell.notes.lines
+    start, end = call.shell.notes.lines
     return (
-        (given.line, given.line + (given.text or "").count("\n")) if given.line else (first, last)
+        (given.line, given.line + (given.text or "").count("\n")) if given.line else (start, end)
     )
 
 
@@ -129,8 +129,8 @@ def python(call: Call) -> None:
             return
         inline = re.fullmatch(r"-[bBdEiIOPqsSuvx]*([cm])(.*)", flag, re.DOTALL)
         if inline:
-            given = Word(inline[2]) if inline[2] else (words[0] if words else Word(UNKNOWN))
-            _python_inline(call, inline[1], given, words[0 if inline[2] else 1 :])
+            code = Word(inline[2]) if inline[2] else (words[0] if words else Word(UNKNOWN))
+            _python_inline(call, inline[1], code, words[0 if inline[2] else 1 :])
             return
         if re.fullmatch("-[WX]", flag):
             words[:1] = []
@@ -201,8 +201,8 @@ DATABASES = tuple(_SQL_OPTIONS)
 def database(call: Call) -> None:
     """Judge the clients of databases: the statements they are given or read."""
     dialect, letters, names, (file_letter, file_name) = _SQL_OPTIONS[call.name]
-    given = call.option(letters, *names)
-    statements = [given] if given else []
+    statement_option = call.option(letters, *names)
+    statements = [statement_option] if statement_option else []
     if call.name in {"sqlite3", "duckdb", "bq"}:
         statements.extend(call.operands(values=letters, names=frozenset({"-cmd", "-init"}))[1:])
     if call.option(file_letter, file_name) or call.has_opaque():

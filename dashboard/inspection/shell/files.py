@@ -78,8 +78,8 @@ def copying(call: Call) -> None:
     target = folder or (operands[-1] if operands else None)
     if target and call.name == "mv" and target.text == "/dev/null":
         call.add(effects.DELETES_FILES)
-    written = list(writing(target)) if target else []
-    call.add(*(written or [effects.WRITES_FILE]))
+    written_places = list(writing(target)) if target else []
+    call.add(*(written_places or [effects.WRITES_FILE]))
 
 
 def every_operand(call: Call) -> None:
@@ -110,21 +110,21 @@ def sed(call: Call) -> None:
         call.add(effects.RUNS_PROGRAM)
     if any(re.match(r"-[nErszu]*i|--in", flag) for flag in call.flags()):
         call.add(effects.WRITES_FILE, *writing((*call.args, Word("-"))[-2]))
-    given = call.option("e", "--expression", "-ne", "-Ee", "-re", "-nEe", "-nre", "-ie")
+    script_option = call.option("e", "--expression", "-ne", "-Ee", "-re", "-nEe", "-nre", "-ie")
     several = sum(re.match(r"-\w*e$|--e", flag) is not None for flag in call.flags()) > 1
     operands = call.operands(values="ef")
-    script = given or (operands[0] if operands else Word(""))
+    script = script_option or (operands[0] if operands else Word(""))
     if several or not script.known or script.guessed or not _is_plain_sed(script.text):
         call.add(_SED_UNREAD)
 
 
 def _is_plain_sed(script: str) -> bool:
-    done = 0
-    while done < len(script.rstrip()):
-        command = _SED_COMMAND.match(script, done)
+    position = 0
+    while position < len(script.rstrip()):
+        command = _SED_COMMAND.match(script, position)
         if not command:
             return False
-        done = command.end()
+        position = command.end()
     return True
 
 

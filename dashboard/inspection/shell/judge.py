@@ -61,7 +61,8 @@ def judge(call: Call) -> None:
         return  # its body is judged where it stands
     if head.pattern:
         name = next(
-            (known for known in sorted(SHELL_COMMANDS.starters) if fnmatchcase(known, name)), name
+            (starter for starter in sorted(SHELL_COMMANDS.starters) if fnmatchcase(starter, name)),
+            name,
         )
     _by_name(replace(call, name=_known_name(name), args=tuple(args)), is_file=bool(slash))
 
@@ -114,9 +115,9 @@ Place = tuple[str, Judge, Collection[str]]
 def _places() -> Iterator[Place]:
     """Yield where the judges of commands are named, and which commands stand there."""
     for module in (files, wrappers, services, code):
-        for judged_by, known in module.HANDLERS.items():
+        for judged_by, commands in module.HANDLERS.items():
             name = module.__name__.rpartition(".")[2]
-            yield f"shell/{name}.py, {judged_by.__name__}", judged_by, known
+            yield f"shell/{name}.py, {judged_by.__name__}", judged_by, commands
     yield "shell_commands.toml, commands", _whatever_its_arguments, SHELL_COMMANDS.commands.keys()
     yield "shell_commands.toml, harmless", _harmless, SHELL_COMMANDS.harmless
     yield "shell_options.toml, options", _by_options, SHELL_OPTIONS.options.keys()
@@ -128,17 +129,17 @@ def one_judge_each(places: Iterable[Place]) -> Mapping[str, Judge]:
     Raises:
         MalformedTable: A command stands in two places, so that one of them would never be asked.
     """
-    found: dict[str, Judge] = {}
+    judge_by_name: dict[str, Judge] = {}
     where: dict[str, str] = {}
-    for place, judged_by, known in places:
-        for name in known:
-            if name in found:
+    for place, judged_by, commands in places:
+        for name in commands:
+            if name in judge_by_name:
                 raise MalformedTable(
                     f"{place}: The command {name!r} stands in {where[name]} already. "
                     "Take it out of one of them."
                 )
-            found[name], where[name] = judged_by, place
-    return found
+            judge_by_name[name], where[name] = judged_by, place
+    return judge_by_name
 
 
 JUDGES = one_judge_each(_places())

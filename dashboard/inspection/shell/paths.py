@@ -81,9 +81,9 @@ def holds_secrets(path: str) -> bool:
 
 def _alternatives(path: str) -> Iterator[str]:
     """Yield what one pair of braces stands for, else the path."""
-    before, _, rest = path.partition("{")
-    inside, closed, after = rest.partition("}")
-    yield from (before + choice + after for choice in inside.split(",")) if closed else [path]
+    start, _, rest = path.partition("{")
+    inside, closed, end = rest.partition("}")
+    yield from (start + choice + end for choice in inside.split(",")) if closed else [path]
 
 
 def _may_be_secret(pattern: str) -> bool:

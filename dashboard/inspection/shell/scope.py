@@ -49,9 +49,9 @@ class Scope:
         assigned = self._assigned.get(name)
         if not assigned or name in _SPECIAL or name.startswith(_SPECIAL_BEGINNINGS):
             return None
-        last = assigned[-1]
-        certain = self._settled and len(assigned) == 1 and last.place < place
-        return Value(last.value.text, guessed=last.value.guessed or not certain)
+        latest = assigned[-1]
+        certain = self._settled and len(assigned) == 1 and latest.place < place
+        return Value(latest.value.text, guessed=latest.value.guessed or not certain)
 
     def _read(self, node: Node, *, is_top: bool) -> None:
         match node.type:
@@ -90,8 +90,8 @@ class Scope:
         word = text_of(value, self.value) if value else Word("")
         # Variables made of variables can double in every line.
         text = word.text if len(word.text) <= _LONGEST_VALUE else UNKNOWN
-        held = Value(text, guessed=guessed or word.guessed)
-        self._assigned.setdefault(plain(name), []).append(_Assignment(held, node.start_byte))
+        content = Value(text, guessed=guessed or word.guessed)
+        self._assigned.setdefault(plain(name), []).append(_Assignment(content, node.start_byte))
 
 
 def every(root: Node) -> Iterator[Node]:

@@ -38,13 +38,13 @@ _ENCODED = {"-encodedcommand", "-enc", "-ec", "-e"}
 
 def subcommands(call: Call) -> None:
     """Judge a command by the first of its subcommands."""
-    known = SHELL_OPTIONS.subcommands[call.name]
-    words = call.rest(values="", names=known.values)
+    table = SHELL_OPTIONS.subcommands[call.name]
+    words = call.rest(values="", names=table.values)
     if not words:
         return
-    done = known.effects.get(words[0].text, known.otherwise)
-    call.add(*done)
-    if done == known.otherwise or effects.RUNS_PROGRAM in done:
+    effects_of_word = table.effects.get(words[0].text, table.otherwise)
+    call.add(*effects_of_word)
+    if effects_of_word == table.otherwise or effects.RUNS_PROGRAM in effects_of_word:
         look_inside(call, words[1:])
 
 
@@ -106,8 +106,8 @@ def _only_lists(name: str, texts: list[str]) -> bool:
     listing = GIT.lists.get(name)
     if listing is None or not texts:
         return listing is not None and name != "stash"
-    asked = [texts[0], *(text for text in texts if text.startswith("-"))]
-    return all(re.fullmatch(listing, text) for text in asked)
+    words = [texts[0], *(text for text in texts if text.startswith("-"))]
+    return all(re.fullmatch(listing, text) for text in words)
 
 
 def ssh(call: Call) -> None:

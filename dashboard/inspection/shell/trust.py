@@ -67,7 +67,7 @@ def check_text(text: str, notes: Notes) -> None:
 
 def check_tree(nodes: Iterable[Node], source: bytes, notes: Notes) -> Iterator[tuple[Node, str]]:
     """Note where a tree differs from the shell; yield code that it does not show as code."""
-    done = here_until = 0
+    position = here_until = 0
     for node in nodes:
         kind, start, end = node.type, node.start_byte, node.end_byte
         if kind == "heredoc_body":
@@ -75,8 +75,10 @@ def check_tree(nodes: Iterable[Node], source: bytes, notes: Notes) -> Iterator[t
         hides = False
         if not node.child_count:
             between = _LONE_DASH if kind == "<<" else _NO_CODE
-            hides = start > max(here_until, done) and not between.fullmatch(source, done, start)
-            done = max(done, end)
+            hides = start > max(here_until, position) and not between.fullmatch(
+                source, position, start
+            )
+            position = max(position, end)
         # Most nodes need no look, and there are many.
         if hides or kind in _CHECKED or node.is_error or node.is_missing:
             with notes.at(node.start_point.row + 1, node.end_point.row + 1):
@@ -106,8 +108,8 @@ def _check(node: Node, source: bytes, notes: Notes) -> str:
 
 
 def _is_glued_comment(node: Node, source: bytes) -> bool:
-    before = source[max(0, node.start_byte - 1) : node.start_byte]
-    return not _COMMENT_BEGINS.search(before)
+    preceding = source[max(0, node.start_byte - 1) : node.start_byte]
+    return not _COMMENT_BEGINS.search(preceding)
 
 
 def _is_long_bracket(node: Node, _source: bytes) -> bool:
@@ -118,7 +120,7 @@ def _is_long_bracket(node: Node, _source: bytes) -> bool:
 def _goes_on(node: Node, source: bytes) -> bool:
     # For the grammar a command goes on where the next line begins with a backslash.
     between = zip(node.children, node.children[1:], strict=False)
-    return any(_LINE_ENDS.search(source, one.end_byte, two.start_byte) for one, two in between)
+    return any(_LINE_ENDS.search(source, child.end_byte, two.start_byte) for child, two in between)
 
 
 def _begins_blank(node: Node, _source: bytes) -> bool:
@@ -158,9 +160,9 @@ def _check_heredoc(node: Node, notes: Notes) -> str:
 
 def _without_code(body: Node) -> str:
     """Return the text of a here-document around what the tree shows as code."""
-    text, done, kept = body.text or b"", body.start_byte, b""
+    text, position, code_free = body.text or b"", body.start_byte, b""
     for child in body.named_children:
         if child.type != "heredoc_content":
-            kept += text[done - body.start_byte : child.start_byte - body.start_byte]
-            done = child.end_byte
-    return from_source(kept + text[done - body.start_byte :])
+            code_free += text[position - body.start_byte : child.start_byte - body.start_byte]
+            position = child.end_byte
+    return from_source(code_free + text[position - body.start_byte :])

@@ -59,8 +59,8 @@ class Walk:
         waiting = [_Visit(root)]
         while waiting:
             visit = waiting.pop()
-            first, last = visit.node.start_point.row + 1, visit.node.end_point.row + 1
-            with self._notes.at(first, last):
+            start, end = visit.node.start_point.row + 1, visit.node.end_point.row + 1
+            with self._notes.at(start, end):
                 waiting.extend(reversed(list(self._see(visit))))
 
     def _see(self, visit: _Visit) -> Iterator[_Visit]:
@@ -156,25 +156,25 @@ class Walk:
         body = stage.child_by_field_name("body") if redirects else stage
         if body is None or body.type != "command":
             return unknown
-        given = self._input(redirects) or stdin
+        own_stdin = self._input(redirects) or stdin
         name, *args = self._words(body, redirects) or [Word("")]
-        if name.text == "cat" and not args and given:
-            return given._replace(piped=True)
-        said = _said(name.text, [word.text for word in args])
-        return unknown if said is None else Stdin(said, piped=True)
+        if name.text == "cat" and not args and own_stdin:
+            return own_stdin._replace(piped=True)
+        printed = _said(name.text, [word.text for word in args])
+        return unknown if printed is None else Stdin(printed, piped=True)
 
     def _input(self, redirects: Iterable[Node]) -> Stdin | None:
-        found = None
+        stdin = None
         for redirect in redirects:
             match redirect.type:
                 case "heredoc_redirect":
-                    found = self._heredoc(redirect)
+                    stdin = self._heredoc(redirect)
                 case "herestring_redirect":
                     value = redirect.named_children[-1] if redirect.named_children else redirect
-                    found = Stdin(text_of(value, self._scope.value).text, piped=False)
+                    stdin = Stdin(text_of(value, self._scope.value).text, piped=False)
                 case _ if is_input(_operator(redirect)):
-                    found = Stdin(None, piped=False)
-        return found
+                    stdin = Stdin(None, piped=False)
+        return stdin
 
     def _heredoc(self, redirect: Node) -> Stdin:
         parts = {child.type: child for child in redirect.named_children}
@@ -213,10 +213,12 @@ class Walk:
     def _names(self, node: Node) -> None:
         for child in node.named_children:
             if child.type == "variable_name":
-                found = assigning(plain(child))
+                effects_of_name = assigning(plain(child))
                 # To forget a search path harms nobody; to forget the history hides something.
                 forgets = node.type == "unset_command"
-                self._notes.add(*(e for e in found if not forgets or e == effects.HIDES_TRACES))
+                self._notes.add(
+                    *(e for e in effects_of_name if not forgets or e == effects.HIDES_TRACES)
+                )
             elif _holds_code(plain(child)) and not any(c.is_named for c in child.children):
                 self._notes.add(_CODE_IN_VALUE)
 

@@ -84,7 +84,7 @@ def words_of(node: Node, lookup: Lookup) -> list[Word]:
         return [Word(plain(node))]  # most words, for a tenth of the work
     pieces = list(_pieces(node, lookup))
     process = any(child.type == "process_substitution" for child in (node, *node.children))
-    found, current = [], list[_Piece]()
+    groups, current = [], list[_Piece]()
     for piece in pieces:
         if not piece.expanded or piece.quoted:
             current.append(piece)
@@ -92,11 +92,11 @@ def words_of(node: Node, lookup: Lookup) -> list[Word]:
         parts = re.split(f"[{_BLANKS}]+", piece.text)
         for index, part in enumerate(parts):
             if index:
-                found.append(current)
+                groups.append(current)
                 current = []
             current.append(piece._replace(text=part))
-    found.append(current)
-    joined = [_join(group, process=process) for group in found]
+    groups.append(current)
+    joined = [_join(group, process=process) for group in groups]
     return [word for word in joined if word.text or word.quoted]
 
 
@@ -130,14 +130,14 @@ def dollar_quoted(text: str) -> str:
 
 
 def _ansi(match: re.Match[str]) -> str:
-    simple, octal, hexadecimal, unicode, control, other = match.groups()
+    simple, octal, hexadecimal, unicode, control, literal = match.groups()
     if simple:
         return _ANSI.get(simple, simple)
     if octal or hexadecimal:
         return chr(int(octal, 8) % 256 if octal else int(hexadecimal, 16))
     if unicode:
         return _character(int(unicode, 16))
-    return chr(ord(control[1].upper()) & 0x1F) if control else f"\\{other}"
+    return chr(ord(control[1].upper()) & 0x1F) if control else f"\\{literal}"
 
 
 def _character(code: int) -> str:
@@ -167,8 +167,8 @@ def _pieces(node: Node, lookup: Lookup, *, quoted: bool = False) -> Iterator[_Pi
     elif kind in _VALUE_TYPES:
         yield _value(node, lookup, quoted=quoted)
     elif kind in _COMPUTED_TYPES:
-        said = _echoed(node, lookup)
-        yield _Piece(said or UNKNOWN, quoted=quoted, expanded=True, guessed=bool(said))
+        output = _echoed(node, lookup)
+        yield _Piece(output or UNKNOWN, quoted=quoted, expanded=True, guessed=bool(output))
     elif kind == "string":
         yield _Piece("", quoted=True)
         yield from _between(node, lookup, trim=1)
@@ -198,14 +198,14 @@ def _concatenated(node: Node, lookup: Lookup) -> Iterator[_Piece]:
 def _between(node: Node, lookup: Lookup, *, trim: int) -> Iterator[_Piece]:
     """Yield what stands in double quotes: the source itself, but for what is expanded."""
     source, start = node.text or b"", node.start_byte
-    done = trim
+    position = trim
     for child in node.named_children:
         if child.type not in _VALUE_TYPES | _COMPUTED_TYPES:
             continue
-        yield _in_quotes(source[done : child.start_byte - start])
+        yield _in_quotes(source[position : child.start_byte - start])
         yield from _pieces(child, lookup, quoted=True)
-        done = child.end_byte - start
-    yield _in_quotes(source[done : len(source) - trim])
+        position = child.end_byte - start
+    yield _in_quotes(source[position : len(source) - trim])
 
 
 def _in_quotes(source: bytes) -> _Piece:

@@ -66,11 +66,11 @@ def _run_by_xargs(call: Call, rest: list[Word]) -> None:
     """Judge what xargs starts. It adds words that nobody knows, so none may make the code."""
     place = call.option("I", "--replace")
     replaced = place.text if place and place.text else "{}"
-    known = [
+    words = [
         Word(word.text.replace(replaced, UNKNOWN), quoted=word.quoted, guessed=word.guessed)
         for word in rest
     ]
-    call.runs(known if any(UNKNOWN in word.text for word in known) else [*known, Word(UNKNOWN)])
+    call.runs(words if any(UNKNOWN in word.text for word in words) else [*words, Word(UNKNOWN)])
 
 
 def assigning(name: str) -> tuple[Effect, ...]:

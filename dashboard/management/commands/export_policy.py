@@ -25,21 +25,21 @@ class Command(OperatorCommand):
 
     def handle(self, *_: Any, revision: int | None, **__: Any) -> None:
         """Print YAML and nothing else."""
-        found = current_revision()
+        chosen = current_revision()
         if revision is not None:
-            found = _revision(revision)
+            chosen = _revision(revision)
         try:
-            policy = Policy.from_json(found.document)
+            policy = Policy.from_json(chosen.document)
         except ValueError as error:
             raise CommandError(
-                f"This version of the program cannot read revision {found.number}. Nothing was "
+                f"This version of the program cannot read revision {chosen.number}. Nothing was "
                 f"exported. {error}"
             ) from None
         self.stdout.write(to_yaml(policy), ending="")
 
 
 def _revision(number: int) -> PolicyRevision:
-    found = PolicyRevision.objects.filter(pk=number).first()
-    if found is None:
+    revision = PolicyRevision.objects.filter(pk=number).first()
+    if revision is None:
         raise CommandError(f"There is no revision {number}. Nothing was exported.")
-    return found
+    return revision

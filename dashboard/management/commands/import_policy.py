@@ -56,17 +56,19 @@ class Command(OperatorCommand):
         """Read, say what it means, publish."""
         if len(options["note"]) > LONGEST_NOTE:
             raise CommandError(f"The note is longer than {LONGEST_NOTE} characters. {_NOTHING}")
-        found = _read(_text_of(file))
+        imported = _read(_text_of(file))
         present = current_revision()
-        self._say("Mapped", found.mapped)
-        self._say("Ignored", found.ignored)
-        before = Policy.from_json(present.document)
-        self._say(f"Changes against revision {present.number}", changes(before, found.policy))
-        self._say("This LOOSENS the policy", loosenings(before, found.policy))
+        self._say("Mapped", imported.mapped)
+        self._say("Ignored", imported.ignored)
+        old_policy = Policy.from_json(present.document)
+        self._say(
+            f"Changes against revision {present.number}", changes(old_policy, imported.policy)
+        )
+        self._say("This LOOSENS the policy", loosenings(old_policy, imported.policy))
         if dry_run:
             self.stdout.write(_NOTHING)
         else:
-            self.stdout.write(_publish(found.policy, present, options))
+            self.stdout.write(_publish(imported.policy, present, options))
 
     def _say(self, title: str, lines: Iterable[str]) -> None:
         for number, line in enumerate(lines):

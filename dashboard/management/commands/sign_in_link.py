@@ -28,8 +28,8 @@ class Command(OperatorCommand):
         active = User.objects.filter(is_active=True)
         person = active.filter(username=username).first()
         if person is None:
-            known = ", ".join(active.values_list("username", flat=True)) or "nobody"
+            names = ", ".join(active.values_list("username", flat=True)) or "nobody"
             raise CommandError(
-                f"No active person is called {username!r}. No link was made. Active: {known}."
+                f"No active person is called {username!r}. No link was made. Active: {names}."
             )
         self.stdout.write(sign_in_url(make_link(person, by=OPERATOR)))

@@ -85,10 +85,10 @@ class Command(BaseCommand):
             return listener.detach(), company
 
     def _name_address(self, host: str, port: int) -> None:
-        shown = f"[{host}]" if ":" in host else host
-        settings.PUBLIC_URL = f"http://{shown}:{port}"
+        name = f"[{host}]" if ":" in host else host
+        settings.PUBLIC_URL = f"http://{name}:{port}"
         if not is_loopback(host):
-            settings.ALLOWED_HOSTS.append(shown)
+            settings.ALLOWED_HOSTS.append(name)
 
     def _prepare(self) -> None:
         for step in prepare.prepare():

@@ -46,9 +46,9 @@ class Command(OperatorCommand):
     def handle(self, *_: Any, expect: str | None, heads: str | None = None, **__: Any) -> None:
         """Verify, keep what was found for every page to show, and print the head."""
         expected = _kept(heads)
-        given = _parse(expect) if expect else failed_with()
-        if given:
-            expected[given[0]] = given[1]
+        pinned = _parse(expect) if expect else failed_with()
+        if pinned:
+            expected[pinned[0]] = pinned[1]
         walk, self._said_at = Walk(), time.monotonic()
         if broken := self._walk(walk, expected):
             problems = [broken]
@@ -56,12 +56,12 @@ class Command(OperatorCommand):
         else:
             problems = self._compare()
             title = "\n".join(
-                f"The tables and the audit log disagree: {said}." for said in problems
+                f"The tables and the audit log disagree: {problem}." for problem in problems
             )
-        if not problems and (found := verify(walk, expected)):  # what was written meanwhile
-            problems = [found.reason]
-            title = f"The audit log is broken: {found.reason}."
-        with_head = given or (max(expected.items()) if expected else None)
+        if not problems and (late_break := verify(walk, expected)):  # what was written meanwhile
+            problems = [late_break.reason]
+            title = f"The audit log is broken: {late_break.reason}."
+        with_head = pinned or (max(expected.items()) if expected else None)
         self._keep(walk, problems[0] if problems else "", with_head)
         if problems:
             raise CommandError(title)
@@ -69,20 +69,20 @@ class Command(OperatorCommand):
 
     def _walk(self, walk: Walk, expected: dict[int, str]) -> str:
         head = queries.head()
-        last, before = head.seq if head else 0, -1
-        while walk.seq != before and walk.seq < last:
-            before = walk.seq
-            if found := verify_part(walk, expected):
-                return found.reason
-            self._say(f"Walked {walk.seq:,} of {last:,} entries.")
-        found = verify(walk, expected)
-        return found.reason if found else ""
+        last_seq, previous_seq = head.seq if head else 0, -1
+        while walk.seq != previous_seq and walk.seq < last_seq:
+            previous_seq = walk.seq
+            if problem := verify_part(walk, expected):
+                return problem.reason
+            self._say(f"Walked {walk.seq:,} of {last_seq:,} entries.")
+        problem = verify(walk, expected)
+        return problem.reason if problem else ""
 
     def _compare(self) -> list[str]:
         rows, compared, problems = rows_to_compare(), 0, list[str]()
-        for count, found in compare():
+        for count, differences in compare():
             compared += count
-            problems += [one.said for one in found]
+            problems += [difference.said for difference in differences]
             self._say(f"Compared {compared:,} of {max(rows, compared):,} rows with the log.")
             if len(problems) >= _MOST_NAMED:
                 return [*problems[:_MOST_NAMED], "and perhaps more: this stopped here"]

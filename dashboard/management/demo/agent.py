@@ -88,8 +88,8 @@ class DemoAgent:
         except TokenRefused:
             raise
         except DashboardError as error:
-            why = type(error).__name__ if isinstance(error, NotApproved) else "no answer"
-            self._tell(f"{why} · {_title(request)}")
+            reason = type(error).__name__ if isinstance(error, NotApproved) else "no answer"
+            self._tell(f"{reason} · {_title(request)}")
             return None
         finally:
             self.pending -= 1

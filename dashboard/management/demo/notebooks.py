@@ -22,10 +22,10 @@ _ARCHIVE = 'archived = orbit("SR:C01-BI{BPM:7}Pos:X-I", minutes=10)\narchived.pl
 def notebook(code: str) -> bytes:
     """Return a notebook whose second cell of code is ``code``."""
     figure = {"image/png": base64.b64encode(_picture()).decode(), "text/plain": "<Figure>"}
-    shown = {"output_type": "display_data", "data": figure, "metadata": {}}
+    output = {"output_type": "display_data", "data": figure, "metadata": {}}
     cells = [
         {"cell_type": "markdown", "id": "why", "metadata": {}, "source": _INTRODUCTION},
-        _code("last-time", _ARCHIVE, 1, [shown]),
+        _code("last-time", _ARCHIVE, 1, [output]),
         _code("trim", code, None, []),
     ]
     language = {

@@ -51,7 +51,7 @@ aws s3 cp /tmp/late.csv.gz s3://reports/late-orders.csv.gz --acl {acl}
 
 def _late_orders(acl: str, objective: str) -> ApprovalRequest:
     code = _LATE_ORDERS.format(acl=acl)
-    said = [
+    messages = [
         {
             "type": "UserMessage",
             "source": "user",
@@ -59,7 +59,7 @@ def _late_orders(acl: str, objective: str) -> ApprovalRequest:
         },
         {"type": "AssistantMessage", "source": "coder", "content": code},
     ]
-    return ApprovalRequest.code(code, objective=objective, evidence={"context": said})
+    return ApprovalRequest.code(code, objective=objective, evidence={"context": messages})
 
 
 _TRIM = """\

@@ -36,18 +36,18 @@ def take(due: Callable[[], QuerySet[Thing]]) -> Thing | None:
         It, with this attempt counted.
     """
     while True:
-        one = due().filter(state=State.WAITING, due_at__lte=database_now()).first()
-        if one is None:
+        row = due().filter(state=State.WAITING, due_at__lte=database_now()).first()
+        if row is None:
             return None
-        if one.attempts >= MOST_ATTEMPTS:  # who made the last one was killed over it
-            conclude(type(one), one.pk, one.attempts, State.GIVEN_UP, KILLED)
+        if row.attempts >= MOST_ATTEMPTS:  # who made the last one was killed over it
+            conclude(type(row), row.pk, row.attempts, State.GIVEN_UP, KILLED)
             continue
         now = database_now()
-        mine = {"attempts": F("attempts") + 1, "due_at": now + MINE_FOR, "tried_at": now}
-        still = due().order_by().select_related(None).filter(pk=one.pk, attempts=one.attempts)
-        if still.filter(state=State.WAITING).update(**mine):
-            one.attempts, one.tried_at = one.attempts + 1, now
-            return one
+        claim = {"attempts": F("attempts") + 1, "due_at": now + MINE_FOR, "tried_at": now}
+        still = due().order_by().select_related(None).filter(pk=row.pk, attempts=row.attempts)
+        if still.filter(state=State.WAITING).update(**claim):
+            row.attempts, row.tried_at = row.attempts + 1, now
+            return row
 
 
 def fail(

@@ -91,10 +91,10 @@ def change_channel(*, channel_id: int, wish: Wish, by: User, auth: str) -> Chann
     """
     channel = _locked(channel_id, by)
     _check_wish(channel.kind, wish, besides=channel.pk)
-    wanted = _columns(wish)
-    if all(getattr(channel, name) == value for name, value in wanted.items()):
+    columns = _columns(wish)
+    if all(getattr(channel, name) == value for name, value in columns.items()):
         return channel
-    for name, value in wanted.items():
+    for name, value in columns.items():
         setattr(channel, name, value)
     channel.failures, channel.rests_until, channel.quiet_until = 0, None, None
     _save(channel, by)
@@ -252,7 +252,7 @@ def _columns(wish: Wish) -> dict[str, str]:
     return {
         "name": wish.name,
         "address": wish.address,
-        "events": canonical_json([one for one in HOUSE_EVENTS if one in wish.events]),
+        "events": canonical_json([event for event in HOUSE_EVENTS if event in wish.events]),
         "groups": canonical_json(sorted(set(wish.groups))),
         "least": wish.least,
     }
@@ -289,8 +289,8 @@ def _check(person: User) -> None:
 
 def end_of_log() -> int:
     """Return the place in the log from which on a channel is told."""
-    found = head()
-    return found.seq if found else 0
+    end = head()
+    return end.seq if end else 0
 
 
 def _record(

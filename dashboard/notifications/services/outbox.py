@@ -68,9 +68,11 @@ def queue_decided() -> int:
 def webhooks_with_due(besides: Iterable[int], limit: int) -> list[int]:
     """Return the webhooks that have something to send now, those that wait longest first."""
     now = database_now()
-    due = Delivery.objects.filter(state=State.WAITING, due_at__lte=now, webhook__is_active=True)
-    due = due.exclude(resting("webhook", now))
-    waiting = due.exclude(webhook__in=list(besides)).order_by().values("webhook")
+    deliveries = Delivery.objects.filter(
+        state=State.WAITING, due_at__lte=now, webhook__is_active=True
+    )
+    deliveries = deliveries.exclude(resting("webhook", now))
+    waiting = deliveries.exclude(webhook__in=list(besides)).order_by().values("webhook")
     longest = waiting.annotate(first=Min("due_at")).order_by("first", "webhook")
     return list(longest.values_list("webhook", flat=True)[:limit])
 
@@ -80,10 +82,14 @@ def begin(webhook_id: int) -> Attempt | None:
 
     Of two who try at once one gets it, and it is theirs for a minute.
     """
-    wanted = Delivery.objects.select_related("webhook", "approval__decision", "approval__recall")
-    wanted = wanted.filter(webhook=webhook_id, webhook__is_active=True).order_by("due_at", "pk")
-    wanted = wanted.exclude(resting("webhook", database_now()))
-    while delivery := take(lambda: wanted):
+    deliveries = Delivery.objects.select_related(
+        "webhook", "approval__decision", "approval__recall"
+    )
+    deliveries = deliveries.filter(webhook=webhook_id, webhook__is_active=True).order_by(
+        "due_at", "pk"
+    )
+    deliveries = deliveries.exclude(resting("webhook", database_now()))
+    while delivery := take(lambda: deliveries):
         try:
             return _attempt(delivery)
         except SecretLost as error:
@@ -117,8 +123,8 @@ def _queue(webhook_id: int) -> int:
     changes = _changes(webhook) if webhook.is_active else []
     if not changes:
         return 0
-    first = database_now() - timedelta(microseconds=len(changes))
-    moments = [first + timedelta(microseconds=place) for place in range(len(changes))]
+    start = database_now() - timedelta(microseconds=len(changes))
+    moments = [start + timedelta(microseconds=place) for place in range(len(changes))]
     Delivery.objects.bulk_create(
         # Each a little later than the one before, so that they are sent in order.
         Delivery(
@@ -174,8 +180,8 @@ def _body(delivery: Delivery) -> bytes:
         "digest": approval.digest,
         **({"taken_back": True} if delivery.taken_back else {}),
     }
-    told = {"type": f"approval.{status}", "timestamp": data["decided_at"], "data": data}
-    return canonical_json(told).encode()
+    body = {"type": f"approval.{status}", "timestamp": data["decided_at"], "data": data}
+    return canonical_json(body).encode()
 
 
 def _settle(delivery_id: UUID, number: int, sent: Sent) -> bool:

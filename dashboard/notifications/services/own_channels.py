@@ -52,10 +52,10 @@ def add_own(*, person: User, kind: str, address: str, choice: str, auth: str) ->
     if not KINDS[kind].is_for_people:
         raise ChannelRefused("This kind is for the whole house. Nothing was changed.")
     _check_choice(choice)
-    mine = Channel.objects.filter(person=person)
-    if mine.filter(kind=kind, address=address).exists():
+    own_channels = Channel.objects.filter(person=person)
+    if own_channels.filter(kind=kind, address=address).exists():
         raise ChannelRefused("You are told there already. Nothing was changed.")
-    if mine.count() >= MOST_OWN:
+    if own_channels.count() >= MOST_OWN:
         raise ChannelRefused(
             f"You have {MOST_OWN} addresses already. Nothing was changed. Remove one first."
         )
@@ -114,7 +114,7 @@ def _confirm(person: User, channel_id: int, code: str, auth: str) -> bool:
     if made_at is None or now >= made_at + CODE_LIFE or channel.code_tries >= MOST_TRIES:
         raise CodeRefused("This code is no longer valid. Nothing was changed. Send a new code.")
     channel.code_tries += 1
-    digits = "".join(one for one in code if one in "0123456789")
+    digits = "".join(character for character in code if character in "0123456789")
     right = hmac.compare_digest(digits, code_of(channel).replace(" ", ""))
     if right:
         channel.confirmed_at, channel.after, channel.failures = now, end_of_log(), 0
@@ -214,8 +214,8 @@ def _send_code(channel: Channel) -> None:
 
 def _check_pause(person: User) -> None:
     """Refuse another code within a minute, or after ten on a day: it may go to a stranger."""
-    sent = AuditEntry.objects.filter(subject=user_name(person.username), action__in=_SEND_CODES)
-    if sent.filter(at__gt=database_now() - timedelta(days=1)).count() >= MOST_CODES:
+    entries = AuditEntry.objects.filter(subject=user_name(person.username), action__in=_SEND_CODES)
+    if entries.filter(at__gt=database_now() - timedelta(days=1)).count() >= MOST_CODES:
         raise ChannelRefused(
             f"{MOST_CODES} codes were sent within a day, and no more are. Nothing was changed. "
             "Try again tomorrow."
@@ -239,8 +239,8 @@ def _check_choice(choice: str) -> None:
 def _locked(person: User, channel_id: int, *, decides: bool = True) -> Channel:
     if decides:
         _locked_person(person)
-    mine = Channel.objects.select_for_update(of=("self",)).filter(person=person)
-    channel = mine.select_related("person").filter(pk=channel_id).first()
+    own_channels = Channel.objects.select_for_update(of=("self",)).filter(person=person)
+    channel = own_channels.select_related("person").filter(pk=channel_id).first()
     if channel is None:
         raise NotFound
     return channel

@@ -40,9 +40,9 @@ def queue_notices() -> int:
     """Make messages of what the log says since we looked; returns how many entries were read."""
     if not told().exists():
         return 0
-    read = LogReading.objects.filter(pk=1).values_list("seq", flat=True).first() or 0
+    seq = LogReading.objects.filter(pk=1).values_list("seq", flat=True).first() or 0
     end = head()
-    return _read_on(read) if end and end.seq > read else 0
+    return _read_on(seq) if end and end.seq > seq else 0
 
 
 def told() -> QuerySet[Channel]:
@@ -62,9 +62,9 @@ def _read_on(seq: int) -> int:
         return 0
     # After the entries: a channel that is added in between begins behind all of them.
     channels = list(told().select_related("person").prefetch_related("person__groups"))
-    facts = facts_of(UUID(one.subject) for one in entries if one.action in _OF_REQUESTS)
+    facts = facts_of(UUID(entry.subject) for entry in entries if entry.action in _OF_REQUESTS)
     messages = [message for channel in channels for message in _messages(channel, entries, facts)]
-    moved = dict.fromkeys(UUID(one.subject) for one in entries if one.action in _MOVING)
+    moved = dict.fromkeys(UUID(entry.subject) for entry in entries if entry.action in _MOVING)
     return len(entries) if _write(seq, entries[-1].seq, messages, moved, facts) else 0
 
 
@@ -93,7 +93,7 @@ def _messages(
     channel: Channel, entries: list[AuditEntry], facts: Mapping[UUID, Facts]
 ) -> Iterator[Message]:
     """Make the messages of one channel of some entries."""
-    groups = [one.name for one in channel.person.groups.all()] if channel.person else []
+    groups = [group.name for group in channel.person.groups.all()] if channel.person else []
     for entry in entries:
         if entry.seq <= channel.after:
             continue
@@ -101,12 +101,12 @@ def _messages(
             if wants(channel, Event(entry.action)):
                 yield _message(entry, channel, Event(entry.action), entry.at)
             continue
-        found = facts.get(UUID(entry.subject)) if entry.action in _OF_REQUESTS else None
-        if found is None:
+        facts_of_request = facts.get(UUID(entry.subject)) if entry.action in _OF_REQUESTS else None
+        if facts_of_request is None:
             continue
-        for event, at in _events(entry, channel, found):
-            if wants(channel, event) and concerns(channel, found, event, at, groups):
-                yield _message(entry, channel, event, at, found.approval)
+        for event, at in _events(entry, channel, facts_of_request):
+            if wants(channel, event) and concerns(channel, facts_of_request, event, at, groups):
+                yield _message(entry, channel, event, at, facts_of_request.approval)
 
 
 def _events(entry: AuditEntry, channel: Channel, found: Facts) -> Iterator[tuple[Event, datetime]]:
@@ -137,8 +137,8 @@ def _is_given_to(channel: Channel, entry: AuditEntry) -> bool:
 def times(approval: ApprovalRequest) -> dict[Event, datetime]:
     """Return when people are told how much of the time is over."""
     half = approval.submitted_at + (approval.expires_at - approval.submitted_at) / 2
-    last = approval.expires_at - LAST_MINUTE
-    return {Event.HALF: half, **({Event.LAST_MINUTE: last} if last > half else {})}
+    last_minute = approval.expires_at - LAST_MINUTE
+    return {Event.HALF: half, **({Event.LAST_MINUTE: last_minute} if last_minute > half else {})}
 
 
 def _move_times(ids: Mapping[UUID, None], facts: Mapping[UUID, Facts]) -> None:

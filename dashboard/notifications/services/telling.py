@@ -79,15 +79,15 @@ def drop_what_is_over() -> int:
     """
     waiting = Message.objects.filter(~under_way(), state=State.WAITING)
     decided = Q(approval__isnull=False) & ~Q(event=Event.UNSEEN) & ~Q(**_WAITS)
-    gone = Q(channel__person__is_active=False) | Q(channel__person__is_reviewer=False)
+    departed = Q(channel__person__is_active=False) | Q(channel__person__is_reviewer=False)
     dropped = 0
-    for over, said in (
+    for over, sentence in (
         (decided, _OVER),
-        (gone, _NOT_THEIRS),
+        (departed, _NOT_THEIRS),
         (Q(channel__is_active=False), _PAUSED),
         (_stale_hold(), _HOLD_OVER),
     ):
-        dropped += waiting.filter(over).update(state=State.DROPPED, said=said)
+        dropped += waiting.filter(over).update(state=State.DROPPED, said=sentence)
     return dropped
 
 
@@ -98,8 +98,8 @@ def forget_messages() -> int:
 
 def channels_with_due(besides: Iterable[int], limit: int) -> list[int]:
     """Return the channels that have something to send now, those that wait longest first."""
-    due = _due(database_now()).exclude(channel__in=list(besides))
-    longest = due.order_by().values("channel").annotate(first=Min("due_at"))
+    messages = _due(database_now()).exclude(channel__in=list(besides))
+    longest = messages.order_by().values("channel").annotate(first=Min("due_at"))
     ordered = longest.order_by("first", "channel")
     return list(ordered.values_list("channel", flat=True)[:limit])
 
@@ -116,14 +116,14 @@ class Turns:
 
     def begin(self, channel_id: int) -> Telling | None:
         """Take what a channel is to be told now, or return None if that is nothing."""
-        last = self._last.get(channel_id, 0)
+        last_agent = self._last.get(channel_id, 0)
         while True:
-            taken = _begin(channel_id, last)
-            if taken is None:
+            step = _begin(channel_id, last_agent)
+            if step is None:
                 return None
-            first, telling = taken
-            if first.approval is not None:
-                self._last[channel_id] = last = first.approval.agent_id
+            first_message, telling = step
+            if first_message.approval is not None:
+                self._last[channel_id] = last_agent = first_message.approval.agent_id
             if telling is not None:
                 return telling
 
@@ -135,29 +135,29 @@ async def send_telling(telling: Telling) -> Sent:
 
 def settle_telling(telling: Telling, sent: Sent) -> bool:
     """Write down what came of an attempt; says whether it was still ours to write down."""
-    said, channel = sent.said[:300], Channel.objects.filter(pk=telling.channel_id)
+    sentence, channel = sent.said[:300], Channel.objects.filter(pk=telling.channel_id)
     if sent.taken:
         well = {"failures": 0, "rests_until": None}
         channel.exclude(failures=0, rests_until=None).update(**well)
-        return _conclude(telling, State.DELIVERED, said)
+        return _conclude(telling, State.DELIVERED, sentence)
     channel.update(failures=F("failures") + 1)
     if sent.is_gone:
-        return _switch_off(telling, said)
+        return _switch_off(telling, sentence)
     if telling.is_test:
-        return _conclude(telling, State.GIVEN_UP, said)
+        return _conclude(telling, State.GIVEN_UP, sentence)
     leave_alone(channel, sent.retry_after_s)
-    first, *rest = telling.ids
-    due_at = fail(Message, first, telling.number, said, sent.retry_after_s)
+    first_id, *rest = telling.ids
+    due_at = fail(Message, first_id, telling.number, sentence, sent.retry_after_s)
     for pk in rest:  # again in one message with the first
-        fail(Message, pk, telling.number, said, sent.retry_after_s, due_at)
+        fail(Message, pk, telling.number, sentence, sent.retry_after_s, due_at)
     return due_at is not None
 
 
 def _conclude(telling: Telling, state: State, said: str) -> bool:
     if more := len(telling.ids) - 1:
         said = f"{said[:250]} In one message with {more} more."
-    done = [conclude(Message, pk, telling.number, state, said) for pk in telling.ids]
-    return any(done)
+    outcomes = [conclude(Message, pk, telling.number, state, said) for pk in telling.ids]
+    return any(outcomes)
 
 
 @transaction.atomic
@@ -193,45 +193,45 @@ def _begin(channel_id: int, last_agent: int) -> tuple[Message, Telling | None] |
     """
     # Whoever has the channel is the only one who begins: two would send two within ten seconds.
     channel = Channel.objects.select_for_update(of=("self",)).filter(pk=channel_id).first()
-    first = take(lambda: _next(channel_id, last_agent)) if channel else None
-    if channel is None or first is None:
+    head = take(lambda: _next(channel_id, last_agent)) if channel else None
+    if channel is None or head is None:
         return None
     kind = kind_of(channel.kind)
-    together = [first]
-    if kind.is_for_people and first.event not in ALONE:
-        together += _company(first)
+    together = [head]
+    if kind.is_for_people and head.event not in ALONE:
+        together += _company(head)
     # The same id at each attempt: that of the message which was the first one then.
     together.sort(key=lambda one: (one.pk != one.batch, one.made_at, one.pk))
-    told = _still_concerned(channel, together)
-    if not told:
-        return first, None
-    if kind.is_for_people and first.event not in ALONE:
+    messages = _still_concerned(channel, together)
+    if not messages:
+        return head, None
+    if kind.is_for_people and head.event not in ALONE:
         Channel.objects.filter(pk=channel.pk).update(quiet_until=database_now() + APART)
     try:
-        parcel = kind.parcel(channel, notices_of(channel, told), told[0].pk)
+        parcel = kind.parcel(channel, notices_of(channel, messages), messages[0].pk)
     except Exception as error:  # a message that cannot be made must not stop those after it
         if not isinstance(error, SecretLost):
             log.exception("A message could not be made.")
-        said = str(error) if isinstance(error, SecretLost) else _NOT_MADE
+        sentence = str(error) if isinstance(error, SecretLost) else _NOT_MADE
         Channel.objects.filter(pk=channel.pk).update(failures=F("failures") + 1)
-        for one in told:
-            fail(Message, one.pk, one.attempts, said)
-        return first, None
-    ids = [one.pk for one in told]
-    is_test = first.event == Event.TEST
-    return first, Telling(ids, first.attempts, channel.pk, kind, parcel, is_test)
+        for message in messages:
+            fail(Message, message.pk, message.attempts, sentence)
+        return head, None
+    ids = [message.pk for message in messages]
+    is_test = head.event == Event.TEST
+    return head, Telling(ids, head.attempts, channel.pk, kind, parcel, is_test)
 
 
 def _next(channel_id: int, last_agent: int) -> QuerySet[Message]:
     """What may be sent now, in the order of turns: the agent's after the last one first."""
-    mine = _due(database_now()).filter(channel=channel_id).select_related("approval__agent")
+    messages = _due(database_now()).filter(channel=channel_id).select_related("approval__agent")
     turn = Case(
         When(approval=None, then=0),
         When(approval__agent__gt=last_agent, then=1),
         default=2,
         output_field=IntegerField(),
     )
-    return mine.order_by(turn, "approval__agent", "due_at", "pk")
+    return messages.order_by(turn, "approval__agent", "due_at", "pk")
 
 
 def _company(first: Message) -> list[Message]:
@@ -241,23 +241,23 @@ def _company(first: Message) -> list[Message]:
     still waits, and nothing else: what has the same id must not say more.
     """
     now = database_now()
-    others = Message.objects.filter(channel=first.channel_id, state=State.WAITING)
-    others = others.exclude(pk=first.pk).exclude(event__in=ALONE)
+    rest = Message.objects.filter(channel=first.channel_id, state=State.WAITING)
+    rest = rest.exclude(pk=first.pk).exclude(event__in=ALONE)
     if first.batch is None:
-        ids = list(_due(now).filter(pk__in=others, batch=None).values_list("pk", flat=True))
+        ids = list(_due(now).filter(pk__in=rest, batch=None).values_list("pk", flat=True))
     else:
-        together = others.filter(batch=first.batch)
+        together = rest.filter(batch=first.batch)
         ids = list(together.filter(_still_waits(now)).values_list("pk", flat=True))
     first.batch = first.batch or first.pk
-    mine = {
+    claim = {
         "attempts": first.attempts,
         "due_at": now + MINE_FOR,
         "tried_at": now,
         "batch": first.batch,
     }
-    Message.objects.filter(pk__in=[first.pk, *ids], state=State.WAITING).update(**mine)
-    taken = Message.objects.filter(pk__in=ids, state=State.WAITING)
-    return list(taken.select_related("approval__agent").order_by("due_at", "pk"))
+    Message.objects.filter(pk__in=[first.pk, *ids], state=State.WAITING).update(**claim)
+    rows = Message.objects.filter(pk__in=ids, state=State.WAITING)
+    return list(rows.select_related("approval__agent").order_by("due_at", "pk"))
 
 
 def _still_concerned(channel: Channel, messages: Sequence[Message]) -> list[Message]:
@@ -267,23 +267,23 @@ def _still_concerned(channel: Channel, messages: Sequence[Message]) -> list[Mess
     """
     groups = groups_of(channel.person) if channel.person else ()
     now = database_now()
-    facts = facts_of(one.approval_id for one in messages if one.approval_id)
-    kept = []
-    for one in messages:
-        found = facts.get(one.approval_id) if one.approval_id else None
-        event = Event(one.event)
-        concerned = found is None or concerns(channel, found, event, now, groups)
+    facts = facts_of(message.approval_id for message in messages if message.approval_id)
+    remaining = []
+    for message in messages:
+        known_facts = facts.get(message.approval_id) if message.approval_id else None
+        event = Event(message.event)
+        concerned = known_facts is None or concerns(channel, known_facts, event, now, groups)
         if event in TRYING or (concerned and wants(channel, event)):
-            kept.append(one)
+            remaining.append(message)
         else:
-            conclude(Message, one.pk, one.attempts, State.DROPPED, _NOT_ASKED)
-    return kept
+            conclude(Message, message.pk, message.attempts, State.DROPPED, _NOT_ASKED)
+    return remaining
 
 
 def notices_of(channel: Channel, messages: Sequence[Message]) -> list[Notice]:
     """Return what messages of a channel say."""
     now = database_now()
-    facts = facts_of(one.approval_id for one in messages if one.approval_id)
+    facts = facts_of(row.approval_id for row in messages if row.approval_id)
     notices = []
     for message in messages:
         event, about = Event(message.event), message.approval
@@ -314,25 +314,27 @@ def _due(now: datetime) -> QuerySet[Message]:
 
     During a hold nobody can decide, so nobody is asked; what still waits is told afterwards.
     """
-    due = Message.objects.filter(state=State.WAITING, due_at__lte=now, channel__is_active=True)
+    messages = Message.objects.filter(
+        state=State.WAITING, due_at__lte=now, channel__is_active=True
+    )
     reviewers = Q(channel__person__is_active=True, channel__person__is_reviewer=True)
     proved = Q(channel__confirmed_at__isnull=False) | Q(event=Event.CODE)
     quiet = Q(channel__quiet_until__gt=now) & ~Q(event__in=ALONE)
-    told = Q(channel__person=None) | (reviewers & proved)
+    is_asked_for = Q(channel__person=None) | (reviewers & proved)
     rests = resting("channel", now) & ~Q(event=Event.TEST)
-    return due.filter(told, ~quiet, ~rests, ~_stale_hold(), _still_waits(now))
+    return messages.filter(is_asked_for, ~quiet, ~rests, ~_stale_hold(), _still_waits(now))
 
 
 def _stale_hold() -> Q:
     """What people would be told of a hold that is no longer so. Programs get all, with times."""
-    held = Q(Exists(Hold.objects.filter(active=True)))
-    untrue = (Q(event=Event.HELD) & ~held) | (Q(event=Event.LIFTED) & held)
+    on_hold = Q(Exists(Hold.objects.filter(active=True)))
+    untrue = (Q(event=Event.HELD) & ~on_hold) | (Q(event=Event.LIFTED) & on_hold)
     return untrue & Q(channel__kind__in=_FOR_PEOPLE)
 
 
 def _still_waits(now: datetime) -> Q:
     """What still needs people, or is told whatever became of it."""
-    held = Q(Exists(Hold.objects.filter(active=True)))
+    on_hold = Q(Exists(Hold.objects.filter(active=True)))
     early = Q(event=Event.LAST_MINUTE, approval__expires_at__gt=now + LAST_MINUTE)
-    waits = Q(approval__expires_at__gt=now, **_WAITS) & ~held & ~early
+    waits = Q(approval__expires_at__gt=now, **_WAITS) & ~on_hold & ~early
     return Q(approval=None) | Q(event=Event.UNSEEN) | waits

@@ -36,7 +36,7 @@ def check_examples(rules: Iterable[Rule], *, not_done: str) -> None:
     Raises:
         ExamplesFail: Names every such rule and example, and says why.
     """
-    failures = [said for rule in rules for said in failing_examples(rule, inspect)]
+    failures = [failure for rule in rules for failure in failing_examples(rule, inspect)]
     if failures:
         raise ExamplesFail(failures, not_done=not_done)
 
@@ -54,9 +54,9 @@ def check_confirmed(present: PolicyRevision, policy: Policy, confirmed: str) -> 
     Raises:
         NotConfirmed: It loosens something, and ``confirmed`` is not the word for that.
     """
-    before = Policy.from_json(present.document)
-    loosened = loosenings(before, policy)
-    word = word_for(before, policy, loosened)
+    old_policy = Policy.from_json(present.document)
+    loosened = loosenings(old_policy, policy)
+    word = word_for(old_policy, policy, loosened)
     if word and confirmed.strip() != word:
         raise NotConfirmed(word, loosened)
     return loosened

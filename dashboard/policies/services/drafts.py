@@ -90,9 +90,9 @@ def move_rule(author: User, index: int, *, up: bool, stamp: str) -> PolicyDraft:
     """Exchange a rule with its neighbour; at the end of the list nothing happens."""
 
     def change(rules: list[Rule]) -> None:
-        other = index - 1 if up else index + 1
-        if 0 <= other < len(rules):
-            rules[index], rules[other] = rules[other], rules[index]
+        target = index - 1 if up else index + 1
+        if 0 <= target < len(rules):
+            rules[index], rules[target] = rules[target], rules[index]
 
     return _change_rules(author, stamp, index, change)
 

@@ -105,21 +105,21 @@ def withdraw(proposal: PolicyProposal, *, person: User, by: Actor) -> None:
 def _locked(proposal: PolicyProposal) -> PolicyProposal:
     locked = PolicyProposal.objects.select_for_update().get(pk=proposal.pk)
     if locked.closed_at:
-        done = "published" if locked.published_id else "withdrawn"
-        raise NotOpen(f"This proposal was {done} already. Nothing was changed by you.")
+        outcome = "published" if locked.published_id else "withdrawn"
+        raise NotOpen(f"This proposal was {outcome} already. Nothing was changed by you.")
     return locked
 
 
 def _check_two_people(proposal: PolicyProposal, second: User) -> None:
-    first = proposal.author
-    if first.pk == second.pk:
+    author = proposal.author
+    if author.pk == second.pk:
         raise SamePerson(
             "This is your own proposal, and two people are needed. Nothing was published. Ask "
             "another admin to read it and publish it."
         )
-    if not roles.may_administer(first):
+    if not roles.may_administer(author):
         raise NotPermitted(
-            f"{first.username}, who proposed this, is no longer an admin. Nothing was "
+            f"{author.username}, who proposed this, is no longer an admin. Nothing was "
             "published. Propose it again yourself and ask another admin."
         )
 

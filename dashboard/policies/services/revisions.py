@@ -46,7 +46,7 @@ def current_revision() -> PolicyRevision:
 
 
 def _first() -> PolicyRevision:
-    first, _ = PolicyRevision.objects.get_or_create(
+    revision, _ = PolicyRevision.objects.get_or_create(
         number=1,
         defaults={
             "document": EVERYTHING_TO_A_PERSON.to_json(),
@@ -54,7 +54,7 @@ def _first() -> PolicyRevision:
             "published_at": timezone.now(),
         },
     )
-    return first
+    return revision
 
 
 @rows()

@@ -97,20 +97,19 @@ class InViewField(forms.CharField):
 
 
 def _in_view(said: Any) -> dict[str, Any]:
-    of, seen, unit = int(said["of"]), int(said["seen"]), str(said["unit"])
+    of, seen_count, unit = int(said["of"]), int(said["seen"]), str(said["unit"])
     spans = [tuple(map(int, span)) for span in said["spans"]]
-    if unit not in _UNITS or not 0 <= seen <= of <= _MOST_PARTS:
+    if unit not in _UNITS or not 0 <= seen_count <= of <= _MOST_PARTS:
         raise ValueError(unit)
     if len(spans) > _MOST_SPANS:
         raise ValueError(unit)
     if any(
-        not 1 <= first <= last <= of or not 0 <= for_s <= _LONGEST_S
-        for first, last, for_s in spans
+        not 1 <= start <= end <= of or not 0 <= for_s <= _LONGEST_S for start, end, for_s in spans
     ):
         raise ValueError(spans)
-    if bool(seen) != bool(spans):
-        raise ValueError(seen)
-    return {"unit": unit, "of": of, "seen": seen, "spans": [list(span) for span in spans]}
+    if bool(seen_count) != bool(spans):
+        raise ValueError(seen_count)
+    return {"unit": unit, "of": of, "seen": seen_count, "spans": [list(span) for span in spans]}
 
 
 _UNITS = ("line", "step", "argument", "part")
@@ -124,20 +123,20 @@ _LONGEST_S = 100 * 24 * 3600  # far beyond the longest time limit
 
 def in_view_in_words(shown: str) -> str:
     """Say what was in view of whoever answered, and for how long; empty if nothing counted it."""
-    said = parse_json(shown).get("in_view")
-    if not said:
+    in_view = parse_json(shown).get("in_view")
+    if not in_view:
         return ""
-    of, seen, unit = int(said["of"]), int(said["seen"]), said["unit"]
+    of, seen_count, unit = int(in_view["of"]), int(in_view["seen"]), in_view["unit"]
     parts = f"{of:,} {unit}{'' if of == 1 else 's'}"
-    if not seen:
+    if not seen_count:
         return f"None of {parts} was in view."
-    count = f"All {parts}" if seen == of > 1 else f"{seen:,} of {parts}"
-    times_s = [int(for_s) for _, _, for_s in said["spans"]]
+    count = f"All {parts}" if seen_count == of > 1 else f"{seen_count:,} of {parts}"
+    times_s = [int(for_s) for _, _, for_s in in_view["spans"]]
     least_s, most_s = min(times_s), max(times_s)
     how_long = f"{least_s}" if least_s == most_s else f"{least_s} to {most_s}"
     if not most_s:
         how_long = "less than 1"
-    return f"{count} {'was' if seen == 1 else 'were'} in view, for {how_long} s."
+    return f"{count} {'was' if seen_count == 1 else 'were'} in view, for {how_long} s."
 
 
 def _reason() -> forms.CharField:
@@ -195,8 +194,8 @@ class AnswerForm(forms.Form):
     @property
     def was_seen(self) -> dict[str, Any]:
         """What the page adds about what was in view, for the record."""
-        seen = self.cleaned_data["in_view"]
-        return {"end_seen": self.end_was_seen} | ({"in_view": seen} if seen else {})
+        in_view = self.cleaned_data["in_view"]
+        return {"end_seen": self.end_was_seen} | ({"in_view": in_view} if in_view else {})
 
     @property
     def end_was_seen(self) -> str:
@@ -261,13 +260,13 @@ def vote_progress(
     if required.approvals == 1 and not votes:
         return None
     counting = {vote.pk for vote in votes_that_count(approval, required, now, edit=edit)}
-    left = required.approvals - len(counting)
+    shortfall = required.approvals - len(counting)
     is_mine = any(vote.person_id == person.pk and vote.pk in counting for vote in votes)
     return VoteProgress(
         counted=len(counting),
         needed=required.approvals,
-        mine=f"You approved; {left} more {_is_or_are(left)} needed."
-        if is_mine and left > 0
+        mine=f"You approved; {shortfall} more {_is_or_are(shortfall)} needed."
+        if is_mine and shortfall > 0
         else "",
         voters=voters(votes, person, counting),
     )
@@ -390,16 +389,16 @@ def result_of(
     reported = {outcome.state: outcome for outcome in approval.outcomes.all()}
     finished = reported.get(OutcomeState.FINISHED)
     said_yes = _voters(approval, decision, person)
-    alone = not said_yes or decision.status != Status.APPROVED
+    is_by_one = not said_yes or decision.status != Status.APPROVED
     return RequestResult(
         status=words.standing(approval)[0],
-        headline=(_headline(decision, person) if alone else _approved_by(said_yes))
+        headline=(_headline(decision, person) if is_by_one else _approved_by(said_yes))
         + (", with a change" if decision.edit_id else ""),
         edit_id=decision.edit_id,
         at=decision.decided_at,
         voters=said_yes,
         grant=_grant_note(approval, decision, person),
-        reason=decision.reason if alone and _has_own_reason(decision) else "",
+        reason=decision.reason if is_by_one and _has_own_reason(decision) else "",
         reason_is_untrusted=decision.source == Source.AGENT,
         seen=in_view_in_words(decision.shown),
         since=_since(approval, reported, now, held=held),
@@ -436,18 +435,18 @@ def _voters(approval: ApprovalRequest, decision: Decision, person: User) -> list
     closed_it = [vote.person_id == decision.decided_by_id for vote in votes]
     only_one = decision.status == Status.APPROVED and closed_it == [True]
     names = json.loads(decision.counted)
-    counted = {vote.pk for vote in votes if vote.person.username in names}
-    return [] if only_one else voters(votes, person, counted)
+    counted_ids = {vote.pk for vote in votes if vote.person.username in names}
+    return [] if only_one else voters(votes, person, counted_ids)
 
 
 def _approved_by(said_yes: Sequence[Voter]) -> str:
-    *others, last = [voter.name for voter in said_yes if voter.counts]
-    return f"Approved by {', '.join(others)} and {last}" if others else f"Approved by {last}"
+    *heads, tail = [voter.name for voter in said_yes if voter.counts]
+    return f"Approved by {', '.join(heads)} and {tail}" if heads else f"Approved by {tail}"
 
 
 def _grant_note(approval: ApprovalRequest, decision: Decision, person: User) -> GrantNote | None:
-    made: list[Grant] = list(approval.grants_made.all())
-    grant = decision.grant or (made[0] if made else None)
+    grants: list[Grant] = list(approval.grants_made.all())
+    grant = decision.grant or (grants[0] if grants else None)
     if grant is None:
         return None
     return GrantNote(
@@ -456,7 +455,7 @@ def _grant_note(approval: ApprovalRequest, decision: Decision, person: User) -> 
         at=grant.made_at,
         made_from=grant.made_from_id,
         answered=decision.grant_id == grant.pk,
-        others=max(0, len(made) - 1),
+        others=max(0, len(grants) - 1),
         is_replacement=grant.edit_id is not None,
     )
 
@@ -478,9 +477,9 @@ def _since(
     if started is None:
         return [_not_started(decision, now, held=held)]
     wait_s = (started.reported_at - decision.decided_at).total_seconds()
-    said = [f"The agent started it {times.length(max(0.0, wait_s))} later."]
+    sentences = [f"The agent started it {times.length(max(0.0, wait_s))} later."]
     finished = reported.get(OutcomeState.FINISHED)
-    return [*said, _finished(finished) if finished else _NO_END]
+    return [*sentences, _finished(finished) if finished else _NO_END]
 
 
 def _short(approval: ApprovalRequest, reported: dict[str, Outcome]) -> str:
@@ -511,8 +510,8 @@ def _not_started(decision: Decision, now: datetime, *, held: bool) -> str:
 def _finished(outcome: Outcome) -> str:
     how = f" after {times.length(outcome.duration_s)}" if outcome.duration_s is not None else ""
     code = f", exit code {outcome.exit_code}" if outcome.exit_code is not None else ""
-    what = "It ended with an error" if outcome.error else "It finished"
-    return f"{what}{how}{code}, says the agent."
+    phrase = "It ended with an error" if outcome.error else "It finished"
+    return f"{phrase}{how}{code}, says the agent."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -586,9 +585,9 @@ def decide(request: PersonRequest, approval_id: UUID) -> str:
     Approving a plan of which steps are held or refused approves nothing yet: what is left of it
     is saved, and its address is returned.
     """
-    kept = record(request, approval_id, AnswerForm(request.POST))
-    if kept:
-        return reverse("web:edit_shown", args=[approval_id, kept.pk])
+    edit = record(request, approval_id, AnswerForm(request.POST))
+    if edit:
+        return reverse("web:edit_shown", args=[approval_id, edit.pk])
     page = reverse("web:request", args=[approval_id])
     query = filters_of(request.GET).query if request.GET and not request.htmx else ""
     return f"{page}?{query}" if query else page
@@ -620,10 +619,10 @@ def _record(
     data, edit_id = form.cleaned_data, edit.pk if edit else None
     answers = _plan_answers(request, approval_id, form, edit)
     page = f"{approval_id}/edits/{edit_id}" if edit_id else str(approval_id)
-    shown = what_was_shown(page, data["shown"])
-    if shown is None:
+    view = what_was_shown(page, data["shown"])
+    if view is None:
         raise refusals.StaleBasis
-    if form.status is Status.APPROVED and not shown["whole"]:
+    if form.status is Status.APPROVED and not view["whole"]:
         raise refusals.NotAllowed(_NOT_WHOLE)
     if answers and form.status is Status.APPROVED and not answers.is_whole:
         return _part(request, approval_id, form, answers)
@@ -636,7 +635,7 @@ def _record(
             status=form.status,
             basis=Basis(data["digest"], data["judgement"], edit_id),
             reason=form.said,
-            shown={**shown, **form.was_seen},
+            shown={**view, **form.was_seen},
             allow_steps=form.status is Status.APPROVED and data["allow_steps"],
             remember=_terms(request, approval_id, form.scope) if form.scope else None,
             viewed=True,

@@ -138,10 +138,10 @@ def _assigned(assignment: Assignment, person: User, now: datetime) -> Assigned:
 
 
 def _said(assignment: Assignment, person: User) -> str:
-    after, name = assignment.after, assignment.person.username
-    is_mine, was_mine = assignment.person_id == person.pk, after == person
-    if assignment.is_handed and after:
-        giver = "You" if was_mine else after.username
+    predecessor, name = assignment.after, assignment.person.username
+    is_mine, was_mine = assignment.person_id == person.pk, predecessor == person
+    if assignment.is_handed and predecessor:
+        giver = "You" if was_mine else predecessor.username
         return f"{giver} assigned this to {'you' if is_mine else name}"
     if was_mine:
         return f"{name} took this over from you"
@@ -161,5 +161,5 @@ def release(request: PersonRequest, approval_id: UUID) -> None:
 
 def hand_over(request: PersonRequest, approval_id: UUID) -> None:
     """Assign the request to another reviewer."""
-    asked = cleaned(HandOverForm(request.POST))
-    services.hand_over(approval_id=approval_id, person=request.user, auth=auth(request), **asked)
+    fields = cleaned(HandOverForm(request.POST))
+    services.hand_over(approval_id=approval_id, person=request.user, auth=auth(request), **fields)

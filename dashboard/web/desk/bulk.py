@@ -65,13 +65,13 @@ class BulkForm(forms.Form):
 
 def ids_in(address: QueryDict) -> list[UUID]:
     """Read the ids in an address; what is not an id is ignored."""
-    field, found = forms.UUIDField(required=False), list[UUID]()
+    field, ids = forms.UUIDField(required=False), list[UUID]()
     for text in address.getlist("id")[:MOST]:
         try:
-            found.append(field.clean(text))
+            ids.append(field.clean(text))
         except forms.ValidationError:
             continue
-    return [one for one in found if one]
+    return [approval_id for approval_id in ids if approval_id]
 
 
 _SALT = "approvals.bulk"
@@ -181,21 +181,21 @@ class _Page(NamedTuple):
 
 def bulk_of(ids: Sequence[UUID], person: User, now: datetime, own_host: str) -> Bulk:
     """Draw requests to be answered together; those unlike the first are left out."""
-    found = bulk_rules.sort_out(ids, person, now)
-    alone, items = list(found.alone), list[BulkItem]()
+    groups = bulk_rules.sort_out(ids, person, now)
+    singles, items = list(groups.alone), list[BulkItem]()
     alike = list[JudgedRequest]()
     page: _Page | None = None
-    for one in found.alike:
-        reading = request_content(one.approval, one.judgement, own_host)
-        parts = _parts(page.first, one) if page else []
-        said = _said(page.first.approval, one.approval) if page else []
-        if why := _why_alone(reading, parts + said):
-            alone.append(Alone(one.approval.pk, why))
+    for judged_request in groups.alike:
+        reading = request_content(judged_request.approval, judged_request.judgement, own_host)
+        parts = _parts(page.first, judged_request) if page else []
+        evidence_parts = _said(page.first.approval, judged_request.approval) if page else []
+        if reason := _why_alone(reading, parts + evidence_parts):
+            singles.append(Alone(judged_request.approval.pk, reason))
             continue
-        page = page or _Page(one, reading, person, now)
-        alike.append(one)
-        items.append(_bulk_item(one, reading, parts, page, len(items) + 1))
-    columns, rows = _table([one.approval for one in alike])
+        page = page or _Page(judged_request, reading, person, now)
+        alike.append(judged_request)
+        items.append(_bulk_item(judged_request, reading, parts, page, len(items) + 1))
+    columns, rows = _table([judged_request.approval for judged_request in alike])
     items = [replace(item, cells=cells) for item, cells in zip(items, rows, strict=True)]
     return Bulk(
         first=page.first if page else None,
@@ -203,7 +203,7 @@ def bulk_of(ids: Sequence[UUID], person: User, now: datetime, own_host: str) -> 
         tool=_tool(page.first.approval) if page else EMPTY,
         columns=columns,
         items=items,
-        left_out=_left_out(alone),
+        left_out=_left_out(singles),
         found=list(_found(page.first)) if page else [],
         reason_required=bool(page and demands_of(page.first.judgement).reason_required),
     )
@@ -221,10 +221,10 @@ def _found(one: JudgedRequest) -> Iterator[tuple[str, str, SafeString]]:
 
 
 def _left_out(alone: Sequence[Alone]) -> list[LeftOut]:
-    approvals = ApprovalRequest.objects.filter(pk__in=[one.id for one in alone])
+    approvals = ApprovalRequest.objects.filter(pk__in=[single.id for single in alone])
     light = approvals.select_related("headline").defer("content", "evidence", "objective")
     titles = {approval.pk: title_of(approval) for approval in light}
-    return [LeftOut(one.id, titles.get(one.id, _UNKNOWN), one.why) for one in alone]
+    return [LeftOut(single.id, titles.get(single.id, _UNKNOWN), single.why) for single in alone]
 
 
 _Path = tuple[str, ...]
@@ -245,7 +245,7 @@ def _table(approvals: Sequence[ApprovalRequest]) -> tuple[Columns | None, list[_
     none: list[_Cells] = [[] for _ in approvals]
     if not approvals or approvals[0].kind != Kind.TOOL_CALL:
         return None, none
-    contents = [parse_json(one.content) for one in approvals]
+    contents = [parse_json(approval.content) for approval in approvals]
     calls = [dict(_leaves(content.pop("arguments"))) for content in contents]
     paths = list(dict.fromkeys(path for call in calls for path in call))
     differing = [path for path in paths if len({call.get(path) for call in calls}) > 1]
@@ -299,12 +299,12 @@ def _leaves(value: Mapping[str, Any], before: _Path = ()) -> Iterator[tuple[_Pat
 def read_back(signed: str, person: User) -> SignedItem | None:
     """Read what our page said of one request to this person; None if it did not."""
     try:
-        said = signing.loads(signed, salt=_SALT)
+        body = signing.loads(signed, salt=_SALT)
     except signing.BadSignature:
         return None
-    if said["person"] != person.pk:
+    if body["person"] != person.pk:
         return None
-    return SignedItem(UUID(said["id"]), Basis(said["digest"], said["judgement"]), said["shown"])
+    return SignedItem(UUID(body["id"]), Basis(body["digest"], body["judgement"]), body["shown"])
 
 
 def _why_alone(reading: RequestContent, parts: Sequence[DiffSection]) -> str:
@@ -342,21 +342,21 @@ def _said(first: ApprovalRequest, other: ApprovalRequest) -> list[DiffSection]:
     """Show what else the agent says differently, and what it does not say of this one."""
     if first.evidence == other.evidence:
         return []
-    old, new = (pretty_json(parse_json(one.evidence)) for one in (first, other))
+    old, new = (pretty_json(parse_json(approval.evidence)) for approval in (first, other))
     return [DiffSection("What else it says", difference(old, new))]
 
 
 def _sign(one: JudgedRequest, reading: RequestContent, person: User, number: int) -> str:
     approval = one.approval
-    shown = what_was_shown(str(approval.pk), reading.shown) or {}
-    said = {
+    view = what_was_shown(str(approval.pk), reading.shown) or {}
+    body = {
         "person": person.pk,
         "id": str(approval.pk),
         "digest": approval.digest,
         "judgement": one.judgement.pk,
-        "shown": {**shown, "together": number, "as": "difference" if number > 1 else "whole"},
+        "shown": {**view, "together": number, "as": "difference" if number > 1 else "whole"},
     }
-    return signing.dumps(said, salt=_SALT, compress=True)
+    return signing.dumps(body, salt=_SALT, compress=True)
 
 
 _INCOMPLETE = (
@@ -377,8 +377,8 @@ class BulkOutcome(NamedTuple):
 @for_reviewers
 def bulk(request: PersonRequest) -> HttpResponse:
     """Show one in full, and what is different in the others."""
-    asked = bulk_of(ids_in(request.GET), request.user, database_now(), request.get_host())
-    return render(request, "desk/bulk.html", {"bulk": asked})
+    bulk_view = bulk_of(ids_in(request.GET), request.user, database_now(), request.get_host())
+    return render(request, "desk/bulk.html", {"bulk": bulk_view})
 
 
 @require_POST
@@ -386,23 +386,23 @@ def bulk(request: PersonRequest) -> HttpResponse:
 def decide_all(request: PersonRequest) -> HttpResponse:
     """Answer the chosen requests one by one, and show the result of each."""
     form = BulkForm(request.POST)
-    given = request.POST.getlist("item")
-    asked = [read_back(signed, request.user) for signed in given[:MOST]]
-    if not form.is_valid() or len(given) > MOST or not all(asked):
+    tokens = request.POST.getlist("item")
+    signed_items = [read_back(signed, request.user) for signed in tokens[:MOST]]
+    if not form.is_valid() or len(tokens) > MOST or not all(signed_items):
         context = {"done": [], "problem": _INCOMPLETE}
         status = HTTPStatus.UNPROCESSABLE_ENTITY
         return render(request, "desk/bulk_done.html", context, status=status)
-    done = [_decide(request, form, one) for one in asked if one]
-    return render(request, "desk/bulk_done.html", {"done": done, "word": form.status})
+    outcomes = [_decide(request, form, signed_item) for signed_item in signed_items if signed_item]
+    return render(request, "desk/bulk_done.html", {"done": outcomes, "word": form.status})
 
 
 def _decide(request: PersonRequest, form: BulkForm, one: SignedItem) -> BulkOutcome:
-    known = auth(request)
+    auth_method = auth(request)
     try:
         services.decide(
             approval_id=one.id,
             answer=services.Answer(
-                auth=known,
+                auth=auth_method,
                 reviewer=request.user,
                 status=form.status,
                 basis=one.basis,
@@ -413,6 +413,6 @@ def _decide(request: PersonRequest, form: BulkForm, one: SignedItem) -> BulkOutc
         )
     except Refused as refusal:
         with suppress(NotFound):
-            services.mark_viewed(approval_id=one.id, person=request.user, auth=known)
+            services.mark_viewed(approval_id=one.id, person=request.user, auth=auth_method)
         return BulkOutcome(one.id, "", str(refusal))
     return BulkOutcome(one.id, form.status, "")

@@ -163,9 +163,9 @@ def _edited_content(
     approval: ApprovalRequest, edit: Edit, person: User, host: str
 ) -> RequestContent:
     """Draw the edited content as if it had been asked."""
-    seen = Judgement(inspection=Inspection(report=edit.report))
+    judgement = Judgement(inspection=Inspection(report=edit.report))
     name = edit_page_name(approval, edit)
-    return request_content(edited(approval, edit.content), seen, host, person, name=name)
+    return request_content(edited(approval, edit.content), judgement, host, person, name=name)
 
 
 def _sections(approval: ApprovalRequest, edit: Edit, *, redacts: bool) -> list[DiffSection]:
@@ -191,15 +191,15 @@ def write_edit(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     if request.method != "POST":
         return _editor_page(request, approval, base)
     try:
-        made = content_of(approval, request.POST.get("text", ""))
-        kept = services.propose_edit(
-            approval_id=approval_id, editor=request.user, auth=auth(request), content=made
+        new_content = content_of(approval, request.POST.get("text", ""))
+        edit = services.propose_edit(
+            approval_id=approval_id, editor=request.user, auth=auth(request), content=new_content
         )
     except AlreadyClosed:
         return SeeOther(reverse("web:request", args=[approval_id]))
     except (EditUnreadable, Refused) as refusal:
         return _editor_page(request, approval, base, str(refusal))
-    return SeeOther(reverse("web:edit_shown", args=[approval_id, kept.pk]))
+    return SeeOther(reverse("web:edit_shown", args=[approval_id, edit.pk]))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -210,29 +210,29 @@ def show_edit(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpRe
         approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
-    kept = edit_named(approval, str(edit_id))
-    if kept is None:
+    edit = edit_named(approval, str(edit_id))
+    if edit is None:
         return errors.not_found(request)
     if request.method != "POST":
-        return _edit_page(request, approval, kept)
+        return _edit_page(request, approval, edit)
     if not roles.may_decide(request.user):
         return errors.forbidden(request)
     try:
-        record(request, approval_id, AnswerForm(request.POST), kept)
+        record(request, approval_id, AnswerForm(request.POST), edit)
     except Refused as refusal:
-        return _edit_page(request, services.current(approval_id), kept, refusal)
+        return _edit_page(request, services.current(approval_id), edit, refusal)
     return SeeOther(reverse("web:request", args=[approval_id]))
 
 
 def _editor_page(
     request: PersonRequest, approval: ApprovalRequest, base: Edit | None, refusal: str = ""
 ) -> HttpResponse:
-    sent = request.POST.get("text", "") if request.method == "POST" else None
+    sent_text = request.POST.get("text", "") if request.method == "POST" else None
     context = {
         "approval": approval,
         "state": state_of(approval, request.user, now_in(approval)),
         "editor": replace(
-            editor(approval, base, sent),
+            editor(approval, base, sent_text),
             base=str(base.pk) if base else "",
             who_approves=_who_approves(approval, request.user),
             in_clear=is_revealed(approval.pk, request.user.pk),
@@ -260,7 +260,7 @@ def _edit_page(
     kept: Edit,
     refusal: Refused | None = None,
 ) -> HttpResponse:
-    now, sent = now_in(approval), request.POST if refusal else None
+    now, form = now_in(approval), request.POST if refusal else None
     context = {
         "approval": approval,
         "state": state_of(approval, request.user, now),
@@ -274,8 +274,8 @@ def _edit_page(
         ),
         "listing": listing_of(request),
         "refusal": str(refusal or ""),
-        "reason": sent.get("reason", "") if sent else "",
-        "approve_reason": sent.get("approve_reason", "") if sent else "",
+        "reason": form.get("reason", "") if form else "",
+        "approve_reason": form.get("approve_reason", "") if form else "",
     }
     status = status_of_refusal(refusal) if refusal else HTTPStatus.OK
     return render(request, "desk/edit_shown.html", context, status=status)

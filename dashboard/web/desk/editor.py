@@ -99,11 +99,11 @@ def edit_named(approval: ApprovalRequest, text: str) -> Edit | None:
 
 def editor(approval: ApprovalRequest, base: Edit | None, sent: str | None) -> Editor:
     """Return the field, with what was sent or with the text of an edit to go on from."""
-    asked = text_of(approval)
-    how = endings(asked)
-    begun = text_of(edited(approval, base.content)) if base else asked
+    original = text_of(approval)
+    how = endings(original)
+    begun = text_of(edited(approval, base.content)) if base else original
     text = sent if sent is not None else to_field(begun, how)
-    hidden = [c for c in hidden_characters(asked) if c.kind is not GlyphKind.LINE_END]
+    hidden = [c for c in hidden_characters(original) if c.kind is not GlyphKind.LINE_END]
     notes = [_MARKED] if how is Endings.MIXED else []
     return Editor(
         label=_LABELS[Kind(approval.kind)],

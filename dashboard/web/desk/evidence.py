@@ -93,9 +93,9 @@ class _Said:
         for name, label in _LABELS.items():
             if name in evidence:
                 yield EvidenceField(name, label, list(self._items(name, evidence[name])))
-        others = {k: value for k, value in evidence.items() if k not in _LABELS | _LAST}
-        if others:
-            yield EvidenceField("other", _OTHER, self._others(others))
+        extras = {k: value for k, value in evidence.items() if k not in _LABELS | _LAST}
+        if extras:
+            yield EvidenceField("other", _OTHER, self._others(extras))
         for name, label in _LAST.items():
             if name in evidence:
                 yield EvidenceField(name, label, [self._item(evidence[name])], collapsed=True)
@@ -130,14 +130,14 @@ class _Said:
 
     def _item(self, value: Any, caption: str = "") -> EvidenceItem:
         text = value if isinstance(value, str) else pretty_json(value)
-        named, end = self._room_for(caption), self._room_for(text)
-        left_out = len(caption) - named + len(text) - end
-        drawn = self._known.draw(caption, named)
+        caption_end, end = self._room_for(caption), self._room_for(text)
+        left_out = len(caption) - caption_end + len(text) - end
+        drawn_caption = self._known.draw(caption, caption_end)
         if isinstance(value, str):
-            return EvidenceItem(drawn, self._known.draw(text, end), left_out=left_out)
+            return EvidenceItem(drawn_caption, self._known.draw(text, end), left_out=left_out)
         runs = clipped(self._known.occurrences(text), text[:end])
         code = render_code(text[:end], redacted=runs, reading=Reading.QUOTED) if end else None
-        return EvidenceItem(drawn, code=code, left_out=left_out)
+        return EvidenceItem(drawn_caption, code=code, left_out=left_out)
 
     def _room_for(self, text: str) -> int:
         """Return how many characters of a text are drawn, and count them."""

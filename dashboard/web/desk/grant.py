@@ -206,10 +206,10 @@ def grant_offer(
 
 def drawn_argument(name: str, value: Any, longest: int = _LONGEST_VALUE) -> SafeString:
     """Draw an argument with its value, cut to fit; what looks like a secret is redacted."""
-    said = f"{_cut(name, _LONGEST_NAME)} = "
+    prefix = f"{_cut(name, _LONGEST_NAME)} = "
     if isinstance(value, str) and (0, len(value)) in secrets_in_text(value, words(name)):
-        return untrusted(said) + REDACTED
-    text, end = said + canonical_json(value), len(said) + longest
+        return untrusted(prefix) + REDACTED
+    text, end = prefix + canonical_json(value), len(prefix) + longest
     if len(text) <= end:
         return redacted(text)
     # What is cut in two would not look like what it is.
@@ -309,10 +309,10 @@ def grant_listing(person: User, now: datetime) -> GrantListing:
 
 def _light(grants: GrantQuerySet) -> GrantQuerySet:
     """Read the headline of what is allowed: of the request, of an edit, or what a step says."""
-    read = grants.select_related("made_from__headline", "edit__headline", "edit__approval")
+    rows = grants.select_related("made_from__headline", "edit__headline", "edit__approval")
     of_step = Case(When(edit=None, then=Left("content", _MOST_OF_A_STEP)), default=Value(""))
-    texts = [f"{one}__{text}" for one in _WITH_TEXTS for text in ("content", "evidence")]
-    return read.annotate(of_step=of_step).defer("content", "edit__content", "edit__report", *texts)
+    texts = [f"{relation}__{text}" for relation in _WITH_TEXTS for text in ("content", "evidence")]
+    return rows.annotate(of_step=of_step).defer("content", "edit__content", "edit__report", *texts)
 
 
 _WITH_TEXTS = ("made_from", "edit__approval")
@@ -334,7 +334,7 @@ def _headline(grant: Grant) -> Headline | None:
 def _row(grant: Grant, person: User, now: datetime) -> GrantRow:
     over, over_at = _over(grant, now)
     is_call = grant.scope != GrantScope.CONTENT
-    drawn = one_line(_headline(grant))
+    headline = one_line(_headline(grant))
     return GrantRow(
         number=grant.pk,
         agent=grant.agent.name,
@@ -342,7 +342,7 @@ def _row(grant: Grant, person: User, now: datetime) -> GrantRow:
         digest=grant.digest,
         tool=untrusted(grant.tool) if is_call else EMPTY,
         values=_values(grant),
-        summary=EMPTY if is_call else drawn,
+        summary=EMPTY if is_call else headline,
         run_id=grant.run_id,
         run=untrusted(grant.run_id),
         findings=_findings(grant),
@@ -379,9 +379,9 @@ def _values(grant: Grant) -> list[SafeString]:
 
 
 def _findings(grant: Grant) -> list[CoveredFinding]:
-    found = [(Severity(severity), name) for name, severity in json.loads(grant.findings).items()]
-    found.sort(key=lambda covered: (-covered[0].rank, covered[1]))
-    return [CoveredFinding(str(severity), SEVERITIES[severity], name) for severity, name in found]
+    pairs = [(Severity(severity), name) for name, severity in json.loads(grant.findings).items()]
+    pairs.sort(key=lambda covered: (-covered[0].rank, covered[1]))
+    return [CoveredFinding(str(severity), SEVERITIES[severity], name) for severity, name in pairs]
 
 
 def _uses(grant: Grant) -> str:
@@ -415,8 +415,8 @@ def runnable_steps(
     if why_not_grantable(approval, required, report) or why_not_by(person, required):
         return ""
     numbers = [str(step.index + 1) for step in exact_steps(content)]
-    *others, last = numbers or [""]
-    return f"steps {', '.join(others)} and {last}" if others else last and f"step {last}"
+    *heads, tail = numbers or [""]
+    return f"steps {', '.join(heads)} and {tail}" if heads else tail and f"step {tail}"
 
 
 @any_role

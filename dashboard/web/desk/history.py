@@ -67,10 +67,10 @@ def _name(label: str, known: str) -> forms.CharField:
 
 
 def _one_of(label: str, what: str, of: dict[Any, str]) -> forms.ChoiceField:
-    known = [(str(word), said) for word, said in of.items()]
+    choices = [(str(word), caption) for word, caption in of.items()]
     unknown = {"invalid_choice": f"There is no such {what}. Choose one of the list."}
     return forms.ChoiceField(
-        label=label, required=False, choices=[("", "Any"), *known], error_messages=unknown
+        label=label, required=False, choices=[("", "Any"), *choices], error_messages=unknown
     )
 
 
@@ -282,26 +282,26 @@ def export(request: PersonRequest) -> HttpResponseBase:
         return errors.not_found(request)
     if not form.is_valid():
         return _page(request, form, HTTPStatus.BAD_REQUEST)
-    wanted, at = form.wanted(), database_now()
-    rows = history_rules.asked_until(wanted, at).count()
+    criteria, at = form.wanted(), database_now()
+    rows = history_rules.asked_until(criteria, at).count()
     services.record_export(by=actor(request), form=name, filters=form.chosen(), rows=rows)
-    response = StreamingHttpResponse(_written(wanted, at, name), content_type=FORMATS[name][0])
+    response = StreamingHttpResponse(_written(criteria, at, name), content_type=FORMATS[name][0])
     file = f"history-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}.{name}"
     response.headers["Content-Disposition"] = f'attachment; filename="{file}"'
     return response
 
 
 def _page(request: PersonRequest, form: HistoryForm, status: int = HTTPStatus.OK) -> HttpResponse:
-    found, chosen = HistoryPage([], None, None), {}
+    page, chosen = HistoryPage([], None, None), {}
     if form.is_valid():
         chosen = form.chosen()
-        found = history_rules.page(form.wanted(), form.cleaned_data["after"], PAGE_SIZE)
+        page = history_rules.page(form.wanted(), form.cleaned_data["after"], PAGE_SIZE)
     context: dict[str, Any] = {
         "form": form,
-        "rows": history_rows(found.rows, request.user, database_now()),
+        "rows": history_rows(page.rows, request.user, database_now()),
         "chosen": urlencode(chosen),
-        "older": urlencode(chosen | {"after": str(found.older)}) if found.older else "",
-        "looked_to": found.looked_to,
+        "older": urlencode(chosen | {"after": str(page.older)}) if page.older else "",
+        "looked_to": page.looked_to,
         "looked_through": f"{history_rules.LOOKED_THROUGH:,}",
         "from_the_newest": not form.data.get("after"),
         "agents": agents().prefetch_related(None).values_list("name", flat=True),
@@ -314,10 +314,10 @@ async def _written(wanted: HistoryFilter, at: datetime, name: str) -> AsyncItera
     """Write batch after batch, as fast as the reader takes them and no faster."""
     _, head, write = FORMATS[name]
     yield head()
-    after: HistoryPlace | None = None
-    while rows := await sync_to_async(_batch)(wanted, at, after):
+    place: HistoryPlace | None = None
+    while rows := await sync_to_async(_batch)(wanted, at, place):
         yield write(rows)
-        after = history_rules.place_of(rows[-1])
+        place = history_rules.place_of(rows[-1])
 
 
 def _batch(

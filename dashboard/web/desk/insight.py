@@ -151,16 +151,16 @@ class InsightForm(forms.Form):
         today = now.astimezone(UTC).date()
         since: date | None = self.cleaned_data["since"]
         if since is None:
-            since, last = today - timedelta(days=self.days_back - 1), today
+            since, last_day = today - timedelta(days=self.days_back - 1), today
         else:
             usual = min(max(today, since), _days_after(since, MOST_DAYS - 1))
-            last = self.cleaned_data["until"] or usual
-        return Period(_midnight(since), _midnight(_days_after(last, 1)))
+            last_day = self.cleaned_data["until"] or usual
+        return Period(_midnight(since), _midnight(_days_after(last_day, 1)))
 
     def address(self, **changes: object) -> dict[str, str]:
         """Return what the address says, with some of it changed; ``None`` leaves something out."""
-        said = {name: value for name, value in self.cleaned_data.items() if value}
-        return {name: str(value) for name, value in (said | changes).items() if value}
+        query = {name: value for name, value in self.cleaned_data.items() if value}
+        return {name: str(value) for name, value in (query | changes).items() if value}
 
 
 def _days_after(day: date, days: int) -> date:
@@ -300,8 +300,8 @@ class Figure(NamedTuple):
 def overview(sums: DaySums) -> list[Figure]:
     """Sum up the period."""
     total = sums.whole
-    answered = total.approved + total.rejected
-    given = share(total.reasons, answered)
+    answers = total.approved + total.rejected
+    reason_rate = share(total.reasons, answers)
     people = sums.people.values()
     return [
         Figure(
@@ -313,7 +313,7 @@ def overview(sums: DaySums) -> list[Figure]:
         Figure(
             "Approved by people",
             _or_none(total.rate, percent),
-            f"{total.approved:,} of {answered:,} answers; {_or_none(given, percent)} of them "
+            f"{total.approved:,} of {answers:,} answers; {_or_none(reason_rate, percent)} of them "
             "with a reason",
         ),
         _time("Time to first view", total.viewed_s),
@@ -334,25 +334,25 @@ def table(form: InsightForm, days: Days, sums: DaySums, period: Period, person: 
     """Return the table that the address asks for; reviewers see only their own row of people."""
     by = form.table
     columns = PEOPLE if by == "person" else GROUPS
-    found = _groups(by, days, sums, person)
+    groups = _groups(by, days, sums, person)
     sort = _known(form.cleaned_data.get("sort") or "", columns) or _FIRST.get(by, "-asked")
-    ordered = _sorted(found, columns, sort)
+    ordered = _sorted(groups, columns, sort)
     names = [name for name, _ in ordered[:MOST_ROWS]]
     lines = _sparklines(names, days, period) if by == "agent" else {}
     return Table(
         title=TABLES[by],
         heads=_heads(form, by, columns, sort),
         has_lines=bool(lines),
-        rows=[_row(by, name, one, columns, lines.get(name)) for name, one in ordered[:MOST_ROWS]],
+        rows=[_row(by, name, row, columns, lines.get(name)) for name, row in ordered[:MOST_ROWS]],
         more=max(0, len(ordered) - MOST_ROWS),
     )
 
 
 def _sparklines(names: Sequence[str], days: Days, period: Period) -> dict[str, Sparkline]:
     each = days_each(period)
-    found = insight_rules.approvals_by_day(days, period, each)
+    counts_by_name = insight_rules.approvals_by_day(days, period, each)
     none = [0] * insight_rules.stretches(period, each)
-    return {name: charts.sparkline(found.get(name, none), each) for name in names}
+    return {name: charts.sparkline(counts_by_name.get(name, none), each) for name in names}
 
 
 def sees_everybody(person: User) -> bool:
@@ -367,7 +367,7 @@ def _groups(by: str, days: Days, sums: DaySums, person: User) -> Sums:
     if by == PERSON:
         return _seen_by(person, sums.people)
     if by == "day":
-        return {f"{day:%Y-%m-%d}": one.whole for day, one in days.items()}
+        return {f"{day:%Y-%m-%d}": day_sums.whole for day, day_sums in days.items()}
     return sums.groups[by]
 
 
@@ -399,14 +399,14 @@ def _place(value: float | None, *, falls: bool) -> tuple[bool, float]:
 
 
 def _heads(form: InsightForm, by: str, columns: Sequence[Column], sort: str) -> list[TableHead]:
-    named = [("name", _NAMES[by]), *((column.key, column.words) for column in columns)]
-    return [_head(form, key, words, sort) for key, words in named]
+    heads = [("name", _NAMES[by]), *((column.key, column.words) for column in columns)]
+    return [_head(form, key, words, sort) for key, words in heads]
 
 
 def _head(form: InsightForm, key: str, words: str, sort: str) -> TableHead:
     # Numbers fall first: what is most is what somebody looks for.
-    usual, other = (key, f"-{key}") if key == "name" else (f"-{key}", key)
-    href = f"?{urlencode(form.address(sort=other if sort == usual else usual))}#table"
+    usual, opposite = (key, f"-{key}") if key == "name" else (f"-{key}", key)
+    href = f"?{urlencode(form.address(sort=opposite if sort == usual else usual))}#table"
     order = {key: "ascending", f"-{key}": "descending"}.get(sort, "")
     return TableHead(words, href, order)
 
@@ -418,16 +418,16 @@ def _row(
     columns: Sequence[Column],
     line: Sparkline | None,
 ) -> TableRow:
-    drawn = NO_RULE_WORDS if by == "rule" and name == NO_RULE else untrusted(name)
+    label = NO_RULE_WORDS if by == "rule" and name == NO_RULE else untrusted(name)
     note = _revisions(sums) if by == "rule" and isinstance(sums, Tally) else ""
     cells = [_cell(column, column.value(sums)) for column in columns]
-    return TableRow(drawn, by == "capability", note, cells, line)
+    return TableRow(label, by == "capability", note, cells, line)
 
 
 def _revisions(sums: Tally) -> str:
     numbers = [int(number) for number in sums.revisions]
-    first, last = min(numbers, default=0), max(numbers, default=0)
-    return f"revision {first}" if first == last else f"revisions {first} to {last}"
+    oldest, newest = min(numbers, default=0), max(numbers, default=0)
+    return f"revision {oldest}" if oldest == newest else f"revisions {oldest} to {newest}"
 
 
 def _cell(column: Column, value: float | None) -> TableCell:
@@ -481,23 +481,23 @@ def insight_charts(
 ) -> InsightCharts:
     """Draw the period; reviewers see only their own approvals one by one."""
     each = days_each(period)
-    found = insight_rules.time_to_decision(sums.whole)
-    own = _seen_by(person, sums.places)
-    dots = insight_rules.readings(own)
+    histogram = insight_rules.time_to_decision(sums.whole)
+    places = _seen_by(person, sums.places)
+    dots = insight_rules.readings(places)
     outcomes = insight_rules.outcomes_by_day(days, period, each)
     zone = form.time_zone
     waits = insight_rules.waiting_by_hour(days, zone)
     return InsightCharts(
         days=charts.days_chart(outcomes, period.since.date(), each),
         outcomes=list(charts.OUTCOME_WORDS.items()),
-        decision=charts.decision_chart(found),
-        decisions=sum(found.counts),
+        decision=charts.decision_chart(histogram),
+        decisions=sum(histogram.counts),
         hours=charts.hours_chart(waits),
         has_waits=any(hour.asked for row in waits for hour in row),
         levels=charts.level_words(),
         zone=str(zone),
         reading=charts.reading_chart(dots),
-        unknown=sum(one.unknown for one in own.values()),
+        unknown=sum(place.unknown for place in places.values()),
     )
 
 
@@ -542,27 +542,27 @@ class InsightNotes:
 
 def notes(sums: DaySums, disputed: Sequence[str], period: Period, person: User) -> InsightNotes:
     """List what is worth a look; reviewers see only their own quick answers."""
-    own = _seen_by(person, sums.people).values()
-    newest = {number: vote for tally in own for number, vote in tally.newest.items()}
+    tallies = _seen_by(person, sums.people).values()
+    newest = {number: vote for tally in tallies for number, vote in tally.newest.items()}
     quick = insight_rules.newest_fast(newest)
     listed = _disagreements(disputed[:MOST_LISTED], period)
     return InsightNotes(
         quick=_quick(quick),
-        more_quick=sum(tally.fast for tally in own) - len(quick),
+        more_quick=sum(tally.fast for tally in tallies) - len(quick),
         disagreements=listed,
         more_disagreements=len(disputed) - len(listed),
     )
 
 
 def _quick(few: Sequence[FastVote]) -> list[QuickApproval]:
-    found = insight_rules.votes(int(number) for number, _ in few)
+    votes_by_number = insight_rules.votes(int(number) for number, _ in few)
     listed = []
     for number, (_, in_view_s, lines) in few:
-        vote = found[int(number)]
+        vote = votes_by_number[int(number)]
         status, at = Status.APPROVED, vote.voted_at
-        told = _told(vote.approval, vote.person.username, status, at, vote.reason)
+        answer = _told(vote.approval, vote.person.username, status, at, vote.reason)
         in_view = times.length(in_view_s or 0.0)
-        listed.append(QuickApproval(told=told, in_view=in_view, lines=lines or 0))
+        listed.append(QuickApproval(told=answer, in_view=in_view, lines=lines or 0))
     return listed
 
 
@@ -570,14 +570,14 @@ def _disagreements(digests: Sequence[str], period: Period) -> list[list[ToldAnsw
     answers: dict[str, list[Decision]] = {digest: [] for digest in digests}
     for decision in insight_rules.answers_to(digests, period):
         answers[decision.approval.digest].append(decision)
-    return [_both(given) for given in answers.values() if given]
+    return [_both(decisions) for decisions in answers.values() if decisions]
 
 
 def _both(given: Sequence[Decision]) -> list[ToldAnswer]:
     """Take the newest approval and the newest rejection, and up to two others."""
     newest = {decision.status: decision for decision in reversed(given)}
-    others = islice((d for d in given if d not in newest.values()), 2)
-    few = sorted([*newest.values(), *others], key=lambda d: d.decided_at, reverse=True)
+    extras = islice((d for d in given if d not in newest.values()), 2)
+    few = sorted([*newest.values(), *extras], key=lambda d: d.decided_at, reverse=True)
     return [_of(decision) for decision in few]
 
 
@@ -617,19 +617,19 @@ def insight(request: PersonRequest) -> HttpResponse:
 def _found(form: InsightForm, request: PersonRequest) -> dict[str, Any]:
     person, period = request.user, form.period(database_now())
     table_of = {form.table} - {"day"}
-    found = insight_rules.found_in(period, WHOLE, PERSON, WAITS, PLACES, *table_of)
-    days = found.days
+    summary = insight_rules.found_in(period, WHOLE, PERSON, WAITS, PLACES, *table_of)
+    days = summary.days
     sums = insight_rules.together(days, WHOLE, PERSON, PLACES, *table_of - {PERSON})
     return {
         "asked": sums.whole.asked,
-        "behind": found.behind,
-        "charts_since": found.charts_since,
-        "is_cut": found.is_cut,
+        "behind": summary.behind,
+        "charts_since": summary.charts_since,
+        "is_cut": summary.is_cut,
         "most": f"{insight_rules.MOST:,}",
         "figures": overview(sums),
         "charts": insight_charts(form, days, sums, period, person),
         "table": table(form, days, sums, period, person),
-        "notes": notes(sums, found.disputed, period, person),
+        "notes": notes(sums, summary.disputed, period, person),
         "sees_everybody": sees_everybody(person),
         "first": period.since.date(),
         "periods": [(days, _period(form, days), _is_open(form, days)) for days in LAST_DAYS],

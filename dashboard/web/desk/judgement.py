@@ -52,8 +52,8 @@ def judgement_view(approval: ApprovalRequest, judgements: Sequence[Judgement]) -
     """Say why ``approval`` waits for somebody, or did not; the last judgement counts."""
     judgement = judgements[-1]
     reviewed = judgement.effect == Effect.REVIEW
-    before = judgements[-2] if len(judgements) > 1 else judgement
-    changed = _identity(before) != _identity(judgement)
+    previous = judgements[-2] if len(judgements) > 1 else judgement
+    changed = _identity(previous) != _identity(judgement)
     return JudgementView(
         heading=_heading(approval, reviewed=reviewed),
         brief=_brief(judgement),
@@ -61,8 +61,8 @@ def judgement_view(approval: ApprovalRequest, judgements: Sequence[Judgement]) -
         demands=demands_in_words(demands_of(judgement), approval) if reviewed else [],
         revision=judgement.revision_id,
         judged_at=judgement.judged_at,
-        earlier=explained(before).sentences if changed else [],
-        earlier_revision=before.revision_id,
+        earlier=explained(previous).sentences if changed else [],
+        earlier_revision=previous.revision_id,
     )
 
 
@@ -106,9 +106,9 @@ def _brief(judgement: Judgement) -> SafeString:
     does = _DOES.get(effect) or _who_approves(evaluation.demands)
     rules = grounds.saying(*_NAMED[effect]) if grounds else []
     if rules:
-        named = format_html_join(" and ", "<em>{}</em>", ((untrusted(name),) for name in rules))
+        names = format_html_join(" and ", "<em>{}</em>", ((untrusted(name),) for name in rules))
         several, mark = "s" if len(rules) > 1 else "", ":" if effect is Effect.REVIEW else ""
-        return format_html("Rule{} {}{} {}.", several, named, mark, does)
+        return format_html("Rule{} {}{} {}.", several, names, mark, does)
     sentences = plainly(grounds, None) if grounds else []
     return format_html("{}", next(reversed(sentences), _BY_EFFECT[effect]))
 
@@ -127,12 +127,12 @@ def _identity(judgement: Judgement) -> tuple[str, str, str]:
 
 def _may_join_later(circle: Circle, approval: ApprovalRequest) -> str:
     at = approval.submitted_at + timedelta(seconds=circle.later_from_s)
-    who = " and ".join(circle.later)
+    names = " and ".join(circle.later)
     begins, ends = moments.clock(at), moments.clock(approval.expires_at)
     if at < approval.expires_at:
-        return format_html("From {} on {} may approve too.", begins, who)
-    said = "From {} on {} could approve too, but the time limit ends before that, at {}."
-    return format_html(said, begins, who, ends)
+        return format_html("From {} on {} may approve too.", begins, names)
+    sentence = "From {} on {} could approve too, but the time limit ends before that, at {}."
+    return format_html(sentence, begins, names, ends)
 
 
 def last_judgement(approval: ApprovalRequest) -> Judgement:

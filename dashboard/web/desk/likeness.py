@@ -93,35 +93,35 @@ def earlier_request(
     earlier = likeness.resembled(approval)
     if earlier is None:
         return None
-    one = earlier.approval
-    if redacts and candidates(likeness.text_of(one)):  # few hold a secret that may be revealed
+    match = earlier.approval
+    if redacts and candidates(likeness.text_of(match)):  # few hold a secret that may be revealed
         redacts = not is_revealed(approval.pk, person.pk)
-    what, at, tail = _what_became(one, person, now)
-    status, word = words.standing(one)
+    phrase, at, tail = _what_became(match, person, now)
+    status, word = words.standing(match)
     lead = "Exactly the same as" if earlier.is_same else "Resembles"
     return EarlierRequest(
-        id=one.pk,
+        id=match.pk,
         status=status,
         word=word,
-        lead=f"{lead} {what}",
+        lead=f"{lead} {phrase}",
         at=times.moment(at, now),
         tail=tail,
-        reason=_reason(one),
+        reason=_reason(match),
         is_same=earlier.is_same,
         names_run=bool(approval.run_id),
-        sections=list(diff_sections(likeness.text_of(one), approval.content, redacts=redacts)),
+        sections=list(diff_sections(likeness.text_of(match), approval.content, redacts=redacts)),
     )
 
 
 def diff_sections(old: str, new: str, *, redacts: bool = False) -> Iterator[DiffSection]:
     """Show what is different between two canonical contents, part by part."""
-    for title, before, after in _parts(old, new):
-        yield DiffSection(title, difference(before, after, redacts=redacts))
+    for title, old_text, new_text in _parts(old, new):
+        yield DiffSection(title, difference(old_text, new_text, redacts=redacts))
 
 
 def how_much_changed(old: str, new: str) -> str:
     """Say how much is different between two canonical contents, without drawing it."""
-    tallies = [tally(before, after) for _, before, after in _parts(old, new)]
+    tallies = [tally(old_text, new_text) for _, old_text, new_text in _parts(old, new)]
     added, removed = (sum(side) for side in zip((0, 0), *tallies, strict=True))
     return lines_counted(added=added, removed=removed) or "the same lines in another order"
 
@@ -138,8 +138,8 @@ def _parts(old: str, new: str) -> Iterator[tuple[str, str, str]]:
 
 def lines_counted(*, added: int, removed: int) -> str:
     """Say how many lines a difference has."""
-    said = [(removed, "removed"), (added, "added")]
-    return " and ".join(f"{n} line{'' if n == 1 else 's'} {what}" for n, what in said if n)
+    counts = [(removed, "removed"), (added, "added")]
+    return " and ".join(f"{n} line{'' if n == 1 else 's'} {word}" for n, word in counts if n)
 
 
 def _texts(name: str, old: dict[str, Any], new: dict[str, Any]) -> tuple[str, str]:
@@ -147,8 +147,8 @@ def _texts(name: str, old: dict[str, Any], new: dict[str, Any]) -> tuple[str, st
     both = [side[name] for side in (old, new) if name in side]
     if all(isinstance(value, str) for value in both):
         return old.get(name, ""), new.get(name, "")
-    before, after = (pretty_json(side[name]) if name in side else "" for side in (old, new))
-    return before, after
+    old_text, new_text = (pretty_json(side[name]) if name in side else "" for side in (old, new))
+    return old_text, new_text
 
 
 def _written(side: dict[str, Any], name: str) -> str:
@@ -159,8 +159,8 @@ def _written(side: dict[str, Any], name: str) -> str:
 def _what_became(one: ApprovalRequest, person: User, now: datetime) -> tuple[str, datetime, str]:
     """Say what became of an earlier request, when, and by whom."""
     if recall := recall_of(one):
-        who = "you" if recall.person_id == person.pk else recall.person.username
-        return "what was taken back", recall.taken_back_at, f"by {who}"
+        name = "you" if recall.person_id == person.pk else recall.person.username
+        return "what was taken back", recall.taken_back_at, f"by {name}"
     return _what_was_decided(one, person, now)
 
 

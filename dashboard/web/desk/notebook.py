@@ -81,8 +81,8 @@ def draw_cells(
     cells: Iterable[Cell], language: str, secrets: Collection[str] = ()
 ) -> list[CellView]:
     """Draw cells, in their order, while the time for colours lasts, with ``secrets`` masked."""
-    budget, known = ColourBudget(1.0), KnownSecrets(secrets)
-    return [_cell(cell, language, budget, known) for cell in cells]
+    budget, known_secrets = ColourBudget(1.0), KnownSecrets(secrets)
+    return [_cell(cell, language, budget, known_secrets) for cell in cells]
 
 
 def _cell(cell: Cell, language: str, budget: ColourBudget, known: KnownSecrets) -> CellView:
@@ -153,13 +153,13 @@ def pinned_notebook(approval: ApprovalRequest, now: datetime) -> PinnedNotebook 
     notebook = notebook_rules.pinned_to(approval.pk)
     if notebook is None:
         return PinnedNotebook(digest=digest)
-    found = found_in(approval, notebook)
+    occurrence = found_in(approval, notebook)
     return PinnedNotebook(
         digest=digest,
         sent=times.moment(notebook.sent_at, now),
         cells=len(notebook_rules.outline_of(notebook)["cells"]),
-        compared="" if found is None else _compared(found),
-        is_in_it=bool(found),
+        compared="" if occurrence is None else _compared(occurrence),
+        is_in_it=bool(occurrence),
         since=_since(approval, notebook),
     )
 
@@ -192,19 +192,19 @@ def _compared(found: Match) -> str:
 
 
 def _since(approval: ApprovalRequest, notebook: Notebook) -> str:
-    before = notebook_rules.pinned_before(approval)
-    if before is None:
+    older = notebook_rules.pinned_before(approval)
+    if older is None:
         return ""
-    if before.digest == notebook.digest:
+    if older.digest == notebook.digest:
         return THE_SAME
-    found = changes_since(notebook, before)
-    if not found:
+    updates = changes_since(notebook, older)
+    if not updates:
         return NO_CELL
-    counts = [(len(found.earlier), "changed"), (len(found.new), "new"), (found.gone, "gone")]
-    said = [f"{count} {word}" for count, word in counts if count]
-    first, _, word = said[0].partition(" ")
-    said[0] = f"{first} cell{'' if first == '1' else 's'} {word}"
-    return f"{', '.join(said)} since the request before it in this run."
+    counts = [(len(updates.earlier), "changed"), (len(updates.new), "new"), (updates.gone, "gone")]
+    phrases = [f"{count} {word}" for count, word in counts if count]
+    head, _, word = phrases[0].partition(" ")
+    phrases[0] = f"{head} cell{'' if head == '1' else 's'} {word}"
+    return f"{', '.join(phrases)} since the request before it in this run."
 
 
 MOST_CELLS = 50
@@ -253,34 +253,34 @@ def cell_page(
     outline = notebook_rules.outline_of(notebook)
     total = len(outline["cells"])
     first = min(max(first, 1), max(total, 1))
-    read = notebook_rules.cells_of(notebook, first - 1, MOST_CELLS)
-    views = draw_cells(read or [], outline["language"], secrets)
-    last = first + len(views) - 1
+    cells = notebook_rules.cells_of(notebook, first - 1, MOST_CELLS)
+    views = draw_cells(cells or [], outline["language"], secrets)
+    last_number = first + len(views) - 1
     return CellPage(
         cells=_rows(approval, notebook, views, redacts=bool(secrets)),
         first=first,
-        last=last,
+        last=last_number,
         total=total,
         before=max(first - MOST_CELLS, 1) if first > 1 else 0,
-        after=last + 1 if views and last < total else 0,
-        is_unreadable=read is None,
+        after=last_number + 1 if views and last_number < total else 0,
+        is_unreadable=cells is None,
     )
 
 
 def _rows(
     approval: ApprovalRequest, notebook: Notebook, views: list[CellView], *, redacts: bool
 ) -> list[CellRow]:
-    found = found_in(approval, notebook)
-    before = notebook_rules.pinned_before(approval)
-    since = changes_since(notebook, before)
-    shown = [view.number - 1 for view in views if view.number - 1 in since.earlier]
+    occurrence = found_in(approval, notebook)
+    older = notebook_rules.pinned_before(approval)
+    since = changes_since(notebook, older)
+    numbers = [view.number - 1 for view in views if view.number - 1 in since.earlier]
     diffs = (
-        _differences(notebook, before, since, shown, redacts=redacts) if before and shown else {}
+        _differences(notebook, older, since, numbers, redacts=redacts) if older and numbers else {}
     )
     return [
         CellRow(
             view,
-            is_run=found is not None and _would_run(found, view),
+            is_run=occurrence is not None and _would_run(occurrence, view),
             is_new=view.number - 1 in since.new,
             diff=diffs.get(view.number - 1),
         )
@@ -300,7 +300,7 @@ def _differences(
     if old is None or new is None:
         return {}
     pairs = zip(shown, old, new, strict=True)
-    return {number: difference(one, other, redacts=redacts) for number, one, other in pairs}
+    return {number: difference(base, source, redacts=redacts) for number, base, source in pairs}
 
 
 _LONGEST_NUMBER = 6  # digits
@@ -316,14 +316,14 @@ def notebook(request: PersonRequest, approval_id: UUID) -> HttpResponse:
         approval = services.current(approval_id)
     except NotFound:
         return errors.not_found(request)
-    kept = notebook_rules.pinned_to(approval_id)
-    if kept is None:
+    pin = notebook_rules.pinned_to(approval_id)
+    if pin is None:
         return errors.not_found(request)
     secrets = redacted_secrets(approval, last_judgement(approval), request.user)
     context = {
         "approval": approval,
         "pinned": pinned_notebook(approval, database_now()),
-        "page": cell_page(approval, kept, _number(request.GET.get("from", "")), secrets),
+        "page": cell_page(approval, pin, _number(request.GET.get("from", "")), secrets),
     }
     return render(request, "desk/_cells.html" if request.htmx else "desk/notebook.html", context)
 
@@ -333,12 +333,12 @@ def notebook(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 def picture(request: PersonRequest, approval_id: UUID, cell: int, output: int) -> HttpResponse:
     """Show a picture of a pinned notebook, drawn anew."""
     pin = notebook_rules.pinned_to(approval_id)
-    given = notebook_rules.picture_of(pin, cell - 1, output) if pin and cell else None
-    drawn = drawn_anew(given) if given else None
-    if drawn is None:
+    original = notebook_rules.picture_of(pin, cell - 1, output) if pin and cell else None
+    png = drawn_anew(original) if original else None
+    if png is None:
         return errors.not_found(request)
     headers = {"Content-Security-Policy": _PICTURE_POLICY, "Content-Disposition": "inline"}
-    return HttpResponse(drawn, content_type="image/png", headers=headers)
+    return HttpResponse(png, content_type="image/png", headers=headers)
 
 
 def _number(text: str) -> int:

@@ -136,7 +136,7 @@ class QueueForm(forms.Form):
 
     def _offer(self, name: str, everything: str, names: Callable[[], list[str]]) -> None:
         # Called when they are drawn or checked: a list that is fetched alone does neither.
-        offer_choices(self, name, lambda: [("", everything), *((one, one) for one in names())])
+        offer_choices(self, name, lambda: [("", everything), *((word, word) for word in names())])
 
 
 # What is decided needs nobody and has no time left; "mine" adds nothing to the others.
@@ -185,13 +185,13 @@ class Filters:
 def filters_of(address: QueryDict) -> Filters:
     """Read the query string of a page; what is wrong in it is left out."""
     names = cache(names_of_agents_and_groups)
-    asked = QueueForm(address, names)
-    problems = asked.left_out  # this reads it
-    said = {name: str(value) for name, value in asked.cleaned_data.items() if value}
-    if said.get("show") == "waiting":
-        del said["show"]
-    said = _without(said, *_NOT_WITH.get(said.get("show", ""), ()))
-    return _filters(said, problems, QueueForm(said, names))
+    form = QueueForm(address, names)
+    problems = form.left_out  # this reads it
+    query = {name: str(value) for name, value in form.cleaned_data.items() if value}
+    if query.get("show") == "waiting":
+        del query["show"]
+    query = _without(query, *_NOT_WITH.get(query.get("show", ""), ()))
+    return _filters(query, problems, QueueForm(query, names))
 
 
 def _filters(said: dict[str, str], problems: list[str], form: QueueForm) -> Filters:
@@ -212,10 +212,10 @@ def _filters(said: dict[str, str], problems: list[str], form: QueueForm) -> Filt
 
 
 def _tabs(said: dict[str, str]) -> dict[str, str]:
-    kept = _without(said, "show", "mine", "page")
-    shows = {show: {"show": show} | _without(kept, *names) for show, names in _NOT_WITH.items()}
-    tabs = {"waiting": kept, "mine": {"mine": "1"} | kept, **shows}
-    return {tab: f"?{urlencode(asked)}" if asked else "" for tab, asked in tabs.items()}
+    base = _without(said, "show", "mine", "page")
+    shows = {show: {"show": show} | _without(base, *names) for show, names in _NOT_WITH.items()}
+    tabs = {"waiting": base, "mine": {"mine": "1"} | base, **shows}
+    return {tab: f"?{urlencode(query)}" if query else "" for tab, query in tabs.items()}
 
 
 def _narrowing(said: dict[str, str]) -> QueueFilter:
@@ -296,8 +296,8 @@ class Entry:
     @property
     def values(self) -> SafeString:
         """What tells the first of a fold from each other."""
-        told = [row.summary.values for row in self.rows[:_MOST_VALUES] if row.summary.values]
-        return trusted(" · ".join(dict.fromkeys(told)))
+        texts = [row.summary.values for row in self.rows[:_MOST_VALUES] if row.summary.values]
+        return trusted(" · ".join(dict.fromkeys(texts)))
 
     @property
     def has_low_risk(self) -> bool:
@@ -346,12 +346,12 @@ def _contents(wanted: Sequence[tuple[UUID, int]]) -> list[RowContent]:
     """
     with _keeping:
         here = {key: _kept[key] for key in wanted if key in _kept}
-    missing = [key[0] for key in wanted if key not in here]
-    if missing:
-        read = [_content(one) for one in _described(missing)]
-        here |= {(one.approval.pk, one.approval.version): one for one in read}
+    missing_ids = [key[0] for key in wanted if key not in here]
+    if missing_ids:
+        contents = [_content(approval) for approval in _described(missing_ids)]
+        here |= {(row.approval.pk, row.approval.version): row for row in contents}
     # An older version left no headline; as soon as it is made, the row says more.
-    lasting = {key: one for key, one in here.items() if hasattr(one.approval, "headline")}
+    lasting = {key: row for key, row in here.items() if hasattr(row.approval, "headline")}
     with _keeping:
         _kept.update(lasting)
         for key in lasting:
@@ -359,7 +359,7 @@ def _contents(wanted: Sequence[tuple[UUID, int]]) -> list[RowContent]:
         while len(_kept) > _KEPT:
             _kept.popitem(last=False)
     # One that changed since its version was read is shown as it is now; the next news say so.
-    present = {pk: one for (pk, _), one in here.items()}
+    present = {pk: row for (pk, _), row in here.items()}
     return [here.get(key) or present[key[0]] for key in wanted]
 
 
@@ -403,14 +403,14 @@ def folded(listed: Sequence[QueueRow], opened: UUID | None) -> list[Entry]:
     folds: dict[object, Entry] = {}
     entries: list[Entry] = []
     for row, key in zip(listed, keys, strict=True):
-        before = entries[-1] if entries else None
+        last_entry = entries[-1] if entries else None
         if key and counts[key] >= LEAST_ALIKE:
             if key not in folds or len(folds[key].rows) == MOST:
                 folds[key] = Entry([], is_fold=True)
                 entries.append(folds[key])
             folds[key].rows.append(row)
-        elif before and not before.is_fold and row.together and _is_of(before, row):
-            before.rows.append(row)
+        elif last_entry and not last_entry.is_fold and row.together and _is_of(last_entry, row):
+            last_entry.rows.append(row)
         else:
             entries.append(Entry([row]))
     return [Entry(entry.rows, is_fold=entry.is_fold and len(entry.rows) > 1) for entry in entries]
@@ -424,9 +424,9 @@ _PURPOSE = 160
 
 
 def _waiting_rows(shown: Sequence[Waiting], own: PersonalQueue, person: User) -> list[QueueRow]:
-    contents = _contents([(one.id, one.version) for one in shown])
+    contents = _contents([(approval.id, approval.version) for approval in shown])
     pairs = zip(shown, contents, strict=True)
-    return [_waiting_row(one, content, own, person) for one, content in pairs]
+    return [_waiting_row(approval, content, own, person) for approval, content in pairs]
 
 
 def _waiting_row(one: Waiting, content: RowContent, own: PersonalQueue, person: User) -> QueueRow:
@@ -524,8 +524,8 @@ def _progress(content: RowContent, waiting: OpenQueue) -> tuple[str, str] | None
         return None
     votes = waiting.votes.get(approval.pk, [])
     counting = len(votes_that_count(approval, required, waiting.now, votes))
-    said = f"{counting} of {required.approvals} approved"
-    return f"{counting}/{required.approvals}", said
+    sentence = f"{counting} of {required.approvals} approved"
+    return f"{counting}/{required.approvals}", sentence
 
 
 LOOKED_THROUGH = 1000
@@ -590,9 +590,9 @@ class Listing:
         return self._page(self.page + 1) if self.last_number < self.found else ""
 
     def _page(self, page: int) -> str:
-        said = QueryDict(self.filters.query, mutable=True)
-        said["page"] = str(page)
-        return f"?{said.urlencode()}"
+        query = QueryDict(self.filters.query, mutable=True)
+        query["page"] = str(page)
+        return f"?{query.urlencode()}"
 
 
 SHARED_FOR = timedelta(seconds=1)
@@ -614,11 +614,11 @@ class _Shared:
 
     def read(self) -> OpenQueue:
         """Return what waits, as new as what this process heard of."""
-        heard = push.heard()  # before the read: what is heard meanwhile may not be in it
+        news = push.heard()  # before the read: what is heard meanwhile may not be in it
         with self._lock:
             now = database_now()
-            if not self._latest or heard is None or heard != self._heard or self._is_old(now):
-                self._heard, self._latest = heard, open_queue(now)
+            if not self._latest or news is None or news != self._heard or self._is_old(now):
+                self._heard, self._latest = news, open_queue(now)
             return self._latest
 
     def _is_old(self, now: datetime) -> bool:
@@ -641,25 +641,25 @@ def listed(
     """
     page = 1
     if filters.show == "decided":
-        shown = _decided_rows(filters, person, own.waiting.now)
-        found = len(shown)
+        page_rows = _decided_rows(filters, person, own.waiting.now)
+        total = len(page_rows)
     else:
-        asked = _asked(filters, own, opened)
-        found, page = len(asked), _page(filters.page, asked, opened)
-        first = (page - 1) * MOST_ROWS
-        shown = _waiting_rows(asked[first : first + MOST_ROWS], own, person)
+        approvals = _asked(filters, own, opened)
+        total, page = len(approvals), _page(filters.page, approvals, opened)
+        start = (page - 1) * MOST_ROWS
+        page_rows = _waiting_rows(approvals[start : start + MOST_ROWS], own, person)
     here = len(own.waiting.requests) - len(own.abandoned_ids)
     return Listing(
         filters=filters,
-        rows=shown,
-        entries=folded(shown, opened),
+        rows=page_rows,
+        entries=folded(page_rows, opened),
         waiting=here,
         here=here - len(own.snoozed_ids - own.abandoned_ids),
         mine=len(own.due_ids),
         assigned_count=len(own.assigned_ids),
         snoozed=len(own.snoozed_ids),
         abandoned=len(own.abandoned_ids),
-        found=found,
+        found=total,
         page=page,
     )
 
@@ -667,48 +667,48 @@ def listed(
 def _page(page: int | None, asked: Sequence[Waiting], opened: UUID | None) -> int:
     """Return the page that was asked for, else that of the open request, else the first."""
     if page:
-        last = max(1, -(-len(asked) // MOST_ROWS))
-        return min(page, last)  # what was on a later one was answered meanwhile
-    places = (place for place, one in enumerate(asked) if one.id == opened)
+        last_page = max(1, -(-len(asked) // MOST_ROWS))
+        return min(page, last_page)  # what was on a later one was answered meanwhile
+    places = (place for place, approval in enumerate(asked) if approval.id == opened)
     return next(places, 0) // MOST_ROWS + 1
 
 
 def _asked(filters: Filters, own: PersonalQueue, opened: UUID | None) -> list[Waiting]:
     """Return what the filters leave, in the order that they ask for."""
     is_on_tab = _tab(filters, own, opened)
-    asked = [one for one in own.waiting.requests if is_on_tab(one)]
+    approvals = [approval for approval in own.waiting.requests if is_on_tab(approval)]
     pending = ApprovalRequest.objects.open(own.waiting.now).order_by()
     if filters.narrowing != QueueFilter():
         match = set(filtered(pending, filters.narrowing).values_list("pk", flat=True))
-        asked = [one for one in asked if one.id in match]
+        approvals = [approval for approval in approvals if approval.id in match]
     if filters.by_risk:
         ranks = dict(pending.annotate(rank=queries.gravest_rank()).values_list("pk", "rank"))
-        asked.sort(key=lambda one: -ranks.get(one.id, 0))  # else as before: by time left
-    return asked
+        approvals.sort(key=lambda one: -ranks.get(one.id, 0))  # else as before: by time left
+    return approvals
 
 
 def _tab(filters: Filters, own: PersonalQueue, opened: UUID | None) -> Callable[[Waiting], bool]:
-    kept = {
+    ids_by_tab = {
         "assigned": own.assigned_ids,
         "snoozed": own.snoozed_ids,
         "abandoned": own.abandoned_ids,
     }
-    if filters.show in kept:
-        ids = kept[filters.show]
+    if filters.show in ids_by_tab:
+        ids = ids_by_tab[filters.show]
         return lambda one: one.id in ids
-    hidden, due = own.snoozed_ids, own.due_ids
+    hidden, due_ids = own.snoozed_ids, own.due_ids
     return lambda one: (
         (not one.is_abandoned or one.id == opened)
         and one.id not in hidden
-        and (not filters.mine or one.id in due)
+        and (not filters.mine or one.id in due_ids)
     )
 
 
 def _decided_rows(filters: Filters, person: User, now: datetime) -> list[QueueRow]:
     closed = list(_decided(filters).defer("content", "evidence", "objective"))
-    contents = _contents([(one.pk, one.version) for one in closed])
+    contents = _contents([(approval.pk, approval.version) for approval in closed])
     pairs = zip(closed, contents, strict=True)
-    return [_closed_row(content, one.decision, person, now) for one, content in pairs]
+    return [_closed_row(content, approval.decision, person, now) for approval, content in pairs]
 
 
 def _decided(filters: Filters) -> ApprovalQuerySet:
@@ -748,13 +748,13 @@ def listing_of(request: PersonRequest, own: PersonalQueue | None = None) -> List
 
 def tab_of(request: PersonRequest) -> str:
     """Return which tab the list shows: on this page, or on the page that asks for a part of it."""
-    address, said = request.headers.get("HX-Current-URL"), request.GET
+    address, query = request.headers.get("HX-Current-URL"), request.GET
     if address is not None:
         try:
-            said = QueryDict(urlsplit(address).query)
+            query = QueryDict(urlsplit(address).query)
         except ValueError:
             return TABS[0]
-    return next((tab for tab in TABS if tab == said.get("show")), TABS[0])
+    return next((tab for tab in TABS if tab == query.get("show")), TABS[0])
 
 
 def _opened(request: PersonRequest) -> UUID | None:
@@ -774,8 +774,8 @@ def _opened(request: PersonRequest) -> UUID | None:
 @for_readers
 def due(request: PersonRequest) -> HttpResponse:
     """Say how many requests need the reader, when the newest came and the first one ends."""
-    own = queue_of(request.user)
-    needed = [one for one in own.waiting.requests if one.id in own.due_ids]
-    newest = max((one.submitted_at for one in needed), default=None)
-    soonest = min((one.expires_at for one in needed), default=None)
+    own_queue = queue_of(request.user)
+    needed = [case for case in own_queue.waiting.requests if case.id in own_queue.due_ids]
+    newest = max((case.submitted_at for case in needed), default=None)
+    soonest = min((case.expires_at for case in needed), default=None)
     return JsonResponse({"mine": len(needed), "newest": newest, "soonest": soonest})

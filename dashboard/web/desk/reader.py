@@ -72,9 +72,9 @@ class LinesForm(forms.Form):
 
     def wanted(self) -> WindowWanted:
         """Return what a valid address asks for."""
-        asked = self.cleaned_data
+        fields = self.cleaned_data
         return WindowWanted(
-            asked["block"] or 0, asked["part"] or 0, asked["line"] or 0, asked["find"] or ""
+            fields["block"] or 0, fields["part"] or 0, fields["line"] or 0, fields["find"] or ""
         )
 
 
@@ -114,12 +114,12 @@ def outline_of(source: str, language: str) -> CodeOutline | None:
         return None
     payload = json.dumps([alias, source]).encode()
     key = f"outline:{hashlib.sha256(payload).hexdigest()}"
-    known = cache.get(key)
-    if known is None:
-        known = {"outline": _asked(payload)}
-        cache.set(key, known, CACHED_S if known["outline"] else RETRY_S)
+    cache_entry = cache.get(key)
+    if cache_entry is None:
+        cache_entry = {"outline": _asked(payload)}
+        cache.set(key, cache_entry, CACHED_S if cache_entry["outline"] else RETRY_S)
     try:
-        return _checked(known["outline"]) if known["outline"] else None
+        return _checked(cache_entry["outline"]) if cache_entry["outline"] else None
     except (KeyError, TypeError, ValueError):
         return None
 
@@ -134,7 +134,7 @@ def _asked(payload: bytes) -> Any:
 def _checked(answer: Any) -> CodeOutline:
     count, entries = answer
     return CodeOutline(
-        [OutlineEntry(int(line), _WHAT[what], str(name)) for line, what, name in entries],
+        [OutlineEntry(int(line), _WHAT[kind], str(name)) for line, kind, name in entries],
         int(count),
     )
 
@@ -194,7 +194,7 @@ class Reader:
     @property
     def owed_parts(self) -> int:
         """How many parts were not served yet."""
-        return sum(owed.parts for owed in self.owed)
+        return sum(gap.parts for gap in self.owed)
 
 
 class OutlineRow(NamedTuple):
@@ -218,15 +218,15 @@ def read_window(approval: ApprovalRequest, person: User, wanted: WindowWanted) -
     """Show what is wanted of a content, or None if there is no such thing."""
     content = _content(approval, person)
     to_be_read = {block.number for block in content.to_be_read}
-    block = next((one for one in content.blocks if one.number == wanted.block), None)
+    block = next((b for b in content.blocks if b.number == wanted.block), None)
     if block is None or wanted.part > len(block.code.windows):
         return None
     if not (block.number in to_be_read or block.is_raw):
         return None
     hits = list(_hits(block, wanted.find)) if wanted.find else []
     window = _window(block, wanted, hits)
-    served = parts_served(block, window) if block.number in to_be_read else []
-    left = [p for p in missing(approval.pk, person.pk, texts_in_parts(content)) if p not in served]
+    parts = parts_served(block, window) if block.number in to_be_read else []
+    rest = [p for p in missing(approval.pk, person.pk, texts_in_parts(content)) if p not in parts]
     return Reader(
         block=block,
         window=window,
@@ -236,8 +236,8 @@ def read_window(approval: ApprovalRequest, person: User, wanted: WindowWanted) -
         find=wanted.find,
         hits=[_to_line(block, line, wanted.find) for line in hits[:MOST_HITS]],
         hit_count=len(hits),
-        served=served,
-        owed=unread(content, left),
+        served=parts,
+        owed=unread(content, rest),
         redacted=content.redacted,
     )
 
@@ -252,14 +252,14 @@ def redacted_places(
     approval: ApprovalRequest, person: User, edit: Edit | None = None
 ) -> list[str]:
     """Say where secrets are redacted for a person, in our words; in an edit of it too."""
-    found = list(_redacted(_content(approval, person)))
+    places = list(_redacted(_content(approval, person)))
     if edit is not None:
-        seen = Judgement(inspection=Inspection(report=edit.report))
-        redacts = redacts_for(approval, seen, person)
-        _, changed = drawn_content(edited(approval, edit.content), seen, redacts=redacts)
-        found += [f"change {edit.pk}, {place}" for place in _redacted(changed)]
-    more = len(found) - MOST_PLACES
-    return [*found[:MOST_PLACES], f"{more} more"] if more > 0 else found
+        judgement = Judgement(inspection=Inspection(report=edit.report))
+        redacts = redacts_for(approval, judgement, person)
+        _, changed = drawn_content(edited(approval, edit.content), judgement, redacts=redacts)
+        places += [f"change {edit.pk}, {place}" for place in _redacted(changed)]
+    more = len(places) - MOST_PLACES
+    return [*places[:MOST_PLACES], f"{more} more"] if more > 0 else places
 
 
 _BREAK, _GAP = "\n", "\0"
@@ -278,8 +278,8 @@ def _redacted(content: Content) -> Iterator[str]:
 def _content(approval: ApprovalRequest, person: User) -> Content:
     judgement = last_judgement(approval)
     redacts = redacts_for(approval, judgement, person)
-    before = likeness.memory_approved_before(approval)
-    _, content = drawn_content(approval, judgement, before, redacts=redacts)
+    memory = likeness.memory_approved_before(approval)
+    _, content = drawn_content(approval, judgement, memory, redacts=redacts)
     page = reverse("web:request", args=[approval.pk])
     return replace(content, blocks=[replace(b, finding_page=page) for b in content.blocks])
 
@@ -292,9 +292,9 @@ def _window(block: ContentBlock, wanted: WindowWanted, hits: list[int]) -> Windo
 
 
 def _hits(block: ContentBlock, find: str) -> Iterator[int]:
-    wanted = find.casefold()
+    needle = find.casefold()
     for number, line in enumerate(_without_secrets(block).split(_BREAK), 1):
-        if wanted in line.casefold():
+        if needle in line.casefold():
             yield number
 
 
@@ -323,28 +323,28 @@ def _around(block: ContentBlock, window: Window, find: str) -> Iterator[ReaderLi
     for step, words in ((-1, "Before: "), (1, "Next: ")):
         number = window.number + step
         if 1 <= number <= len(block.code.windows):
-            other = block.code.windows[number - 1]
-            said = f"{words}{line_range(other.first, other.last)}"
-            asked = {"block": block.number, "part": number} | ({"find": find} if find else {})
-            yield ReaderLink(said, f"{block.href}?{urlencode(asked)}")
+            neighbour = block.code.windows[number - 1]
+            label = f"{words}{line_range(neighbour.first, neighbour.last)}"
+            query = {"block": block.number, "part": number} | ({"find": find} if find else {})
+            yield ReaderLink(label, f"{block.href}?{urlencode(query)}")
 
 
 def _to_line(block: ContentBlock, line: int, find: str = "") -> ReaderLink:
-    asked = {"block": block.number, "line": line} | ({"find": find} if find else {})
+    query = {"block": block.number, "line": line} | ({"find": find} if find else {})
     place = f"#line-{block.number}-{line}"
-    return ReaderLink(f"line {line:,}", f"{block.href}?{urlencode(asked)}{place}")
+    return ReaderLink(f"line {line:,}", f"{block.href}?{urlencode(query)}{place}")
 
 
 def _outline(block: ContentBlock) -> OutlineView:
-    found = outline_of(block.text, block.language)
-    title = block.title if found else f"{block.title}: no outline can be read from this"
-    if found is None:
+    code_outline = outline_of(block.text, block.language)
+    title = block.title if code_outline else f"{block.title}: no outline can be read from this"
+    if code_outline is None:
         return OutlineView(title, None, 0)
     rows = [
-        OutlineRow(_to_line(block, one.line), one.what, untrusted(one.name))
-        for one in found.entries
+        OutlineRow(_to_line(block, entry.line), entry.what, untrusted(entry.name))
+        for entry in code_outline.entries
     ]
-    return OutlineView(title, rows, found.total - len(rows))
+    return OutlineView(title, rows, code_outline.total - len(rows))
 
 
 @require_GET
@@ -356,17 +356,17 @@ def lines(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     except NotFound:
         return errors.not_found(request)
     form = LinesForm(request.GET)
-    shown = read_window(approval, request.user, form.wanted()) if form.is_valid() else None
-    if shown is None:
+    reader = read_window(approval, request.user, form.wanted()) if form.is_valid() else None
+    if reader is None:
         return errors.not_found(request)
-    wanted = form.wanted()
-    if shown.hits and not (wanted.part or wanted.line):
-        return HttpResponseRedirect(shown.hits[0].href)  # with the place, which no form can name
+    target = form.wanted()
+    if reader.hits and not (target.part or target.line):
+        return HttpResponseRedirect(reader.hits[0].href)  # with the place, which no form can name
     if is_in_sight(request):
-        services.note_served(approval_id=approval_id, person=request.user, parts=shown.served)
-    alone = request.headers.get("X-Part") == "alone"
-    template = "desk/_window.html" if alone else "desk/reader.html"
-    return render(request, template, {"approval": approval, "reader": shown})
+        services.note_served(approval_id=approval_id, person=request.user, parts=reader.served)
+    is_alone = request.headers.get("X-Part") == "alone"
+    template = "desk/_window.html" if is_alone else "desk/reader.html"
+    return render(request, template, {"approval": approval, "reader": reader})
 
 
 @require_GET

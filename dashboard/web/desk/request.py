@@ -178,35 +178,35 @@ def request_content(
     What is not the request itself is drawn whole, for only the request is served in parts.
     """
     content = parse_json(approval.content)
-    before = likeness.memory_approved_before(approval)
-    redacts, (findings, drawn) = drawn_for(
-        approval, judgement, person, before, is_whole=bool(name)
+    memory = likeness.memory_approved_before(approval)
+    redacts, (findings, page_content) = drawn_for(
+        approval, judgement, person, memory, is_whole=bool(name)
     )
-    served = parts_on_page(drawn)
-    missing = parts_missing(approval, drawn, served, person)
+    served_parts = parts_on_page(page_content)
+    missing_parts = parts_missing(approval, page_content, served_parts, person)
     evidence = parse_json(approval.evidence)
     path, link = _notebook(evidence)
     left_out = lines_of_json(approval.evidence) >= MOST_LINES_SAID
-    said = title_of(approval)
+    title = title_of(approval)
     return RequestContent(
-        title=said,
-        own_title=_own_title(approval, said),
-        wish=_wish(approval, content, drawn),
-        heading=_heading(approval, drawn),
-        content=drawn,
-        before=before,
+        title=title,
+        own_title=_own_title(approval, title),
+        wish=_wish(approval, content, page_content),
+        heading=_heading(approval, page_content),
+        content=page_content,
+        before=memory,
         is_whole=fits(approval),
         redacts=redacts,
-        served=served,
-        owed=unread(drawn, missing),
+        served=served_parts,
+        owed=unread(page_content, missing_parts),
         found=findings,
-        objective=KnownSecrets(drawn.secrets).draw(approval.objective),
-        fields=[] if left_out else evidence_fields(evidence, drawn.secrets),
+        objective=KnownSecrets(page_content.secrets).draw(approval.objective),
+        fields=[] if left_out else evidence_fields(evidence, page_content.secrets),
         evidence_left_out=left_out,
         notebook_path=untrusted(path),
         notebook=notebook_link(link, own_host) if link else None,
         shown=signed_view(
-            name or str(approval.pk), _shown(drawn, findings, is_whole=fits(approval))
+            name or str(approval.pk), _shown(page_content, findings, is_whole=fits(approval))
         ),
     )
 
@@ -384,23 +384,23 @@ def state_of(
     their queue, where it was read before. ``among_snoozed`` is set where they work through what
     they snoozed.
     """
-    held = vars(approval)["held"]
+    is_held = vars(approval)["held"]
     judgement, is_open = last_judgement(approval), approval.status == Status.PENDING
     required = demands_of(judgement)
     may_decide = is_open and roles.may_decide(person)
-    why_not = _why_not(approval, required, person, now, held=held) if is_open else ""
+    why_not = _why_not(approval, required, person, now, held=is_held) if is_open else ""
     is_abandoned = was_abandoned(approval, now)
-    ended = result_of(approval, person, now, held=held)
+    ended = result_of(approval, person, now, held=is_held)
     progress = vote_progress(approval, required, person, now) if is_open else None
     may_yes = may_decide and not why_not
-    found = own.presence if own else None
-    who = is_open and assignment_panel(
-        approval, required, person, now, found=found, may_act=may_decide
+    presence = own.presence if own else None
+    panel = is_open and assignment_panel(
+        approval, required, person, now, found=presence, may_act=may_decide
     )
-    is_done = bool((progress and progress.mine) or (who and who.snoozed_until))
+    is_done = bool((progress and progress.mine) or (panel and panel.snoozed_until))
     goes_on = is_done or not may_decide
     status, word = words.standing(approval)
-    stamp = (approval.version, judgement.pk, held, may_decide, why_not, progress, is_abandoned)
+    stamp = (approval.version, judgement.pk, is_held, may_decide, why_not, progress, is_abandoned)
     return RequestState(
         status=status,
         status_word=word,
@@ -414,11 +414,11 @@ def state_of(
         required=required,
         edit_offer=edit_offer(approval, judgement, person, now) if may_decide else None,
         grant_offer=grant_offer(approval, judgement, person, sent) if may_yes else None,
-        assignment=who or None,
+        assignment=panel or None,
         repeat_offer=_repeat_offer(approval, person, now, may_yes=may_yes) if may_decide else None,
         judgement_id=judgement.pk,
         result=ended,
-        stamp=_stamp(*stamp, who and who.stamp, ended and _stamp_of(ended)),
+        stamp=_stamp(*stamp, panel and panel.stamp, ended and _stamp_of(ended)),
         next_id=_next(approval, person, now, among_snoozed=among_snoozed) if goes_on else None,
     )
 
@@ -458,13 +458,13 @@ def _next(
     approval: ApprovalRequest, person: User, now: datetime, *, among_snoozed: bool
 ) -> UUID | None:
     """Return the most urgent request that this person can still answer and an agent waits for."""
-    left, snoozed = queries.queue(now).exclude(pk=approval.pk), snoozed_by(person, now)
-    left = left.filter(pk__in=snoozed) if among_snoozed else left.exclude(pk__in=snoozed)
-    ahead = left.exclude(votes__person=person).select_related("agent__webhook")
+    queue, snoozed = queries.queue(now).exclude(pk=approval.pk), snoozed_by(person, now)
+    queue = queue.filter(pk__in=snoozed) if among_snoozed else queue.exclude(pk__in=snoozed)
+    ahead = queue.exclude(votes__person=person).select_related("agent__webhook")
     ahead = ahead.defer("content", "evidence", "objective")
-    first = list(ahead[:_LOOKS_AHEAD])
-    waits = (one.pk for one in first if not was_abandoned(one, now))
-    return next(waits, first[0].pk if first else None)
+    candidates = list(ahead[:_LOOKS_AHEAD])
+    waits = (candidate.pk for candidate in candidates if not was_abandoned(candidate, now))
+    return next(waits, candidates[0].pk if candidates else None)
 
 
 @require_safe
@@ -503,14 +503,14 @@ def request_page(
     if reading.served and is_in_sight(request):
         services.note_served(approval_id=approval.pk, person=request.user, parts=reading.served)
     now = now_in(approval)
-    own = None if request.htmx.target == "pane" else queue_of(request.user)
-    state = _context(request, approval, refusal, own)
-    before = earlier_request(approval, request.user, now, redacts=reading.redacts)
-    about = {"before": before, "pinned": pinned_notebook(approval, now)}
+    own_queue = None if request.htmx.target == "pane" else queue_of(request.user)
+    state = _context(request, approval, refusal, own_queue)
+    past_request = earlier_request(approval, request.user, now, redacts=reading.redacts)
+    about = {"before": past_request, "pinned": pinned_notebook(approval, now)}
     context = {**state, **about, "reading": reading}
-    if own is None:
+    if own_queue is None:
         return render(request, "desk/_opened.html", context, status=status)
-    context["listing"] = listing_of(request, own)
+    context["listing"] = listing_of(request, own_queue)
     return render(request, "desk/request.html", context, status=status)
 
 
@@ -531,19 +531,19 @@ def _context(
     refusal: Refused | None,
     own: PersonalQueue | None = None,
 ) -> dict[str, Any]:
-    sent = request.POST if refusal else None
+    form = request.POST if refusal else None
     among_snoozed = tab_of(request) == "snoozed"
     now = now_in(approval)
     return {
         "approval": approval,
         "hold": queries.active_hold() if vars(approval)["held"] else None,
-        "state": state_of(approval, request.user, now, sent, own=own, among_snoozed=among_snoozed),
+        "state": state_of(approval, request.user, now, form, own=own, among_snoozed=among_snoozed),
         "refusal": str(refusal or ""),
         "is_stale": isinstance(refusal, StaleBasis),
         "despite": refusal.name if isinstance(refusal, AssignedToAnother) else "",
-        "reason": sent.get("reason", "") if sent else "",
-        "because": sent.getlist("because") if sent else [],
-        "approve_reason": sent.get("approve_reason", "") if sent else "",
+        "reason": form.get("reason", "") if form else "",
+        "because": form.getlist("because") if form else [],
+        "approve_reason": form.get("approve_reason", "") if form else "",
     }
 
 

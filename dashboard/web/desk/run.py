@@ -135,17 +135,17 @@ def run_story(agent: Agent, run_id: str, person: User, now: datetime) -> RunStor
     """Tell a run, in the order in which things were asked."""
     story = run_rules.story(agent.pk, run_id)
     resembles = likeness.earlier_in_run(story.approvals)
-    held = queries.active_hold() is not None
-    number_of = {one.pk: story.total - len(story.approvals) + n for n, one in _from_1(story)}
+    is_held = queries.active_hold() is not None
+    number_of = {entry.pk: story.total - len(story.approvals) + n for n, entry in _from_1(story)}
     steps = [
         _step(
-            one,
-            number_of[one.pk],
-            _like(one, resembles.get(one.pk), number_of),
-            result_of(one, person, now, held=held),
+            entry,
+            number_of[entry.pk],
+            _like(entry, resembles.get(entry.pk), number_of),
+            result_of(entry, person, now, held=is_held),
             now,
         )
-        for one in story.approvals
+        for entry in story.approvals
     ]
     lines, timeline = _lines(story.approvals, number_of, now)
     return RunStory(
@@ -165,20 +165,20 @@ def _lines(
 ) -> tuple[list[RunLine], Timeline | None]:
     if not approvals:
         return [], None
-    stages = [stages_of(one, now) for one in approvals]
+    stages = [stages_of(entry, now) for entry in approvals]
     timeline = charts.timeline(stages)
     lines = [
         RunLine(
-            number=number_of[one.pk],
+            number=number_of[entry.pk],
             y=place * ROW,
-            status=words.standing(one)[0],
-            drawn=drawn,
-            says=_says(number_of[one.pk], one, when),
+            status=words.standing(entry)[0],
+            drawn=row,
+            says=_says(number_of[entry.pk], entry, when),
             asked_at=when.asked,
             cells=[_after(when.asked, at) for at in when[1:5]],
-            is_failed=_has_failed(one),
+            is_failed=_has_failed(entry),
         )
-        for place, (one, when, drawn) in enumerate(
+        for place, (entry, when, row) in enumerate(
             zip(approvals, stages, timeline.rows, strict=True)
         )
     ]
@@ -191,14 +191,14 @@ def stages_of(approval: ApprovalRequest, now: datetime) -> Stages:
     decided = decision.decided_at if decision else None
     reported = {outcome.state: outcome.reported_at for outcome in approval.outcomes.all()}
     started, finished = reported.get(OutcomeState.STARTED), reported.get(OutcomeState.FINISHED)
-    last = [at for at in (decided or now, started, finished) if at]
+    ends = [at for at in (decided or now, started, finished) if at]
     return Stages(
         asked=approval.submitted_at,
         seen=approval.first_seen_at,  # type: ignore[attr-defined] # annotated
         decided=decided,
         started=started,
         finished=finished,
-        until=max(last),
+        until=max(ends),
     )
 
 
@@ -208,18 +208,18 @@ _STAGES = ("first viewed", "", "started", "finished")  # the answer has its own 
 def _says(number: int, approval: ApprovalRequest, when: Stages) -> str:
     """Tell one line of the picture, such as "No. 2, Code: approved after 42 s"."""
     answer = words.STATUSES[Status(approval.status)].lower()
-    told = [
+    phrases = [
         f"{name or answer} after {_after(when.asked, at)}"
         for name, at in zip(_STAGES, when[1:5], strict=True)
         if at
     ]
-    if told and when.finished and _has_failed(approval):
-        told[-1] += " with an error"
+    if phrases and when.finished and _has_failed(approval):
+        phrases[-1] += " with an error"
     if when.decided is None:
-        told.append(f"waiting for {_after(when.asked, when.until)}")
+        phrases.append(f"waiting for {_after(when.asked, when.until)}")
     if recall := recall_of(approval):
-        told.append(f"taken back after {_after(when.asked, recall.taken_back_at)}")
-    return f"No. {number}, {words.KINDS[Kind(approval.kind)]}: {', '.join(told)}"
+        phrases.append(f"taken back after {_after(when.asked, recall.taken_back_at)}")
+    return f"No. {number}, {words.KINDS[Kind(approval.kind)]}: {', '.join(phrases)}"
 
 
 def _has_failed(approval: ApprovalRequest) -> bool:
@@ -235,10 +235,10 @@ def _from_1(story: run_rules.Story) -> list[tuple[int, ApprovalRequest]]:
 
 
 def _counts(steps: list[RunStep]) -> list[tuple[str, str, int]]:
-    found = Counter((step.status, step.status_word.lower()) for step in steps)
+    counts = Counter((step.status, step.status_word.lower()) for step in steps)
     order = [status.value for status in Status]
-    told = sorted(found.items(), key=lambda counted: order.index(counted[0][0]))
-    return [(status, word, count) for (status, word), count in told]
+    ordered_counts = sorted(counts.items(), key=lambda counted: order.index(counted[0][0]))
+    return [(status, word, count) for (status, word), count in ordered_counts]
 
 
 def _like(
@@ -246,11 +246,11 @@ def _like(
 ) -> StepLikeness | None:
     if earlier is None:
         return None
-    one = earlier.approval
-    old, new = likeness.text_of(one), likeness.text_of(approval)
+    past_request = earlier.approval
+    old, new = likeness.text_of(past_request), likeness.text_of(approval)
     changed = "" if earlier.is_same else how_much_changed(old, new)
-    became = words.standing(one)[1].lower()
-    return StepLikeness(number_of[one.pk], one.pk, became, changed)
+    became = words.standing(past_request)[1].lower()
+    return StepLikeness(number_of[past_request.pk], past_request.pk, became, changed)
 
 
 def _step(
@@ -262,7 +262,7 @@ def _step(
 ) -> RunStep:
     is_open = approval.status == Status.PENDING
     decision: Decision | None = getattr(approval, "decision", None)
-    left = times.time_left(approval.submitted_at, approval.expires_at, now) if is_open else None
+    expiry = times.time_left(approval.submitted_at, approval.expires_at, now) if is_open else None
     summary = summarized(approval.kind, headline_of(approval))
     status, word = words.standing(approval)
     return RunStep(
@@ -275,7 +275,7 @@ def _step(
         title=summary.title,
         summary=summary.line,
         asked=times.moment(approval.submitted_at, now),
-        left=left,
+        left=expiry,
         is_abandoned=was_abandoned(approval, now),
         result=result,
         reason=_reason(decision),

@@ -82,8 +82,8 @@ def plan_answers(approval: ApprovalRequest, sent: QueryDict) -> PlanAnswers:
         StepsRefused: This is no plan, or they name steps that it does not have.
     """
     count = count_of_steps(approval.content) if approval.kind == Kind.PLAN else 0
-    named = [found[1] for found in map(_NAMED.fullmatch, sent) if found]
-    if any(int(index) >= count or str(int(index)) != index for index in named):
+    indexes = [match[1] for match in map(_NAMED.fullmatch, sent) if match]
+    if any(int(index) >= count or str(int(index)) != index for index in indexes):
         raise StepsRefused(_NOT_ITS_STEPS)
     return PlanAnswers(
         tuple(_strictest(sent.getlist(f"step-{index}")) for index in range(count)),
@@ -150,10 +150,10 @@ def _rows(
     approval: ApprovalRequest, answers: Sequence[StepSaid], *, redacts: bool
 ) -> Iterator[StepRow]:
     steps = parse_json(approval.content)[EDITABLE[Kind.PLAN]]
-    for said in answers:
-        icon, word = _ANSWERS[said.answer]
-        summary = (redacted if redacts else untrusted)(step_in_words(steps[said.index]))
-        yield StepRow(said.index + 1, icon, word, summary, said.note)
+    for reply in answers:
+        icon, word = _ANSWERS[reply.answer]
+        summary = (redacted if redacts else untrusted)(step_in_words(steps[reply.index]))
+        yield StepRow(reply.index + 1, icon, word, summary, reply.note)
 
 
 def confirm_page(request: PersonRequest, approval: ApprovalRequest) -> HttpResponse:

@@ -48,15 +48,15 @@ class Unread:
 def laid_out(content: Content, approval_id: UUID) -> Content:
     """Say of each text how many of its windows the page begins with, and where the others are."""
     reader = reverse("web:reader", args=[approval_id])
-    lines_left, left, blocks = AT_ONCE, CHARACTERS_AT_ONCE, []
+    lines_left, chars_left, blocks = AT_ONCE, CHARACTERS_AT_ONCE, []
     for block in content.blocks:
-        drawn = 1 if min(lines_left, left) > 0 or is_small(block.text) or block.is_raw else 0
-        first = block.code.windows[0]
-        if drawn and not block.is_raw:
-            lines_left -= first.last - first.first + 1
-            left -= first.end - first.start
-        drawn = len(block.code.windows) if _is_compared(content, block) else drawn
-        blocks.append(replace(block, href=reader, drawn=drawn))
+        count = 1 if min(lines_left, chars_left) > 0 or is_small(block.text) or block.is_raw else 0
+        window = block.code.windows[0]
+        if count and not block.is_raw:
+            lines_left -= window.last - window.first + 1
+            chars_left -= window.end - window.start
+        count = len(block.code.windows) if _is_compared(content, block) else count
+        blocks.append(replace(block, href=reader, drawn=count))
     return replace(content, blocks=blocks)
 
 
@@ -91,7 +91,7 @@ def parts_served(block: ContentBlock, window: Window) -> list[TextPart]:
 def unread(content: Content, missing: Collection[TextPart]) -> list[Unread]:
     """Say what is unread in words, neighbours together."""
     parts, is_one = frozenset(missing), len(content.to_be_read) == 1
-    return [one for block in _in_parts(content) for one in _unread_of(block, parts, is_one=is_one)]
+    return [gap for block in _in_parts(content) for gap in _unread_of(block, parts, is_one=is_one)]
 
 
 def _in_parts(content: Content) -> list[ContentBlock]:
@@ -113,10 +113,10 @@ def _unread_of(
     # Consecutive numbers keep their distance to their position.
     for _, group in groupby(enumerate(windows), lambda one: one[1].number - one[0]):
         together = list(map(itemgetter(1), group))
-        first, last = together[0], together[-1]
+        first_window, last_window = together[0], together[-1]
         text = "" if is_one else f"Text {block.number + 1}, "
-        words = f"{text}{line_range(first.first, last.last)}"
-        href = f"{block.href}?block={block.number}&part={first.number}"
+        words = f"{text}{line_range(first_window.first, last_window.last)}"
+        href = f"{block.href}?block={block.number}&part={first_window.number}"
         yield Unread(words, href, len(together))
 
 
@@ -131,10 +131,10 @@ _SALT = "approvals.shown"
 def what_was_shown(name: str, signed: str) -> dict[str, Any] | None:
     """Return what the page ``name`` displayed; None if the signature is not ours."""
     try:
-        said = signing.loads(signed, salt=_SALT)
+        payload = signing.loads(signed, salt=_SALT)
     except signing.BadSignature:
         return None
-    return said["shown"] if said["id"] == name else None
+    return payload["shown"] if payload["id"] == name else None
 
 
 def drawn_content(
@@ -146,8 +146,8 @@ def drawn_content(
     is_whole: bool = False,
 ) -> tuple[Found, Content]:
     """Draw the content, in parts or whole, with marks where findings are, and list those."""
-    drawn = _drawn(approval, before, redacts=redacts)
-    laid = laid_out_whole(drawn) if is_whole else laid_out(drawn, approval.pk)
+    content = _drawn(approval, before, redacts=redacts)
+    laid = laid_out_whole(content) if is_whole else laid_out(content, approval.pk)
     return found(report_of(judgement.inspection), laid)
 
 
@@ -165,12 +165,12 @@ def drawn_for(
         return drawn_content(approval, judgement, before, redacts=redacts, is_whole=is_whole)
 
     redacts = may_redact(report_of(judgement.inspection))
-    drawn = draw(redacts=redacts)
+    drawing = draw(redacts=redacts)
     # Few contents hold a secret, and only of those somebody may have had it shown.
-    has_some = redacts and (drawn[1].redacted or drawn[1].secrets)
+    has_some = redacts and (drawing[1].redacted or drawing[1].secrets)
     if has_some and person and is_revealed(approval.pk, person.pk):
         return False, draw(redacts=False)
-    return redacts, drawn
+    return redacts, drawing
 
 
 def redacts_for(approval: ApprovalRequest, judgement: Judgement, person: User | None) -> bool:
@@ -201,8 +201,8 @@ def parts_missing(
 def _drawn(approval: ApprovalRequest, before: ApprovalRequest | None, *, redacts: bool) -> Content:
     if not fits(approval):
         return Content([])
-    last = parse_json(before.content) if before else {}
-    approved = ApprovedMemory(last.get("operation", ""), last.get("content"))
+    earlier_content = parse_json(before.content) if before else {}
+    approved = ApprovedMemory(earlier_content.get("operation", ""), earlier_content.get("content"))
     return render_content(approval.kind, approval.content, approved, redacts=redacts)
 
 
@@ -220,8 +220,8 @@ def viewing_now(names: Sequence[str]) -> str:
     """Say that these people are viewing the request."""
     if not names:
         return ""
-    *others, last = names
-    return f"{', '.join(others)} and {last} are viewing" if others else f"{last} is viewing"
+    *heads, tail = names
+    return f"{', '.join(heads)} and {tail} are viewing" if heads else f"{tail} is viewing"
 
 
 @require_POST

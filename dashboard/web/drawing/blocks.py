@@ -200,5 +200,5 @@ def _rendered(
 
 def _spelled(place: Place) -> str:
     steps = [str(step + 1) if isinstance(step, int) else step[-_LONGEST_PLACE:] for step in place]
-    said = ", ".join(steps)
-    return f"…{said[-_LONGEST_PLACE:]}" if len(said) > _LONGEST_PLACE else said
+    text = ", ".join(steps)
+    return f"…{text[-_LONGEST_PLACE:]}" if len(text) > _LONGEST_PLACE else text

@@ -120,7 +120,7 @@ _MOST_DATES = 6
 def days_chart(outcomes: Sequence[dict[str, int]], first: date, days_each: int) -> DaysChart:
     """Draw one column for each stretch of ``days_each`` days."""
     sums = [sum(counts.values()) for counts in outcomes]
-    drawn, width = scale(max(sums, default=0)), 1 / max(1, len(outcomes))
+    y_axis, width = scale(max(sums, default=0)), 1 / max(1, len(outcomes))
     days = [first + timedelta(days=number * days_each) for number in range(len(outcomes))]
     names = [_stretch(day, days_each) for day in days]
     every = math.ceil(len(outcomes) / _MOST_DATES)
@@ -129,7 +129,7 @@ def days_chart(outcomes: Sequence[dict[str, int]], first: date, days_each: int) 
             Column(
                 x=place(number * width),
                 width=place(width),
-                pieces=list(_stacked(counts, number, width, drawn.top)),
+                pieces=list(_stacked(counts, number, width, y_axis.top)),
                 says=_says_outcomes(names[number], counts, sums[number]),
             )
             for number, counts in enumerate(outcomes)
@@ -143,7 +143,7 @@ def days_chart(outcomes: Sequence[dict[str, int]], first: date, days_each: int) 
             for number, day in enumerate(days)
             if number % every == 0
         ],
-        y_ticks=drawn.ticks,
+        y_ticks=y_axis.ticks,
         days_each=days_each,
     )
 
@@ -155,8 +155,8 @@ def _day(day: date) -> str:
 def _stretch(day: date, days_each: int) -> str:
     if days_each == 1:
         return f"{day:%a} {_day(day)} {day:%Y}"
-    last = day + timedelta(days=days_each - 1)
-    return f"{_day(day)} to {_day(last)} {last:%Y}"
+    end_day = day + timedelta(days=days_each - 1)
+    return f"{_day(day)} to {_day(end_day)} {end_day:%Y}"
 
 
 def _stacked(counts: dict[str, int], number: int, width: float, top: int) -> Iterable[Piece]:
@@ -212,7 +212,7 @@ _RIGHT = 0.3  # a label stands left of its line, where the lines before it are s
 
 def decision_chart(found: Deciding) -> DecisionChart:
     """Draw a bar for each stretch of time, one for what expired, and a line for each limit."""
-    drawn = scale(max([*found.counts, found.expired]))
+    y_axis = scale(max([*found.counts, found.expired]))
     names = [*(stretch_words(number) for number in range(_BARS)), "Expired, no answer"]
     counts = [*found.counts, found.expired]
     total = sum(found.counts)
@@ -226,7 +226,7 @@ def decision_chart(found: Deciding) -> DecisionChart:
             Column(
                 x=place(x),
                 width=place(_WIDTH),
-                pieces=[_bar("expired" if n == _BARS else "decided", x, counts[n] / drawn.top)],
+                pieces=[_bar("expired" if n == _BARS else "decided", x, counts[n] / y_axis.top)],
                 says=says[n],
             )
             for n, x in enumerate(places)
@@ -240,7 +240,7 @@ def decision_chart(found: Deciding) -> DecisionChart:
             ),
             Tick(place(places[-1] + _WIDTH / 2), "none"),
         ],
-        y_ticks=drawn.ticks,
+        y_ticks=y_axis.ticks,
     )
 
 
@@ -330,14 +330,14 @@ class HoursChart:
 
 def hours_chart(hours: Sequence[Sequence[WaitingHour]]) -> HoursChart:
     """Draw a square for each hour, larger and darker the longer requests waited."""
-    drawn = [
-        [_hour(day, hour, one) for hour, one in enumerate(row)] for day, row in enumerate(hours)
+    grid = [
+        [_hour(day, hour, wait) for hour, wait in enumerate(row)] for day, row in enumerate(hours)
     ]
     return HoursChart(
-        cells=[cell for row in drawn for cell in row],
+        cells=[cell for row in grid for cell in row],
         rows=[
-            (f"{hour:02}:00", [drawn[day][hour] for day in range(len(drawn))])
-            for hour in range(len(drawn[0]))
+            (f"{hour:02}:00", [grid[day][hour] for day in range(len(grid))])
+            for hour in range(len(grid[0]))
         ],
         x_ticks=[
             Tick(place((hour + 0.5) / 24), f"{hour:02}", hour % 6 != 0) for hour in range(0, 24, 3)
@@ -427,12 +427,12 @@ _RADIUS, _LARGEST = 4.0, 10.0
 
 def reading_chart(readings: Sequence[Reading]) -> ReadingChart:
     """Draw a dot for each approval."""
-    right = _reach(_REACHES_S, max([_LEAST_SECONDS, *(one.in_view_s for one in readings)]))
+    right = _reach(_REACHES_S, max([_LEAST_SECONDS, *(dot.in_view_s for dot in readings)]))
     lines = [10**power for power in range(1, 10)]
-    top = _reach(lines, max([_LEAST_LINES, *(one.lines for one in readings)]))
+    top = _reach(lines, max([_LEAST_LINES, *(dot.lines for dot in readings)]))
     end = min(right, top / MOST_LINES_A_SECOND)
     return ReadingChart(
-        dots=[_dot(one, right, top) for one in sorted(readings, key=lambda one: -one.approvals)],
+        dots=[_dot(dot, right, top) for dot in sorted(readings, key=lambda one: -one.approvals)],
         limit=Line(
             place(0),
             place(1 - _log(MOST_LINES_A_SECOND, top)),
@@ -475,10 +475,10 @@ def _says_reading(one: Reading) -> str:
 
 def _table(readings: Sequence[Reading], lines: Sequence[int]) -> list[tuple[str, Sequence[int]]]:
     counts = [[0] * len(_SECONDS) for _ in lines[:-1]]
-    for one in readings:
-        row = min(len(counts), bisect_right(lines, one.lines)) - 1
-        column = bisect_right(_SECONDS, one.in_view_s) - 1
-        counts[row][column] += one.approvals
+    for dot in readings:
+        row = min(len(counts), bisect_right(lines, dot.lines)) - 1
+        column = bisect_right(_SECONDS, dot.in_view_s) - 1
+        counts[row][column] += dot.approvals
     ends = [f"{a:,} to {b - 1:,}" for a, b in pairwise(lines)]
     ends[-1] = f"{lines[-2]:,} or more"
     return list(zip(ends, counts, strict=True))
@@ -607,17 +607,17 @@ class TimeAxis:
     @property
     def ticks(self) -> list[Tick]:
         """Where each busy stretch begins, and round times after that, as far as there is room."""
-        ticks, last = list[Tick](), -1.0
+        ticks, last_x = list[Tick](), -1.0
         for number, (begin, end) in enumerate(self._busy):
             room = (
                 1.0 if number == len(self.cuts) else self.place(self.cuts[number][1]) - _NEAR_WORDS
             )
             for at in _round_times(begin, end, self.place(end) - self.place(begin)):
                 x = self.place(at)
-                if x - last >= _NEAR_WORDS and (at == begin or x <= room):
+                if x - last_x >= _NEAR_WORDS and (at == begin or x <= room):
                     is_minor = bool(self.cuts) and at != begin
                     ticks.append(Tick(place(x), _after(self._seconds(at)), is_minor))
-                    last = x
+                    last_x = x
         return ticks
 
 
@@ -681,18 +681,18 @@ def timeline(rows: Sequence[Stages]) -> Timeline:
 
 
 def _timeline_row(row: Stages, axis: TimeAxis) -> TimelineRow:
-    asked, ended = axis.place(row.asked), axis.place(row.decided or row.until)
+    asked_x, ended = axis.place(row.asked), axis.place(row.decided or row.until)
     started = axis.place(row.started) if row.started else None
     finished = axis.place(row.finished) if row.finished else None
-    decided_by = int(ended - asked < _NEAR)
+    decided_by = int(ended - asked_x < _NEAR)
     started_by = finished_by = 0
     if started is not None and started - ended < _NEAR:
         started_by = decided_by + 1
     if started is not None and finished is not None and finished - started < _NEAR:
         finished_by = started_by + 1
     return TimelineRow(
-        asked=place(asked),
-        waits=Piece("waits", place(asked), "", place(max(0.0, ended - asked)), ""),
+        asked=place(asked_x),
+        waits=Piece("waits", place(asked_x), "", place(max(0.0, ended - asked_x)), ""),
         runs=None
         if started is None or finished is None or finished_by
         else Piece("runs", place(started), "", place(max(0.0, finished - started)), ""),

@@ -109,16 +109,16 @@ def render_code(
     """
     alias = lexer_alias(language)
     of_language = Reading.QUOTED if alias == "json" else Reading.CODE
-    asked = _Source(source, alias, redacted, reading or of_language)
-    if asked.alias == TEXT and len(source) <= _SHORT:
-        return _render(asked, ColourBudget())
-    key = f"rendered-code:{asked.digest}"
-    known = None if redacted else cache.get(key)
-    if isinstance(known, RenderedCode):
-        return known
-    rendered = _render(asked, budget or ColourBudget())
+    code = _Source(source, alias, redacted, reading or of_language)
+    if code.alias == TEXT and len(source) <= _SHORT:
+        return _render(code, ColourBudget())
+    key = f"rendered-code:{code.digest}"
+    hit = None if redacted else cache.get(key)
+    if isinstance(hit, RenderedCode):
+        return hit
+    rendered = _render(code, budget or ColourBudget())
     if not rendered.is_long and not redacted and _size(rendered) <= CACHED_CHARACTERS:
-        settled = rendered.highlighted or not can_colour(source, asked.alias)
+        settled = rendered.highlighted or not can_colour(source, code.alias)
         cache.set(key, rendered, CACHED_S if settled else RETRY_COLOURS_S)
     return rendered
 
@@ -169,12 +169,12 @@ def _long(asked: _Source, windows: Sequence[Window], budget: ColourBudget) -> _T
 
 
 def _kept(key: str, text: str, alias: str, budget: ColourBudget) -> Tokens | None:
-    known = cache.get(key)
-    if known is None:
+    cache_entry = cache.get(key)
+    if cache_entry is None:
         tokens = _tokens(text, alias, budget)
-        known = {"tokens": tokens}
-        cache.set(key, known, RETRY_COLOURS_S if tokens is None else CACHED_S)
-    tokens_of: Tokens | None = known["tokens"]
+        cache_entry = {"tokens": tokens}
+        cache.set(key, cache_entry, RETRY_COLOURS_S if tokens is None else CACHED_S)
+    tokens_of: Tokens | None = cache_entry["tokens"]
     return tokens_of
 
 
@@ -189,6 +189,6 @@ def _tokens(text: str, alias: str, budget: ColourBudget) -> Tokens | None:
 
 def _warnings(source: str) -> list[str]:
     counts = [c for c in hidden_characters(source) if c.kind is not GlyphKind.LINE_END]
-    found = [f"{count.name}: {count.count}" for count in counts[:_WARNINGS]]
+    texts = [f"{count.name}: {count.count}" for count in counts[:_WARNINGS]]
     rest = sum(count.count for count in counts[_WARNINGS:])
-    return [*found, f"other hidden characters: {rest}"] if rest else found
+    return [*texts, f"other hidden characters: {rest}"] if rest else texts

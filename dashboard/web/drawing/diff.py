@@ -72,9 +72,9 @@ def line_changes(before: str, after: str) -> list[ChangedLine] | None:
 
 def _shared(payload: bytes) -> Any:
     key = f"line-changes:{hashlib.sha256(payload).hexdigest()}"
-    known = cache.get(key)
-    if known is not None:
-        return known["shared"]
+    hit = cache.get(key)
+    if hit is not None:
+        return hit["shared"]
     try:
         shared = json.loads(sandbox.call(_MATCH, payload, DEADLINE_S))
     except (sandbox.SandboxError, ValueError):
@@ -179,10 +179,10 @@ def _folded(steps: list[ChangedLine]) -> Iterator[ChangedLine | Gap]:
         if group[0].change is not LineChange.SAME:
             yield from group
             continue
-        before = group[:CONTEXT] if number else []
-        after = group[len(before) :][-CONTEXT:] if number < len(groups) - 1 else []
-        left_out = len(group) - len(before) - len(after)
-        yield from before
+        head = group[:CONTEXT] if number else []
+        tail = group[len(head) :][-CONTEXT:] if number < len(groups) - 1 else []
+        left_out = len(group) - len(head) - len(tail)
+        yield from head
         if left_out:
             yield Gap(left_out)
-        yield from after
+        yield from tail

@@ -76,23 +76,23 @@ def isolated(text: str, reading: Reading) -> str:
 
 def runs_leftwards(line: str) -> bool:
     """Say whether a line of prose begins with a letter that runs from right to left."""
-    first = _patterns().letter.search(_without_machine_words(line))
-    if first is None or _NO_PROSE.match(line):
+    match = _patterns().letter.search(_without_machine_words(line))
+    if match is None or _NO_PROSE.match(line):
         return False
-    return not any(unicodedata.bidirectional(c) == "L" for c in first.string[: first.start()])
+    return not any(unicodedata.bidirectional(c) == "L" for c in match.string[: match.start()])
 
 
 def prose(line: str, *, leftwards: bool) -> str:
     """Escape a line of prose, or a part of one; ``around`` makes an isolate of a whole line."""
     if not leftwards:
         return isolated(line, Reading.LITERAL)
-    at, drawn = 0, []
+    at, pieces = 0, []
     for word in _WORD.finditer(line):
         if _is_machine_word(word[0]):
-            drawn += [escape(line[at : word.start()]), '<bdi dir="ltr">']
-            drawn += [isolated(word[0], Reading.CODE), _END]
+            pieces += [escape(line[at : word.start()]), '<bdi dir="ltr">']
+            pieces += [isolated(word[0], Reading.CODE), _END]
             at = word.end()
-    return "".join([*drawn, escape(line[at:])])
+    return "".join([*pieces, escape(line[at:])])
 
 
 def around(line: str, *, leftwards: bool) -> str:
@@ -153,9 +153,9 @@ def _patterns() -> _Patterns:
 def _of(*directions: str) -> str:
     """Write the inside of a character class; what is hidden is drawn as a box and left out."""
     every = map(chr, (*range(0xD800), *range(0xE000, 0x20000)))
-    found = "".join(c for c in every if unicodedata.bidirectional(c) in directions)
-    seen = "".join(piece for piece in segments(found) if isinstance(piece, str))
-    return _ranges(seen)
+    candidates = "".join(c for c in every if unicodedata.bidirectional(c) in directions)
+    characters = "".join(piece for piece in segments(candidates) if isinstance(piece, str))
+    return _ranges(characters)
 
 
 def _ranges(characters: str) -> str:
@@ -165,4 +165,4 @@ def _ranges(characters: str) -> str:
             ranges[-1][1] = code
         else:
             ranges.append([code, code])
-    return "".join(rf"\U{first:08x}-\U{last:08x}" for first, last in ranges)
+    return "".join(rf"\U{start:08x}-\U{end:08x}" for start, end in ranges)

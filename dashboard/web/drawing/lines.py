@@ -29,8 +29,8 @@ def draw_lines(block: ContentBlock) -> SafeString:
     if not block.href or (block.drawn and not block.code.is_long):
         numbers = range(1, block.code.line_count + 1)
         return format_html_join("", "{}", ((_line(block, number),) for number in numbers))
-    drawn = block.code.windows[: block.drawn]
-    windows = format_html_join("", "{}", ((draw_window(block, one),) for one in drawn))
+    parts = block.code.windows[: block.drawn]
+    windows = format_html_join("", "{}", ((draw_window(block, window),) for window in parts))
     return windows + draw_next(block, block.drawn)
 
 
@@ -113,13 +113,13 @@ def _changes(
     for change, number in compared:
         block = old if change is LineChange.REMOVED and old else new
         sign, word = _SIGNS.get(change, ("", ""))
-        said = format_html('<span class="visually-hidden">{}</span>', word) if word else ""
+        label = format_html('<span class="visually-hidden">{}</span>', word) if word else ""
         yield format_html(
             '<div class="change change--{}"><span class="change-sign" aria-hidden="true">{}</span>'
             "{}{}</div>",
             change,
             sign,
-            said,
+            label,
             _line(block, number),
         )
 
@@ -146,9 +146,9 @@ def draw_notes(mark: Mark | None) -> SafeString:
     """Say under a line what was found in it; it is no part of the line, and is not copied."""
     if mark is None or not mark.notes:
         return EMPTY
-    said = format_html_join("", "{}", ((_note(note),) for note in mark.notes))
+    notes = format_html_join("", "{}", ((_note(note),) for note in mark.notes))
     return format_html(
-        '<p class="line-note line-note--{}" tabindex="-1">{}</p>', mark.severity, said
+        '<p class="line-note line-note--{}" tabindex="-1">{}</p>', mark.severity, notes
     )
 
 

@@ -63,9 +63,9 @@ def notebook_link(link: str, own_host: str) -> NotebookLink:
         return NotebookLink(None, "", "", "", untrusted(link), str(refusal))
     except ValueError:
         return NotebookLink(None, "", "", "", untrusted(link), "This is not a valid address.")
-    before = f"{parts.scheme}://"
-    after = port + link[len(before) + len(parts.netloc) :].replace(" ", "%20")
-    return NotebookLink(f"{before}{host}{after}", host, before, after, untrusted(link), "")
+    prefix = f"{parts.scheme}://"
+    suffix = port + link[len(prefix) + len(parts.netloc) :].replace(" ", "%20")
+    return NotebookLink(f"{prefix}{host}{suffix}", host, prefix, suffix, untrusted(link), "")
 
 
 def _split(link: str) -> SplitResult:
@@ -99,8 +99,8 @@ def _host(parts: SplitResult) -> str:
 
 
 def _refuse_our_own(host: str, own_host: str) -> None:
-    own = urlsplit(f"//{own_host}").hostname or ""
-    if _same(host) == _same(own):
+    our_host = urlsplit(f"//{own_host}").hostname or ""
+    if _same(host) == _same(our_host):
         raise _NoLink(
             "The address is on the host of this dashboard. Cookies ignore ports, so a page there "
             "could act as you. Copy the address if you trust it."

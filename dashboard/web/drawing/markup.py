@@ -39,9 +39,9 @@ def untrusted(text: str) -> SafeString:
     escaped = "\n".join(
         prose(line, leftwards=so) for line, so in zip(lines, leftwards, strict=True)
     )
-    drawn = replaced(escaped, _boxes).split("\n")
+    rows = replaced(escaped, _boxes).split("\n")
     return trusted(
-        "\n".join(around(line, leftwards=so) for line, so in zip(drawn, leftwards, strict=True))
+        "\n".join(around(line, leftwards=so) for line, so in zip(rows, leftwards, strict=True))
     )
 
 

@@ -27,16 +27,16 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 def drawn_anew(png: bytes) -> bytes | None:
     """Return a PNG that shows the same, or None if it cannot be drawn."""
     key = f"picture:{hashlib.sha256(png).hexdigest()}"
-    known: bytes | None = cache.get(key)
-    if known is not None:
-        return known
+    hit: bytes | None = cache.get(key)
+    if hit is not None:
+        return hit
     try:
         with turn():
-            drawn = sandbox.call(_REDRAW, png, DEADLINE_S)
+            picture = sandbox.call(_REDRAW, png, DEADLINE_S)
     except sandbox.SandboxError:
         return None
-    if not drawn.startswith(_SIGNATURE):
+    if not picture.startswith(_SIGNATURE):
         return None
-    if len(drawn) <= _CACHED_BYTES:
-        cache.set(key, drawn, CACHED_S)
-    return drawn
+    if len(picture) <= _CACHED_BYTES:
+        cache.set(key, picture, CACHED_S)
+    return picture

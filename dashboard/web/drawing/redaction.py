@@ -47,11 +47,11 @@ def secrets_in_code(source: str, language: str) -> tuple[Span, ...]:
         return ()
     payload = json.dumps(source).encode()
     key = f"secrets:{hashlib.sha256(payload).hexdigest()}"
-    known = cache.get(key)
-    if known is None:
-        known = _asked(payload)
-        cache.set(key, known, CACHED_S if known else RETRY_S)
-    return _spans(known)
+    raw_spans = cache.get(key)
+    if raw_spans is None:
+        raw_spans = _asked(payload)
+        cache.set(key, raw_spans, CACHED_S if raw_spans else RETRY_S)
+    return _spans(raw_spans)
 
 
 class KnownSecrets:
@@ -75,15 +75,15 @@ class KnownSecrets:
         """Return where they stand, in order, each run apart."""
         if self._are_too_many:
             return _all_of(text)
-        found: list[Span] = []
+        spans: list[Span] = []
         for begin, length in self._lengths.items():
             start = text.find(begin)
             while start >= 0:
-                found.append(Span(start, min(start + length, len(text))))
-                if len(found) > MOST_PLACES:
+                spans.append(Span(start, min(start + length, len(text))))
+                if len(spans) > MOST_PLACES:
                     return _all_of(text)
                 start = text.find(begin, start + 1)  # it may overlap itself
-        return apart(found)
+        return apart(spans)
 
     def draw(
         self, text: str, end: int | None = None, reading: Reading = Reading.PROSE
@@ -132,10 +132,10 @@ def _all_of(text: str) -> tuple[Span, ...]:
 
 def _asked(payload: bytes) -> list[Any]:
     try:
-        found = json.loads(sandbox.call(_READ, payload, DEADLINE_S))
+        answer = json.loads(sandbox.call(_READ, payload, DEADLINE_S))
     except (sandbox.SandboxError, ValueError):
         return []
-    return found if isinstance(found, list) else []
+    return answer if isinstance(answer, list) else []
 
 
 def _spans(found: Any) -> tuple[Span, ...]:

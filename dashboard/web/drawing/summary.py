@@ -70,8 +70,8 @@ def one_line(headline: Headline | None) -> SafeString:
     if headline is None:
         return EMPTY
     if headline.kind is Kind.TOOL_CALL:
-        told, others = _arguments(headline.told), _arguments(headline.others, named=True)
-        return trusted(" ".join(filter(None, (_name(headline.subject), told, others))))
+        lead, rest = _arguments(headline.told), _arguments(headline.others, named=True)
+        return trusted(" ".join(filter(None, (_name(headline.subject), lead, rest))))
     return _line(headline)
 
 
@@ -140,9 +140,9 @@ _MOST_EFFECTS = 2
 def _titled(subject: SafeString | str, headline: Headline) -> SafeString:
     """Append the gravest findings to the title: two, and whether there are more."""
     phrases = dict.fromkeys(map(_phrase, headline.does))
-    named = ", ".join(islice(phrases, _MOST_EFFECTS))
+    phrase = ", ".join(islice(phrases, _MOST_EFFECTS))
     more = " and more" if len(phrases) > _MOST_EFFECTS else ""
-    return format_html("{}: {}{}", subject, named, more) if named else format_html("{}", subject)
+    return format_html("{}: {}{}", subject, phrase, more) if phrase else format_html("{}", subject)
 
 
 def _phrase(phrase: Phrase) -> str:
@@ -156,18 +156,18 @@ def _phrase(phrase: Phrase) -> str:
 
 def _code(headline: Headline) -> Summary:
     aliases = dict.fromkeys(map(lexer_alias, headline.languages))
-    named = [words.language(alias) for alias in aliases if alias != TEXT]
-    subject = " and ".join(named) or "Code"
+    names = [words.language(alias) for alias in aliases if alias != TEXT]
+    subject = " and ".join(names) or "Code"
     if headline.lines:
         subject = f"{subject}, {_count(headline.lines, 'line')}"
     return Summary(_titled(subject, headline), _line(headline))
 
 
 def _tool_call(headline: Headline) -> Summary:
-    tool, told = _name(headline.subject), _arguments(headline.told)
-    others = _arguments(headline.others, named=True)
-    subject = _said(trusted(f"{tool} {told}") if told else tool)
-    return Summary(_titled(subject, headline), others, _said(tool), told or others)
+    tool, lead = _name(headline.subject), _arguments(headline.told)
+    rest = _arguments(headline.others, named=True)
+    subject = _said(trusted(f"{tool} {lead}") if lead else tool)
+    return Summary(_titled(subject, headline), rest, _said(tool), lead or rest)
 
 
 def _plan(headline: Headline) -> Summary:
@@ -230,8 +230,8 @@ def _name(quote: Quote | None) -> SafeString:
 
 
 def _arguments(arguments: Iterable[Argument], *, named: bool = False) -> SafeString:
-    drawn = (_named(one) if named else _value(one) for one in arguments)
-    return trusted(" ".join(drawn))
+    texts = (_named(argument) if named else _value(argument) for argument in arguments)
+    return trusted(" ".join(texts))
 
 
 def _named(argument: Argument) -> SafeString:

@@ -48,14 +48,14 @@ class Span(NamedTuple):
 
 def apart(runs: Iterable[Span]) -> tuple[Span, ...]:
     """Put runs in order, those that overlap as one."""
-    found: list[Span] = []
+    spans: list[Span] = []
     for run in sorted(runs):
-        if found and run.start <= found[-1].end:
-            before = found[-1]
-            found[-1] = Span(before.start, max(before.end, run.end), before.is_all or run.is_all)
+        if spans and run.start <= spans[-1].end:
+            latest = spans[-1]
+            spans[-1] = Span(latest.start, max(latest.end, run.end), latest.is_all or run.is_all)
         else:
-            found.append(run)
-    return tuple(found)
+            spans.append(run)
+    return tuple(spans)
 
 
 class Drawing(Sequence[SafeString]):
@@ -94,7 +94,7 @@ class Drawing(Sequence[SafeString]):
         line = index + 1
         windows = range(window_of(self._windows, line).number - 1, len(self._windows))
         holding = takewhile(lambda one: one.first <= line, map(self._windows.__getitem__, windows))
-        return trusted("".join(self._drawn(one)[line - one.first] for one in holding))
+        return trusted("".join(self._drawn(window)[line - window.first] for window in holding))
 
     def within(self, window: Window) -> list[SafeString]:
         """Draw the lines of one window, or the parts of lines that stand in it."""
@@ -110,25 +110,25 @@ class Drawing(Sequence[SafeString]):
 
     def _html(self, text: str, start: int, tokens: Tokens | None) -> Iterator[str]:
         redacted = self._redacted_in(start, start + len(text))
-        found = with_joiners(pieces(text, start, redacted))
+        text_pieces = with_joiners(pieces(text, start, redacted))
         if tokens is not None:
             colours = _Colours(tokens, start)
-            for piece, html in found:
+            for piece, html in text_pieces:
                 if html is None:
                     yield from _coloured(piece, colours)
                 else:
                     yield html
                     colours.skip(len(piece))
         elif redacted:
-            yield drawn(found, self._reading)
+            yield drawn(text_pieces, self._reading)
         elif self._reading is Reading.PROSE:
             yield untrusted(text)
         else:
             yield untrusted_code(text, self._reading)
 
     def _redacted_in(self, start: int, end: int) -> Sequence[Span]:
-        first = bisect_right(self._redacted, start, key=attrgetter("end"))
-        return self._redacted[first : bisect_left(self._redacted, end, key=attrgetter("start"))]
+        index = bisect_right(self._redacted, start, key=attrgetter("end"))
+        return self._redacted[index : bisect_left(self._redacted, end, key=attrgetter("start"))]
 
 
 class _Colours:
@@ -168,27 +168,27 @@ def pieces(text: str, start: int, redacted: Sequence[Span]) -> Iterator[Piece]:
     """
     runs = iter(redacted)
     run = next(runs, None)
-    at = done = 0
+    at = run_end = 0
     for segment in segments(text):
-        first = max(at, done)
+        rest_start = max(at, run_end)
         at += len(segment.text if isinstance(segment, Glyph) else segment)
         while run and run.start - start < at:
-            begin = max(run.start - start, first)
-            if isinstance(segment, str) and first < begin:
-                yield Piece(text[first:begin])
+            begin = max(run.start - start, rest_start)
+            if isinstance(segment, str) and rest_start < begin:
+                yield Piece(text[rest_start:begin])
             else:
-                begin = first  # a glyph is not cut: all of it is redacted with its end
-            first = done = min(max(run.end - start, begin), len(text))
-            if begin < done:
-                yield Piece(text[begin:done], COVERED if run.is_all else REDACTED)
+                begin = rest_start  # a glyph is not cut: all of it is redacted with its end
+            rest_start = run_end = min(max(run.end - start, begin), len(text))
+            if begin < run_end:
+                yield Piece(text[begin:run_end], COVERED if run.is_all else REDACTED)
             run = next(runs, None)
-        if first >= at:
+        if rest_start >= at:
             continue
         if isinstance(segment, str):
-            yield Piece(text[first:at])
+            yield Piece(text[rest_start:at])
         else:
-            is_whole = first == at - len(segment.text)
-            yield Piece(text[first:at], draw(segment) if is_whole else REDACTED)
+            is_whole = rest_start == at - len(segment.text)
+            yield Piece(text[rest_start:at], draw(segment) if is_whole else REDACTED)
 
 
 @cache
@@ -198,18 +198,18 @@ def _joiner_boxes() -> dict[str, str]:
 
 def with_joiners(found: Iterable[Piece]) -> Iterator[Piece]:
     """Leave single joiners in the text around them, for they part no word; drawn at its end."""
-    held: list[str] = []
+    texts: list[str] = []
     boxes = _joiner_boxes()
     for piece in found:
         if piece.html is None or boxes.get(piece.text) == piece.html:
-            held.append(piece.text)
+            texts.append(piece.text)
         else:
-            if held:
-                yield Piece("".join(held))
-                held = []
+            if texts:
+                yield Piece("".join(texts))
+                texts = []
             yield piece
-    if held:
-        yield Piece("".join(held))
+    if texts:
+        yield Piece("".join(texts))
 
 
 def drawn(found: Iterable[Piece], reading: Reading) -> SafeString:
@@ -228,11 +228,11 @@ def _lines(found: Iterable[Piece]) -> Iterator[list[Piece]]:
         if piece.html is not None:
             line.append(piece)
             continue
-        first, *others = piece.text.split("\n")
-        line.append(Piece(first))
-        for other in others:
+        head, *tails = piece.text.split("\n")
+        line.append(Piece(head))
+        for tail in tails:
             yield line
-            line = [Piece(other)]
+            line = [Piece(tail)]
     yield line
 
 

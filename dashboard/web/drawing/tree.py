@@ -88,8 +88,8 @@ class Members:
             return Member(name, kind, block=number, is_item=is_item, warnings=warnings)
         if isinstance(value, str):
             warnings = [*warnings, *_hidden(value)]
-        drawn = untrusted(_written(value))
-        return Member(name, kind, drawn, is_item=is_item, warnings=warnings)
+        text = untrusted(_written(value))
+        return Member(name, kind, text, is_item=is_item, warnings=warnings)
 
 
 def fit_on_a_page(value: Any) -> bool:
@@ -149,8 +149,8 @@ def _looks_otherwise(text: str) -> bool:
 
 
 def _size_of(value: Mapping[str, Any] | list[Any]) -> str:
-    one, several = ("member", "members") if isinstance(value, Mapping) else ("item", "items")
-    return f"{len(value)} {one if len(value) == 1 else several}"
+    singular, several = ("member", "members") if isinstance(value, Mapping) else ("item", "items")
+    return f"{len(value)} {singular if len(value) == 1 else several}"
 
 
 def _hidden(text: str) -> list[str]:
@@ -246,14 +246,14 @@ class Pair(NamedTuple):
 
 def _is_small(member: Member, drawn: DrawnTexts) -> bool:
     """Say whether all that an object holds is shown on its own line."""
-    held = member.members
-    is_object = not any(inside.is_item for inside in held)
+    members = member.members
+    is_object = not any(inside.is_item for inside in members)
     return (
         is_object
-        and len(held) <= _FEW
+        and len(members) <= _FEW
         and not (member.block or member.warnings)
-        and not any(inside.members for inside in held)
-        and _fit_on_a_line([Pair(inside.name, inside) for inside in held], drawn)
+        and not any(inside.members for inside in members)
+        and _fit_on_a_line([Pair(inside.name, inside) for inside in members], drawn)
     )
 
 
@@ -341,14 +341,14 @@ def _name(member: Member) -> SafeString:
 
 
 def _type(member: Member, block: ContentBlock | None) -> SafeString:
-    said = member.type
+    label = member.type
     if block and not member.members and block.code.line_count > 1:
-        said = f"{block.code.line_count} lines"
+        label = f"{block.code.line_count} lines"
     language = block.language if block and block.language != "text" else ""
-    read = format_html(' <span class="badge">{}</span>', words.language(language))
-    if not (said or language):
+    badge = format_html(' <span class="badge">{}</span>', words.language(language))
+    if not (label or language):
         return EMPTY
-    return format_html('<span class="member-type">{}{}</span>', said, read if language else "")
+    return format_html('<span class="member-type">{}{}</span>', label, badge if language else "")
 
 
 def _value(value: SafeString) -> SafeString:

@@ -50,7 +50,7 @@ def cut(source: str) -> list[Window]:
     breaks, most = source.count("\n"), CHARACTERS_DENSE if is_dense(source) else CHARACTERS
     if breaks < LINES and len(source) <= most:
         return [Window(1, 1, breaks + 1, 0, len(source))]
-    ends = [*(found.start() for found in _BREAK.finditer(source)), len(source)]
+    ends = [*(match.start() for match in _BREAK.finditer(source)), len(source)]
     return list(_cut(ends, most))
 
 

@@ -82,14 +82,14 @@ def agents(request: PersonRequest) -> HttpResponse:
     form = AgentForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
-            made = services.create_agent(
+            new_agent = services.create_agent(
                 name=form.cleaned_data["name"], by=actor(request), owner=request.user
             )
         except (NameTaken, ValidationError) as error:
             form.add_error("name", messages_of(error))
         else:
-            messages.success(request, f"{made} is added. Now issue a token for it.")
-            return redirect("web:agent", made.pk)
+            messages.success(request, f"{new_agent} is added. Now issue a token for it.")
+            return redirect("web:agent", new_agent.pk)
     context = {"rows": [_agent_row(agent) for agent in queries.agents()], "form": form}
     return render(request, "office/agents.html", context, status=status_of(form))
 
@@ -163,9 +163,9 @@ def _closed(count: int) -> str:
 
 def _agent_row(agent: Agent) -> AgentRow:
     now = timezone.now()
-    its = list(agent.tokens.all())
-    used = [token.last_used_at for token in its if token.last_used_at]
-    working = sum(_state(token, now) == "valid" for token in its) if agent.is_active else 0
+    own_tokens = list(agent.tokens.all())
+    used = [token.last_used_at for token in own_tokens if token.last_used_at]
+    working = sum(_state(token, now) == "valid" for token in own_tokens) if agent.is_active else 0
     return AgentRow(agent, working, max(used, default=None))
 
 

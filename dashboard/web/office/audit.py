@@ -118,13 +118,13 @@ class VerifyForm(forms.Form):
         text: str = self.cleaned_data["head"]
         if not text:
             return None
-        found = _HEAD.fullmatch(text)
-        if not found:
+        match = _HEAD.fullmatch(text)
+        if not match:
             raise ValidationError(
                 "This is not a head: a head is a number, a colon and 64 characters. Nothing "
                 "was verified."
             )
-        return int(found[1]), found[2]
+        return int(match[1]), match[2]
 
 
 @dataclass(frozen=True)
@@ -182,15 +182,15 @@ def verification(request: PersonRequest) -> HttpResponse:
 def _page(request: PersonRequest, verify_form: VerifyForm, status: int = 200) -> HttpResponse:
     form = AuditForm(request.GET)
     entries = queries.newest(form.wanted(), PAGE_SIZE + 1) if form.is_valid() else []
-    shown = entries[:PAGE_SIZE]
-    named = named_in(shown)
+    page_entries = entries[:PAGE_SIZE]
+    references = named_in(page_entries)
     context = {
         "form": form,
         "verify_form": verify_form,
         "verified": _verified(),
         "head": queries.head(),
-        "rows": [_row(entry, sentence(entry, named)) for entry in shown],
-        "older": _older(request.GET, shown[-1].seq) if len(entries) > PAGE_SIZE else "",
+        "rows": [_row(entry, sentence(entry, references)) for entry in page_entries],
+        "older": _older(request.GET, page_entries[-1].seq) if len(entries) > PAGE_SIZE else "",
         "from_the_newest": not form.data.get("before"),
         "is_filtered": any(request.GET.get(name) for name in form.fields),
     }
@@ -198,14 +198,14 @@ def _page(request: PersonRequest, verify_form: VerifyForm, status: int = 200) ->
 
 
 def _verified() -> VerificationView | None:
-    found = queries.last_verification()
-    if found is None:
+    last_check = queries.last_verification()
+    if last_check is None:
         return None
     now = database_now()
-    state = "broken" if found.problem else "whole" if found.ended_at else "running"
-    is_old = (now - found.asked_at).total_seconds() > _SLOW_S
-    asked = times.moment(found.ended_at or found.asked_at, now)
-    return VerificationView(found, state, asked, is_stuck=is_old and not found.seq)
+    state = "broken" if last_check.problem else "whole" if last_check.ended_at else "running"
+    is_old = (now - last_check.asked_at).total_seconds() > _SLOW_S
+    moment = times.moment(last_check.ended_at or last_check.asked_at, now)
+    return VerificationView(last_check, state, moment, is_stuck=is_old and not last_check.seq)
 
 
 def _older(query: QueryDict, before: int) -> str:

@@ -108,13 +108,13 @@ class ChannelForm(forms.Form):
 
     def wish(self) -> Wish:
         """Return what the form asks for."""
-        given = self.cleaned_data
+        fields = self.cleaned_data
         return Wish(
-            name=given["name"],
-            address=given["address"],
-            events=given["events"],
-            groups=given.get("groups", []),
-            least=given["least"],
+            name=fields["name"],
+            address=fields["address"],
+            events=fields["events"],
+            groups=fields.get("groups", []),
+            least=fields["least"],
         )
 
 
@@ -204,16 +204,16 @@ def new_channel(request: PersonRequest, kind: str) -> HttpResponse:
     form = ChannelForm(KINDS[kind], None, request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
-            made, secret = services.add_channel(
+            house_channel, secret = services.add_channel(
                 kind=kind, wish=form.wish(), by=request.user, auth=auth(request)
             )
         except (AddressRefused, ChannelRefused) as error:
             _blame(form, error)
         else:
             if secret:
-                return _show_secret(request, made, secret)
-            messages.success(request, f"{made.name} is added. Send a test message.")
-            return redirect("web:channel", made.pk)
+                return _show_secret(request, house_channel, secret)
+            messages.success(request, f"{house_channel.name} is added. Send a test message.")
+            return redirect("web:channel", house_channel.pk)
     context = {"kind": KINDS[kind], "form": form, "missing": KINDS[kind].missing()}
     return render(request, "office/channel_new.html", context, status=status_of(form))
 
@@ -222,19 +222,19 @@ def new_channel(request: PersonRequest, kind: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def channel(request: PersonRequest, channel_id: int) -> HttpResponse:
     """Show a channel with its newest messages, and change it."""
-    found = get_object_or_404(queries.house_channels(), pk=channel_id)
+    house_channel = get_object_or_404(queries.house_channels(), pk=channel_id)
     if request.method != "POST":
-        return _page(request, found)
-    form = ChannelForm(kind_of(found.kind), found, request.POST)
+        return _page(request, house_channel)
+    form = ChannelForm(kind_of(house_channel.kind), house_channel, request.POST)
     if not form.is_valid():
-        return _page(request, found, form=form)
+        return _page(request, house_channel, form=form)
     try:
         services.change_channel(
             channel_id=channel_id, wish=form.wish(), by=request.user, auth=auth(request)
         )
     except (AddressRefused, ChannelRefused) as error:
         _blame(form, error)
-        return _page(request, found, form=form)
+        return _page(request, house_channel, form=form)
     except NotFound:
         return errors.not_found(request)
     messages.success(request, "The channel is saved.")
@@ -245,8 +245,8 @@ def channel(request: PersonRequest, channel_id: int) -> HttpResponse:
 @require_safe
 def channel_messages(request: PersonRequest, channel_id: int) -> HttpResponse:
     """Show the newest messages of a channel, while the page waits for one."""
-    found = get_object_or_404(queries.house_channels(), pk=channel_id)
-    return render(request, "office/_channel_messages.html", _messages(found))
+    house_channel = get_object_or_404(queries.house_channels(), pk=channel_id)
+    return render(request, "office/_channel_messages.html", _messages(house_channel))
 
 
 @admins_only
@@ -266,7 +266,7 @@ def try_channel(request: PersonRequest, channel_id: int) -> HttpResponse:
 @action("web:channel")
 def new_secret(request: PersonRequest, channel_id: int) -> HttpResponse:
     """Make another secret and show it, once."""
-    found = get_object_or_404(queries.house_channels(), pk=channel_id)
+    house_channel = get_object_or_404(queries.house_channels(), pk=channel_id)
     form = NewSecretForm(request.POST)
     at_once = form.is_valid() and form.cleaned_data["at_once"]
     try:
@@ -276,7 +276,7 @@ def new_secret(request: PersonRequest, channel_id: int) -> HttpResponse:
     except WebhookError as error:
         messages.error(request, str(error))
         return redirect("web:channel", channel_id)
-    return _show_secret(request, found, secret, overlaps=not at_once)
+    return _show_secret(request, house_channel, secret, overlaps=not at_once)
 
 
 @admins_only
@@ -288,8 +288,8 @@ def switch(request: PersonRequest, channel_id: int) -> HttpResponse:
         services.switch_channel(channel_id=channel_id, on=on, by=request.user, auth=auth(request))
     except NotFound:
         return errors.not_found(request)
-    said = "on. It is told what happens from now on." if on else "paused. Nothing is sent."
-    messages.success(request, f"The channel is {said}")
+    state = "on. It is told what happens from now on." if on else "paused. Nothing is sent."
+    messages.success(request, f"The channel is {state}")
     return redirect("web:channel", channel_id)
 
 
@@ -297,12 +297,12 @@ def switch(request: PersonRequest, channel_id: int) -> HttpResponse:
 @action("web:channel")
 def remove(request: PersonRequest, channel_id: int) -> HttpResponse:
     """Remove a channel, once its name was typed."""
-    found = get_object_or_404(queries.house_channels(), pk=channel_id)
-    form = ConfirmNameForm(found.name, request.POST)
+    house_channel = get_object_or_404(queries.house_channels(), pk=channel_id)
+    form = ConfirmNameForm(house_channel.name, request.POST)
     if not form.is_valid():
-        return _page(request, found, confirm_form=form)
+        return _page(request, house_channel, confirm_form=form)
     services.remove_channel(channel_id=channel_id, by=request.user, auth=auth(request))
-    messages.success(request, f"{found.name} is removed.")
+    messages.success(request, f"{house_channel.name} is removed.")
     return redirect("web:channels")
 
 

@@ -45,7 +45,7 @@ class Named:
 
 def named_in(entries: Sequence[AuditEntry]) -> Named:
     """Read what ``entries`` name, in as many queries for a hundred as for one."""
-    ids = {found for entry in entries if (found := request_id(entry.subject))}
+    ids = {request_pk for entry in entries if (request_pk := request_id(entry.subject))}
     rows = (
         ApprovalRequest.objects.filter(pk__in=ids)
         .select_related("agent", "headline")
@@ -61,11 +61,11 @@ def named_in(entries: Sequence[AuditEntry]) -> Named:
 
 def sentence(entry: AuditEntry, named: Named) -> SafeString:
     """Say what happened. What is not known here is told by its name."""
-    told = Telling(entry, named)
+    telling = Telling(entry, named)
     write = SENTENCES.get(entry.action)
     if write is None:
-        return format_html("{}: {} {}", told.who, untrusted(entry.action), told.whom)
-    return write(told)
+        return format_html("{}: {} {}", telling.who, untrusted(entry.action), telling.whom)
+    return write(telling)
 
 
 class Telling:
@@ -100,11 +100,11 @@ class Telling:
     @property
     def request(self) -> SafeString:
         """The request that it was about, by its title, with a link."""
-        found = request_id(self._entry.subject)
-        if found is None or found not in self._named.titles:
+        request_pk = request_id(self._entry.subject)
+        if request_pk is None or request_pk not in self._named.titles:
             return format_html("request {}", untrusted(self._entry.subject))
-        titled, agent = self._named.titles[found]
-        url = reverse("web:request", args=[found])
+        titled, agent = self._named.titles[request_pk]
+        url = reverse("web:request", args=[request_pk])
         link = format_html('<a class="log-what" href="{}">{}</a>', url, titled)
         if self._entry.actor == agent_name(agent):
             return link
@@ -113,17 +113,17 @@ class Telling:
     @property
     def in_view(self) -> str:
         """Whether the whole content was in view of whoever approved."""
-        found, name = request_id(self._entry.subject), self._entry.actor.removeprefix("user:")
-        return ", with its end in view" if (found, name) in self._named.seen else ""
+        request_pk, name = request_id(self._entry.subject), self._entry.actor.removeprefix("user:")
+        return ", with its end in view" if (request_pk, name) in self._named.seen else ""
 
     @property
     def because(self) -> SafeString:
         """The reason that was given, in quotes, after a colon."""
-        written = self._named.texts.get(self._entry.seq)
+        log_text = self._named.texts.get(self._entry.seq)
         reason = self.details.get("reason") or self.details.get("note")
-        if written:
-            said = ": “{}”" if written.is_as_logged else ": “{}” <b>(not as logged)</b>"
-            return format_html(said, redacted(written.text))
+        if log_text:
+            template = ": “{}”" if log_text.is_as_logged else ": “{}” <b>(not as logged)</b>"
+            return format_html(template, redacted(log_text.text))
         return format_html(": “{}”", redacted(str(reason))) if reason else EMPTY
 
     def said(self, key: str) -> SafeString:
@@ -143,7 +143,7 @@ class Telling:
 
 def _somebody(name: str) -> SafeString:
     kind, _, rest = name.partition(":")
-    known: dict[str, Callable[[str], SafeString]] = {
+    writers_by_kind: dict[str, Callable[[str], SafeString]] = {
         "user": _person,
         "agent": _agent,
         "policy": lambda number: format_html("The policy ({})", _revision(number)),
@@ -151,8 +151,8 @@ def _somebody(name: str) -> SafeString:
         "group": lambda group: format_html("the group <b>{}</b>", untrusted(group)),
         "channel": lambda name: format_html("the channel <b>{}</b>", untrusted(name)),
     }
-    if rest and kind in known:
-        return known[kind](rest)
+    if rest and kind in writers_by_kind:
+        return writers_by_kind[kind](rest)
     return trusted(_ALONE[name]) if name in _ALONE else untrusted(name)
 
 
@@ -199,8 +199,8 @@ _FIELD = re.compile(r"\{(\w+)\}", re.ASCII)
 
 def _tell(text: str, told: Telling, *more: object) -> SafeString:
     """Fill in ``{who}`` and the like from ``told``, and each ``{}`` from ``more``."""
-    named = {name: getattr(told, name) for name in _FIELD.findall(text)}
-    return format_html(text, *more, **named)
+    fields = {name: getattr(told, name) for name in _FIELD.findall(text)}
+    return format_html(text, *more, **fields)
 
 
 def _of(text: str, *keys: str) -> Write:
@@ -222,14 +222,14 @@ def _judged(told: Telling) -> SafeString:
 
 def _approved(told: Telling) -> SafeString:
     edited = " with a change" if told.details.get("edit") else ""
-    said = "{who} approved {request}{}{in_view}{because}"
-    return _tell(said, told, edited)
+    template = "{who} approved {request}{}{in_view}{because}"
+    return _tell(template, told, edited)
 
 
 def _voted(told: Telling) -> SafeString:
-    counted, needed = told.details.get("counted"), told.details.get("needed")
-    said = "{who} approved {request}, {} of {} needed{in_view}{because}"
-    return _tell(said, told, counted, needed)
+    vote_count, needed = told.details.get("counted"), told.details.get("needed")
+    template = "{who} approved {request}, {} of {} needed{in_view}{because}"
+    return _tell(template, told, vote_count, needed)
 
 
 def _released(told: Telling) -> SafeString:
@@ -287,8 +287,8 @@ def _proposal(verb: str) -> Write:
         if not number.isdecimal():
             return _tell("{who} {} a looser policy{because}", told, verb)
         url = reverse("web:proposal", args=[number])
-        said = '{who} {} <a href="{}">a looser policy</a>{because}'
-        return _tell(said, told, verb, url)
+        template = '{who} {} <a href="{}">a looser policy</a>{because}'
+        return _tell(template, told, verb, url)
 
     return write
 
@@ -296,8 +296,8 @@ def _proposal(verb: str) -> Write:
 def _grant_event(verb: str) -> Write:
     def write(told: Telling) -> SafeString:
         because = told.said("because")
-        why = format_html(": {}", because) if because else EMPTY
-        return format_html("{} {} {}{}", told.who, verb, _grant(str(told.name)), why)
+        reason = format_html(": {}", because) if because else EMPTY
+        return format_html("{} {} {}{}", told.who, verb, _grant(str(told.name)), reason)
 
     return write
 
@@ -341,10 +341,10 @@ def _by_themselves(own: str, other: str) -> Write:
 
 def _verified(told: Telling) -> SafeString:
     if told.details.get("problem"):
-        said = "{who} verified the audit log. It is broken: {}"
-        return _tell(said, told, told.said("problem"))
-    said = "{who} verified the audit log: whole up to entry {}"
-    return _tell(said, told, told.said("entries"))
+        template = "{who} verified the audit log. It is broken: {}"
+        return _tell(template, told, told.said("problem"))
+    template = "{who} verified the audit log: whole up to entry {}"
+    return _tell(template, told, told.said("entries"))
 
 
 DECISIONS: dict[Action, Write] = {

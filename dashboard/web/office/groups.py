@@ -69,12 +69,12 @@ def add_group(request: PersonRequest) -> HttpResponse:
     form = GroupForm(request.POST, auto_id="group_%s")
     if form.is_valid():
         try:
-            made = services.create_group(name=form.cleaned_data["name"], by=actor(request))
+            new_group = services.create_group(name=form.cleaned_data["name"], by=actor(request))
         except (NameTaken, ValidationError) as error:
             form.add_error("name", messages_of(error))
         else:
-            messages.success(request, f"The group {made} is added. Now choose its members.")
-            return redirect("web:group", made.pk)
+            messages.success(request, f"The group {new_group} is added. Now choose its members.")
+            return redirect("web:group", new_group.pk)
     return people_page(request, group_form=form)
 
 

@@ -52,8 +52,8 @@ def lift(request: PersonRequest) -> HttpResponse:
         lifted = lift_hold(by=request.user, auth=auth(request))
     except NotAllowed:
         return refused(request, "admins")
-    said = "The hold is lifted." if lifted else "There was no hold. Nothing was changed."
-    messages.success(request, said)
+    sentence = "The hold is lifted." if lifted else "There was no hold. Nothing was changed."
+    messages.success(request, sentence)
     return redirect("web:hold")
 
 

@@ -110,16 +110,16 @@ def person(request: PersonRequest, person_id: int) -> HttpResponse:
 @action("web:person")
 def change_roles(request: PersonRequest, person_id: int) -> HttpResponse:
     """Give and take roles."""
-    who = get_object_or_404(User, pk=person_id)
+    account = get_object_or_404(User, pk=person_id)
     form = RolesForm(request.POST)
     if not form.is_valid():
-        return _person_page(request, who, roles_form=form)
+        return _person_page(request, account, roles_form=form)
     try:
-        services.change_roles(who, roles=form.flags(), by=actor(request))
+        services.change_roles(account, roles=form.flags(), by=actor(request))
     except LastAdmin as error:
         form.add_error("roles", str(error))
-        return _person_page(request, who, roles_form=form)
-    messages.success(request, f"The roles of {who} are saved.")
+        return _person_page(request, account, roles_form=form)
+    messages.success(request, f"The roles of {account} are saved.")
     return redirect("web:person", person_id)
 
 
@@ -127,28 +127,28 @@ def change_roles(request: PersonRequest, person_id: int) -> HttpResponse:
 @action("web:person")
 def new_link(request: PersonRequest, person_id: int) -> HttpResponse:
     """Make a sign-in link and show it, once."""
-    who = get_object_or_404(User, pk=person_id)
-    if not who.is_active:
+    account = get_object_or_404(User, pk=person_id)
+    if not account.is_active:
         messages.warning(request, _CLOSED)
         return redirect("web:person", person_id)
-    return _link_page(request, who)
+    return _link_page(request, account)
 
 
 @admins_only
 @action("web:person")
 def deactivate(request: PersonRequest, person_id: int) -> HttpResponse:
     """Deactivate an account, once its name was typed."""
-    who = get_object_or_404(User, pk=person_id)
-    form = ConfirmNameForm(who.username, request.POST)
+    account = get_object_or_404(User, pk=person_id)
+    form = ConfirmNameForm(account.username, request.POST)
     if form.is_valid():
         try:
-            services.set_active(who, active=False, by=actor(request))
+            services.set_active(account, active=False, by=actor(request))
         except LastAdmin as error:
             form.add_error("name", str(error))
     if not form.is_valid():
-        return _person_page(request, who, confirm_form=form)
+        return _person_page(request, account, confirm_form=form)
     messages.success(
-        request, f"{who} is deactivated. Their sessions and sign-in links have ended."
+        request, f"{account} is deactivated. Their sessions and sign-in links have ended."
     )
     return redirect("web:people")
 
@@ -157,9 +157,9 @@ def deactivate(request: PersonRequest, person_id: int) -> HttpResponse:
 @action("web:person")
 def reactivate(request: PersonRequest, person_id: int) -> HttpResponse:
     """Reactivate an account."""
-    who = get_object_or_404(User, pk=person_id)
-    services.set_active(who, active=True, by=actor(request))
-    messages.success(request, f"{who} is active again, with the same roles.")
+    account = get_object_or_404(User, pk=person_id)
+    services.set_active(account, active=True, by=actor(request))
+    messages.success(request, f"{account} is active again, with the same roles.")
     return redirect("web:person", person_id)
 
 
@@ -170,8 +170,8 @@ def _person_page(
     roles_form: RolesForm | None = None,
     confirm_form: ConfirmNameForm | None = None,
 ) -> HttpResponse:
-    held = [role for role in services.ROLES if getattr(person, f"is_{role}")]
-    roles_form = roles_form or RolesForm(initial={"roles": held})
+    role_names = [role for role in services.ROLES if getattr(person, f"is_{role}")]
+    roles_form = roles_form or RolesForm(initial={"roles": role_names})
     confirm_form = confirm_form or ConfirmNameForm(person.username)
     context = {"person": person, "roles_form": roles_form, "confirm_form": confirm_form}
     status = status_of(roles_form, confirm_form)

@@ -166,8 +166,8 @@ def _enter(request: HttpRequest, person: User, how: str) -> None:
 def _known_browser(request: HttpRequest, username: str) -> str:
     """Return what names this browser if this person signed in with it before; else nothing."""
     name = _browser_cookie()
-    kept = request.get_signed_cookie(name, "", salt=_SALT, max_age=KNOWN_FOR_S) or ""
-    nonce, _, name = kept.partition(":")
+    cookie = request.get_signed_cookie(name, "", salt=_SALT, max_age=KNOWN_FOR_S) or ""
+    nonce, _, name = cookie.partition(":")
     return nonce if name.lower() == username.lower() else ""
 
 

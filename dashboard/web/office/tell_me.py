@@ -93,8 +93,8 @@ class OwnRow(ChannelRow):
     @property
     def tried(self) -> MessageRow | None:
         """The newest message, if it is the code that is asked for, or a test after it."""
-        sent = Event.TEST if self.is_confirmed else Event.CODE
-        return self.newest if self.newest and self.newest.message.event == sent else None
+        event = Event.TEST if self.is_confirmed else Event.CODE
+        return self.newest if self.newest and self.newest.message.event == event else None
 
     @property
     def is_on_its_way(self) -> bool:
@@ -117,13 +117,13 @@ def tell_me(request: PersonRequest) -> HttpResponse:
         return errors.forbidden(request)
     if not form.is_valid():
         return _page(request, form)
-    given = form.cleaned_data
+    fields = form.cleaned_data
     try:
         services.add_own(
             person=request.user,
-            kind=given["kind"],
-            address=given["address"].strip(),
-            choice=given["choice"],
+            kind=fields["kind"],
+            address=fields["address"].strip(),
+            choice=fields["choice"],
             auth=auth(request),
         )
     except AddressRefused as error:

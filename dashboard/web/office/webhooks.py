@@ -85,7 +85,7 @@ def webhook(request: PersonRequest, agent_id: int) -> HttpResponse:
         return _page(request, agent, form=form)
     url = form.cleaned_data["url"]
     try:
-        made, secret = services.set_webhook(
+        hook, secret = services.set_webhook(
             agent=agent, url=url, by=request.user, auth=auth(request)
         )
     except AddressRefused as error:
@@ -94,7 +94,7 @@ def webhook(request: PersonRequest, agent_id: int) -> HttpResponse:
     except NotAllowed:
         return refused(request, "admins")
     if secret:
-        return _show(request, made.agent, secret)
+        return _show(request, hook.agent, secret)
     messages.success(request, "The address is saved. Waiting messages go there, too.")
     return redirect("web:webhook", agent_id)
 
@@ -128,8 +128,8 @@ def switch(request: PersonRequest, agent_id: int) -> HttpResponse:
         return errors.not_found(request)
     except NotAllowed:
         return refused(request, "admins")
-    said = "on. It notifies of decisions from now on." if on else "off. Nothing is sent."
-    messages.success(request, f"The webhook is {said}")
+    state = "on. It notifies of decisions from now on." if on else "off. Nothing is sent."
+    messages.success(request, f"The webhook is {state}")
     return redirect("web:webhook", agent_id)
 
 
@@ -153,14 +153,14 @@ def again(request: PersonRequest, agent_id: int, delivery_id: UUID) -> HttpRespo
 
 
 def _page(request: PersonRequest, agent: Agent, *, form: WebhookForm | None) -> HttpResponse:
-    found = queries.webhook_of(agent.pk)
-    form = form or WebhookForm(initial={"url": found.url if found else ""})
+    hook = queries.webhook_of(agent.pk)
+    form = form or WebhookForm(initial={"url": hook.url if hook else ""})
     context = {
         "agent": agent,
-        "webhook": found,
+        "webhook": hook,
         "form": form,
         "secret_form": NewSecretForm(),
-        "rows": _rows(found) if found else [],
+        "rows": _rows(hook) if hook else [],
         "shown": queries.SHOWN,
     }
     return render(request, "office/webhook.html", context, status=status_of(form))

@@ -129,20 +129,20 @@ class ApprovalRequired:
         tool: Any,
         accepts_edits: bool,  # noqa: FBT001
     ) -> ApprovalRequest:
-        written = tools.written(event)
-        arguments = tools.asked(tool, written)
-        found = {
+        raw_arguments = tools.written(event)
+        arguments = tools.asked(tool, raw_arguments)
+        details = {
             "tool_source": getattr(event, "source", None),
-            "written_by_the_model": _core.differing(written, arguments),
+            "written_by_the_model": _core.differing(raw_arguments, arguments),
         }
         limit_s = None if self._time_limit_s is None else math.ceil(self._time_limit_s)
-        said = _worded(self._message or "", event.name, event.arguments)
+        objective = _worded(self._message or "", event.name, event.arguments)
         return _core.fitting(
             ApprovalRequest.tool_call(
                 event.name,
                 arguments,
-                objective=said[: _core.MAX_TEXT],
-                evidence=_core.evidence(found),
+                objective=objective[: _core.MAX_TEXT],
+                evidence=_core.evidence(details),
                 run_id=_core.line(str(context.stream.id)),
                 time_limit_s=limit_s,
                 max_wait_s=limit_s,
@@ -243,9 +243,9 @@ def hitl_hook(
         return "y" if response.approved is True else "n"
 
     # AG2 reads them to know what to pass.
-    asked = import_module("ag2.events").HumanInputRequest
+    request_type = import_module("ag2.events").HumanInputRequest
     around = import_module("ag2").Context
-    answer.__annotations__ = {"request": asked, "context": around, "return": str}
+    answer.__annotations__ = {"request": request_type, "context": around, "return": str}
     return answer
 
 
@@ -300,9 +300,9 @@ def _noted(result: Any, response: ApprovalResponse) -> Any:
 
 
 def _failed(event: Any, response: ApprovalResponse) -> Exception:
-    told = f"The approval is for another call of {event.name}. Nothing was called. Ask again."
+    message = f"The approval is for another call of {event.name}. Nothing was called. Ask again."
     error: Exception = import_module("ag2.exceptions").HumanInputFailedError(
-        DigestMismatch(told, response)
+        DigestMismatch(message, response)
     )
     return error
 

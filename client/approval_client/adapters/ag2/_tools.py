@@ -26,9 +26,9 @@ def tool_called(name: str, context: Any, call_next: Any = None) -> Any:
     if _is_function_tool(call_next):
         return call_next
     agent = (getattr(context, "dependencies", None) or {}).get(_AGENT)
-    known = [tool for tool in getattr(agent, "tools", ()) if _is_function_tool(tool)]
-    found = [tool for tool in known if tool.name == name]
-    return found[0] if len(found) == 1 else None
+    function_tools = [tool for tool in getattr(agent, "tools", ()) if _is_function_tool(tool)]
+    matches = [tool for tool in function_tools if tool.name == name]
+    return matches[0] if len(matches) == 1 else None
 
 
 def asked(tool: Any, written: Any) -> Values:
@@ -40,28 +40,28 @@ def asked(tool: Any, written: Any) -> Values:
     Raises:
         Unaskable: The tool would not be called with what was written.
     """
-    given = _binding.read(written)
+    arguments = _binding.read(written)
     if tool is None or tool.model.serializer is None:
-        return given
+        return arguments
     call = tool.model
-    shown = {**_hidden(call), **_bound(call, given)}
-    before = call.positional_args if call.args_name else ()
-    names = {*shown, *_injected(call)}.difference(before)
-    _binding.check_call(call.call, names, before=before)
-    return shown
+    all_arguments = {**_hidden(call), **_bound(call, arguments)}
+    positional = call.positional_args if call.args_name else ()
+    names = {*all_arguments, *_injected(call)}.difference(positional)
+    _binding.check_call(call.call, names, before=positional)
+    return all_arguments
 
 
 def written(event: Any) -> Any:
     """Return the arguments of a call as its model wrote them, or as a middleware has made them."""
     try:
-        found = event.serialized_arguments
+        arguments = event.serialized_arguments
     except (ValueError, RecursionError):  # reading the text again says why
         return event.arguments
     try:
-        is_its_text = json.loads(event.arguments or "{}") == found
+        is_its_text = json.loads(event.arguments or "{}") == arguments
     except (ValueError, RecursionError):
         is_its_text = False
-    return event.arguments if is_its_text else found
+    return event.arguments if is_its_text else arguments
 
 
 def _bound(call: Any, given: Values) -> Values:
@@ -75,24 +75,24 @@ def _bound(call: Any, given: Values) -> Values:
     names = [name for name in _binding.taken(model) if name not in {more, call.args_name}]
     if more is not None:
         names = [name for name in names if name in call.keyword_args]
-    own = _injected(call)
-    _binding.check_names({name: 1 for name in given if more is None or name in own}, names)
+    injected = _injected(call)
+    _binding.check_names({name: 1 for name in given if more is None or name in injected}, names)
     grouped = {name: value for name, value in given.items() if name in names}
     if more is not None:
         grouped[more] = {name: value for name, value in given.items() if name not in names}
     if call.args_name is not None:
         grouped[call.args_name] = []  # which no model can write
-    found = _binding.bound(model, grouped)
-    left = found.pop(more) if more is not None else {}
-    found.pop(call.args_name, None)
-    return {**found, **left}
+    values = _binding.bound(model, grouped)
+    extra = values.pop(more) if more is not None else {}
+    values.pop(call.args_name, None)
+    return {**values, **extra}
 
 
 def _hidden(call: Any) -> Values:
     """Return the defaults of what no model may write: parameters with a leading underscore."""
-    known = {*call.serializer.model.model_fields, *_injected(call)}
-    left = [one for one in call.flat_params if one.field_name not in known]
-    return _binding.hidden({one.field_name: one.default_value for one in left})
+    known_names = {*call.serializer.model.model_fields, *_injected(call)}
+    hidden_params = [param for param in call.flat_params if param.field_name not in known_names]
+    return _binding.hidden({param.field_name: param.default_value for param in hidden_params})
 
 
 def _injected(call: Any) -> set[str]:

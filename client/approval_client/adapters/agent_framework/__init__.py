@@ -142,8 +142,8 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
         approvals.options(**options)  # before a question, of which an answer may be kept
         message = await approvals.ask_pending() if message is None else message
         while message is not None:
-            given = approvals.options(**options)
-            response = await agent.run(message, session=session, **given)
+            run_options = approvals.options(**options)
+            response = await agent.run(message, session=session, **run_options)
             message = await approvals.ask_pending(response)
     return response
 

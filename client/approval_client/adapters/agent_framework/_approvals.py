@@ -105,9 +105,9 @@ class Approvals:
         if not self._watches:
             return given
         middleware = given.get("middleware") or []
-        own = middleware if isinstance(middleware, list | tuple) else [middleware]
+        middlewares = middleware if isinstance(middleware, list | tuple) else [middleware]
         late = [starts()] if self._turn.starts_late else []
-        return {**given, "middleware": [*own, reasons(), *late]}
+        return {**given, "middleware": [*middlewares, reasons(), *late]}
 
     async def ask_pending(self, response: Any = None) -> Any:
         """Ask about all calls that the session holds, and wait for the answers.
@@ -137,11 +137,11 @@ class Approvals:
         turn, calls = self._turn, [self._calls[name].function_call for name in approved]
         turn.starts_late = self._watches and all(map(turn.allows_middleware, calls))
         await turn.start([name for name in approved if self._starts_now(name)])
-        said = [
+        responses = [
             self._calls[name].to_function_approval_response(approved=name in approved)
             for name in sessions.shown(self._session)
         ]
-        return import_module("agent_framework").Message("user", said)
+        return import_module("agent_framework").Message("user", responses)
 
     def _starts_now(self, name: str) -> bool:
         return not self._turn.starts_late or sessions.is_hosted(self._calls[name].function_call)
@@ -149,9 +149,9 @@ class Approvals:
     async def _settle(self, response: Any) -> None:
         """Tell how everything ended that this run of the agent settled."""
         ends = sessions.ends(self._run, response, self._turn.names)
-        left = sessions.recorded(self._session)
+        open_requests = sessions.recorded(self._session)
         await self._turn.settle(
-            [name for name in self._turn.answers if name not in left],
+            [name for name in self._turn.answers if name not in open_requests],
             lambda name: ends.get(name) or _no_result(self._run, _call(self._calls, name)),
         )
 
@@ -170,16 +170,16 @@ def turn_of(
 
 async def _answered(turn: Turn, session: Any) -> list[str]:
     """Ask what is pending. Returns the names of the calls that were approved."""
-    asked = sessions.pending(session)
-    new = [name for name in asked if name not in turn.answers]
-    await turn.ask_all({name: turn.about(asked[name].function_call) for name in new})
+    requests = sessions.pending(session)
+    new = [name for name in requests if name not in turn.answers]
+    await turn.ask_all({name: turn.about(requests[name].function_call) for name in new})
     now = sessions.recorded(session)
     try:
         return [name for name in turn.answers if turn.approved(name, _call(now, name))]
     except DigestMismatch:
-        given = list(turn.answers.values())
+        answers = list(turn.answers.values())
         turn.answers.clear()
-        await give_up(turn.asker.client, given, "the session has another question now")
+        await give_up(turn.asker.client, answers, "the session has another question now")
         raise
 
 

@@ -99,12 +99,12 @@ class Gate:
         turn, session = current(), context.session
         run_id = turn.run_id if turn else getattr(session, "session_id", "")
         arguments, editable = _shown(context)
-        said = {"tool_description": context.function.description}
+        details = {"tool_description": context.function.description}
         return _core.fitting(
             ApprovalRequest.tool_call(
                 context.function.name,
                 arguments,
-                evidence=_core.evidence(said),
+                evidence=_core.evidence(details),
                 run_id=_core.line(run_id),
                 time_limit_s=self._time_limit_s,
                 # What somebody approved elsewhere the framework does not run otherwise.
@@ -139,7 +139,7 @@ def _digest(context: Any) -> str:
 def _noted(context: Any, note: str) -> list[Any]:
     """Return what a tool returned as the framework's contents, and a note for the model."""
     result, as_text = context.result, import_module("agent_framework").Content.from_text
-    if not isinstance(result, list) or not all(hasattr(one, "type") for one in result):
+    if not isinstance(result, list) or not all(hasattr(content, "type") for content in result):
         result = context.function.parse_result(result)
     contents = [as_text(result)] if isinstance(result, str) else [*result]
     return [*contents, as_text(note)]

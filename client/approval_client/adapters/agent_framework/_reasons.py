@@ -39,6 +39,6 @@ def reasons() -> ChatMiddleware:
 
 def _explain(result: Any, as_content: Any) -> None:
     turn = current()
-    if turn is not None and (why := turn.why_not(result)):
-        result.result = f"{result.result} {why}"
+    if turn is not None and (reason := turn.why_not(result)):
+        result.result = f"{result.result} {reason}"
         result.items = [as_content(result.result)]

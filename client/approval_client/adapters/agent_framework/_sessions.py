@@ -23,17 +23,19 @@ def recorded(session: Any) -> dict[str, Any]:
     """
     state = session.state.get(_STATE)
     stored = state.get("pending_approval_requests") if isinstance(state, Mapping) else None
-    requests = [_content(one) for one in stored or ()]
+    requests = [_content(request) for request in stored or ()]
     return {
-        one.id: one for one in requests if one.type == REQUEST and one.function_call is not None
+        request.id: request
+        for request in requests
+        if request.type == REQUEST and request.function_call is not None
     }
 
 
 def pending(session: Any) -> dict[str, Any]:
     """Return those of the recorded requests that nobody has answered."""
-    found = recorded(session)
-    answered = set(_answered(session)) if found else ()
-    return {name: found[name] for name in found if name not in answered}
+    requests = recorded(session)
+    answered_ids = set(_answered(session)) if requests else ()
+    return {name: requests[name] for name in requests if name not in answered_ids}
 
 
 def take_back(session: Any) -> None:
@@ -45,8 +47,8 @@ def take_back(session: Any) -> None:
     groups = [group for state in states for group in state.get(_GROUPS) or ()]
     waiting = [*((state, _COLLECTED) for state in states), *((group, _GIVEN) for group in groups)]
     for holder, name in waiting:
-        if kept := holder.get(name):
-            holder[name] = [one for one in kept if _content(one).approved is False]
+        if answers := holder.get(name):
+            holder[name] = [answer for answer in answers if _content(answer).approved is False]
 
 
 def shown(session: Any) -> list[str]:
@@ -57,8 +59,8 @@ def shown(session: Any) -> list[str]:
 
 def other_input(response: Any) -> bool:
     """Say whether something else than approvals is wanted from the user."""
-    wanted = getattr(response, "user_input_requests", None) or ()
-    return any(one.type != REQUEST for one in wanted)
+    requests = getattr(response, "user_input_requests", None) or ()
+    return any(request.type != REQUEST for request in requests)
 
 
 def ends(run: Run, response: Any, names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
@@ -70,8 +72,8 @@ def ends(run: Run, response: Any, names: Mapping[str, str]) -> dict[str, dict[st
     messages = getattr(response, "messages", None) or ()
     contents = [content for message in messages for content in message.contents]
     results = [content for content in contents if content.type == RESULT]
-    named = {one.id or names.get(str(one.call_id), ""): one for one in results}
-    return {name: _end(run, named[name]) for name in named}
+    results_by_id = {entry.id or names.get(str(entry.call_id), ""): entry for entry in results}
+    return {name: _end(run, results_by_id[name]) for name in results_by_id}
 
 
 def is_hosted(call: Any) -> bool:

@@ -29,9 +29,9 @@ _COMPARED_EXACTLY = (date, timedelta, Decimal, UUID)
 
 def tool_called(name: str, *holders: Any) -> Any:
     """Return the tool of that name of agents, workflows, options; None if it is not in sight."""
-    named = (tool for holder in holders for tool in tools_of(holder) if tool.name == name)
-    found = {id(tool): tool for tool in named}
-    return next(iter(found.values())) if len(found) == 1 else None
+    candidates = (tool for holder in holders for tool in tools_of(holder) if tool.name == name)
+    tools_by_id = {id(tool): tool for tool in candidates}
+    return next(iter(tools_by_id.values())) if len(tools_by_id) == 1 else None
 
 
 def asked(tool: Any, written: Any) -> Values:
@@ -43,13 +43,13 @@ def asked(tool: Any, written: Any) -> Values:
     Raises:
         Unaskable: The tool would not be called with what was written.
     """
-    given = _binding.read(written)
+    arguments = _binding.read(written)
     if tool is None:
-        return given
+        return arguments
     if tool.input_model is None:  # the framework reads the numbers, and hands on what it read
-        _check_schema(tool, given)
-        return {**_defaults(tool, given), **_binding.settled(given, dict)}
-    return _bound(tool, given) or {**_defaults(tool, given), **given}
+        _check_schema(tool, arguments)
+        return {**_defaults(tool, arguments), **_binding.settled(arguments, dict)}
+    return _bound(tool, arguments) or {**_defaults(tool, arguments), **arguments}
 
 
 def is_read(context: Any) -> bool:
@@ -77,15 +77,15 @@ def shown(tool: Any, arguments: Any, *, read: bool = False) -> tuple[Values, boo
     if not isinstance(arguments, Mapping):
         raise Unaskable("The arguments are no object.")
     if tool.input_model is not None:
-        given = _binding.as_json(arguments)
+        json_arguments = _binding.as_json(arguments)
         with suppress(*((Unaskable,) if read else ())):
-            if (found := _bound(tool, given, **_BY_NAME)) is not None:
-                return found, True
+            if (bound_arguments := _bound(tool, json_arguments, **_BY_NAME)) is not None:
+                return bound_arguments, True
         _check_call(tool, arguments)
     else:
         _check_schema(tool, arguments)
-    written = whole({**_defaults(tool, arguments), **arguments})
-    return written, written == {**_defaults(tool, arguments), **arguments}
+    all_arguments = whole({**_defaults(tool, arguments), **arguments})
+    return all_arguments, all_arguments == {**_defaults(tool, arguments), **arguments}
 
 
 def edited(tool: Any, arguments: Any, changed: Values) -> Values:
@@ -104,12 +104,12 @@ def is_approved(tool: Any, call: Any, wanted: str) -> bool:
 
     It was asked without the tool's defaults, if the tool was out of sight then.
     """
-    given = _binding.read(call.arguments)
-    found = asked(tool, call.arguments)
-    named = {name: found.get(name) for name in given}
-    if _digest(call, found) == wanted:
+    arguments = _binding.read(call.arguments)
+    all_arguments = asked(tool, call.arguments)
+    part = {name: all_arguments.get(name) for name in arguments}
+    if _digest(call, all_arguments) == wanted:
         return True
-    return canonical_json(named) == canonical_json(given) and _digest(call, given) == wanted
+    return canonical_json(part) == canonical_json(arguments) and _digest(call, arguments) == wanted
 
 
 def allows_middleware(tool: Any, call: Any) -> bool:
@@ -126,15 +126,15 @@ def allows_middleware(tool: Any, call: Any) -> bool:
     if not _binding.is_data_only(model, dumps=True):
         return False
     try:
-        made = _binding.validated(model, _binding.read(call.arguments))
+        instance = _binding.validated(model, _binding.read(call.arguments))
     except Unaskable:
         return False
-    return _is_compared(made.model_dump(exclude_unset=True))
+    return _is_compared(instance.model_dump(exclude_unset=True))
 
 
 def _is_compared(value: Any) -> bool:
     if isinstance(value, Mapping):
-        return all(_is_compared(one) for both in value.items() for one in both)
+        return all(_is_compared(member) for both in value.items() for member in both)
     if isinstance(value, list | tuple | set | frozenset):
         return all(map(_is_compared, value))
     return isinstance(value, _COMPARED) or type(value) in _COMPARED_EXACTLY
@@ -161,19 +161,19 @@ def _bound(tool: Any, given: Values, **options: Any) -> Values | None:
         return None
 
     def call(found: Values, *, as_named: bool = False, **reading: Any) -> Values:
-        made = _binding.validated(model, found, **reading)
-        _check_call(tool, made.model_dump(exclude_unset=True))
-        values: Values = made.model_dump(exclude_unset=True, by_alias=as_named)
-        return {**_missing(tool, made.model_fields_set), **values}
+        instance = _binding.validated(model, found, **reading)
+        _check_call(tool, instance.model_dump(exclude_unset=True))
+        values: Values = instance.model_dump(exclude_unset=True, by_alias=as_named)
+        return {**_missing(tool, instance.model_fields_set), **values}
 
-    found = _binding.settled(
+    arguments = _binding.settled(
         given,
         partial(call, **options),
         as_written=None if options else partial(call, as_named=True),
     )
     if not hasattr(tool, "_prepare_arguments"):  # until 1.22, it reads what it has dumped again
-        _binding.settled(found, call)
-    return found
+        _binding.settled(arguments, call)
+    return arguments
 
 
 def _defaults(tool: Any, given: Mapping[str, Any]) -> Values:
@@ -183,10 +183,10 @@ def _defaults(tool: Any, given: Mapping[str, Any]) -> Values:
 
 def _missing(tool: Any, given: Collection[str]) -> Values:
     """Return the function's defaults for what is not given, as far as people can be shown them."""
-    left = {name: one for name, one in _parameters(tool).items() if name not in given}
-    known = () if tool.input_model is None else tool.input_model.model_fields
-    others = {name: one for name, one in left.items() if name not in known}
-    return {name: left[name] for name in left if name in known} | _binding.hidden(others)
+    defaults = {name: default for name, default in _parameters(tool).items() if name not in given}
+    fields = () if tool.input_model is None else tool.input_model.model_fields
+    extras = {name: default for name, default in defaults.items() if name not in fields}
+    return {name: defaults[name] for name in defaults if name in fields} | _binding.hidden(extras)
 
 
 def _parameters(tool: Any) -> Values:
@@ -195,11 +195,11 @@ def _parameters(tool: Any) -> Values:
     if function is None:
         return {}
     injected = _injected(tool)
-    found = inspect.signature(function).parameters.values()
+    parameters = inspect.signature(function).parameters.values()
     return {
-        one.name: one.default
-        for one in found
-        if one.default is not inspect.Parameter.empty and one.name != injected
+        parameter.name: parameter.default
+        for parameter in parameters
+        if parameter.default is not inspect.Parameter.empty and parameter.name != injected
     }
 
 
@@ -240,8 +240,8 @@ def tools_of(holder: Any) -> Iterator[Any]:
         for name in ("tools", "options"):
             yield from tools_of(holder.get(name))
     elif isinstance(holder, list | tuple):
-        for one in holder:
-            yield from tools_of(one)
+        for member in holder:
+            yield from tools_of(member)
     elif hasattr(holder, "input_model"):
         yield holder
     elif holder is not None and not isinstance(holder, str | bytes):

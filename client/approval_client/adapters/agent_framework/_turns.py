@@ -98,9 +98,9 @@ class Turn:
         Raises:
             TooLate: An earlier approval could not be used any more when the last answer came.
         """
-        asked = {name: self.ask(name, makes[name]) for name in makes}
+        coroutines = {name: self.ask(name, makes[name]) for name in makes}
         try:
-            await every(self.asker.client, asked)
+            await every(self.asker.client, coroutines)
         except BaseException:
             self._take(makes)  # nothing was started
             raise
@@ -170,8 +170,8 @@ class Turn:
         answers = {name: self.answers.pop(name) for name in names}
         client = self.asker.client
         reports = [report_async(client, answers[name], ends[name]) for name in ends]
-        left = [answers[name] for name in names if name not in ends]
-        await asyncio.gather(*reports, give_up(client, left, "the framework did not call it"))
+        leftovers = [answers[name] for name in names if name not in ends]
+        await asyncio.gather(*reports, give_up(client, leftovers, "the framework did not call it"))
 
     async def granted(self, approval: Any, tool: Any) -> ApprovalResponse | None:
         """Return, once and started, the approval of this very call that the framework was given.
@@ -222,7 +222,7 @@ class Turn:
         """
         hosted = is_hosted(call)
         arguments = tools.asked(self._tool(call), call.arguments)
-        found = {
+        details = {
             "server": getattr(call, "server_name", None) if hosted else None,
             "written_by_the_model": _core.differing(call.arguments, arguments),
         }
@@ -230,7 +230,7 @@ class Turn:
             ApprovalRequest.tool_call(
                 str(call.name),
                 arguments,
-                evidence=_core.evidence(found),
+                evidence=_core.evidence(details),
                 run_id=_core.line(self.run_id),
                 time_limit_s=self.time_limit_s,
             )

@@ -28,8 +28,8 @@ async def go_on(
     await turn.start(answers)  # a workflow has no place to do so before each call
     began = Run()
     result = await turn.going(partial(run, responses=answers))
-    told = began.returned(None)
-    await turn.settle(list(turn.answers), lambda _: told)
+    report = began.returned(None)
+    await turn.settle(list(turn.answers), lambda _: report)
     return result
 
 

@@ -42,20 +42,20 @@ def executors(agent: Any) -> list[Any]:
     Raises:
         TypeError: One of them cannot ask: AutoGen is older than 0.7.2.
     """
-    found = [one for one in _walk(agent, set()) if hasattr(one, "execute_code_block")]
-    for one in found:
-        if not hasattr(one, "_approval_func"):
+    runners = [runner for runner in _walk(agent, set()) if hasattr(runner, "execute_code_block")]
+    for runner in runners:
+        if not hasattr(runner, "_approval_func"):
             raise TypeError(
-                f"{one.name!r} cannot ask for approval. Nothing was gated. Install "
+                f"{runner.name!r} cannot ask for approval. Nothing was gated. Install "
                 "autogen-agentchat 0.7.2 or newer."
             )
-    return found
+    return runners
 
 
 def loose_tools(agent: Any) -> list[Any]:
     """Return the tools in ``agent`` that run code by themselves, past every approval."""
     walked = _walk(agent, set())
-    return [one for one in walked if hasattr(vars(one).get("_executor"), "execute_code_blocks")]
+    return [tool for tool in walked if hasattr(vars(tool).get("_executor"), "execute_code_blocks")]
 
 
 def _walk(one: Any, seen: set[int]) -> Iterator[Any]:
@@ -125,19 +125,19 @@ class Gate:
     """Asks for one agent, whose name and run are in none of AutoGen's requests."""
 
     def __init__(self, name: str, **options: Unpack[Options]) -> None:
-        given: Options = {**_DEFAULTS, **options}
-        if unknown := given.keys() - _DEFAULTS.keys():
+        settings: Options = {**_DEFAULTS, **options}
+        if unknown := settings.keys() - _DEFAULTS.keys():
             raise TypeError(f"There is no option {min(unknown)!r}. Nothing was gated.")
         self._name = name
-        self._client = _core.awaited(given["client"], "AutoGen")
-        self._listeners = (given["on_pending"], given["on_decided"])
-        self._context = given["context"]
+        self._client = _core.awaited(settings["client"], "AutoGen")
+        self._listeners = (settings["on_pending"], settings["on_decided"])
+        self._context = settings["context"]
         self._asked: dict[str, Any] = {
-            "run_id": _core.line(given["run_id"]) or uuid4().hex,
-            "objective": given["objective"][: _core.MAX_TEXT],
-            "time_limit_s": given["time_limit_s"],
-            "max_wait_s": given["time_limit_s"],
-            "accepts_grants": given["accepts_grants"],
+            "run_id": _core.line(settings["run_id"]) or uuid4().hex,
+            "objective": settings["objective"][: _core.MAX_TEXT],
+            "time_limit_s": settings["time_limit_s"],
+            "max_wait_s": settings["time_limit_s"],
+            "accepts_grants": settings["accepts_grants"],
         }
 
     async def ask(self, request: Any) -> ApprovalResponse:
@@ -145,12 +145,12 @@ class Gate:
         _approved.set(None)
         try:
             client = _core.asking(self._client, "AutoGen", *self._listeners)
-            asked = self._request(request)
+            question = self._request(request)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is a rejection
             return refusal(error)
-        asking = asyncio.ensure_future(client.approval_func(asked))
-        if (heard := _heard.get()) is not None and heard.gate is self:
-            heard.cancellation_token.link_future(asking)  # which takes the question back
+        asking = asyncio.ensure_future(client.approval_func(question))
+        if (turn := _heard.get()) is not None and turn.gate is self:
+            turn.cancellation_token.link_future(asking)  # which takes the question back
         response: ApprovalResponse = await asking
         if response.approved is True:
             _approved.set(Approved(self, client, response))
@@ -166,23 +166,23 @@ class Gate:
         agent.execute_code_block = Reader(_beneath(agent.execute_code_block))
 
     def _request(self, request: Any) -> ApprovalRequest:
-        asked = to_request(request)
-        shown = {"agent_name": self._name, "context": self._shown(asked)}
-        found = {**asked.evidence, **_core.evidence(shown)}
-        return replace(asked, evidence=found, **self._asked)
+        question = to_request(request)
+        details = {"agent_name": self._name, "context": self._shown(question)}
+        evidence = {**question.evidence, **_core.evidence(details)}
+        return replace(question, evidence=evidence, **self._asked)
 
     def _shown(self, asked: ApprovalRequest) -> Any:
         try:
-            own = self._context() if callable(self._context) else self._context
+            context = self._context() if callable(self._context) else self._context
         except Exception as error:  # noqa: BLE001 - it is the host's code, and only shown
             return f"Left out: the context could not be created ({type(error).__name__})."
-        return own or asked.evidence.get("context") or self._messages()
+        return context or asked.evidence.get("context") or self._messages()
 
     def _messages(self) -> list[dict[str, str]]:
-        heard = _heard.get()
-        if heard is None or heard.gate is not self:
+        turn = _heard.get()
+        if turn is None or turn.gate is not self:
             return []
-        return [_said(message) for message in heard.messages[-MOST_HEARD:]]
+        return [_said(message) for message in turn.messages[-MOST_HEARD:]]
 
 
 class Listener:
@@ -332,18 +332,18 @@ def gate(agent: Any, **options: Unpack[Options]) -> list[CodeExecutorAgent]:
     Warns:
         UserWarning: A tool in it runs code, and AutoGen asks nobody before a tool.
     """
-    found = executors(agent)
-    if not found:
+    runners = executors(agent)
+    if not runners:
         raise ValueError(
             f"There is no CodeExecutorAgent in this {type(agent).__name__}. Nothing was gated. "
             "Pass the agent, or the team that it is in."
         )
     options["run_id"] = options.get("run_id") or uuid4().hex
-    gates = [Gate(one.name, **options) for one in found]
-    for one, its_gate in zip(found, gates, strict=True):
-        its_gate.close(one)
+    gates = [Gate(runner.name, **options) for runner in runners]
+    for runner, its_gate in zip(runners, gates, strict=True):
+        its_gate.close(runner)
     _warn_about(loose_tools(agent))
-    return found
+    return runners
 
 
 def ungated(*agents: Any) -> list[Any]:
@@ -355,15 +355,15 @@ def ungated(*agents: Any) -> list[Any]:
     Warns:
         UserWarning: One for each.
     """
-    found = [one for agent in agents for one in executors(agent) if not one._approval_func]  # noqa: SLF001 - there is no other name
-    for one in found:
+    gaps = [runner for agent in agents for runner in executors(agent) if not runner._approval_func]  # noqa: SLF001 - there is no other name
+    for runner in gaps:
         warnings.warn(
-            f"{one.name!r} runs code and asks nobody. Call gate() with it, or with its team.",
+            f"{runner.name!r} runs code and asks nobody. Call gate() with it, or with its team.",
             stacklevel=2,
         )
     tools = [tool for agent in agents for tool in loose_tools(agent)]
     _warn_about(tools)
-    return [*found, *tools]
+    return [*gaps, *tools]
 
 
 def _warn_about(tools: list[Any]) -> None:

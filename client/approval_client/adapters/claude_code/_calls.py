@@ -48,9 +48,9 @@ def to_request(
         ValueError: It is ``Unreadable``, or holds what cannot be sent.
     """
     tool, arguments = _call(event)
-    shown = {ours: event[name] for name, ours in _SHOWN.items() if event.get(name)}
+    details = {ours: event[name] for name, ours in _SHOWN.items() if event.get(name)}
     options: dict[str, Any] = {
-        "evidence": sendable({**shown, **(evidence or {})}),
+        "evidence": sendable({**details, **(evidence or {})}),
         "objective": _text(arguments.get("description")),
         "run_id": _line(event.get("session_id")),
         "time_limit_s": wait_s,
@@ -86,9 +86,9 @@ def key(event: Mapping[str, Any]) -> str | None:
 
 def answer(response: ApprovalResponse) -> dict[str, Any]:
     """Return what Claude Code is told. Only an approval allows."""
-    who = response.decided_by or response.source or "the dashboard"
+    decider = response.decided_by or response.source or "the dashboard"
     if response.approved is True:
-        return decision("allow", f"Approved by {who}. {response.reason}")
+        return decision("allow", f"Approved by {decider}. {response.reason}")
     return decision("deny", response.reason)
 
 
@@ -117,8 +117,8 @@ def edit_told(event_name: str, arguments: Any) -> dict[str, Any]:
         arguments: What it was run with.
     """
     text = canonical_json(arguments)
-    shown = arguments if len(text) <= MAX_TOLD else f"{text[:MAX_TOLD]}… (more is left out)"
-    note = _binding.edited_note(shown)
+    excerpt = arguments if len(text) <= MAX_TOLD else f"{text[:MAX_TOLD]}… (more is left out)"
+    note = _binding.edited_note(excerpt)
     return {"hookSpecificOutput": {"hookEventName": event_name, "additionalContext": note}}
 
 
@@ -142,17 +142,19 @@ def _call(event: Any) -> tuple[str, Mapping[str, Any]]:
     if not isinstance(tool, str) or not tool:
         raise Unreadable("The event names no tool.")
     if not isinstance(arguments, Mapping):
-        found = _binding.kind_of(arguments) if "tool_input" in event else "missing"
-        raise Unreadable(f"The tool's input is {found}, and a JSON object is taken.")
+        kind = _binding.kind_of(arguments) if "tool_input" in event else "missing"
+        raise Unreadable(f"The tool's input is {kind}, and a JSON object is taken.")
     return tool, arguments
 
 
 def _is_command(tool: str, arguments: Mapping[str, Any]) -> bool:
     command, limit = arguments.get("command"), arguments.get("timeout", 0)
-    said = arguments.get("description", "")
+    description = arguments.get("description", "")
     plain = isinstance(command, str) and bool(command) and set(arguments) <= _OF_A_COMMAND
-    shown = isinstance(said, str) and len(said) <= MAX_REASON and type(limit) is not bool
-    return tool == "Bash" and plain and shown and isinstance(limit, int | float)
+    is_showable = (
+        isinstance(description, str) and len(description) <= MAX_REASON and type(limit) is not bool
+    )
+    return tool == "Bash" and plain and is_showable and isinstance(limit, int | float)
 
 
 def _text(value: Any) -> str:

@@ -137,8 +137,10 @@ def gate(
         request = make_request(state)
         response = ask(request if answer else replace(request, accepts_edits=False))
         goto = then if response.approved is True else otherwise
-        told = {name: value for name, value in _kept.told(response).items() if name != _kept.EXACT}
-        update = {answer: told} if answer else {}
+        fields = {
+            name: value for name, value in _kept.told(response).items() if name != _kept.EXACT
+        }
+        update = {answer: fields} if answer else {}
         return import_module("langgraph.types").Command(goto=goto, update=update)
 
     return approval
@@ -158,10 +160,10 @@ def _desk(
     find = finding(graph)
 
     def question(interrupt: Any, node: str, values: Any) -> Question:
-        found = read(interrupt.value, node) if read else None
-        if isinstance(found, ApprovalRequest):
-            return Question(requests=[found], answer=_first)
-        return found or _question(interrupt, node, values, find)
+        reading = read(interrupt.value, node) if read else None
+        if isinstance(reading, ApprovalRequest):
+            return Question(requests=[reading], answer=_first)
+        return reading or _question(interrupt, node, values, find)
 
     return Desk(
         client=_core.asking(client, "A graph", on_pending, on_decided),
@@ -208,12 +210,12 @@ def _question(
     interrupt: Any, node: str, values: Any = None, find: Find = lambda _: None
 ) -> Question:
     value = interrupt.value
-    if own := _kept.asked(value):
-        return Question(requests=[own[0]], answer=_first, starts=own[1])
-    if found := _hitl.question(value, getattr(interrupt, "response_schema", None), values, find):
-        return found
-    if found := _inbox.question(value, find):
-        return found
+    if own_pair := _kept.asked(value):
+        return Question(requests=[own_pair[0]], answer=_first, starts=own_pair[1])
+    if query := _hitl.question(value, getattr(interrupt, "response_schema", None), values, find):
+        return query
+    if query := _inbox.question(value, find):
+        return query
     # Not our own: the value is all that is known of it.
     tool = _core.line(f"langgraph.{node}")
     request = ApprovalRequest.tool_call(tool, {"value": whole(value)})

@@ -68,9 +68,9 @@ def gated(
     async def arun(state: Any) -> Any:
         return await gate.arun(state)
 
-    found: Any = arun if awaits else run
-    found.__name__ = getattr(node, "__name__", "gated")  # what LangGraph calls it
-    return found  # type: ignore[no-any-return]
+    wrapper: Any = arun if awaits else run
+    wrapper.__name__ = getattr(node, "__name__", "gated")  # what LangGraph calls it
+    return wrapper  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -101,13 +101,13 @@ class _Gated:
         response = await client.start(self._answer(state))
         if response.approved is True:
             return await telling(client, response, lambda: self.node(state, response), _ended)
-        told = self.otherwise(state, response) if self.otherwise else None
-        return await told if inspect.isawaitable(told) else told
+        update = self.otherwise(state, response) if self.otherwise else None
+        return await update if inspect.isawaitable(update) else update
 
     def _answer(self, state: Any) -> ApprovalResponse:
         request = self.make_request(state)
-        given = _kept.interrupted(request, **{_kept.STARTS: True})
-        return _kept.read(request, given, started=False)
+        resume_value = _kept.interrupted(request, **{_kept.STARTS: True})
+        return _kept.read(request, resume_value, started=False)
 
 
 def _ended(run: Run, _: Any) -> dict[str, Any]:

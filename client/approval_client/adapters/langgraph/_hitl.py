@@ -50,18 +50,18 @@ def question(
         rule.get("action_name"): frozenset(rule.get("allowed_decisions", _ALL))
         for rule in value.get("review_configs", ())
     }
-    written = _written(values)
-    left_out = () if _apart(calls, written) else ("edit",)
-    made = [
+    sources = _written(values)
+    left_out = () if _apart(calls, sources) else ("edit",)
+    batch = [
         Call(
             call,
             rules.get(call["name"], _ALL).difference(left_out),
             find(str(call["name"])),
-            [one["id"] for one in written if one["id"] and _is(one, call)],
+            [source["id"] for source in sources if source["id"] and _is(source, call)],
         )
         for call in calls
     ]
-    return asking(made, lambda decisions: {"decisions": decisions})
+    return asking(batch, lambda decisions: {"decisions": decisions})
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ class Call:
             Unaskable: Its tool would not be called with what the model wrote.
         """
         arguments = asked(self.tool, self.call["args"])
-        written = _core.differing(self.call["args"], arguments)
+        original = _core.differing(self.call["args"], arguments)
         return ApprovalRequest.tool_call(
             self.call["name"],
             arguments,
             objective=str(self.call.get("description") or "")[: _core.MAX_TEXT],
-            evidence=_core.evidence({"written_by_the_model": written}),
+            evidence=_core.evidence({"written_by_the_model": original}),
             accepts_edits="edit" in self.may,
         )
 
@@ -99,10 +99,10 @@ class Call:
             return response
         changed = _core.plain(response.content["arguments"])
         try:
-            left = _binding.edited(partial(asked, self.tool), self.call["args"], changed)
+            arguments = _binding.edited(partial(asked, self.tool), self.call["args"], changed)
         except Unaskable as error:
             return refusal(error)
-        return replace(response, content={**response.content, "arguments": left})
+        return replace(response, content={**response.content, "arguments": arguments})
 
 
 def asking(
@@ -118,21 +118,23 @@ def asking(
             refused.append(None)
         except (TypeError, ValueError) as error:
             refused.append(refusal(error))
-    left = [call for call, why in zip(calls, refused, strict=True) if why is None]
+    open_calls = [
+        call for call, rejection in zip(calls, refused, strict=True) if rejection is None
+    ]
 
     def settle(responses: Responses) -> Responses:
-        return [call.taken(one) for call, one in zip(left, responses, strict=True)]
+        return [call.taken(response) for call, response in zip(open_calls, responses, strict=True)]
 
     def answer(responses: Responses) -> Any:
-        given = iter(responses)
+        remaining = iter(responses)
         both = [
-            (one, next(given) if why is None else why)
-            for one, why in zip(calls, refused, strict=True)
+            (call, next(remaining) if rejection is None else rejection)
+            for call, rejection in zip(calls, refused, strict=True)
         ]
-        for one, response in both:
+        for call, response in both:
             if response.approved is True:
-                approve_once(str(one.call["name"]), one.ids)
-        return whole([say(one.may, one.call, response) for one, response in both])
+                approve_once(str(call.call["name"]), call.ids)
+        return whole([say(call.may, call.call, response) for call, response in both])
 
     return Question(requests=requests, answer=answer, settle=settle)
 
@@ -143,8 +145,8 @@ def _apart(calls: Sequence[Mapping[str, Any]], written: Sequence[Mapping[str, An
     LangChain applies an edit to whatever has the id of the call that was edited.
     """
     ids = [call["id"] for call in written]
-    seen = all(any(_is(one, call) for one in written) for call in calls)
-    return seen and all(ids) and len(set(ids)) == len(ids)
+    all_present = all(any(_is(source, call) for source in written) for call in calls)
+    return all_present and all(ids) and len(set(ids)) == len(ids)
 
 
 def _written(values: Any) -> Sequence[Mapping[str, Any]]:
@@ -159,11 +161,11 @@ def _is(written: Mapping[str, Any], call: Mapping[str, Any]) -> bool:
 
 def _kinds(schema: Any) -> frozenset[str]:
     """Return the decisions that a JSON schema of them allows: several, or a single one."""
-    found = schema if isinstance(schema, Mapping) else {}
+    json_schema = schema if isinstance(schema, Mapping) else {}
     try:
-        if "discriminator" in found:
-            return frozenset(found["discriminator"]["mapping"])
-        return frozenset({found["properties"]["type"]["const"]})
+        if "discriminator" in json_schema:
+            return frozenset(json_schema["discriminator"]["mapping"])
+        return frozenset({json_schema["properties"]["type"]["const"]})
     except (LookupError, TypeError):
         return frozenset({"approve", "reject"})  # which LangChain checks again
 

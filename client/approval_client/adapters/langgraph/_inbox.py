@@ -29,15 +29,15 @@ def question(value: Any, find: Find = lambda _: None) -> Question | None:
         raise ValueError(f"This is a question of {form}: how it is answered is not known. {_READ}")
     if not isinstance(value, Sequence) or isinstance(value, str) or not value:
         return None
-    if not all(isinstance(one, Mapping) and "action_request" in one for one in value):
+    if not all(isinstance(entry, Mapping) and "action_request" in entry for entry in value):
         return None
-    return asking([_call(one, find) for one in value], list, _response)
+    return asking([_call(entry, find) for entry in value], list, _response)
 
 
 def _call(asked: Mapping[str, Any], find: Find) -> Call:
     action, config = asked["action_request"], asked.get("config") or {}
-    known = asked.keys() <= _MEMBERS and isinstance(config, Mapping) and config.keys() <= _ALLOWED
-    if not known or not isinstance(action, Mapping) or action.keys() != {"action", "args"}:
+    fits = asked.keys() <= _MEMBERS and isinstance(config, Mapping) and config.keys() <= _ALLOWED
+    if not fits or not isinstance(action, Mapping) or action.keys() != {"action", "args"}:
         raise ValueError(f"This question of Agent Inbox has other members than are known. {_READ}")
     may = frozenset(name.removeprefix("allow_") for name in config if config[name] is True)
     if "accept" not in may:
@@ -45,17 +45,17 @@ def _call(asked: Mapping[str, Any], find: Find) -> Call:
     if not may & {"respond", "ignore"}:
         raise ValueError(f"{action['action']!r:.80} allows nobody to reject it. {_READ}")
     name = str(action["action"])
-    made = {"name": name, "args": action["args"], "description": asked.get("description")}
-    return Call(made, may, find(name))
+    call = {"name": name, "args": action["args"], "description": asked.get("description")}
+    return Call(call, may, find(name))
 
 
 def _response(
     may: frozenset[str], call: Mapping[str, Any], answer: ApprovalResponse
 ) -> dict[str, Any]:
     if answer.approved is not True:
-        told = for_model(answer).reason
+        text = for_model(answer).reason
         responds = "respond" in may
-        return {"type": "response", "args": told} if responds else {"type": "ignore", "args": None}
+        return {"type": "response", "args": text} if responds else {"type": "ignore", "args": None}
     if not answer.edited:
         return {"type": "accept", "args": None}
     arguments = _core.plain(answer.content["arguments"])

@@ -76,23 +76,23 @@ def read(request: ApprovalRequest, given: Any, *, started: bool = True) -> Appro
     approved = values.get("approved") is True
     if not approved and (started or values.get("status") != Status.APPROVED):
         status = Status.REJECTED if values.get("status") == Status.REJECTED else None
-        why = values.get("reason") or "The graph was not resumed with an approval."
-        return ApprovalResponse(approved=False, status=status, reason=str(why))
+        reason = values.get("reason") or "The graph was not resumed with an approval."
+        return ApprovalResponse(approved=False, status=status, reason=str(reason))
     # Before there was the exact text beside it, the content itself was the text.
     exact = values.get(EXACT, values.get("content"))
     content = parse_json(exact) if isinstance(exact, str) else None
-    named, edited = str(values.get("digest")), values.get("edited") is True
-    allowed = named == request.digest or (edited and request.accepts_edits is True)
-    if not allowed or digest(request.kind, content) != named:
-        why = "The approval is about different content. Nothing was approved."
-        return ApprovalResponse(approved=False, reason=why)
+    answer_digest, edited = str(values.get("digest")), values.get("edited") is True
+    is_allowed = answer_digest == request.digest or (edited and request.accepts_edits is True)
+    if not is_allowed or digest(request.kind, content) != answer_digest:
+        reason = "The approval is about different content. Nothing was approved."
+        return ApprovalResponse(approved=False, reason=reason)
     return ApprovalResponse(
         approved=started,
         status=Status.APPROVED,
         reason=str(values.get("reason", "")),
         id=str(values.get("id", "")),
         decided_by=str(values.get("decided_by", "")),
-        digest=named,
+        digest=answer_digest,
         content=content,
         edited=edited,
     )

@@ -26,12 +26,12 @@ def each_once() -> Iterator[None]:
     langchain-core 1.0.0 does, is not counted.
     """
     _register()
-    before = _current.get()
+    previous = _current.get()
     _current.set(_callback())
     try:
         yield
     finally:
-        _current.set(before)
+        _current.set(previous)
 
 
 def approve_once(tool: str, ids: Collection[str]) -> None:
@@ -55,9 +55,9 @@ class _Calls:
         self._ids.setdefault(tool, set()).update(ids)
         if not ids:
             self._without_ids.add(tool)
-        for one in list(self._made):
-            if one[0] == tool and (one[1] in ids or not ids):
-                del self._made[one]
+        for call in list(self._made):
+            if call[0] == tool and (call[1] in ids or not ids):
+                del self._made[call]
 
     def make(self, tool: str, call_id: str | None, run_id: Any) -> None:
         """Note that a tool is about to be called.
@@ -74,8 +74,8 @@ class _Calls:
 
     def interrupted(self, run_id: Any) -> None:
         """Note that a call has interrupted the graph, which makes it again from its start."""
-        for one in [one for one, name in self._made.items() if name == run_id]:
-            del self._made[one]
+        for call in [call for call, name in self._made.items() if name == run_id]:
+            del self._made[call]
 
 
 @cache

@@ -22,8 +22,8 @@ def finding(graph: Any) -> Find:
     """
 
     def find(name: str) -> Any:
-        found = {id(tool): tool for tool in _named(graph, name)}
-        return next(iter(found.values())) if len(found) == 1 else None
+        tools_by_id = {id(tool): tool for tool in _named(graph, name)}
+        return next(iter(tools_by_id.values())) if len(tools_by_id) == 1 else None
 
     return find
 
@@ -37,29 +37,33 @@ def asked(tool: Any, written: Any) -> Values:
     Raises:
         Unaskable: The tool would not be called with what was written.
     """
-    given = _binding.read(written)
+    arguments = _binding.read(written)
     if tool is None:
-        return given
+        return arguments
     if _is_single(tool) and tool.args_schema is None:
-        return _single(tool, given)
+        return _single(tool, arguments)
     schema = tool.tool_call_schema  # without what LangChain injects
     if isinstance(schema, Mapping):
-        _binding.check_schema(given, schema)
-        _check_call(tool, given, schema.get("properties") or ())
-        return given
+        _binding.check_schema(arguments, schema)
+        _check_call(tool, arguments, schema.get("properties") or ())
+        return arguments
     if not hasattr(schema, "model_fields"):  # of Pydantic 1
-        _binding.check_names(given, list(tool.args))
-        return given
+        _binding.check_names(arguments, list(tool.args))
+        return arguments
     whole = tool.args_schema
     if hasattr(whole, "model_fields") and whole.model_fields.keys() == schema.model_fields.keys():
         schema = whole  # with the configuration that the author gave it
     various = _various(tool)
     if _binding.is_data_only(schema):
         schema = _binding.without(schema, various)
-    found = _binding.bound(schema, given)
-    passed = {name: one for name, one in found.items() if name in given or name not in various}
-    named = dict(zip(_binding.taken(schema), schema.model_fields, strict=True))
-    _check_call(tool, {named.get(name, name) for name in passed}, named.values())
+    values = _binding.bound(schema, arguments)
+    passed = {
+        name: argument
+        for name, argument in values.items()
+        if name in arguments or name not in various
+    }
+    fields_by_name = dict(zip(_binding.taken(schema), schema.model_fields, strict=True))
+    _check_call(tool, {fields_by_name.get(name, name) for name in passed}, fields_by_name.values())
     return {**_hidden(tool, whole), **passed}
 
 
@@ -71,12 +75,12 @@ def _is_single(tool: Any) -> bool:
 def _single(tool: Any, given: Values) -> Values:
     if len(given) != 1:  # of any name
         raise Unaskable(f"The tool takes one argument, and {len(given)} were written.")
-    others = list(_parameters(tool).values())[1:]
-    if taken := given.keys() & {one.name for one in others}:  # it would be passed as the first
-        named = ", ".join(map(repr, taken))
-        raise Unaskable(f"The tool takes one argument, which is not {named}.")
-    left = {one.name: one.default for one in others if one.default is not one.empty}
-    return {**_binding.hidden({n: v for n, v in left.items() if v is not None}), **given}
+    params = list(_parameters(tool).values())[1:]
+    if clash := given.keys() & {param.name for param in params}:  # it would be passed as the first
+        names = ", ".join(map(repr, clash))
+        raise Unaskable(f"The tool takes one argument, which is not {names}.")
+    defaults = {param.name: param.default for param in params if param.default is not param.empty}
+    return {**_binding.hidden({n: v for n, v in defaults.items() if v is not None}), **given}
 
 
 def _check_call(tool: Any, passed: Collection[str], known: Collection[str]) -> None:
@@ -90,10 +94,10 @@ def _check_call(tool: Any, passed: Collection[str], known: Collection[str]) -> N
     """
     run = type(tool)._run  # noqa: SLF001 - every tool has it, and LangChain calls it by names
     function = None if _is_single(tool) else _function(tool)
-    for called, before in ((run, (tool,)), (function, ())):
-        passes = _needed(called)[len(before) :]
+    for called, positional in ((run, (tool,)), (function, ())):
+        passes = _needed(called)[len(positional) :]
         names = {*passed, *(name for name in passes if name not in known)}
-        _binding.check_call(called, names, before=before)
+        _binding.check_call(called, names, before=positional)
 
 
 def _hidden(tool: Any, schema: Any) -> Values:
@@ -101,33 +105,33 @@ def _hidden(tool: Any, schema: Any) -> Values:
 
     None is not shown: it is what LangChain's own parameters have, in whose place it passes others.
     """
-    known = set(getattr(schema, "model_fields", ()))
-    left = {name: one for name, one in _parameters(tool).items() if name not in known}
-    given = {n: one.default for n, one in left.items() if one.default is not one.empty}
-    return _binding.hidden({n: value for n, value in given.items() if value is not None})
+    known_names = set(getattr(schema, "model_fields", ()))
+    params = {name: param for name, param in _parameters(tool).items() if name not in known_names}
+    values = {n: param.default for n, param in params.items() if param.default is not param.empty}
+    return _binding.hidden({n: value for n, value in values.items() if value is not None})
 
 
 def _named(graph: Any, name: str) -> Iterator[Any]:
-    left, seen = [graph], set()
-    while left:
-        one = left.pop()
-        if id(one) in seen or isinstance(one, str | bytes):
+    stack, seen_ids = [graph], set()
+    while stack:
+        node = stack.pop()
+        if id(node) in seen_ids or isinstance(node, str | bytes):
             continue
-        seen.add(id(one))
-        tools = getattr(one, "tools_by_name", None)
+        seen_ids.add(id(node))
+        tools = getattr(node, "tools_by_name", None)
         if isinstance(tools, Mapping) and name in tools:
             yield tools[name]
-        nodes = getattr(one, "nodes", None)
-        left += list(nodes.values()) if isinstance(nodes, Mapping) else []
-        left += [inner for inner in (getattr(one, part, None) for part in _INSIDE) if inner]
-        left += one if isinstance(one, Sequence) else []
+        nodes = getattr(node, "nodes", None)
+        stack += list(nodes.values()) if isinstance(nodes, Mapping) else []
+        stack += [inner for inner in (getattr(node, part, None) for part in _INSIDE) if inner]
+        stack += node if isinstance(node, Sequence) else []
 
 
 def _various(tool: Any) -> set[str]:
     """Return the fields that LangChain has for ``*args`` and ``**kwargs``, and does not pass."""
     kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-    found = {name for name, one in _parameters(tool).items() if one.kind in kinds}
-    return found & {"args", "kwargs"}
+    names = {name for name, param in _parameters(tool).items() if param.kind in kinds}
+    return names & {"args", "kwargs"}
 
 
 def _parameters(tool: Any) -> Mapping[str, inspect.Parameter]:
@@ -142,5 +146,5 @@ def _function(tool: Any) -> Any:
 def _needed(function: Any) -> list[str]:
     """Return what a function takes by name and has no default for."""
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    found = () if function is None else inspect.signature(function).parameters.values()
-    return [one.name for one in found if one.kind in kinds and one.default is one.empty]
+    params = () if function is None else inspect.signature(function).parameters.values()
+    return [param.name for param in params if param.kind in kinds and param.default is param.empty]

@@ -242,8 +242,8 @@ class Desk:
             ApprovalRequest(run_id=self._run_id, evidence=evidence, **arguments)
         )
         body = request.body()
-        known = (one for one in self._undecided.values() if one.request.body() == body)
-        pending = next(known, None)
+        matches = (entry for entry in self._undecided.values() if entry.request.body() == body)
+        pending = next(matches, None)
         until = asyncio.get_running_loop().time() + wait_s
         if pending is None:
             asking = self._asking
@@ -260,21 +260,21 @@ class Desk:
 
     async def _check(self, arguments: dict[str, Any]) -> Told:
         wait_s = self._limit(arguments)
-        found = Pending(request=Asked(digest=arguments["digest"]), id=arguments["id"])
-        known = self._undecided.get(found.id)
+        pending = Pending(request=Asked(digest=arguments["digest"]), id=arguments["id"])
+        own_pending = self._undecided.get(pending.id)
         # Of what another process asked the content is not known, so its digest has to do.
-        if known is not None and known.request.digest == found.request.digest:
-            found = known
-        return await self._wait(found, wait_s)
+        if own_pending is not None and own_pending.request.digest == pending.request.digest:
+            pending = own_pending
+        return await self._wait(pending, wait_s)
 
     async def _wait(self, pending: Pending, wait_s: float) -> Told:
-        heard: list[Answer] = []
+        answers: list[Answer] = []
         try:
             async with asyncio.timeout(wait_s):
-                response = await self._asking.wait(pending, withdraw=False, heard=heard.append)
+                response = await self._asking.wait(pending, withdraw=False, heard=answers.append)
         except TimeoutError:
             self._undecided[pending.id] = pending
-            return Told(_open(pending, heard))
+            return Told(_open(pending, answers))
         except DashboardError:
             self._undecided.pop(pending.id, None)
             raise
@@ -293,40 +293,40 @@ class Desk:
         try:
             await self._asking.report_finished(response, **run.told(**arguments))
         except DashboardError as error:
-            why = f"Its end was not reported ({type(error).__name__}). What was done is done."
-            return Told({"reported": False, "id": approval_id, "reason": why}, is_error=True)
+            reason = f"Its end was not reported ({type(error).__name__}). What was done is done."
+            return Told({"reported": False, "id": approval_id, "reason": reason}, is_error=True)
         del self._running[approval_id]
         return Told({"reported": True, "id": approval_id})
 
     async def _prompt(self, arguments: dict[str, Any]) -> Told:
-        tool, given = arguments["tool_name"], arguments["input"]
-        claude_code.check_numbers(given)
-        event = {"hook_event_name": claude_code.EVENT, "tool_name": tool, "tool_input": given}
+        tool, inputs = arguments["tool_name"], arguments["input"]
+        claude_code.check_numbers(inputs)
+        event = {"hook_event_name": claude_code.EVENT, "tool_name": tool, "tool_input": inputs}
         event |= {"session_id": self._run_id, "tool_use_id": arguments.get("tool_use_id")}
         request = claude_code.to_request(
             event,
             wait_s=claude_code.people_have_s(self._prompt_s),
-            evidence=self._evidence(tool, given),
+            evidence=self._evidence(tool, inputs),
         )
         request = replace(request, accepts_edits=True)
         key = claude_code.key(event)
-        asked = self._asking.request_approval(
+        approval = self._asking.request_approval(
             request, idempotency_key=f"{key}-prompt" if key else None
         )
         try:
             async with asyncio.timeout(self._prompt_s - claude_code.MARGIN_S):
-                response = await asked
+                response = await approval
         except TimeoutError:
             return _denied(claude_code.late(self._prompt_s))
         if response.approved is not True:
             return _denied(for_model(response).reason)
         try:
-            changed = _changed(request, response, given)
+            changed = _changed(request, response, inputs)
         except Unaskable:
             await report_async(self._asking, response, not_run(_NOT_TAKEN))
             return _denied(_NOT_RUN)
         self._approved(str(arguments.get("tool_use_id", "")), response, changed)
-        return Told({"behavior": "allow", "updatedInput": given if changed is None else changed})
+        return Told({"behavior": "allow", "updatedInput": inputs if changed is None else changed})
 
     @property
     def _asking(self) -> AsyncClient:
@@ -359,12 +359,12 @@ def _check_arguments(name: str, arguments: Mapping[str, Any]) -> None:
     tool = next((tool for tool in TOOLS if tool.name == name), None)
     if tool is None:
         raise Wrong(f"There is no tool {name!r:.60}.")
-    known = tool.needed | tool.optional
-    missing = sorted(tool.needed.keys() - arguments.keys())
-    if missing or (arguments.keys() - known.keys() and name != PROMPT):
-        raise Wrong(f"{name} takes {', '.join(known)}, and needs {', '.join(tool.needed)}.")
-    for argument in known.keys() & arguments.keys():
-        _check_argument(argument, arguments[argument], known[argument])
+    parameters = tool.needed | tool.optional
+    missing_names = sorted(tool.needed.keys() - arguments.keys())
+    if missing_names or (arguments.keys() - parameters.keys() and name != PROMPT):
+        raise Wrong(f"{name} takes {', '.join(parameters)}, and needs {', '.join(tool.needed)}.")
+    for argument in parameters.keys() & arguments.keys():
+        _check_argument(argument, arguments[argument], parameters[argument])
 
 
 def _check_argument(name: str, value: Any, schema: Mapping[str, Any]) -> None:
@@ -384,30 +384,30 @@ def _check_argument(name: str, value: Any, schema: Mapping[str, Any]) -> None:
 def _refusal(error: Exception) -> ApprovalResponse:
     if isinstance(error, Unaskable) or not isinstance(error, TypeError | ValueError):
         return refusal(error)
-    told = (
+    reason = (
         f"{error} Nothing was asked and nothing was approved. Correct the arguments and call it "
         "again."
     )
-    return ApprovalResponse(approved=False, reason=told)
+    return ApprovalResponse(approved=False, reason=reason)
 
 
 def _fields(response: ApprovalResponse) -> dict[str, Any]:
-    found: dict[str, Any] = {"approved": response.approved is True, "status": response.status}
+    fields: dict[str, Any] = {"approved": response.approved is True, "status": response.status}
     for name in ("id", "digest", "reason", "decided_by", "review_url"):
-        found |= {name: value} if (value := getattr(response, name)) else {}
+        fields |= {name: value} if (value := getattr(response, name)) else {}
     if response.approved is True:
-        found |= {"next": _DO_CHANGED if response.edited else _DO, "edited": response.edited}
-        found |= {} if response.content is None else {"content": response.content}
-    return found
+        fields |= {"next": _DO_CHANGED if response.edited else _DO, "edited": response.edited}
+        fields |= {} if response.content is None else {"content": response.content}
+    return fields
 
 
 def _open(pending: Pending, heard: list[Answer]) -> dict[str, Any]:
-    found = {"approved": False, "status": Status.PENDING, "id": pending.id}
-    found |= {"digest": pending.request.digest, "next": _WAIT_ON}
+    fields = {"approved": False, "status": Status.PENDING, "id": pending.id}
+    fields |= {"digest": pending.request.digest, "next": _WAIT_ON}
     url = heard[-1].review_url if heard else pending.review_url
-    found |= {"review_url": url} if url else {}
-    why = "Nobody has decided yet." if heard else "The dashboard did not answer meanwhile."
-    return found | {"reason": why}
+    fields |= {"review_url": url} if url else {}
+    reason = "Nobody has decided yet." if heard else "The dashboard did not answer meanwhile."
+    return fields | {"reason": reason}
 
 
 def _denied(message: str) -> Told:

@@ -163,8 +163,8 @@ async def _decide(state: Any, asker: Asker, ends: Ends, time_limit_s: int | None
             requests[name] = _request(item, asker.run_id, time_limit_s)
         except (TypeError, ValueError) as error:
             refused[name] = refusal(error)
-    asked = {name: asker.ask(name, one) for name, one in requests.items()}
-    answers = await every(asker.client, asked)
+    coroutines = {name: asker.ask(name, request) for name, request in requests.items()}
+    answers = await every(asker.client, coroutines)
     ends.expect(answers)
     for name, item in calls.items():
         answer = refused.get(name)
@@ -182,25 +182,25 @@ def _request(item: Any, run_id: str, time_limit_s: int | None) -> ApprovalReques
     Raises:
         ValueError: It cannot be shown, or would be made with something else.
     """
-    call, said = _dumped(item.raw_item), None
+    call, raw_arguments = _dumped(item.raw_item), None
     if call.get("type") in _WITH_ARGUMENTS:
-        said = call.get("arguments")
-        arguments = tools.asked(_tool(item, call), said)
+        raw_arguments = call.get("arguments")
+        arguments = tools.asked(_tool(item, call), raw_arguments)
     else:  # a shell, a patch, a tool with text as its input
         arguments = whole(
             {k: v for k, v in call.items() if k not in _NAMES_A_CALL and v is not None}
         )
     server = f"{call['server_label']}." if call.get("server_label") else ""
-    found = {
+    details = {
         "agent": item.agent.name,
         "tool_origin": item.tool_origin,
-        "written_by_the_model": _core.differing(said, arguments),
+        "written_by_the_model": _core.differing(raw_arguments, arguments),
     }
     return _core.fitting(
         ApprovalRequest.tool_call(
             f"{server}{item.qualified_name or item.name}",
             arguments,
-            evidence=_core.evidence(found),
+            evidence=_core.evidence(details),
             run_id=_core.line(run_id),
             time_limit_s=time_limit_s,
         )
@@ -231,11 +231,11 @@ def _named(agent: Any, call_id: Any) -> str:
 
 def _watching(hooks: Any, ends: Ends) -> Any:
     """Return hooks that do what ``hooks`` do and see when calls begin and end."""
-    given = import_module("agents").RunHooks() if hooks is None else hooks
-    seeing = copy(given)
+    inner_hooks = import_module("agents").RunHooks() if hooks is None else hooks
+    seeing = copy(inner_hooks)
 
     async def on_tool_start(context: Any, agent: Any, tool: Any) -> None:
-        await given.on_tool_start(context, agent, tool)
+        await inner_hooks.on_tool_start(context, agent, tool)
         name = _named(agent, getattr(context, "tool_call_id", None))
         await _check(ends, name, context, tools.tool_called(agent, tool.name))
         await ends.start(name)
@@ -243,10 +243,10 @@ def _watching(hooks: Any, ends: Ends) -> Any:
     async def on_tool_end(context: Any, agent: Any, tool: Any, result: Any) -> None:
         name = _named(agent, getattr(context, "tool_call_id", None))
         await ends.ended(name, _told(ends.run(name), tool, result))
-        await given.on_tool_end(context, agent, tool, result)
+        await inner_hooks.on_tool_end(context, agent, tool, result)
 
-    for name in (name for name in dir(given) if name.startswith("on_")):
-        setattr(seeing, name, getattr(given, name))
+    for name in (name for name in dir(inner_hooks) if name.startswith("on_")):
+        setattr(seeing, name, getattr(inner_hooks, name))
     seeing.on_tool_start, seeing.on_tool_end = on_tool_start, on_tool_end
     return seeing
 
@@ -258,10 +258,10 @@ async def _check(ends: Ends, name: str, context: Any, tool: Any) -> None:
         DigestMismatch: It is not. It ends the run.
     """
     response = ends.open.get(name)
-    written = getattr(context, "tool_arguments", None)
-    if response is None or written is None:
+    raw_arguments = getattr(context, "tool_arguments", None)
+    if response is None or raw_arguments is None:
         return
-    content = {**response.content, "arguments": tools.asked(tool, written)}
+    content = {**response.content, "arguments": tools.asked(tool, raw_arguments)}
     if digest(Kind.TOOL_CALL, content) != response.digest:
         await ends.give_up(name, "it had other arguments by then")
         raise DigestMismatch(
@@ -279,11 +279,11 @@ def _told(run: Run, tool: Any, result: Any) -> dict[str, Any]:
 
 def _failures(tool: Any) -> Iterator[str]:
     """Return what the SDK says to the model, unless it is told otherwise, for an exception."""
-    said = import_module("agents.tool")
-    yield said.default_tool_error_function(None, Exception())
+    sdk = import_module("agents.tool")
+    yield sdk.default_tool_error_function(None, Exception())
     limit_s = getattr(tool, "timeout_seconds", None)
     if limit_s is not None:
-        yield said.default_tool_timeout_error_message(tool_name=tool.name, timeout_seconds=limit_s)
+        yield sdk.default_tool_timeout_error_message(tool_name=tool.name, timeout_seconds=limit_s)
 
 
 async def _settle(ends: Ends, result: Any) -> None:

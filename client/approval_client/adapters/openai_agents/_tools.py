@@ -13,8 +13,8 @@ Values = dict[str, Any]
 def tool_called(agent: Any, name: str) -> Any:
     """Return the function tool of that name of an agent; None if it is not in sight."""
     kind = import_module("agents").FunctionTool
-    found = [tool for tool in agent.tools if isinstance(tool, kind) and _name(tool) == name]
-    return found[0] if len(found) == 1 else None
+    matches = [tool for tool in agent.tools if isinstance(tool, kind) and _name(tool) == name]
+    return matches[0] if len(matches) == 1 else None
 
 
 def asked(tool: Any, written: Any) -> Values:
@@ -26,14 +26,14 @@ def asked(tool: Any, written: Any) -> Values:
     Raises:
         Unaskable: The tool would not be called with what was written.
     """
-    given = _binding.read(written)
+    arguments = _binding.read(written)
     if tool is None:
-        return given
+        return arguments
     model = _model(tool)
     if model is None:  # it reads the text itself
-        _binding.check_schema(given, tool.params_json_schema)
-        return given
-    return _binding.bound(model, given)
+        _binding.check_schema(arguments, tool.params_json_schema)
+        return arguments
+    return _binding.bound(model, arguments)
 
 
 def _model(tool: Any) -> Any:

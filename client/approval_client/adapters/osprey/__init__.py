@@ -127,12 +127,12 @@ class _Reader:
             more = self.tell(responses[0]) if self.tell else {}
             return {**more, **state_update(value, responses[0])}
 
-        asked = [with_notebook(request, payload, self.notebooks)]
+        requests = [with_notebook(request, payload, self.notebooks)]
         if payload["approval_type"] != PLAN:
-            return Question(requests=asked, answer=answer)
+            return Question(requests=requests, answer=answer)
         steps = request.content["steps"]
         return Question(
-            requests=asked,
+            requests=requests,
             answer=answer,
             settle=lambda responses: [_settled(payload, steps, responses[0])],
             after=lambda: _plan_files.withdraw(payload, steps),
@@ -145,10 +145,10 @@ def _settled(
     _plan_files.check(payload, steps)
     if not is_approval(response) or not response.edited:
         return response
-    allowed = response.content["steps"]
-    if why := _not_carried(steps, allowed):
-        return _refused(response, why)
-    _plan_files.shorten(payload, steps, allowed)
+    allowed_steps = response.content["steps"]
+    if reason := _not_carried(steps, allowed_steps):
+        return _refused(response, reason)
+    _plan_files.shorten(payload, steps, allowed_steps)
     return response
 
 
@@ -171,10 +171,10 @@ def _not_carried(steps: Sequence[Any], allowed: Sequence[Any]) -> str:
     """Say why Osprey cannot follow these steps of a plan alone, if it cannot."""
     if allowed[-1] != steps[-1]:
         return "its last step, which answers, is left out"
-    made = {str(step.get("context_key")) for step in allowed}
-    left_out = {str(step.get("context_key")) for step in steps} - made
-    if missing := left_out & {key for step in allowed for key in _needed(step)}:
-        return f"a step needs {min(missing)!r:.80} of a step that is left out"
+    kept_keys = {str(step.get("context_key")) for step in allowed}
+    left_out = {str(step.get("context_key")) for step in steps} - kept_keys
+    if missing_keys := left_out & {key for step in allowed for key in _needed(step)}:
+        return f"a step needs {min(missing_keys)!r:.80} of a step that is left out"
     return ""
 
 
@@ -182,7 +182,7 @@ def _needed(step: Mapping[str, Any]) -> set[str]:
     """Return the context keys that a step takes: ``inputs`` lists ``{type: key}``."""
     inputs = step.get("inputs")
     listed = inputs if isinstance(inputs, Sequence) else []
-    return {str(key) for one in listed if isinstance(one, Mapping) for key in one.values()}
+    return {str(key) for entry in listed if isinstance(entry, Mapping) for key in entry.values()}
 
 
 def _update(values: Mapping[str, Any]) -> Any:

@@ -58,8 +58,8 @@ def payload_of(value: Any) -> Payload:
     """
     payload = value.get("resume_payload") if isinstance(value, Mapping) else None
     if not isinstance(payload, Mapping) or not isinstance(payload.get("approval_type"), str):
-        told = "This is not an interrupt of Osprey: its payload has no type. Nobody was asked."
-        raise ValueError(told)  # noqa: TRY004 - a value out of a graph, and no argument
+        message = "This is not an interrupt of Osprey: its payload has no type. Nobody was asked."
+        raise ValueError(message)  # noqa: TRY004 - a value out of a graph, and no argument
     return payload
 
 
@@ -71,15 +71,15 @@ def with_notebook(
     Only a file in ``below`` is sent, or in the interrupt's own execution folder if that is None.
     Links are resolved first, because code that ran there may have made some.
     """
-    named, folder = payload.get("notebook_path"), below or payload.get("execution_folder_path")
-    if not named:
+    location, folder = payload.get("notebook_path"), below or payload.get("execution_folder_path")
+    if not location:
         return request
     with suppress(OSError, ValueError, RuntimeError):  # it is no path, or goes round in circles
-        path = Path(str(named)).resolve()
+        path = Path(str(location)).resolve()
         if folder and path.suffix == ".ipynb" and path.is_relative_to(Path(str(folder)).resolve()):
             return replace(request, notebook=path)
-    why = "Not sent: it is not an .ipynb file in an allowed folder."
-    return replace(request, evidence={**request.evidence, "notebook": why})
+    reason = "Not sent: it is not an .ipynb file in an allowed folder."
+    return replace(request, evidence={**request.evidence, "notebook": reason})
 
 
 def edited(payload: Payload, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,8 +130,8 @@ def _memory(payload: Payload) -> ApprovalRequest:
             f"The interrupt {payload['approval_type']!r:.80} has the operation {operation!r:.80}, "
             "which is another one. Nobody was asked."
         )
-    known = None if existing == "" else existing
-    return ApprovalRequest.memory(operation, user_id, content, known, **about)
+    old_content = None if existing == "" else existing
+    return ApprovalRequest.memory(operation, user_id, content, old_content, **about)
 
 
 def _writes(payload: Payload) -> ApprovalRequest:
@@ -157,13 +157,13 @@ _KINDS = {
 def _about(payload: Payload, content: set[str]) -> dict[str, Any]:
     _check(payload, sorted(content))
     left_out = content | {"approval_type", "step_objective"}
-    found = {name: value for name, value in payload.items() if name not in left_out}
+    details = {name: value for name, value in payload.items() if name not in left_out}
     plan = payload.get("execution_plan")
     if isinstance(plan, Mapping) and (rest := {k: plan[k] for k in plan if k != "steps"}):
-        found["execution_plan"] = rest  # Osprey goes by the steps alone
+        details["execution_plan"] = rest  # Osprey goes by the steps alone
     objective = str(payload.get("step_objective") or "")
-    said = sendable({"objective": objective})["objective"][: _core.MAX_TEXT]
-    return {"objective": said, "evidence": _core.evidence(found)}
+    text = sendable({"objective": objective})["objective"][: _core.MAX_TEXT]
+    return {"objective": text, "evidence": _core.evidence(details)}
 
 
 def _check(payload: Mapping[Any, Any], names: Iterable[Any]) -> None:

@@ -43,8 +43,8 @@ def shorten(payload: Mapping[str, Any], whole: Any, allowed: Any) -> None:
     with suppress(OSError, ValueError, AttributeError, TypeError):
         plan = json.loads(path.read_bytes())
         mark = {_OURS: digest(Kind.PLAN, {"steps": whole})}
-        told = {"__metadata__": {**plan.get("__metadata__", {}), **mark}, "steps": allowed}
-        _replace(path.with_name(MODIFIED), json.dumps(told, indent=2))
+        new_plan = {"__metadata__": {**plan.get("__metadata__", {}), **mark}, "steps": allowed}
+        _replace(path.with_name(MODIFIED), json.dumps(new_plan, indent=2))
     _holds(payload, allowed)
 
 
@@ -72,8 +72,8 @@ def _holds(payload: Mapping[str, Any], steps: Any) -> None:
     if path is None:
         return
     try:
-        found = json.loads(path.read_bytes())["steps"]
-        same = canonical_json(found) == canonical_json(steps)
+        file_steps = json.loads(path.read_bytes())["steps"]
+        same = canonical_json(file_steps) == canonical_json(steps)
     except (OSError, ValueError, TypeError, KeyError):
         same = False
     if not same:
@@ -85,12 +85,12 @@ def _holds(payload: Mapping[str, Any], steps: Any) -> None:
 
 def _read_by_osprey(payload: Mapping[str, Any]) -> Path | None:
     file = payload.get("plan_file_path")
-    found = [folder / name for name in (MODIFIED, PENDING) for folder in _folders(payload)]
-    found += [Path(str(file))] if file else []
-    return next((path for path in found if path.exists()), None)
+    paths = [folder / name for name in (MODIFIED, PENDING) for folder in _folders(payload)]
+    paths += [Path(str(file))] if file else []
+    return next((path for path in paths if path.exists()), None)
 
 
 def _folders(payload: Mapping[str, Any]) -> list[Path]:
     folder, file = payload.get("pending_plans_dir"), payload.get("plan_file_path")
-    found = [Path(str(folder))] if folder else []
-    return [*found, Path(str(file)).parent] if file else found
+    folders = [Path(str(folder))] if folder else []
+    return [*folders, Path(str(file)).parent] if file else folders

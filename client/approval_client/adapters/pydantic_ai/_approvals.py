@@ -112,13 +112,13 @@ class Approvals:
         check_findable(self._max_wait_s, self._save or was_saved)
         for name in list(self._ends.open):  # a reviewer's arguments that the tool refuses, for one
             await self._ends.give_up(name, "Pydantic AI answered in its place")
-        found = _Pause.load(pause) if was_saved else _stopped(pause)
-        if found is None:
+        pending_pause = _Pause.load(pause) if was_saved else _stopped(pause)
+        if pending_pause is None:
             return None
-        await saved(self._save, found.dump())
-        names = found.names if was_saved or self._save else []
+        await saved(self._save, pending_pause.dump())
+        names = pending_pause.names if was_saved or self._save else []
         asker = Asker(client=self._ends.client, names=names, max_wait_s=self._max_wait_s)
-        more = await _answered(self._agent, found, asker, self._ends, self._time_limit_s)
+        more = await _answered(self._agent, pending_pause, asker, self._ends, self._time_limit_s)
         # Limits are of the whole, however often it pauses.
         return more if isinstance(pause, str | bytes) else {**more, "usage": pause.usage}
 
@@ -158,11 +158,13 @@ class _Pause:
 
     def dump(self) -> str:
         """Return what to save."""
-        return json.dumps({one.name: getattr(self, one.name) for one in fields(self)})
+        return json.dumps({member.name: getattr(self, member.name) for member in fields(self)})
 
     @cached_property
     def _last(self) -> dict[str, Any]:
-        return next(one for one in reversed(self.messages) if one["kind"] == "response")
+        return next(
+            message for message in reversed(self.messages) if message["kind"] == "response"
+        )
 
     @property
     def names(self) -> list[str]:
@@ -177,13 +179,13 @@ class _Pause:
             ValueError: An id names several calls, or none.
         """
         parts = [part for part in self._last["parts"] if part["part_kind"] == "tool-call"]
-        found = {part["tool_call_id"]: part for part in parts}
-        if len(found) != len(parts) or len({*self.approvals}) != len(self.approvals):
+        calls_by_id = {part["tool_call_id"]: part for part in parts}
+        if len(calls_by_id) != len(parts) or len({*self.approvals}) != len(self.approvals):
             raise ValueError(
                 "Two calls have the same id, so an answer to one would be an answer to both. "
                 "Nobody was asked and nothing was run."
             )
-        return {name: found[name] for name in self.approvals}
+        return {name: calls_by_id[name] for name in self.approvals}
 
 
 def _stopped(result: Any) -> _Pause | None:
@@ -203,7 +205,7 @@ def _stopped(result: Any) -> _Pause | None:
     return _Pause(
         messages=json.loads(result.all_messages_json()),
         approvals=[call.tool_call_id for call in output.approvals],
-        metadata={name: _core.jsonable(said) for name, said in output.metadata.items()},
+        metadata={name: _core.jsonable(details) for name, details in output.metadata.items()},
         unaskable=dict(_unaskable(output.approvals)),
     )
 
@@ -223,26 +225,27 @@ async def _answered(
     """Ask about every call that waits. Return what the agent runs on with."""
     requests: dict[str, ApprovalRequest] = {}
     refused = {
-        name: ApprovalResponse(approved=False, reason=why) for name, why in pause.unaskable.items()
+        name: ApprovalResponse(approved=False, reason=reason)
+        for name, reason in pause.unaskable.items()
     }
-    found = {
+    tools_by_call = {
         name: tools.tool_called(agent, call["tool_name"]) for name, call in pause.calls.items()
     }
-    for name in found.keys() - refused.keys():
+    for name in tools_by_call.keys() - refused.keys():
         try:
-            requests[name] = _request(pause, name, found[name], time_limit_s)
+            requests[name] = _request(pause, name, tools_by_call[name], time_limit_s)
         except (TypeError, ValueError) as error:
             refused[name] = refusal(error)
-    asked = {name: asker.ask(name, one) for name, one in requests.items()}
-    answers = await every(asker.client, asked)
+    coroutines = {name: asker.ask(name, request) for name, request in requests.items()}
+    answers = await every(asker.client, coroutines)
     ends.expect(answers)
-    given = {**answers, **refused}
+    replies = {**answers, **refused}
     for name, answer in answers.items():
-        given[name] = _taken(found[name], pause.calls[name]["args"], answer)
-        if is_approval(answer) and not is_approval(given[name]):
+        replies[name] = _taken(tools_by_call[name], pause.calls[name]["args"], answer)
+        if is_approval(answer) and not is_approval(replies[name]):
             await ends.give_up(name, "the tool does not take the changed call")
     module = import_module("pydantic_ai")
-    approvals = {name: _approval(given[name]) for name in pause.calls}
+    approvals = {name: _approval(replies[name]) for name in pause.calls}
     messages = module.ModelMessagesTypeAdapter.validate_python(pause.messages)
     results = module.DeferredToolResults(approvals=approvals)
     return {"message_history": messages, "deferred_tool_results": results}
@@ -256,7 +259,7 @@ def _request(pause: _Pause, name: str, tool: Any, time_limit_s: int | None) -> A
     """
     call = pause.calls[name]
     arguments = tools.asked(tool, call["args"])
-    found = {
+    details = {
         "metadata": pause.metadata.get(name),
         "written_by_the_model": _core.differing(call["args"], arguments),
     }
@@ -264,7 +267,7 @@ def _request(pause: _Pause, name: str, tool: Any, time_limit_s: int | None) -> A
         ApprovalRequest.tool_call(
             call["tool_name"],
             arguments,
-            evidence=_core.evidence(found),
+            evidence=_core.evidence(details),
             run_id=_core.line(pause.names[0]),
             time_limit_s=time_limit_s,
             accepts_edits=True,
@@ -278,10 +281,10 @@ def _taken(tool: Any, written: Any, answer: ApprovalResponse) -> ApprovalRespons
         return answer
     changed = _core.plain(answer.content["arguments"])
     try:
-        left = _binding.edited(partial(tools.asked, tool), written, changed)
+        arguments = _binding.edited(partial(tools.asked, tool), written, changed)
     except Unaskable as error:
         return refusal(error)
-    return replace(answer, content={**answer.content, "arguments": left})
+    return replace(answer, content={**answer.content, "arguments": arguments})
 
 
 def _approval(answer: ApprovalResponse) -> Any:
@@ -295,9 +298,9 @@ def _approval(answer: ApprovalResponse) -> Any:
 def _deferring(agent: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the output types with which a run pauses, if it does not by itself."""
     deferred = import_module("pydantic_ai").DeferredToolRequests
-    wanted = options.get("output_type") or agent.output_type
-    wanted = list(wanted) if isinstance(wanted, Sequence) else [wanted]
-    return {} if deferred in wanted else {"output_type": [*wanted, deferred]}
+    output_types = options.get("output_type") or agent.output_type
+    output_types = list(output_types) if isinstance(output_types, Sequence) else [output_types]
+    return {} if deferred in output_types else {"output_type": [*output_types, deferred]}
 
 
 def _watch(agent: Any, ends: Ends) -> Any:
@@ -327,10 +330,10 @@ def _noted(result: Any, answer: ApprovalResponse) -> Any:
     """Add to what a tool returned what a model is told when a person changed the call."""
     kind: Any = import_module("pydantic_ai").ToolReturn
     returned = result if isinstance(result, kind) else kind(return_value=result)
-    said = returned.content or ()
-    said = [said] if isinstance(said, str) else [*said]
+    contents = returned.content or ()
+    contents = [contents] if isinstance(contents, str) else [*contents]
     note = _binding.edited_note(answer.content["arguments"])
-    return replace(returned, content=[*said, note])
+    return replace(returned, content=[*contents, note])
 
 
 async def _still_approved(agent: Any, ends: Ends, call: Any, approved: ApprovalResponse) -> None:

@@ -15,8 +15,8 @@ Values = dict[str, Any]
 
 def tool_called(agent: Any, name: str) -> Any:
     """Return the function tool of that name; None if it is not in sight, or under another name."""
-    found = {id(tool): tool for tool in _named(agent, name)}
-    return next(iter(found.values())) if len(found) == 1 else None
+    tools_by_id = {id(tool): tool for tool in _named(agent, name)}
+    return next(iter(tools_by_id.values())) if len(tools_by_id) == 1 else None
 
 
 def asked(tool: Any, written: Any) -> Values:
@@ -30,14 +30,14 @@ def asked(tool: Any, written: Any) -> Values:
     Raises:
         Unaskable: The tool would not be called with what was written.
     """
-    given = _binding.read(written)
+    arguments = _binding.read(written)
     schema = getattr(tool, "function_schema", None)
     if schema is None:
-        return given
-    one = schema.single_arg_name  # whose fields are the arguments, or whose name is the only one
-    if one is not None and [*given] == [one] and one not in schema.json_schema["properties"]:
-        given = given[one]
-    _binding.check_schema(given, schema.json_schema)
+        return arguments
+    key = schema.single_arg_name  # whose fields are the arguments, or whose name is the only one
+    if key is not None and [*arguments] == [key] and key not in schema.json_schema["properties"]:
+        arguments = arguments[key]
+    _binding.check_schema(arguments, schema.json_schema)
     wrong = import_module("pydantic").ValidationError
     aliases = _aliases(schema)
 
@@ -46,44 +46,44 @@ def asked(tool: Any, written: Any) -> Values:
             values = dict(schema.validator.validate_json(canonical_json(found)))
         else:
             values = dict(schema.validator.validate_python(found))
-        if one is not None:
-            return dict(_binding.as_json(values)[one])
+        if key is not None:
+            return dict(_binding.as_json(values)[key])
         return {aliases.get(name, name): v for name, v in {**_defaults(schema), **values}.items()}
 
     try:
-        return _binding.settled(given, call)
+        return _binding.settled(arguments, call)
     # A validator wants to know more, and Pydantic AI says what is wrong; or the tool's author has
     # something made anew for each call, which nobody can be shown.
     except (wrong, _binding.Unsettled):
-        return given
+        return arguments
 
 
 def _defaults(schema: Any) -> Values:
     parameters = list(inspect.signature(schema.function).parameters.values())
-    own = parameters[1:] if schema.takes_ctx else parameters
-    return {one.name: one.default for one in own if one.default is not inspect.Parameter.empty}
+    args = parameters[1:] if schema.takes_ctx else parameters
+    return {arg.name: arg.default for arg in args if arg.default is not inspect.Parameter.empty}
 
 
 def _aliases(schema: Any) -> dict[str, str]:
     """Return the names that a model writes for parameters that have others, by those."""
     function = getattr(schema.function, "func", schema.function)
-    known = schema.json_schema.get("properties", {})
-    found: dict[str, str] = {}
+    properties = schema.json_schema.get("properties", {})
+    aliases: dict[str, str] = {}
     for name, hint in get_type_hints(function, include_extras=True).items():
-        for one in getattr(hint, "__metadata__", ()):
-            alias = getattr(one, "validation_alias", None) or getattr(one, "alias", None)
-            if isinstance(alias, str) and alias in known and name not in known:
-                found[name] = alias
-    return found
+        for entry in getattr(hint, "__metadata__", ()):
+            alias = getattr(entry, "validation_alias", None) or getattr(entry, "alias", None)
+            if isinstance(alias, str) and alias in properties and name not in properties:
+                aliases[name] = alias
+    return aliases
 
 
 def _named(agent: Any, name: str) -> Iterator[Any]:
-    left = list(agent.toolsets)
-    while left:
-        one = left.pop()
-        tools = getattr(one, "tools", None)
+    stack = list(agent.toolsets)
+    while stack:
+        toolset = stack.pop()
+        tools = getattr(toolset, "tools", None)
         if isinstance(tools, Mapping) and name in tools:
             yield tools[name]
-        left += getattr(one, "toolsets", ())
-        wrapped = getattr(one, "wrapped", None)
-        left += [] if wrapped is None else [wrapped]
+        stack += getattr(toolset, "toolsets", ())
+        wrapped = getattr(toolset, "wrapped", None)
+        stack += [] if wrapped is None else [wrapped]

@@ -59,8 +59,8 @@ def _missing() -> str:
 
 def _check(address: str) -> None:
     target = checked_place(address)
-    if missing := _missing():
-        raise AddressRefused(missing)
+    if problem := _missing():
+        raise AddressRefused(problem)
     from dashboard.notifications.channels.chat.child import made  # noqa: PLC0415 - if installed
 
     try:
@@ -110,8 +110,8 @@ _TYPES = {Severity.HIGH.value: "failure", Severity.MEDIUM.value: "warning"}
 
 
 async def _send(parcel: Parcel) -> Sent:
-    if missing := _missing():
-        return Sent(taken=False, said=f"{missing} Nothing was sent.")
+    if problem := _missing():
+        return Sent(taken=False, said=f"{problem} Nothing was sent.")
     try:
         target = checked_place(parcel.address)
     except AddressRefused as error:
@@ -189,25 +189,25 @@ async def _answer(job: bytes) -> dict[str, Any]:
         start_new_session=True,  # the terminal's Ctrl-C is not for it
     )
     try:
-        said, _ = await process.communicate(job)
+        output, _ = await process.communicate(job)
     finally:
         if process.returncode is None:
             with suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
-    answer: dict[str, Any] = json.loads(said)
+    answer: dict[str, Any] = json.loads(output)
     return answer
 
 
 def _judged(answer: Mapping[str, Any]) -> Sent:
     status, problem = answer["status"], answer["problem"]
-    sent = None if status is None else judged(status, answer["retry_after"])
-    if sent and (not sent.taken or (answer["taken"] and not problem)):
-        return sent
+    outcome = None if status is None else judged(status, answer["retry_after"])
+    if outcome and (not outcome.taken or (answer["taken"] and not problem)):
+        return outcome
     if not problem:
         problem = "It could not be sent. Check that the address is complete, and send it again."
-        if sent:
-            problem = f"{sent.said[:-1]}, but did not take the message. Check what it allows."
+        if outcome:
+            problem = f"{outcome.said[:-1]}, but did not take the message. Check what it allows."
     return Sent(taken=False, said=problem)
 
 

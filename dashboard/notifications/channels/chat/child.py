@@ -179,10 +179,10 @@ class Courier:
             raise AddressRefused("Only http and https are sent. Nothing was sent.")
         called, port = self._resolve.get(host, (host, url.port or port))
         try:
-            found = socket.getaddrinfo(called, port, type=socket.SOCK_STREAM)
+            entries = socket.getaddrinfo(called, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
             raise AddressRefused(f"The name {host} cannot be resolved.") from None
-        addresses = list(dict.fromkeys(ip_address(entry[4][0]) for entry in found))
+        addresses = list(dict.fromkeys(ip_address(entry[4][0]) for entry in entries))
         for address in addresses:
             check_reachable(address, url.scheme, self._networks)
         return [(address, port) for address in addresses[:MOST_ADDRESSES]]
@@ -191,7 +191,7 @@ class Courier:
         self, request: PreparedRequest, url: SplitResult, target: tuple[IPAddress, int]
     ) -> BaseHTTPResponse:
         address, port = target
-        named = {"Host": url.netloc.rpartition("@")[2], "Accept-Encoding": "identity"}
+        own_headers = {"Host": url.netloc.rpartition("@")[2], "Accept-Encoding": "identity"}
         timeout = Timeout(connect=CONNECT_WITHIN_S, read=READ_WITHIN_S)
         if url.scheme == "https":
             pool: HTTPConnectionPool = HTTPSConnectionPool(
@@ -203,7 +203,7 @@ class Courier:
             request.method or "POST",
             request.path_url,
             body=cast("bytes | str | None", request.body),
-            headers={**cast("Mapping[str, str]", request.headers), **named},
+            headers={**cast("Mapping[str, str]", request.headers), **own_headers},
             redirect=False,
             retries=False,
             timeout=timeout,
@@ -237,11 +237,11 @@ def _sent(job: Job) -> Answer:
         return courier.send(adapter, request)
 
     HTTPAdapter.send = send  # type: ignore[method-assign, assignment]
-    taken = False
+    is_taken = False
     try:
         plugin = made(job["plugin"], job["options"])
         plugin.throttle = lambda *_, **__: None  # it would wait between calls
-        taken = plugin.notify(
+        is_taken = plugin.notify(
             title=job["title"],
             body=job["text"],
             notify_type=job["severity"],
@@ -250,7 +250,7 @@ def _sent(job: Job) -> Answer:
     except Exception as error:  # noqa: BLE001 - of which no word is told, as it may hold a token
         courier.problem = courier.problem or f"It could not be sent ({type(error).__name__})."
     return {
-        "taken": taken is True,
+        "taken": is_taken is True,
         "status": courier.status,
         "retry_after": courier.retry_after,
         "problem": courier.problem,

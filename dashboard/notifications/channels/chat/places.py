@@ -78,8 +78,8 @@ def place(address: str) -> Place:
     options: Options = {"secure": is_secure, "host": host, **service.options(parts)}
     if port := parts.get("port"):
         options["port"] = int(port)
-    shown = f"{options['host']}:{port}" if port else str(options["host"])
-    return Place(service, options, shown, is_secure)
+    label = f"{options['host']}:{port}" if port else str(options["host"])
+    return Place(service, options, label, is_secure)
 
 
 def checked_place(address: str) -> Place:
@@ -99,13 +99,15 @@ def _fitting(base: str) -> tuple[Service, re.Match[str]]:
     scheme = base.partition("://")[0].lower()
     if scheme in _RETIRED:
         raise AddressRefused(_RETIRED[scheme])
-    services = [one for one in SERVICES if scheme in one.schemes or scheme == "https"]
+    services = [
+        candidate for candidate in SERVICES if scheme in candidate.schemes or scheme == "https"
+    ]
     for service in services:
         for form in service.forms:
             if match := re.fullmatch(form, base, re.IGNORECASE):
                 return service, match
     if not services or scheme == "https":
-        names = ", ".join(sorted({one.name for one in SERVICES}, key=str.lower))
+        names = ", ".join(sorted({candidate.name for candidate in SERVICES}, key=str.lower))
         raise AddressRefused(
             f"This is not the address of a service that messages are sent to: {names}. One of "
             f"Slack looks like {_SLACK.example}."

@@ -77,10 +77,10 @@ def _parcel(channel: Channel, notices: Sequence[Notice], message_id: UUID) -> Pa
     }
     if len(notices) == 1 and notices[0].id:  # all mail about one request is one thread
         headers["References"] = headers["In-Reply-To"] = f"<request-{notices[0].id}@{host}>"
-    shown = [(" ".join(sentences(one)), one.url) for one in notices[:MOST_LISTED]]
+    listed = [(" ".join(sentences(notice)), notice.url) for notice in notices[:MOST_LISTED]]
     context = {
         "title": title(notices),
-        "shown": shown,
+        "shown": listed,
         "more": more(rest) if (rest := notices[MOST_LISTED:]) else "",
         "queue": queue,
         "account": f"{queue}account/told" if channel.person_id else "",
@@ -102,8 +102,8 @@ def _host() -> str:
 
 
 async def _send(parcel: Parcel) -> Sent:
-    if missing := _missing():
-        return Sent(taken=False, said=f"{missing} Nothing was sent.")
+    if problem := _missing():
+        return Sent(taken=False, said=f"{problem} Nothing was sent.")
     try:
         async with asyncio.timeout(SEND_WITHIN_S):
             return await _in_a_thread(lambda: _deliver(parcel))
@@ -121,13 +121,13 @@ def _deliver(parcel: Parcel) -> Sent:
     message.attach_alternative(body["html"], "text/html")
     backend = _backend()
     try:
-        sent = backend.send_messages([message])
+        count = backend.send_messages([message])
     except Exception as error:  # noqa: BLE001 - whatever a backend raises is told on the page
         return Sent(taken=False, said=_failure(error))
     finally:
         with suppress(Exception):  # after a failed sign-in Django leaves it open
             backend.close()
-    if not sent:
+    if not count:
         return Sent(taken=False, said="The mail server took nothing and did not say why.")
     return Sent(taken=True, said="The mail server took it.")
 
@@ -154,9 +154,9 @@ def _failure(error: Exception) -> str:
             error = TimeoutError()  # smtplib calls both by one name
         case ssl.SSLCertVerificationError():
             return f"The mail server's certificate is not trusted: {error.verify_message}."
-    for kind, said in _FAILURES:
+    for kind, reason in _FAILURES:
         if isinstance(error, kind):
-            return said.format(code=getattr(error, "smtp_code", ""))
+            return reason.format(code=getattr(error, "smtp_code", ""))
     log.error("A mail could not be sent.", exc_info=error)
     return "It could not be sent. The server's log says why."
 
@@ -191,9 +191,9 @@ async def _in_a_thread(work: Callable[[], Sent]) -> Sent:
             future.set_result(sent)
 
     def run() -> None:
-        sent = work()
+        outcome = work()
         with suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(tell, sent)
+            loop.call_soon_threadsafe(tell, outcome)
 
     threading.Thread(target=run, name="mail", daemon=True).start()
     return await future

@@ -160,22 +160,22 @@ class Backtest:
 def replay(candidate: Candidate, since: datetime, person: User, now: datetime) -> Backtest:
     """Try a policy on the requests that were submitted since then and answered."""
     tally = _Tally()
-    found = simulate(candidate.policy, tally.counted(past_cases.cases(since, MOST_REQUESTS)))
-    waits = [tally.answered_in_s[pk] for pk in found.saved if pk in tally.answered_in_s]
-    groups = list(_groups(tally, found))
+    trial = simulate(candidate.policy, tally.counted(past_cases.cases(since, MOST_REQUESTS)))
+    waits = [tally.answered_in_s[pk] for pk in trial.saved if pk in tally.answered_in_s]
+    groups = list(_groups(tally, trial))
     return Backtest(
         policy=candidate.name,
-        total=found.cases,
-        remarks=list(_remarks(since, found.cases, tally.older_findings)),
+        total=trial.cases,
+        remarks=list(_remarks(since, trial.cases, tally.older_findings)),
         by_people=len(tally.answered_in_s),
         effects=[
-            EffectRow(said, STATUS_OF[effect], tally.then[effect], found.by_effect[effect])
-            for effect, said in _EFFECTS.items()
+            EffectRow(label, STATUS_OF[effect], tally.then[effect], trial.by_effect[effect])
+            for effect, label in _EFFECTS.items()
         ],
-        saved=len(found.saved),
-        added=len(found.added),
-        wrongly_approved=_listed(found.wrongly_approved, person, now),
-        wrongly_rejected=_listed(found.wrongly_rejected, person, now),
+        saved=len(trial.saved),
+        added=len(trial.added),
+        wrongly_approved=_listed(trial.wrongly_approved, person, now),
+        wrongly_rejected=_listed(trial.wrongly_rejected, person, now),
         answers_saved=len(waits),
         waiting_saved=times.length(sum(waits)),
         waiting_median=_median(waits),
@@ -183,7 +183,7 @@ def replay(candidate: Candidate, since: datetime, person: User, now: datetime) -
         groups=groups[:MOST_GROUPS],
         more_groups=max(0, len(groups) - MOST_GROUPS),
         rules=[
-            RuleRow(rule.name, DOES[rule.effect], STATUS_OF[rule.effect], found.by_rule[rule.name])
+            RuleRow(rule.name, DOES[rule.effect], STATUS_OF[rule.effect], trial.by_rule[rule.name])
             for rule in candidate.policy.rules
         ],
     )
@@ -196,12 +196,12 @@ def _median(waits: Collection[float]) -> str:
 def _remarks(since: datetime, total: int, older_findings: int) -> Iterator[str]:
     waiting = ApprovalRequest.objects.pending().filter(submitted_at__gte=since).count()
     left_out = past_cases.answered(since).count() - total
-    for count, one, many in (
+    for count, singular, many in (
         (waiting, "still waits for an answer and is", "still wait for an answer and are"),
         (left_out, "older than these is", "older than these are"),
     ):
         if count:
-            yield f"{count:,} {one if count == 1 else many} left out."
+            yield f"{count:,} {singular if count == 1 else many} left out."
     if older_findings:
         were = "was" if older_findings == 1 else "were"
         yield (
@@ -242,7 +242,7 @@ def _groups(tally: _Tally, found: Simulation) -> Iterator[GroupRow]:
     def count(ids: Collection[str]) -> Counter[tuple[str, str]]:
         return Counter(tally.group_of[pk] for pk in ids)
 
-    total, asked = count(tally.group_of), count(tally.asked)
+    total, asked_counts = count(tally.group_of), count(tally.asked)
     saved, added = count(found.saved), count(found.added)
     wrong = count(found.wrongly_approved) + count(found.wrongly_rejected)
     for group, number in total.most_common():
@@ -251,7 +251,7 @@ def _groups(tally: _Tally, found: Simulation) -> Iterator[GroupRow]:
             agent,
             untrusted(capability),
             number,
-            asked[group],
+            asked_counts[group],
             saved[group],
             added[group],
             wrong[group],
@@ -259,11 +259,11 @@ def _groups(tally: _Tally, found: Simulation) -> Iterator[GroupRow]:
 
 
 def _listed(ids: list[str], person: User, now: datetime) -> Listed:
-    shown = ids[:MOST_LISTED]
-    asked = ApprovalRequest.objects.select_related("agent", "headline", "decision__decided_by")
-    by_id = asked.defer("content", "evidence").in_bulk(shown)
-    examples = [_example(by_id[UUID(pk)], person, now) for pk in shown]
-    return Listed(examples, len(ids), len(ids) - len(shown))
+    shown_ids = ids[:MOST_LISTED]
+    approvals = ApprovalRequest.objects.select_related("agent", "headline", "decision__decided_by")
+    by_id = approvals.defer("content", "evidence").in_bulk(shown_ids)
+    examples = [_example(by_id[UUID(pk)], person, now) for pk in shown_ids]
+    return Listed(examples, len(ids), len(ids) - len(shown_ids))
 
 
 def _example(approval: ApprovalRequest, person: User, now: datetime) -> ExampleRow:
@@ -287,8 +287,8 @@ def _example(approval: ApprovalRequest, person: User, now: datetime) -> ExampleR
 def backtest(request: PersonRequest) -> HttpResponse:
     """Show the form, and what came out once it was sent: it takes a while, and changes nothing."""
     if "days" not in request.GET:
-        wanted = {"policy": request.GET.get("policy", ""), "days": USUAL_DAYS}
-        return _page(request, BacktestForm(request.user, initial=wanted))
+        initial = {"policy": request.GET.get("policy", ""), "days": USUAL_DAYS}
+        return _page(request, BacktestForm(request.user, initial=initial))
     form = BacktestForm(request.user, {"policy": IN_FORCE, **request.GET.dict()})
     return _page(request, form, _run(request, form) if form.is_valid() else None)
 

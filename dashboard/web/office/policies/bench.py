@@ -153,18 +153,18 @@ class CandidateForm(forms.Form):
     def __init__(self, person: User, data: Mapping[str, Any] | None = None, **more: Any) -> None:
         super().__init__(data, **more)
         self.person = person
-        wanted = (data or self.initial).get("policy") or ""
-        offer_choices(self, "policy", candidate_choices(person, wanted))
+        choice = (data or self.initial).get("policy") or ""
+        offer_choices(self, "policy", candidate_choices(person, choice))
 
     def clean_policy(self) -> Candidate:
         """Look up what was chosen."""
         try:
-            found = candidate_of(self.person, self.cleaned_data["policy"])
+            candidate = candidate_of(self.person, self.cleaned_data["policy"])
         except ValueError:
             raise ValidationError(_OF_BEFORE) from None
-        if found is None:
+        if candidate is None:
             raise ValidationError(_GONE)
-        return found
+        return candidate
 
 
 class PastForm(CandidateForm):
@@ -179,10 +179,10 @@ class PastForm(CandidateForm):
 
     def clean_request(self) -> UUID:
         """Find the id in what may be an address."""
-        found = id_in(self.cleaned_data["request"])
-        if found is None:
+        approval_id = id_in(self.cleaned_data["request"])
+        if approval_id is None:
             raise ValidationError("This contains no id of a request. Nothing was tried.")
-        return found
+        return approval_id
 
 
 class PastedForm(CandidateForm):
@@ -255,8 +255,8 @@ class PastedForm(CandidateForm):
 
 def id_in(text: str) -> UUID | None:
     """Find the id of a request in what may be its address."""
-    found: list[str] = _ID.findall(text.lower())
-    return UUID(found[-1]) if found else None
+    matches: list[str] = _ID.findall(text.lower())
+    return UUID(matches[-1]) if matches else None
 
 
 def as_typed(question: Question) -> dict[str, Any]:
@@ -391,11 +391,11 @@ def _demanded(demands: Required) -> Iterator[str]:
             f"Approvers must be members of {' or '.join(circle.groups)}"
             + (f", or after {length(int(circle.later_from_s))} of {later}." if later else ".")
         )
-    for who, counts in (
+    for role, counts in (
         ("agent's owner", demands.owner_may_approve),
         ("editor", demands.editor_may_approve),
     ):
-        yield f"An approval of the {who} {'counts' if counts else 'does not count'}."
+        yield f"An approval of the {role} {'counts' if counts else 'does not count'}."
     if demands.time_limit_s is not None:
         yield f"It expires after {length(demands.time_limit_s)} at the latest."
     if demands.reason_required:
@@ -429,38 +429,38 @@ def _pasted(request: PersonRequest) -> HttpResponse:
 
 
 def _past(request: PersonRequest) -> HttpResponse:
-    wanted = request.GET.dict()
-    if not wanted["request"]:
-        return _page(request, PastForm(request.user, initial=wanted), tab="past")
-    form = PastForm(request.user, {"policy": IN_FORCE, **wanted})
-    found = past(form.cleaned_data["request"]) if form.is_valid() else None
-    if form.is_valid() and found is None:
+    query = request.GET.dict()
+    if not query["request"]:
+        return _page(request, PastForm(request.user, initial=query), tab="past")
+    form = PastForm(request.user, {"policy": IN_FORCE, **query})
+    case = past(form.cleaned_data["request"]) if form.is_valid() else None
+    if form.is_valid() and case is None:
         form.add_error("request", _NONE_SUCH)
-    if found is None:
+    if case is None:
         return _page(request, form, tab="past")
     return _page(
         request,
         form,
         tab="past",
-        result=bench_result(form.cleaned_data["policy"], found.question),
-        past=found,
-        then=HEADLINES[found.effect],
-        ended=_ended(found.approval, request.user),
+        result=bench_result(form.cleaned_data["policy"], case.question),
+        past=case,
+        then=HEADLINES[case.effect],
+        ended=_ended(case.approval, request.user),
     )
 
 
 def _ended(approval: ApprovalRequest, person: User) -> str:
     if approval.status == Status.PENDING:
         return "It still waits for an answer."
-    said = f"{words.STATUSES[Status(approval.status)]} {decided_by(approval.decision, person)}"
-    return f"{said.strip()}."
+    sentence = f"{words.STATUSES[Status(approval.status)]} {decided_by(approval.decision, person)}"
+    return f"{sentence.strip()}."
 
 
 def _empty(request: PersonRequest) -> PastedForm:
     initial: dict[str, Any] = {"policy": request.GET.get("policy", "")}
     copied = id_in(request.GET.get("copy", ""))
-    found = past(copied) if copied else None
-    return PastedForm(request.user, initial=initial | (as_typed(found.question) if found else {}))
+    case = past(copied) if copied else None
+    return PastedForm(request.user, initial=initial | (as_typed(case.question) if case else {}))
 
 
 def _page(request: PersonRequest, form: CandidateForm, **more: Any) -> HttpResponse:

@@ -107,10 +107,10 @@ class ModesForm(WholeForm):
 
 def modes_of(policy: Policy) -> dict[str, str]:
     """Return what ``ModesForm`` shows for a policy."""
-    config, given = policy.config, policy.modes.get("capabilities", {})
+    config, capabilities = policy.config, policy.modes.get("capabilities", {})
 
     def switch(name: str, *, enabled: bool) -> str:
-        if name in given and given[name] is None:
+        if name in capabilities and capabilities[name] is None:
             return _UNSET
         return "on" if enabled else "off"
 
@@ -225,8 +225,8 @@ def discard(request: PersonRequest) -> HttpResponse:
 @action("web:draft")
 def publish(request: PersonRequest) -> HttpResponse:
     """Publish the draft that was shown."""
-    present, held = current_revision(), queries.draft_of(request.user)
-    policy = read_policy(held.document) if held else None
+    present, saved_draft = current_revision(), queries.draft_of(request.user)
+    policy = read_policy(saved_draft.document) if saved_draft else None
     form = PublishForm(
         compare(queries.policy_in_force(), policy).word if policy else "", request.POST
     )
@@ -273,11 +273,11 @@ def draft_page(
     status: HTTPStatus = HTTPStatus.OK,
 ) -> HttpResponse:
     """Show the draft, with forms that were perhaps refused."""
-    held, present = queries.draft_of(request.user), current_revision()
-    policy = read_policy(held.document) if held else None
+    saved_draft, present = queries.draft_of(request.user), current_revision()
+    policy = read_policy(saved_draft.document) if saved_draft else None
     context: dict[str, Any] = {
-        "draft": held,
-        "stamp": drafts.stamp_of(held),
+        "draft": saved_draft,
+        "stamp": drafts.stamp_of(saved_draft),
         "present": present,
     }
     if policy:
@@ -300,26 +300,26 @@ def import_yaml(request: PersonRequest) -> HttpResponse:
     if request.method != "POST":
         return _import_page(request, ImportForm(), {})
     form = ImportForm(request.POST, request.FILES)
-    found = _imported(form) if form.is_valid() else None
-    if found is None:
+    yaml_import = _imported(form) if form.is_valid() else None
+    if yaml_import is None:
         return _import_page(request, form, {}, HTTPStatus.UNPROCESSABLE_ENTITY)
     if request.POST.get("take") == "yes":
-        return replace_draft(request, found.policy, "The draft is what you imported.")
-    shown = {
-        "found": found,
+        return replace_draft(request, yaml_import.policy, "The draft is what you imported.")
+    context = {
+        "found": yaml_import,
         "yaml": form.cleaned_data["yaml"],
-        "summary": policy_summary(found.policy, known_groups()),
-        "comparison": compare(queries.policy_in_force(), found.policy),
+        "summary": policy_summary(yaml_import.policy, known_groups()),
+        "comparison": compare(queries.policy_in_force(), yaml_import.policy),
     }
-    return _import_page(request, ImportForm(initial={"text": form.cleaned_data["yaml"]}), shown)
+    return _import_page(request, ImportForm(initial={"text": form.cleaned_data["yaml"]}), context)
 
 
 @admins_only
 @action("web:draft")
 def take_starter(request: PersonRequest) -> HttpResponse:
     """Add the rules of a starter policy to the draft, or begin with it."""
-    named = {starter.key: starter for starter in STARTERS}
-    starter = named.get(request.POST.get("starter", ""))
+    starters_by_key = {starter.key: starter for starter in STARTERS}
+    starter = starters_by_key.get(request.POST.get("starter", ""))
     if starter is None:
         raise Http404
     if request.POST.get("how") == "replace":
@@ -330,18 +330,18 @@ def take_starter(request: PersonRequest) -> HttpResponse:
     present = read_policy(draft.document) if draft else None
     if present is None:
         return redirect("web:draft")
-    said = f"The rules of {starter.title!r} are in the draft."
-    return replace_draft(request, add(present, starter), said)
+    sentence = f"The rules of {starter.title!r} are in the draft."
+    return replace_draft(request, add(present, starter), sentence)
 
 
 def _imported(form: ImportForm) -> Import | None:
     try:
         return from_yaml(form.cleaned_data["yaml"])
     except PolicyError as error:
-        said = [
+        sentences = [
             f"{where}: {sentence}" if where else sentence for where, sentence in error.problems
         ]
-        form.add_error("text", [*said, "Nothing was imported."])
+        form.add_error("text", [*sentences, "Nothing was imported."])
     except YamlError as error:
         form.add_error("text", [str(error), "Nothing was imported."])
     return None

@@ -60,15 +60,15 @@ class WholeForm(forms.Form):
         self._check_that_it_is_whole()
 
     def _check_that_it_is_whole(self) -> None:
-        missing = [
+        omissions = [
             name
             for name, field in self.fields.items()
             if not isinstance(field.widget, forms.CheckboxSelectMultiple | forms.CheckboxInput)
             and field.widget.value_omitted_from_data(self.data, self.files, self.add_prefix(name))
         ]
-        if missing:
+        if omissions:
             self.add_error(
                 None,
-                f"This form arrived incomplete ({', '.join(missing)} is missing). Nothing was "
+                f"This form arrived incomplete ({', '.join(omissions)} is missing). Nothing was "
                 "saved. Load the page again.",
             )

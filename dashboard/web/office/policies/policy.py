@@ -110,10 +110,10 @@ def read_policy(document: str) -> Policy | None:
 
 def policy_summary(policy: Policy, groups: Collection[str]) -> Summary:
     """Say what a policy does."""
-    said, cautions = sentences(policy), warnings(policy, known_groups=groups)
+    lines, cautions = sentences(policy), warnings(policy, known_groups=groups)
     return Summary(
         path=still_path(policy),
-        modes=said[: len(said) - len(policy.rules)],
+        modes=lines[: len(lines) - len(policy.rules)],
         rules=[
             _rule_line(
                 index,
@@ -146,11 +146,11 @@ _DO = {Effect.APPROVE: "approves", Effect.REVIEW: "asks a person", Effect.REJECT
 def still_path(policy: Policy) -> list[PathBox]:
     """Draw the way of any request through a policy."""
     rejecting = sum(rule.effect is Effect.REJECT for rule in policy.rules)
-    others = len(policy.rules) - rejecting
+    other_count = len(policy.rules) - rejecting
     return [
         PathBox(REQUEST, "From an agent", "still"),
         PathBox(REJECTING, _rules(rejecting, "A match rejects at once"), "still"),
-        PathBox(OTHERS, _rules(others, "In order; the first match applies"), "still"),
+        PathBox(OTHERS, _rules(other_count, "In order; the first match applies"), "still"),
         PathBox(MODES, "Apply as well as the rules", "still"),
         PathBox(ANSWER, "The stricter wins; by default a person is asked", "still"),
     ]
@@ -170,13 +170,13 @@ def path_taken(policy: Policy, answer: Evaluation, asked: str) -> list[PathBox]:
     """
     *steps, modes = answer.steps
     tried = list(zip(policy.rules, steps, strict=True))
-    rejecting = [one for one in tried if one[0].effect is Effect.REJECT]
-    others = [one for one in tried if one[0].effect is not Effect.REJECT]
+    rejecting = [pair for pair in tried if pair[0].effect is Effect.REJECT]
+    other_pairs = [pair for pair in tried if pair[0].effect is not Effect.REJECT]
     is_rejected = answer.effect is Effect.REJECT
     return [
         PathBox(REQUEST, asked, "speaks"),
         _of_rules(REJECTING, rejecting, answer, is_reached=True),
-        _of_rules(OTHERS, others, answer, is_reached=not is_rejected),
+        _of_rules(OTHERS, other_pairs, answer, is_reached=not is_rejected),
         _of_modes(modes, answer),
         _answer_box(answer),
     ]
@@ -191,8 +191,8 @@ def _of_rules(
     matching = deciding or [rule for rule, step in tried if step.matches]
     if not matching:
         return PathBox(name, "None matches" if tried else "There are none", "silent")
-    said = ", ".join(f"“{rule.name}” {_DO[rule.effect]}" for rule in matching)
-    return PathBox(name, said, "decides" if deciding else "speaks")
+    text = ", ".join(f"“{rule.name}” {_DO[rule.effect]}" for rule in matching)
+    return PathBox(name, text, "decides" if deciding else "speaks")
 
 
 def _of_modes(step: Step, answer: Evaluation) -> PathBox:
@@ -204,13 +204,13 @@ def _of_modes(step: Step, answer: Evaluation) -> PathBox:
 
 
 def _answer_box(answer: Evaluation) -> PathBox:
-    said = _ANSWERS[answer.effect]
+    verdict = _ANSWERS[answer.effect]
     grounds = answer.grounds
     if grounds and grounds.doubts:
-        return PathBox(ANSWER, f"{said}: not all of it could be inspected", "decides")
+        return PathBox(ANSWER, f"{verdict}: not all of it could be inspected", "decides")
     if not answer.deciding and not (grounds and grounds.by_modes):
-        return PathBox(ANSWER, f"{said}: nothing else applies", "decides")
-    return PathBox(ANSWER, said, "speaks")
+        return PathBox(ANSWER, f"{verdict}: nothing else applies", "decides")
+    return PathBox(ANSWER, verdict, "speaks")
 
 
 def compare(before: Policy, after: Policy) -> Comparison:
@@ -229,10 +229,10 @@ def proposal_view(proposal: PolicyProposal, present: Policy, number: int) -> Pro
 def revision_rows(newest_first: Sequence[PolicyRevision]) -> list[RevisionRow]:
     """Say what each revision changed; of the last one only if it is the first of all."""
     policies = [read_policy(revision.document) for revision in newest_first]
-    before = [*policies[1:], None]
+    earlier_policies = [*policies[1:], None]
     return [
         RevisionRow(revision, _changes(revision, earlier, policy), json.loads(revision.loosened))
-        for revision, policy, earlier in zip(newest_first, policies, before, strict=True)
+        for revision, policy, earlier in zip(newest_first, policies, earlier_policies, strict=True)
     ]
 
 

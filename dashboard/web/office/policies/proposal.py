@@ -86,9 +86,9 @@ def _page(
     status: HTTPStatus = HTTPStatus.OK,
 ) -> HttpResponse:
     policy = read_policy(which.document)
-    shown = proposal_view(which, queries.policy_in_force(), current_revision().number)
+    view = proposal_view(which, queries.policy_in_force(), current_revision().number)
     context = {
-        "proposed": shown,
+        "proposed": view,
         "summary": policy_summary(policy, known_groups()) if policy else None,
         "form": form or ConfirmForm(_word(which)),
         "is_own": which.author_id == request.user.pk,

@@ -40,9 +40,9 @@ def policies(request: PersonRequest) -> HttpResponse:
     """Show the policy in force, what waits for a second admin, and the history."""
     revision, policy = current_revision(), queries.policy_in_force()
     newest = queries.revisions()
-    before = request.GET.get("before", "")
-    if before.isdecimal() and len(before) < len(str(2**63)):
-        newest = newest.filter(number__lt=int(before))
+    cursor = request.GET.get("before", "")
+    if cursor.isdecimal() and len(cursor) < len(str(2**63)):
+        newest = newest.filter(number__lt=int(cursor))
     rows = list(newest[: SHOWN + 1])
     context = {
         "revision": revision,

@@ -380,16 +380,16 @@ class RuleForm(WholeForm):
     def __init__(self, groups: Iterable[str], data: Any = None, initial: Any = None) -> None:
         super().__init__(data, initial=initial, auto_id="rule_%s", use_required_attribute=False)
         self.zones = _ZONES
-        known, named = list(groups), _named(initial or {})
-        choices = [(name, name) for name in known]
-        choices += [(name, f"{name} (no such group)") for name in named if name not in known]
+        names, picks = list(groups), _named(initial or {})
+        choices = [(name, name) for name in names]
+        choices += [(name, f"{name} (no such group)") for name in picks if name not in names]
         offer_choices(self, "groups", choices)
         offer_choices(self, "escalate_to", [("", "nobody else"), *choices])
 
 
 def _named(initial: dict[str, Any]) -> Sequence[str]:
-    named = [*initial.get("groups", ()), initial.get("escalate_to")]
-    return list(dict.fromkeys(name for name in named if name))
+    names = [*initial.get("groups", ()), initial.get("escalate_to")]
+    return list(dict.fromkeys(name for name in names if name))
 
 
 _EXAMPLES = ("match", "not_match")
@@ -436,20 +436,20 @@ def initial_of(rule: Rule) -> dict[str, Any]:
     """Return what the form shows for ``rule``; its examples are written elsewhere."""
     written_elsewhere: Any = {"when": {"arguments"}, "match": True, "not_match": True}
     document = rule.model_dump(mode="json", by_alias=True, exclude=written_elsewhere)
-    found = {name: _at(document, part) for name, part in PARTS.items()}
+    values_by_name = {name: _at(document, part) for name, part in PARTS.items()}
     words = {value: word for word, value in _CHOSEN.items()}
     return {
         name: words[value] if _is_choice(name) else value
-        for name, value in found.items()
+        for name, value in values_by_name.items()
         if value is not None
     }
 
 
 def _at(document: Mapping[str, Any], part: str) -> Any:
-    found: Any = document
+    node: Any = document
     for step in part.split("."):
-        found = found.get(step) if found else None
-    return found
+        node = node.get(step) if node else None
+    return node
 
 
 def document_of(
@@ -460,7 +460,7 @@ def document_of(
     """Return what ``parse_rule`` reads: only what was filled in, and what fits the effect."""
     document: dict[str, Any] = {"when": {"arguments": list(conditions)}}
     for name, part in PARTS.items():
-        *above, last = part.split(".")
+        *above, leaf = part.split(".")
         value = _CHOSEN[fields[name]] if _is_choice(name) else fields[name]
         is_for = _ONLY_FOR.get(part.split(".")[0], fields["effect"])
         if value in (None, "", (), []) or is_for != fields["effect"]:
@@ -468,7 +468,7 @@ def document_of(
         holder = document
         for step in above:
             holder = holder.setdefault(step, {})
-        holder[last] = value
+        holder[leaf] = value
     return document | {name: list(some) for name, some in examples.items() if some}
 
 
@@ -654,14 +654,14 @@ def remove_rule(request: PersonRequest, index: int) -> HttpResponse:
 def _offer_known(form: RuleForm) -> None:
     """Let people pick the names that there are, of agents, tools and findings."""
     tools = seen_tools()
-    known = {
+    names_by_field = {
         "agents": list(agents().prefetch_related(None).values_list("name", flat=True)),
         "tools": tools,
         "finding_names": sorted(FINDINGS),
         "languages": _LANGUAGES,
         "capabilities": ["python_execution", "memory", *tools],
     }
-    for name, names in known.items():
+    for name, names in names_by_field.items():
         form.fields[name].known = names  # type: ignore[attr-defined] # a field of lines
 
 
@@ -688,9 +688,9 @@ def _save(request: PersonRequest, editor: RuleEditor, index: int | None) -> Http
         editor.form.add_error(None, str(error))
         status = HTTPStatus.CONFLICT
     else:
-        said = f"The rule {editor.rule.name!r} is saved in the draft."
+        sentence = f"The rule {editor.rule.name!r} is saved in the draft."
         form = f"rule/{'new' if index is None else index}"  # the form's draft is done with
-        messages.success(request, said, extra_tags=form)
+        messages.success(request, sentence, extra_tags=form)
         return redirect("web:draft")
     return _page(request, editor, index, status)
 
