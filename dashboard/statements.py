@@ -96,9 +96,9 @@ class _Bound(NamedTuple):
     sql: str
     params: tuple[Any, ...]
 
-    def values(self, given: Mapping[str, Any]) -> list[Any]:
+    def values(self, arguments: Mapping[str, Any]) -> list[Any]:
         """Return the parameters with the given values in their places."""
-        return [given[p.name] if isinstance(p, _Slot) else p for p in self.params]
+        return [arguments[p.name] if isinstance(p, _Slot) else p for p in self.params]
 
 
 class _Parameters:

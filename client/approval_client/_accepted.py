@@ -100,11 +100,11 @@ def is_key(key: str) -> bool:
     return _KEY.fullmatch(key) is not None
 
 
-def _problems(found: Any, shape: Mapping[str, Field], where: str) -> Iterator[Problem]:
+def _problems(fields: Any, shape: Mapping[str, Field], where: str) -> Iterator[Problem]:
     for name, (_, required) in shape.items():
-        if required and name not in found:
+        if required and name not in fields:
             yield f"{where}{name}", "is missing"
-    for name, value in found.items():
+    for name, value in fields.items():
         if name not in shape:
             yield f"{where}{name}", f"is not known; there are {', '.join(shape)}"
         elif reason := shape[name].rule(value):
@@ -344,10 +344,10 @@ def _inside(value: Any) -> Iterable[Any]:
     return value if isinstance(value, list) else ()
 
 
-def _why_no_notebook(found: Any) -> str:
-    if not isinstance(found, dict) or found.get("nbformat") != 4:  # noqa: PLR2004 - the format's
+def _why_no_notebook(notebook: Any) -> str:
+    if not isinstance(notebook, dict) or notebook.get("nbformat") != 4:  # noqa: PLR2004 - the format's
         return "it does not say that it is"
-    cells = found.get("cells")
+    cells = notebook.get("cells")
     if not isinstance(cells, list):
         return "it has no list of cells"
     if len(cells) > _MOST_CELLS:

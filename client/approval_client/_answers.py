@@ -93,19 +93,19 @@ class Fields:
         """Return an object."""
         return Fields(self.any(name))
 
-    def optional(self, name: str, read: Callable[[str], T]) -> T | None:
-        """Return a member as ``read`` gives it, or None if it is null."""
-        return None if self.any(name) is None else read(name)
+    def optional(self, name: str, reader: Callable[[str], T]) -> T | None:
+        """Return a member as ``reader`` gives it, or None if it is null."""
+        return None if self.any(name) is None else reader(name)
 
 
-def strictly(body: bytes, read: Callable[[Fields], T]) -> T:
+def strictly(body: bytes, reader: Callable[[Fields], T]) -> T:
     """Read a JSON object strictly.
 
     Raises:
-        Malformed: It is not JSON, or ``read`` finds something wrong with it.
+        Malformed: It is not JSON, or ``reader`` finds something wrong with it.
     """
     try:
-        return read(Fields(parse_json(body)))
+        return reader(Fields(parse_json(body)))
     except Malformed:
         raise
     except (ValueError, TypeError, OverflowError, RecursionError) as error:

@@ -108,8 +108,8 @@ def requires_approval(
     return _gated(target_of(function), function, settings)
 
 
-def _gated(target: Target, function: Any, given: Mapping[str, Any]) -> Any:
-    options = dict(given)
+def _gated(target: Target, function: Any, arguments: Mapping[str, Any]) -> Any:
+    options = dict(arguments)
     client, tool = options.pop("client"), options.pop("tool")
     asks = {name: options.pop(name) for name in ("arguments", "evidence", "idempotency_key")}
     listeners = {name: options.pop(name) for name in ("on_pending", "on_decided")}

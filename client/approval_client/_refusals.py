@@ -43,8 +43,8 @@ _AGAIN = f"{_UNDONE} Call the tool again with arguments that are right."
 class Unaskable(ValueError):
     """What a model wrote cannot be asked. The message tells the model what, and what is taken."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(f"{why} {_AGAIN}")
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason} {_AGAIN}")
 
 
 def for_model(response: ApprovalResponse) -> ApprovalResponse:

@@ -182,5 +182,5 @@ def _event(fields: Fields, message_id: str) -> Event | OtherEvent:
     )
 
 
-def _not_genuine(why: str) -> NotGenuine:
-    return NotGenuine(f"This webhook was refused, and nothing was done. {why}")
+def _not_genuine(reason: str) -> NotGenuine:
+    return NotGenuine(f"This webhook was refused, and nothing was done. {reason}")

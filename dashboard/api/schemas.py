@@ -82,8 +82,8 @@ def _details(kind: Kind, error: ValidationError) -> Iterator[InitErrorDetails]:
         yield _detail(_said(kind, details), details["loc"], pattern=pattern)
 
 
-def _detail(said: str, loc: tuple[int | str, ...], **context: Any) -> InitErrorDetails:
-    template: LiteralString = said.replace("{", "{{")
+def _detail(sentence: str, loc: tuple[int | str, ...], **context: Any) -> InitErrorDetails:
+    template: LiteralString = sentence.replace("{", "{{")
     return InitErrorDetails(
         type=PydanticCustomError("content", template, context), loc=("content", *loc), input=None
     )

@@ -96,16 +96,14 @@ class Look(NamedTuple):
     holds_until: datetime | None
 
 
-async def _answer(
-    wanted: Wanted, scope: Scope, receive: Receive
-) -> bytes | problems.Problem | None:
+async def _answer(wait: Wanted, scope: Scope, receive: Receive) -> bytes | problems.Problem | None:
     hub = current_hub()
     try:
-        asker = await hub.read(_who_asks, _bearer(scope), wanted.approval_id)
+        asker = await hub.read(_who_asks, _bearer(scope), wait.approval_id)
         if asker is None:
             return problems.UNAUTHORIZED
-        with hub.waiting(wanted.approval_id, asker.token_id) as closed:
-            return await _wait(wanted, asker, closed, receive)
+        with hub.waiting(wait.approval_id, asker.token_id) as closed:
+            return await _wait(wait, asker, closed, receive)
     except TooManyWaits:
         return problems.TOO_MANY_WAITS
     except Refused as error:
@@ -116,15 +114,15 @@ async def _answer(
 
 
 async def _wait(
-    wanted: Wanted, asker: Asker, closed: Answer, receive: Receive
+    wait: Wanted, asker: Asker, closed: Answer, receive: Receive
 ) -> bytes | problems.Problem | None:
     # Read only after entering, or a decision in between would be missed for a tick.
-    look = await current_hub().read(_look, wanted.approval_id, asker.agent_id)
-    if look.holds_until is None or not wanted.hold_s:
+    look = await current_hub().read(_look, wait.approval_id, asker.agent_id)
+    if look.holds_until is None or not wait.hold_s:
         return look.answer
-    if not await _hold(receive, closed, look.holds_until, wanted.hold_s):
+    if not await _hold(receive, closed, look.holds_until, wait.hold_s):
         return None
-    return await _conclude(wanted, asker, look, closed)
+    return await _conclude(wait, asker, look, closed)
 
 
 def _who_asks(secret: str, approval_id: UUID) -> Asker | None:
@@ -174,7 +172,7 @@ async def _hold(receive: Receive, closed: Answer, until: datetime, hold_s: float
 
 
 async def _conclude(
-    wanted: Wanted, asker: Asker, look: Look, closed: Answer
+    wait: Wanted, asker: Asker, look: Look, closed: Answer
 ) -> bytes | problems.Problem:
     hub = current_hub()
     if closed.done() and (approval := closed.result()):
@@ -182,7 +180,7 @@ async def _conclude(
     if closed.done() and not hub.closed:
         return problems.UNAUTHORIZED  # the token was revoked while it waited
     if not hub.closed and look.holds_until and look.holds_until <= datetime.now(UTC):
-        look = await hub.read(_look, wanted.approval_id, asker.agent_id)
+        look = await hub.read(_look, wait.approval_id, asker.agent_id)
     return answers.still(look.answer)
 
 

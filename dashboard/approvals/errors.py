@@ -121,9 +121,9 @@ class GrantRefused(NotAllowed):
 
     code = "grant_refused"
 
-    def __init__(self, why: str) -> None:
+    def __init__(self, reason: str) -> None:
         super().__init__(
-            f"{why} Nothing was recorded. Approve it without remembering, or change what is "
+            f"{reason} Nothing was recorded. Approve it without remembering, or change what is "
             "remembered."
         )
 
@@ -133,8 +133,8 @@ class EditRefused(NotAllowed):
 
     code = "edit_refused"
 
-    def __init__(self, why: str) -> None:
-        super().__init__(f"{why} Nothing was recorded, and the request is as it was.")
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason} Nothing was recorded, and the request is as it was.")
 
 
 class StepsRefused(Refused):
@@ -142,8 +142,8 @@ class StepsRefused(Refused):
 
     code = "steps_refused"
 
-    def __init__(self, why: str) -> None:
-        super().__init__(f"{why} Nothing was recorded.")
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason} Nothing was recorded.")
 
 
 class StepsUncounted(StepsRefused):
@@ -207,8 +207,8 @@ class RecallRefused(Refused):
 
     code = "recall_refused"
 
-    def __init__(self, why: str) -> None:
-        super().__init__(f"{why} Nothing was changed.")
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason} Nothing was changed.")
 
 
 class RecallReasonMissing(RecallRefused):
@@ -303,8 +303,8 @@ class NotebookTooLarge(Refused):
 class NotebookRefused(Refused):
     """The bytes are not a notebook, or not the announced one. ``code`` says which."""
 
-    def __init__(self, code: str, why: str) -> None:
-        super().__init__(f"{why} The notebook was not kept.")
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(f"{reason} The notebook was not kept.")
         self.code = code
         self.retry_after_s = 2 if code == "unavailable" else None
 

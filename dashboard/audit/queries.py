@@ -33,22 +33,22 @@ class LogFilter:
     before: int | None = None
 
 
-def newest(wanted: LogFilter, most: int) -> list[AuditEntry]:
+def newest(log_filter: LogFilter, most: int) -> list[AuditEntry]:
     """The entries that are wanted, newest first."""
     entries = AuditEntry.objects.order_by("-seq")
-    if wanted.before:
-        entries = entries.filter(seq__lt=wanted.before)
-    if wanted.since:
-        entries = entries.filter(seq__gte=_first_at(wanted.since), at__gte=wanted.since)
-    if wanted.until:
-        entries = entries.filter(seq__lt=_first_at(wanted.until), at__lt=wanted.until)
-    if wanted.actions:
-        entries = entries.filter(action__in=wanted.actions)
-    if wanted.names:
-        about = Q(actor__in=wanted.names) | Q(subject__in=wanted.names)
-        if wanted.subjects is not None:
+    if log_filter.before:
+        entries = entries.filter(seq__lt=log_filter.before)
+    if log_filter.since:
+        entries = entries.filter(seq__gte=_first_at(log_filter.since), at__gte=log_filter.since)
+    if log_filter.until:
+        entries = entries.filter(seq__lt=_first_at(log_filter.until), at__lt=log_filter.until)
+    if log_filter.actions:
+        entries = entries.filter(action__in=log_filter.actions)
+    if log_filter.names:
+        about = Q(actor__in=log_filter.names) | Q(subject__in=log_filter.names)
+        if log_filter.subjects is not None:
             entries = entries.alias(hex=Replace("subject", Value("-"), Value("")))
-            about |= Q(hex__in=wanted.subjects)
+            about |= Q(hex__in=log_filter.subjects)
         entries = entries.filter(about)
     return list(entries[:most])
 

@@ -97,11 +97,11 @@ def _effect(glyph: Glyph, text: str, start: int) -> Effect | None:
     return _BY_KIND.get(glyph.kind, _UNKNOWN)
 
 
-def _row(length: int, before: str, text: str, start: int) -> Effect | None:
+def _row(length: int, preceding: str, text: str, start: int) -> Effect | None:
     following = text[start + length : start + length + 1]
     if length < MANY_BLANKS or following in ("", "\n", "\r"):
         return None  # nothing stands behind it
-    return None if before == "\n" and length < _DEEP else _FAR_OUT
+    return None if preceding == "\n" and length < _DEEP else _FAR_OUT
 
 
 def _is_symbol(character: str) -> bool:

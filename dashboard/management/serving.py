@@ -156,8 +156,8 @@ class DrainingServer(Server):  # type: ignore[misc]
             if isinstance(reader, Connection):
                 reader.loseConnection()
 
-    def _give_up(self, why: str) -> None:
-        log.warning("%s, so the server ends at once: %s", why, self._left())
+    def _give_up(self, reason: str) -> None:
+        log.warning("%s, so the server ends at once: %s", reason, self._left())
         self.gave_up = True
         self._stop_background()
         with suppress(ReactorNotRunning):  # it was stopped already

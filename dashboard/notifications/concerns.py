@@ -73,32 +73,32 @@ def wants(channel: Channel, event: Event) -> bool:
 
 
 def concerns(
-    channel: Channel, found: Facts, event: Event, now: datetime, groups: Collection[str]
+    channel: Channel, facts: Facts, event: Event, now: datetime, groups: Collection[str]
 ) -> bool:
     """Whether a channel is to be told of a request.
 
     Args:
         channel: Of the house, or of ``channel.person``.
-        found: The request.
+        facts: The request.
         event: What about it.
         now: When they would be told.
         groups: The names of those that the person is in; of no matter for the house's.
     """
     if channel.person_id is None:
-        return _is_grave_enough(channel.least, found) and _is_for(channel, found, now)
-    if not may_approve(channel.person, found, now, groups):
+        return _is_grave_enough(channel.least, facts) and _is_for(channel, facts, now)
+    if not may_approve(channel.person, facts, now, groups):
         return False
     if event == Event.ASSIGNED or channel.choice == Choice.ASSIGNED:
-        return found.assignee == channel.person_id
-    return channel.choice == Choice.ALL or _is_grave_enough(Severity.HIGH, found)
+        return facts.assignee == channel.person_id
+    return channel.choice == Choice.ALL or _is_grave_enough(Severity.HIGH, facts)
 
 
-def may_approve(person: User | None, found: Facts, now: datetime, groups: Collection[str]) -> bool:
+def may_approve(person: User | None, facts: Facts, now: datetime, groups: Collection[str]) -> bool:
     """Whether a person's approval of a request would count."""
     if person is None:
         return False
-    required = found.required or Required()
-    return not why_not_count(found.approval, required, person, now, groups)
+    required = facts.required or Required()
+    return not why_not_count(facts.approval, required, person, now, groups)
 
 
 def names(text: str) -> list[str]:
@@ -106,17 +106,17 @@ def names(text: str) -> list[str]:
     return [str(name) for name in parse_json(text)]
 
 
-def _is_grave_enough(least: str, found: Facts) -> bool:
+def _is_grave_enough(least: str, facts: Facts) -> bool:
     if not least:
         return True
-    return found.severity is not None and found.severity.rank >= Severity(least).rank
+    return facts.severity is not None and facts.severity.rank >= Severity(least).rank
 
 
-def _is_for(channel: Channel, found: Facts, now: datetime) -> bool:
-    groups, required = names(channel.groups), found.required
+def _is_for(channel: Channel, facts: Facts, now: datetime) -> bool:
+    groups, required = names(channel.groups), facts.required
     if not groups or required is None or not required.circles:
         return True
-    after_s = (now - found.approval.submitted_at).total_seconds()
+    after_s = (now - facts.approval.submitted_at).total_seconds()
     return required.admits(groups, after_s=after_s)
 
 

@@ -66,8 +66,8 @@ class Deliverer:
         read: Runs database work off the event loop.
     """
 
-    def __init__(self, read: Read, source: Source) -> None:
-        self._read = read
+    def __init__(self, reader: Read, source: Source) -> None:
+        self._read = reader
         self._source = source
         self._busy: dict[int, asyncio.Task[None]] = {}
 

@@ -14,8 +14,8 @@ class AddressRefused(WebhookError):
 class NotAllowed(WebhookError):
     """The person has not the role for it."""
 
-    def __init__(self, said: str = "Only admins can do this. Nothing was changed.") -> None:
-        super().__init__(said)
+    def __init__(self, sentence: str = "Only admins can do this. Nothing was changed.") -> None:
+        super().__init__(sentence)
 
 
 class NotFound(WebhookError):

@@ -159,33 +159,35 @@ def _one_of(choices: list[Any], *, strict: bool) -> Test:
     texts = {canonical_json(choice) for choice in choices}
     loose = {_spelled(choice) for choice in choices}
 
-    def passes(found: Any) -> bool | None:
-        if found is MISSING or found is TOO_MUCH:
-            return _unclear(found is TOO_MUCH, strict)
-        number = _number(found)
-        if number in numbers or (number is None and canonical_json(found) in texts):
+    def passes(argument: Any) -> bool | None:
+        if argument is MISSING or argument is TOO_MUCH:
+            return _unclear(argument is TOO_MUCH, strict)
+        number = _number(argument)
+        if number in numbers or (number is None and canonical_json(argument) in texts):
             return True
-        return _unclear(_spelled(found) in loose or _read_as_number(found) in numbers, strict)
+        return _unclear(
+            _spelled(argument) in loose or _read_as_number(argument) in numbers, strict
+        )
 
     return passes
 
 
 def _of_text(test: Callable[[str], bool], *, strict: bool) -> Test:
-    def passes(found: Any) -> bool | None:
-        if found is MISSING or found is TOO_MUCH:
-            return _unclear(found is TOO_MUCH, strict)
-        if isinstance(found, str):
-            return test(found)
-        return _unclear(test(canonical_json(found)), strict)
+    def passes(argument: Any) -> bool | None:
+        if argument is MISSING or argument is TOO_MUCH:
+            return _unclear(argument is TOO_MUCH, strict)
+        if isinstance(argument, str):
+            return test(argument)
+        return _unclear(test(canonical_json(argument)), strict)
 
     return passes
 
 
 def _compared(test: str, limit: Decimal | None, *, strict: bool) -> Test:
-    def passes(found: Any) -> bool | None:
-        if found is MISSING or found is TOO_MUCH:
-            return _unclear(found is TOO_MUCH, strict)
-        number = _number(found)
+    def passes(argument: Any) -> bool | None:
+        if argument is MISSING or argument is TOO_MUCH:
+            return _unclear(argument is TOO_MUCH, strict)
+        number = _number(argument)
         if number is None or limit is None:
             return _unclear(True, strict)
         return number > limit if test == "over" else number < limit

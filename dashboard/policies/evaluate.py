@@ -251,11 +251,11 @@ class _Evaluating:
             demands.append(Required(owner_may_approve=owners))
         return reduce(join, demands)
 
-    def _all_steps(self, said: Said | None, last: int) -> tuple[Step, ...]:
+    def _all_steps(self, said: Said | None, end: int) -> tuple[Step, ...]:
         rejecting = set(self._policy.rejecting)
         steps = [
             self._steps[index]
-            if index in self._steps and (index <= last or index in rejecting)
+            if index in self._steps and (index <= end or index in rejecting)
             else matcher.not_reached
             for index, matcher in enumerate(self._policy.matchers)
         ]

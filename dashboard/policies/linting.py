@@ -131,7 +131,7 @@ def _about_pattern(when: When) -> Iterator[str]:
         yield f"Its pattern is large ({size} steps), so looking at much content can take seconds."
 
 
-def _about_groups(rule: Rule, known: Collection[str] | None) -> Iterator[str]:
+def _about_groups(rule: Rule, group_names: Collection[str] | None) -> Iterator[str]:
     demands = rule.demands
     if demands.escalate_to and not demands.groups:
         yield (
@@ -141,10 +141,14 @@ def _about_groups(rule: Rule, known: Collection[str] | None) -> Iterator[str]:
     elif demands.escalate_to in demands.groups:
         yield f"Letting '{demands.escalate_to}' approve from half time on changes nothing."
     groups = (*demands.groups, *([demands.escalate_to] if demands.escalate_to else ()))
-    unknown = [name for name in dict.fromkeys(groups) if known is not None and name not in known]
+    unknown = [
+        name
+        for name in dict.fromkeys(groups)
+        if group_names is not None and name not in group_names
+    ]
     for name in unknown:
         yield f"There is no group '{name}', so nobody can vote as its member."
-    if demands.groups and known is not None and set(groups) <= set(unknown):
+    if demands.groups and group_names is not None and set(groups) <= set(unknown):
         yield "Nobody can approve what it asks about."
 
 

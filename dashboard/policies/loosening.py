@@ -30,11 +30,11 @@ _SUBJECTS = {
 }
 
 
-def loosenings(before: Policy | None, after: Policy) -> list[str]:
-    """Say in what ``after`` asks less than ``before``; the first policy loosens nothing."""
-    if before is None or before == after:
+def loosenings(old_policy: Policy | None, new_policy: Policy) -> list[str]:
+    """Say in what the new policy asks less than the old one; the first policy loosens nothing."""
+    if old_policy is None or old_policy == new_policy:
         return []
-    comparison = _Comparison(before, after)
+    comparison = _Comparison(old_policy, new_policy)
     return list(dict.fromkeys(comparison.sentences()))
 
 
@@ -60,11 +60,11 @@ class _Rules:
 
 
 class _Comparison:
-    def __init__(self, before: Policy, after: Policy) -> None:
-        self._before, self._after = before, after
-        self._old, self._new = _Rules(before), _Rules(after)
+    def __init__(self, old_policy: Policy, new_policy: Policy) -> None:
+        self._before, self._after = old_policy, new_policy
+        self._old, self._new = _Rules(old_policy), _Rules(new_policy)
         # That owners may approve from now on is one sentence, not one for each rule.
-        self._owners_before = before.owner_may_approve or after.owner_may_approve
+        self._owners_before = old_policy.owner_may_approve or new_policy.owner_may_approve
 
     def sentences(self) -> Iterator[str]:
         yield from self._modes()
@@ -184,13 +184,13 @@ def _reached(rules: list[Rule]) -> list[Rule]:
     return [rule for i, rule in enumerate(rules) if not _implies_any(rule, rules[:i])]
 
 
-def _implies_any(rule: Rule, others: list[Rule]) -> bool:
-    return any(implies(rule, another) for another in others)
+def _implies_any(rule: Rule, rules: list[Rule]) -> bool:
+    return any(implies(rule, another) for another in rules)
 
 
-def _first_implied(rule: Rule, others: list[Rule]) -> int:
-    places = (place for place, another in enumerate(others) if implies(rule, another))
-    return next(places, len(others))
+def _first_implied(rule: Rule, rules: list[Rule]) -> int:
+    places = (place for place, another in enumerate(rules) if implies(rule, another))
+    return next(places, len(rules))
 
 
 def _are_apart(rule: Rule, other: Rule) -> bool:

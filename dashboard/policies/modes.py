@@ -116,8 +116,8 @@ class Modes:
         return self._memory.evaluate()
 
 
-def _refuse_unknown(where: str, given: Mapping[str, Any], known: frozenset[str]) -> None:
-    unknown = sorted(map(str, set(given) - known))
+def _refuse_unknown(where: str, fields: Mapping[str, Any], known: frozenset[str]) -> None:
+    unknown = sorted(map(str, set(fields) - known))
     if unknown:
         names, place = ", ".join(map(repr, unknown)), f" in {where!r}" if where else ""
         expected = ", ".join(map(repr, sorted(known)))

@@ -63,13 +63,13 @@ def _unset(policy: Policy, names: tuple[str, ...]) -> Mapping[str, Any]:
     return {"global_mode": "selective", "capabilities": capabilities}
 
 
-def _named_apart(rules: list[Rule], taken: set[str]) -> Iterator[Rule]:
+def _named_apart(rules: list[Rule], names: set[str]) -> Iterator[Rule]:
     for rule in rules:
         name, number = rule.name, 1
-        while name in taken:
+        while name in names:
             number += 1
             name = f"{rule.name} ({number})"
-        taken.add(name)
+        names.add(name)
         yield rule.model_copy(update={"name": name})
 
 

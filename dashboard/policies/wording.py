@@ -56,20 +56,20 @@ def sentences(policy: Policy) -> list[Sentence]:
     return [*(_about(policy, kind) for kind in _SUBJECTS), _about_owners(policy), *rules]
 
 
-def changes(before: Policy | None, after: Policy) -> list[str]:
-    """Say what ``after`` changed, a sentence for each setting and each rule."""
-    if before is None:
+def changes(old_policy: Policy | None, new_policy: Policy) -> list[str]:
+    """Say what ``new_policy`` changed, a sentence for each setting and each rule."""
+    if old_policy is None:
         return ["The first policy."]
-    old, new = dict(_settings(before)), dict(_settings(after))
+    old, new = dict(_settings(old_policy)), dict(_settings(new_policy))
     settings = [
         f"{name}: {old[name]} → {value}" for name, value in new.items() if old[name] != value
     ]
-    return settings + list(_changed_rules(before.rules, after.rules))
+    return settings + list(_changed_rules(old_policy.rules, new_policy.rules))
 
 
-def loosens(before: Policy | None, after: Policy) -> bool:
-    """Whether ``after`` may let through, or ask less about, something that ``before`` did not."""
-    return bool(loosenings(before, after))
+def loosens(old_policy: Policy | None, new_policy: Policy) -> bool:
+    """Whether the new policy may let through, or ask less about, what the old one did not."""
+    return bool(loosenings(old_policy, new_policy))
 
 
 def _about(policy: Policy, kind: Kind) -> Sentence:
@@ -118,9 +118,9 @@ def _settings(policy: Policy) -> Iterator[tuple[str, str]]:
     yield "Owners may approve", "yes" if policy.owner_may_approve else "no"
 
 
-def _changed_rules(before: tuple[Rule, ...], after: tuple[Rule, ...]) -> Iterator[str]:
-    old = {rule.name: (place, rule) for place, rule in enumerate(before, 1)}
-    new = {rule.name: (place, rule) for place, rule in enumerate(after, 1)}
+def _changed_rules(old_rules: tuple[Rule, ...], new_rules: tuple[Rule, ...]) -> Iterator[str]:
+    old = {rule.name: (place, rule) for place, rule in enumerate(old_rules, 1)}
+    new = {rule.name: (place, rule) for place, rule in enumerate(new_rules, 1)}
     for name, (place, rule) in new.items():
         if name not in old:
             yield f"Rule '{name}' was added as number {place}. {rule_sentence(rule)}"
@@ -137,12 +137,12 @@ def _changed_rules(before: tuple[Rule, ...], after: tuple[Rule, ...]) -> Iterato
             yield f"Rule '{name}' was moved from number {old[name][0]} to {new[name][0]}."
 
 
-def _changed(before: Rule, after: Rule) -> str:
-    old, new = rule_sentence(before), rule_sentence(after)
+def _changed(old_rule: Rule, new_rule: Rule) -> str:
+    old, new = rule_sentence(old_rule), rule_sentence(new_rule)
     if old != new:
-        return f"Rule '{after.name}' was changed. It said: {old} It says: {new}"
-    noun = "reason" if before.reason != after.reason else "examples"
-    return f"The {noun} of rule '{after.name}' changed."
+        return f"Rule '{new_rule.name}' was changed. It said: {old} It says: {new}"
+    noun = "reason" if old_rule.reason != new_rule.reason else "examples"
+    return f"The {noun} of rule '{new_rule.name}' changed."
 
 
 def _longest_ascending(places: list[int]) -> set[int]:

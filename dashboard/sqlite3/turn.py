@@ -52,20 +52,20 @@ class Turn:
         with self._guard:
             self._hand_over()
 
-    def _wait(self, mine: _Waiting, until: float) -> bool:
+    def _wait(self, waiting: _Waiting, until: float) -> bool:
         while (left_s := until - monotonic()) > 0:
-            if mine.given.acquire(timeout=min(left_s, _LOOK_EVERY_S)):
+            if waiting.given.acquire(timeout=min(left_s, _LOOK_EVERY_S)):
                 return True
             with self._guard:
                 self._pass_by_the_dead()
         return False
 
-    def _leave(self, mine: _Waiting) -> bool:
+    def _leave(self, waiting: _Waiting) -> bool:
         """Leave the queue; False if it is this thread's turn by now."""
         with self._guard:
-            if mine not in self._queue:
+            if waiting not in self._queue:
                 return False
-            self._queue.remove(mine)
+            self._queue.remove(waiting)
             return True
 
     def _pass_by_the_dead(self) -> None:

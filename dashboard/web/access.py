@@ -123,19 +123,21 @@ def action(page: str, *, arguments: int = 1) -> Callable[[AnyView], AnyView]:
     return guard
 
 
-def refused(request: PersonRequest, who: str) -> HttpResponse:
+def refused(request: PersonRequest, audience: str) -> HttpResponse:
     """Say who a page is for, and that this person is not among them."""
     own_roles = [role for role in ROLES if getattr(request.user, f"is_{role}")]
     role_text = " and ".join(f"an {role}" if role[0] == "a" else f"a {role}" for role in own_roles)
     text = f"You are signed in as {request.user.username}, {role_text or 'without a role'}. "
-    text += f"This page is for {who}. Nothing was done. Ask an admin for the role."
+    text += f"This page is for {audience}. Nothing was done. Ask an admin for the role."
     context = {"title": "You may not open this page", "text": text, "way_back": bool(own_roles)}
     return render(request, "errors/problem.html", context, status=HTTPStatus.FORBIDDEN)
 
 
-def _closed(view: AnyView, right: Callable[[User], bool], who: str) -> AnyView:
+def _closed(view: AnyView, right: Callable[[User], bool], audience: str) -> AnyView:
     @wraps(view)
     def closed(request: PersonRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return view(request, *args, **kwargs) if right(request.user) else refused(request, who)
+        return (
+            view(request, *args, **kwargs) if right(request.user) else refused(request, audience)
+        )
 
     return cast("AnyView", closed)

@@ -66,7 +66,7 @@ def unreadable(error: JsonError, what: str = "The arguments") -> Unaskable:
     return Unaskable(f"{what} cannot be read: {cause}.")
 
 
-def bound(model: Any, given: Values) -> Values:
+def bound(model: Any, arguments: Values) -> Values:
     """Return what a tool with this Pydantic model is called with, as JSON, with all defaults.
 
     It is under the names that the model's schema has, so that binding it again gives the same. If
@@ -75,15 +75,15 @@ def bound(model: Any, given: Values) -> Values:
 
     Args:
         model: The class by which the framework validates the arguments.
-        given: What the model wrote.
+        arguments: What the model wrote.
 
     Raises:
         Unaskable: A name is not taken, a value is not, or something of it would be lost.
     """
-    check_names(given, taken(model), open_=model.model_config.get("extra") == "allow")
+    check_names(arguments, taken(model), open_=model.model_config.get("extra") == "allow")
     if not is_data_only(model):
-        return {**_defaults(model), **given}
-    return settled(given, lambda found: _fields_of(validated(model, found)))
+        return {**_defaults(model), **arguments}
+    return settled(arguments, lambda found: _fields_of(validated(model, found)))
 
 
 def _defaults(model: Any) -> Values:
@@ -103,7 +103,7 @@ class Unsettled(Unaskable):
 
 
 def settled(
-    given: Values,
+    arguments: Values,
     call: Callable[[Values], Values],
     *,
     as_written: Callable[[Values], Values] | None = None,
@@ -118,9 +118,9 @@ def settled(
         Unaskable: Something of them would be lost, or cannot be shown.
     """
     inputs, named_inputs, again = (
-        as_json(read_(deepcopy(_plain(given)))) for read_ in (call, as_written or call, call)
+        as_json(read_(deepcopy(_plain(arguments)))) for read_ in (call, as_written or call, call)
     )
-    if lost := next(_lost(given, named_inputs, "arguments"), ""):
+    if lost := next(_lost(arguments, named_inputs, "arguments"), ""):
         raise Unaskable(lost)
     if canonical_json(again) != canonical_json(inputs):  # to Python, true is 1
         raise Unsettled("The tool would be called with something else each time that it is asked.")
@@ -176,27 +176,29 @@ def taken(model: Any) -> list[str]:
     return [_name(name, field) for name, field in model.model_fields.items()]
 
 
-def check_names(given: Mapping[str, Any], names: Sequence[str], *, open_: bool = False) -> None:
+def check_names(
+    arguments: Mapping[str, Any], names: Sequence[str], *, open_: bool = False
+) -> None:
     """Refuse arguments that the tool does not take, which the framework would drop.
 
     Raises:
         Unaskable: There is one.
     """
-    unknown = [] if open_ else [name for name in given if name not in names]
+    unknown = [] if open_ else [name for name in arguments if name not in names]
     if unknown:
         takes = ", ".join(map(repr, names[:_MOST_NAMES])) or "no arguments"
         unknown_names = ", ".join(f"{name!r:.80}" for name in unknown[:5])
         raise Unaskable(f"The tool does not take {unknown_names}. It takes {takes}.")
 
 
-def check_schema(given: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+def check_schema(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
     """Refuse arguments that a JSON schema forbids by name; others are handed on as they are.
 
     Raises:
         Unaskable: There is one.
     """
     if schema.get("additionalProperties") is False:
-        check_names(given, list(schema.get("properties") or ()))
+        check_names(arguments, list(schema.get("properties") or ()))
 
 
 def check_call(function: Any, names: Collection[str], *, before: Sequence[Any] = ()) -> None:
@@ -244,11 +246,11 @@ def validated(model: Any, given: Values, **options: Any) -> Any:
         raise Unaskable(_invalid(error)) from None
 
 
-def _fields_of(made: Any) -> Values:
-    values = object.__getattribute__(made, "__dict__")
-    fields_ = type(made).model_fields
+def _fields_of(instance: Any) -> Values:
+    values = object.__getattribute__(instance, "__dict__")
+    fields_ = type(instance).model_fields
     members = {_name(name, field): values[name] for name, field in fields_.items()}
-    return {**members, **(made.model_extra or {})}
+    return {**members, **(instance.model_extra or {})}
 
 
 def _plain(given: Any) -> Any:
@@ -335,46 +337,46 @@ def _name(name: str, field: Any) -> str:
     return alias if isinstance(alias, str) else name
 
 
-def _lost(written: Any, read_: Any, where: str) -> Iterator[str]:
+def _lost(original: Any, read_: Any, where: str) -> Iterator[str]:
     """Say what of a value that a model wrote is not in what the framework made of it."""
-    match written, read_:
+    match original, read_:
         case dict(), dict():
-            for name in written.keys() - read_.keys():
+            for name in original.keys() - read_.keys():
                 yield f"{where}.{name:.80} would be dropped: it is not a name that is taken there."
-            for name in written.keys() & read_.keys():
-                yield from _lost(written[name], read_[name], f"{where}.{name:.80}")
+            for name in original.keys() & read_.keys():
+                yield from _lost(original[name], read_[name], f"{where}.{name:.80}")
         case list(), list():
-            yield from _lost_of_items(written, read_, where)
+            yield from _lost_of_items(original, read_, where)
         case str(), dict() | list():  # JSON in a text
-            yield from _lost_of_text(written, read_, where)
-        case None | dict() | list(), _ if read_ != written:
-            yield f"{where} would become {kind_of(read_)}, and {kind_of(written)} was written."
-        case _, int() | float() | str() if _is_another(written, read_):
+            yield from _lost_of_text(original, read_, where)
+        case None | dict() | list(), _ if read_ != original:
+            yield f"{where} would become {kind_of(read_)}, and {kind_of(original)} was written."
+        case _, int() | float() | str() if _is_another(original, read_):
             yield f"{where} would become {read_!r:.40}, which is not what was written."
 
 
-def _lost_of_items(written: list[Any], read_: list[Any], where: str) -> Iterator[str]:
-    if len(written) == len(read_):
-        for at, (written_item, read_item) in enumerate(zip(written, read_, strict=True)):
+def _lost_of_items(original: list[Any], read_: list[Any], where: str) -> Iterator[str]:
+    if len(original) == len(read_):
+        for at, (written_item, read_item) in enumerate(zip(original, read_, strict=True)):
             yield from _lost(written_item, read_item, f"{where}[{at}]")
-    elif any(item not in read_ for item in written):  # a set holds each of them once
+    elif any(item not in read_ for item in original):  # a set holds each of them once
         yield f"{where} would lose items."
 
 
-def _lost_of_text(written: str, read_: Any, where: str) -> Iterator[str]:
+def _lost_of_text(original: str, read_: Any, where: str) -> Iterator[str]:
     try:
-        yield from _lost(parse_json(written), read_, where)
+        yield from _lost(parse_json(original), read_, where)
     except JsonError as error:
         yield f"{where} cannot be read: {cause(error)}."
 
 
-def _is_another(written: Any, read_: Any) -> bool:
+def _is_another(original: Any, read_: Any) -> bool:
     """Say whether a number, or a text that is one, was read as another number."""
-    if isinstance(read_, bool) or isinstance(written, bool):
-        return not isinstance(written, str) and written != read_
-    if isinstance(written, str) and isinstance(read_, str):
+    if isinstance(read_, bool) or isinstance(original, bool):
+        return not isinstance(original, str) and original != read_
+    if isinstance(original, str) and isinstance(read_, str):
         return False  # which the framework may have made shorter; people see what it made
-    text = getattr(written, "text", None) or str(written).strip()
+    text = getattr(original, "text", None) or str(original).strip()
     try:
         exact = Decimal(text)
         number = Decimal(read_ if isinstance(read_, str) else repr(read_))

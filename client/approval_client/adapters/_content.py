@@ -74,11 +74,11 @@ def _each(values: Iterable[Any]) -> list[Any]:
     return [_written(item) for item in values]
 
 
-def _plain(found: dict[Any, Any]) -> dict[Any, Any]:
-    names = [name for name in found if str(name).startswith("<")]
-    if len(found) == 1 and names:
+def _plain(members: dict[Any, Any]) -> dict[Any, Any]:
+    names = [name for name in members if str(name).startswith("<")]
+    if len(members) == 1 and names:
         raise ValueError(f"the name {names[0]!r:.80} looks like the name of a type.")
-    return found
+    return members
 
 
 def _has_plain_zone(value: Any) -> bool:

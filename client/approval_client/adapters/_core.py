@@ -36,18 +36,18 @@ def line(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)[:MAX_LINE]
 
 
-def evidence(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what there is of ``found``, as far as it can be written as JSON."""
-    return sendable({name: jsonable(value) for name, value in found.items() if _says(value)})
+def evidence(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what there is of ``facts``, as far as it can be written as JSON."""
+    return sendable({name: jsonable(value) for name, value in facts.items() if _says(value)})
 
 
-def differing(written: Any, asked: Mapping[str, Any]) -> Any:
+def differing(original: Any, asked: Mapping[str, Any]) -> Any:
     """Return what a model wrote, if people are asked about something else."""
     try:
-        same = canonical_json(_binding.read(written)) == canonical_json(asked)
+        same = canonical_json(_binding.read(original)) == canonical_json(asked)
     except ValueError:
         same = False
-    return None if same or written in ("", None) else written
+    return None if same or original in ("", None) else original
 
 
 def fitting(request: ApprovalRequest) -> ApprovalRequest:

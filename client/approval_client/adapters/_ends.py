@@ -43,16 +43,16 @@ class Ends:
         """Return the run of a call: since it began, or since now if that was not seen."""
         return self.runs.get(name) or Run()
 
-    async def ended(self, name: str, told: dict[str, Any]) -> None:
+    async def ended(self, name: str, report_fields: dict[str, Any]) -> None:
         """Report the end of a call that was started, once."""
         response = self.open.pop(name, None)
         if response is not None and response.approved is True:
-            await report_async(self.client, response, told)
+            await report_async(self.client, response, report_fields)
 
-    async def give_up(self, name: str, why: str) -> None:
+    async def give_up(self, name: str, reason: str) -> None:
         """Tell why a call that was approved will not be made."""
         response = self.open.pop(name)
-        await give_up(self.client, [response], why)
+        await give_up(self.client, [response], reason)
 
     async def failed(self, error: BaseException) -> None:
         """Report that all other calls that were started ended with ``error``."""

@@ -140,13 +140,13 @@ class Desk:
             for name, responses in answers.items()
         }
 
-    async def tell(self, answers: Answers, told: Mapping[str, Any]) -> None:
+    async def tell(self, answers: Answers, reports: Mapping[str, Any]) -> None:
         """Report how everything that was started ended."""
-        await tell(self.client, chain.from_iterable(answers.values()), told)
+        await tell(self.client, chain.from_iterable(answers.values()), reports)
 
-    async def give_up(self, answers: Answers, why: str) -> None:
+    async def give_up(self, answers: Answers, reason: str) -> None:
         """Use up approvals that nothing will run any more, and tell why."""
-        await give_up(self.client, chain.from_iterable(answers.values()), why)
+        await give_up(self.client, chain.from_iterable(answers.values()), reason)
 
     def _question(self, interrupt: Any, node: str, values: Any) -> Question:
         question = self.read(interrupt, node, values)
@@ -286,7 +286,7 @@ def _started(desk: Desk, questions: Questions, answers: Answers) -> Flow:
     return settled, (yield Wait(desk.start(questions, settled)))
 
 
-def _went_on(told: Answers) -> Flow:
+def _went_on(answers: Answers) -> Flow:
     """Return the interrupts whose nodes came to their end, although another one failed."""
     try:
         state = yield Look()
@@ -296,7 +296,7 @@ def _went_on(told: Answers) -> Flow:
     tasks = [node for node in state.tasks if node.error or getattr(node, "result", None) is None]
     pending = {interrupt.id for task in tasks for interrupt in task.interrupts}
     # With none of them pending the graph went further, and what was approved may have failed.
-    return told.keys() - pending if told.keys() & pending else set()
+    return answers.keys() - pending if answers.keys() & pending else set()
 
 
 def _dropped(answers: Responses, settled: Responses) -> Responses:

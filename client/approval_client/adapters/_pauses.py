@@ -204,19 +204,19 @@ async def start(
         raise
 
 
-async def give_up(client: AsyncClient, answers: Iterable[ApprovalResponse], why: str) -> None:
+async def give_up(client: AsyncClient, answers: Iterable[ApprovalResponse], reason: str) -> None:
     """Tell why nothing will run any more what was approved, and use the approvals up."""
     for answer in filter(is_approval, answers):
         with suppress(DashboardError):
-            await tell(client, [await started(client, answer)], not_run(why))
+            await tell(client, [await started(client, answer)], not_run(reason))
 
 
 async def tell(
-    client: AsyncClient, answers: Iterable[ApprovalResponse], told: Mapping[str, Any]
+    client: AsyncClient, answers: Iterable[ApprovalResponse], reports: Mapping[str, Any]
 ) -> None:
     """Report how everything that was started ended."""
     begun = [answer for answer in answers if answer.approved is True]
-    await asyncio.gather(*(report_async(client, answer, dict(told)) for answer in begun))
+    await asyncio.gather(*(report_async(client, answer, dict(reports)) for answer in begun))
 
 
 def ours(error: BaseException) -> DashboardError | None:
@@ -235,9 +235,9 @@ def called_again(tool: str) -> str:
     )
 
 
-def not_run(why: str) -> dict[str, Any]:
+def not_run(reason: str) -> dict[str, Any]:
     """Say that something was approved and started, and then was not run."""
-    return Run().told(exit_code=1, error=f"It was not run: {why}.")
+    return Run().told(exit_code=1, error=f"It was not run: {reason}.")
 
 
 def _hashed(names: Sequence[str]) -> str:

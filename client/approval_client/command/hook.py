@@ -43,16 +43,16 @@ class Answering:
         self.said = False
         self._lock = threading.Lock()
 
-    def say(self, told: dict[str, Any]) -> None:
+    def say(self, reports: dict[str, Any]) -> None:
         """Write what Claude Code is told."""
         self.said = True
-        _write(self._output, json.dumps(told).encode() + b"\n")
+        _write(self._output, json.dumps(reports).encode() + b"\n")
 
-    def end(self, told: dict[str, Any]) -> NoReturn:
+    def end(self, reports: dict[str, Any]) -> NoReturn:
         """Write the answer and end the process at once, whatever its threads are doing."""
         with self._lock:  # never given back: who comes second waits for the end
             try:
-                self.say(told)
+                self.say(reports)
             except BaseException:  # noqa: BLE001 - nobody was told, so the code must block
                 os._exit(_BLOCKS)
             os._exit(0)

@@ -67,9 +67,9 @@ def of_error(error: Exception) -> Result:
     )
 
 
-def without_answer(code: Code, why: str) -> Result:
+def without_answer(code: Code, reason: str) -> Result:
     """Return the result of having stopped before there was an answer."""
-    sentence = f"{why} Nothing was approved."
+    sentence = f"{reason} Nothing was approved."
     return Result(
         code=code,
         sentence=f"approvals: {sentence}",

@@ -98,9 +98,13 @@ def _short(ids: Iterable[UUID]) -> list[ApprovalRequest]:
 
 
 def _why_alone(
-    one: JudgedRequest, person: User, groups: Collection[str], now: datetime, attended: Presence
+    judged_request: JudgedRequest,
+    person: User,
+    groups: Collection[str],
+    now: datetime,
+    attended: Presence,
 ) -> str:
-    approval, required = one.approval, demands_of(one.judgement)
+    approval, required = judged_request.approval, demands_of(judged_request.judgement)
     assignment = attended.assignments.get(approval.pk)
     if approval.status != Status.PENDING or approval.expires_at <= now:
         return _CLOSED
@@ -110,7 +114,9 @@ def _why_alone(
         return _SEVERAL
     if not hasattr(approval, "headline"):
         return _OLD
-    return _flagged(_report(one)) or why_not_count(approval, required, person, now, groups)
+    return _flagged(_report(judged_request)) or why_not_count(
+        approval, required, person, now, groups
+    )
 
 
 def _flagged(report: Report) -> str:
@@ -119,12 +125,12 @@ def _flagged(report: Report) -> str:
     return _DOUBT if report.has_doubts else ""
 
 
-def _unlike(alike: Sequence[JudgedRequest], one: JudgedRequest) -> str:
-    return _OTHER if alike and _likeness(alike[0]) != _likeness(one) else ""
+def _unlike(alike: Sequence[JudgedRequest], judged_request: JudgedRequest) -> str:
+    return _OTHER if alike and _likeness(alike[0]) != _likeness(judged_request) else ""
 
 
-def _likeness(one: JudgedRequest) -> tuple[object, ...]:
-    approval, report = one.approval, _report(one)
+def _likeness(judged_request: JudgedRequest) -> tuple[object, ...]:
+    approval, report = judged_request.approval, _report(judged_request)
     tool = parse_json(approval.content)["tool"] if approval.kind == Kind.TOOL_CALL else ""
     names = frozenset(report.names)
     return (
@@ -133,9 +139,9 @@ def _likeness(one: JudgedRequest) -> tuple[object, ...]:
         approval.capability,
         tool,
         names,
-        one.judgement.demands,
+        judged_request.judgement.demands,
     )
 
 
-def _report(one: JudgedRequest) -> Report:
-    return report_of(one.judgement.inspection)
+def _report(judged_request: JudgedRequest) -> Report:
+    return report_of(judged_request.judgement.inspection)

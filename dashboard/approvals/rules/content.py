@@ -41,14 +41,14 @@ _SENTENCES = {
 _MOST_UNKNOWN = 20
 
 
-def refuse_many_names(members: Any, known: Collection[str]) -> None:
+def refuse_many_names(members: Any, allowed_names: Collection[str]) -> None:
     """Refuse an object with far more members than there are: each would be an error of its own.
 
     Raises:
         PydanticCustomError: It has.
     """
-    if isinstance(members, dict) and len(members) > len(known) + _MOST_UNKNOWN:
-        names = ", ".join(map(repr, known))
+    if isinstance(members, dict) and len(members) > len(allowed_names) + _MOST_UNKNOWN:
+        names = ", ".join(map(repr, allowed_names))
         raise PydanticCustomError(
             "too_many_names",
             "This has {count} members; there are only {names}",

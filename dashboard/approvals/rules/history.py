@@ -109,32 +109,36 @@ class HistoryFilter:
     until: date | None = None
 
 
-def matching(wanted: HistoryFilter) -> ApprovalQuerySet:
+def matching(history_filter: HistoryFilter) -> ApprovalQuerySet:
     """Requests that match, the newest first."""
-    return _begun(wanted).filter(**_fitting(wanted))
+    return _begun(history_filter).filter(**_fitting(history_filter))
 
 
-def _begun(wanted: HistoryFilter) -> ApprovalQuerySet:
+def _begun(history_filter: HistoryFilter) -> ApprovalQuerySet:
     """The part of a filter that an index finds in order, so that nothing else need be read."""
     approvals = ApprovalRequest.objects.order_by("-submitted_at", "-pk")
-    if wanted.agent:
-        agent = Agent.objects.filter(name=wanted.agent).values_list("pk", flat=True).first()
+    if history_filter.agent:
+        agent = (
+            Agent.objects.filter(name=history_filter.agent).values_list("pk", flat=True).first()
+        )
         approvals = approvals.filter(agent=agent) if agent else approvals.none()
-    if wanted.since:
-        approvals = approvals.filter(submitted_at__gte=_midnight(wanted.since))
-    if wanted.until and wanted.until < date.max:
-        approvals = approvals.filter(submitted_at__lt=_midnight(wanted.until + timedelta(days=1)))
+    if history_filter.since:
+        approvals = approvals.filter(submitted_at__gte=_midnight(history_filter.since))
+    if history_filter.until and history_filter.until < date.max:
+        approvals = approvals.filter(
+            submitted_at__lt=_midnight(history_filter.until + timedelta(days=1))
+        )
     return approvals
 
 
-def _fitting(wanted: HistoryFilter) -> dict[str, str]:
+def _fitting(history_filter: HistoryFilter) -> dict[str, str]:
     """The part of a filter for which each request has to be looked at."""
     fitting = {
-        "kind": wanted.kind,
-        "status": wanted.status,
-        "decision__source": wanted.source,
-        "decision__decided_by__username": wanted.decided_by,
-        "run_id__icontains": wanted.run,
+        "kind": history_filter.kind,
+        "status": history_filter.status,
+        "decision__source": history_filter.source,
+        "decision__decided_by__username": history_filter.decided_by,
+        "run_id__icontains": history_filter.run,
     }
     return {name: value for name, value in fitting.items() if value}
 
@@ -166,8 +170,8 @@ def page(wanted: HistoryFilter, after: HistoryPlace | None, size: int) -> Histor
 
 def _look(
     among: ApprovalQuerySet,
-    wanted: HistoryFilter,
-    after: HistoryPlace | None,
+    history_filter: HistoryFilter,
+    place: HistoryPlace | None,
     size: int,
     most: int | None,
 ) -> tuple[list[UUID], HistoryPlace | None]:
@@ -176,14 +180,14 @@ def _look(
     Returns:
         What fits, and the last place that was looked at if there may be more behind it.
     """
-    fits = Q(**_fitting(wanted))
+    fits = Q(**_fitting(history_filter))
     # What fits is asked for of each row in order, and is no condition: a database that takes it
     # for one may go through all of an agent, or of a person, and sort that.
     fitting_id = Case(When(fits, then=F("pk"))) if fits else F("pk")
     fitting_ids: dict[UUID, None] = {}
     looked, count = 0, size
     while True:
-        step = _after(among, after)[:count]
+        step = _after(among, place)[:count]
         ids = list(step.annotate(fits=fitting_id).values_list("fits", flat=True))
         fitting_ids.update(dict.fromkeys(pk for pk in ids if pk))
         looked += len(ids)
@@ -191,9 +195,9 @@ def _look(
             return list(fitting_ids)[:size], None
         # If something was asked in between, this is a little before the end of the step. What is
         # then seen twice is counted once.
-        after = HistoryPlace(*step.values_list("submitted_at", "pk")[count - 1])
+        place = HistoryPlace(*step.values_list("submitted_at", "pk")[count - 1])
         if most and looked >= most:
-            return list(fitting_ids), after
+            return list(fitting_ids), place
         count = min(count * 8, _STEP, most - looked if most else _STEP)
 
 
@@ -221,15 +225,17 @@ def _in_order(ids: Sequence[UUID]) -> ApprovalQuerySet:
     return ApprovalRequest.objects.filter(pk__in=ids).order_by("-submitted_at", "-pk")
 
 
-def asked_until(wanted: HistoryFilter, at: datetime) -> ApprovalQuerySet:
+def asked_until(history_filter: HistoryFilter, at: datetime) -> ApprovalQuerySet:
     """Requests of an export that begins at ``at``: none that is submitted while it runs."""
-    return matching(wanted).filter(submitted_at__lte=at)
+    return matching(history_filter).filter(submitted_at__lte=at)
 
 
-def batch(wanted: HistoryFilter, at: datetime, after: HistoryPlace | None) -> list[dict[str, Any]]:
+def batch(
+    history_filter: HistoryFilter, at: datetime, place: HistoryPlace | None
+) -> list[dict[str, Any]]:
     """Return the next rows of an export, empty at its end."""
-    among = _begun(wanted).filter(submitted_at__lte=at)
-    approvals = _in_order(_look(among, wanted, after, BATCH, most=None)[0])
+    among = _begun(history_filter).filter(submitted_at__lte=at)
+    approvals = _in_order(_look(among, history_filter, place, BATCH, most=None)[0])
     rows = [
         dict(zip(EXPORTED, row, strict=True)) for row in approvals.values_list(*EXPORTED.values())
     ]
@@ -241,12 +247,12 @@ def place_of(row: dict[str, Any]) -> HistoryPlace:
     return HistoryPlace(row["asked_at"], row["id"])
 
 
-def _after(found: ApprovalQuerySet, place: HistoryPlace | None) -> ApprovalQuerySet:
+def _after(approvals: ApprovalQuerySet, place: HistoryPlace | None) -> ApprovalQuerySet:
     if place is None:
-        return found
+        return approvals
     older = Q(submitted_at__lt=place.at) | Q(submitted_at=place.at, pk__lt=place.id)
     # The first condition says no more, but an index can begin with it.
-    return found.filter(older, submitted_at__lte=place.at)
+    return approvals.filter(older, submitted_at__lte=place.at)
 
 
 def _midnight(day: date) -> datetime:

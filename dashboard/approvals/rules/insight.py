@@ -226,26 +226,26 @@ class Tally(_Sums):
     decided_s: Times = field(default_factory=Counter)
     revisions: Counter[str] = field(default_factory=Counter)
 
-    def add(self, one: AskedRequest) -> None:
+    def add(self, request: AskedRequest) -> None:
         """Count one more."""
         self.asked += 1
-        if one.revision is not None:
-            self.revisions[str(one.revision)] += 1
-        if one.source in _ANSWERED_ALONE:
-            self.by_policy += one.source == Source.POLICY
-            self.by_grant += one.source == Source.GRANT
+        if request.revision is not None:
+            self.revisions[str(request.revision)] += 1
+        if request.source in _ANSWERED_ALONE:
+            self.by_policy += request.source == Source.POLICY
+            self.by_grant += request.source == Source.GRANT
             return
         self.of_people += 1
-        if one.viewed_s is not None:
-            self.viewed_s[rounded(one.viewed_s)] += 1
-        if one.status == Status.EXPIRED:
+        if request.viewed_s is not None:
+            self.viewed_s[rounded(request.viewed_s)] += 1
+        if request.status == Status.EXPIRED:
             self.expired += 1
-            self.unseen += one.viewed_s is None
-        elif one.source == Source.REVIEWER and one.waited_s is not None:
-            self.approved += one.status == Status.APPROVED
-            self.rejected += one.status == Status.REJECTED
-            self.reasons += bool((one.reason or "").strip())
-            self.decided_s[rounded(one.waited_s)] += 1
+            self.unseen += request.viewed_s is None
+        elif request.source == Source.REVIEWER and request.waited_s is not None:
+            self.approved += request.status == Status.APPROVED
+            self.rejected += request.status == Status.REJECTED
+            self.reasons += bool((request.reason or "").strip())
+            self.decided_s[rounded(request.waited_s)] += 1
 
     @property
     def rate(self) -> float | None:
@@ -272,16 +272,18 @@ class Whole(Tally):
     bars: Counter[str] = field(default_factory=Counter)
     limits: Counter[str] = field(default_factory=Counter)
 
-    def add(self, one: AskedRequest) -> None:
+    def add(self, request: AskedRequest) -> None:
         """Count one more."""
-        Tally.add(self, one)  # slots leave no class for super()
-        if one.source in _ANSWERED_ALONE:
+        Tally.add(self, request)  # slots leave no class for super()
+        if request.source in _ANSWERED_ALONE:
             return
-        if one.limit_s is not None:
-            exact = one.limit_s <= _EXACT_LIMIT_S
-            self.limits[str(round(one.limit_s) if exact else round(one.limit_s / 60) * 60)] += 1
-        if one.source == Source.REVIEWER and one.waited_s is not None:
-            self.bars[str(bisect_right(EDGES_S, one.waited_s))] += 1
+        if request.limit_s is not None:
+            exact = request.limit_s <= _EXACT_LIMIT_S
+            self.limits[
+                str(round(request.limit_s) if exact else round(request.limit_s / 60) * 60)
+            ] += 1
+        if request.source == Source.REVIEWER and request.waited_s is not None:
+            self.bars[str(bisect_right(EDGES_S, request.waited_s))] += 1
 
 
 @dataclass(slots=True)
@@ -363,11 +365,11 @@ class PersonTally(_Sums):
             asked_at = vote.asked_at.astimezone(UTC).isoformat(timespec="microseconds")
             self.newest[str(vote.id)] = (asked_at, vote.in_view_s, vote.lines)
 
-    def add_rejection(self, one: AskedRequest) -> None:
+    def add_rejection(self, request: AskedRequest) -> None:
         """Count a rejection."""
         self.rejections += 1
-        self.reasons += bool((one.reason or "").strip())
-        self.waited_s[rounded(one.waited_s or 0.0)] += 1
+        self.reasons += bool((request.reason or "").strip())
+        self.waited_s[rounded(request.waited_s or 0.0)] += 1
 
     @property
     def rate(self) -> float | None:
@@ -384,9 +386,9 @@ FastVote = tuple[str, Sequence[Any]]
 """The number of a vote, and what ``PersonTally.newest`` says of it."""
 
 
-def newest_fast(found: Mapping[str, Sequence[Any]]) -> list[FastVote]:
+def newest_fast(figures: Mapping[str, Sequence[Any]]) -> list[FastVote]:
     """Return the newest of fast approvals, the newest first."""
-    return sorted(found.items(), key=lambda one: (one[1][0], int(one[0])), reverse=True)[
+    return sorted(figures.items(), key=lambda one: (one[1][0], int(one[0])), reverse=True)[
         :MOST_LISTED
     ]
 
@@ -426,18 +428,22 @@ class DaySums:
             part: defaultdict(Tally) for part in PARTS if part not in _MADE_OF
         }
 
-    def add(self, one: AskedRequest, parts: Collection[str] = PARTS) -> None:
+    def add(self, request: AskedRequest, parts: Collection[str] = PARTS) -> None:
         """Count a request, in some of the parts."""
-        self.whole.add(one)
-        if one.decided_by and one.status == Status.REJECTED and one.source == Source.REVIEWER:
-            self.people[one.decided_by].add_rejection(one)
-        if one.source in (Source.REVIEWER, Source.DEADLINE) and one.waited_s is not None:
-            at = one.asked_at.astimezone(UTC)
+        self.whole.add(request)
+        if (
+            request.decided_by
+            and request.status == Status.REJECTED
+            and request.source == Source.REVIEWER
+        ):
+            self.people[request.decided_by].add_rejection(request)
+        if request.source in (Source.REVIEWER, Source.DEADLINE) and request.waited_s is not None:
+            at = request.asked_at.astimezone(UTC)
             slot = (at.hour * 3600 + at.minute * 60) // _SLOT_S
-            self.waits[str(slot)].times[rounded(one.waited_s)] += 1
+            self.waits[str(slot)].times[rounded(request.waited_s)] += 1
         for part, sums in self.groups.items():
             if part in parts:
-                sums[_name(one, part)].add(one)
+                sums[_name(request, part)].add(request)
 
     def add_vote(self, vote: CountedVote) -> None:
         """Count an approval."""
@@ -474,8 +480,12 @@ class DaySums:
         return json.dumps(figures, separators=(",", ":"))
 
 
-def _name(one: AskedRequest, part: str) -> str:
-    return deciding_rule(one.grounds, one.effect) if part == "rule" else str(getattr(one, part))
+def _name(request: AskedRequest, part: str) -> str:
+    return (
+        deciding_rule(request.grounds, request.effect)
+        if part == "rule"
+        else str(getattr(request, part))
+    )
 
 
 Days = defaultdict[date, DaySums]
@@ -786,8 +796,8 @@ def _first_of_large(stored: QuerySet[InsightSum]) -> date | None:
     return None
 
 
-def _is_in(one: AskedRequest | CountedVote, period: Period) -> bool:
-    return period.since <= one.asked_at < period.until
+def _is_in(row: AskedRequest | CountedVote, period: Period) -> bool:
+    return period.since <= row.asked_at < period.until
 
 
 def head_seq() -> int:
@@ -830,10 +840,14 @@ def asked(requests: ApprovalQuerySet, *, with_rules: bool = True) -> list[AskedR
     return [_of_its_time(AskedRequest(*row)) for row in rows]
 
 
-def _of_its_time(one: AskedRequest) -> AskedRequest:
+def _of_its_time(request: AskedRequest) -> AskedRequest:
     """Leave out a view after the decision, which had no part in it."""
-    late = one.viewed_s is not None and one.waited_s is not None and one.viewed_s > one.waited_s
-    return one._replace(viewed_s=None) if late else one
+    late = (
+        request.viewed_s is not None
+        and request.waited_s is not None
+        and request.viewed_s > request.waited_s
+    )
+    return request._replace(viewed_s=None) if late else request
 
 
 def counted_votes(requests: ApprovalQuerySet) -> list[CountedVote]:

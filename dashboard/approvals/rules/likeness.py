@@ -209,12 +209,12 @@ def _sketched(approval: ApprovalRequest) -> Sketch | None:
 
 
 def _comparable(
-    approval: ApprovalRequest, known: Sequence[tuple[ApprovalRequest, Sketch | None]]
+    approval: ApprovalRequest, earlier: Sequence[tuple[ApprovalRequest, Sketch | None]]
 ) -> Iterator[tuple[ApprovalRequest, Sketch | None]]:
     """Choose from what came before as ``resembled`` does, the newest first."""
     of_kind = [
         (candidate, its_sketch)
-        for candidate, its_sketch in reversed(known)
+        for candidate, its_sketch in reversed(earlier)
         if candidate.kind == approval.kind
     ]
     same = [
@@ -227,14 +227,20 @@ def _comparable(
 
 def _closest(
     approval: ApprovalRequest,
-    own: Sketch | None,
-    known: Iterable[tuple[ApprovalRequest, Sketch | None]],
+    own_sketch: Sketch | None,
+    earlier: Iterable[tuple[ApprovalRequest, Sketch | None]],
 ) -> EarlierRequest | None:
     """Choose what is most like it: what a person answered before all else, then the newest."""
     ranked = []
-    for age, (candidate, its_sketch) in enumerate(known):
+    for age, (candidate, its_sketch) in enumerate(earlier):
         is_same = candidate.digest == approval.digest
-        like = 1.0 if is_same else likeness(own, its_sketch) if own and its_sketch else 0.0
+        like = (
+            1.0
+            if is_same
+            else likeness(own_sketch, its_sketch)
+            if own_sketch and its_sketch
+            else 0.0
+        )
         if like >= ALIKE:
             ranked.append(((is_same, _by_person(candidate), like, -age), candidate))
     if not ranked:

@@ -110,9 +110,9 @@ def outline_of(notebook: Notebook) -> Outline:
     return outline
 
 
-def cells_of(notebook: Notebook, first: int, count: int) -> list[Cell] | None:
+def cells_of(notebook: Notebook, start: int, count: int) -> list[Cell] | None:
     """Return cells, counted from 0, cut to what a page can draw; None if they cannot be read."""
-    cells: list[Cell] | None = _asked(notebook, "read", [first, count])
+    cells: list[Cell] | None = _asked(notebook, "read", [start, count])
     return cells
 
 
@@ -127,18 +127,18 @@ def picture_of(notebook: Notebook, cell: int, output: int) -> bytes | None:
     return _called(notebook, "picture", [cell, output]) or None
 
 
-def _asked(notebook: Notebook, function: str, asked: list[int]) -> Any:
-    key = f"notebook:{READER_VERSION}:{function}:{asked}:{notebook.digest}".replace(" ", "")
+def _asked(notebook: Notebook, function: str, numbers: list[int]) -> Any:
+    key = f"notebook:{READER_VERSION}:{function}:{numbers}:{notebook.digest}".replace(" ", "")
     text = cache.get(key)
     if text is None:
-        text = _called(notebook, function, asked)
+        text = _called(notebook, function, numbers)
         if text is not None and len(text) <= _CACHED_BYTES:
             cache.set(key, text, CACHED_S)
     return None if text is None else json.loads(text)
 
 
-def _called(notebook: Notebook, function: str, asked: list[int]) -> bytes | None:
-    payload = json.dumps(asked).encode() + b"\n" + bytes(notebook.body)
+def _called(notebook: Notebook, function: str, numbers: list[int]) -> bytes | None:
+    payload = json.dumps(numbers).encode() + b"\n" + bytes(notebook.body)
     try:
         with turn():
             return sandbox.call(f"{_READER}.{function}", payload, READ_WITHIN_S)

@@ -104,15 +104,15 @@ def _first_judgements(ids: list[UUID]) -> dict[UUID, Judgement]:
     return {judgement.approval_id: judgement for judgement in newest_first}
 
 
-def _case(approval: ApprovalRequest, first: Judgement) -> Case:
+def _case(approval: ApprovalRequest, judgement: Judgement) -> Case:
     decision = approval.decision
     return Case(
         id=str(approval.pk),
-        question=_question(approval, first),
+        question=_question(approval, judgement),
         answered=_answer(approval),
         by_person=decision.source == Source.REVIEWER,
         # What a grant answered was for a person to decide, who was not asked.
-        was_asked=first.effect == Effect.REVIEW and decision.source != Source.GRANT,
+        was_asked=judgement.effect == Effect.REVIEW and decision.source != Source.GRANT,
         waited_s=decision.waited_s,
     )
 
@@ -129,5 +129,5 @@ def _answer(approval: ApprovalRequest) -> Answer:
             return "cancelled"
 
 
-def _question(approval: ApprovalRequest, first: Judgement) -> Question:
-    return question_of(approval, report_of(first.inspection), first.inspection.repeated)
+def _question(approval: ApprovalRequest, judgement: Judgement) -> Question:
+    return question_of(approval, report_of(judgement.inspection), judgement.inspection.repeated)

@@ -428,7 +428,7 @@ def _has_other_grounds(entry: Said, of: Judgement | Edit) -> bool:
     return not hasattr(of, "grounds") or _differs(entry, of.grounds, "grounds")
 
 
-def _detailed(entry: Said, said: Mapping[str, Any]) -> list[str]:
+def _detailed(entry: Said, columns: Mapping[str, Any]) -> list[str]:
     """Name what an entry and a row say differently. What is empty stands in no entry.
 
     Texts stand in old entries only; since then the fingerprint of the row stands for them.
@@ -436,7 +436,7 @@ def _detailed(entry: Said, said: Mapping[str, Any]) -> list[str]:
     is_old = "row" not in entry.details
     return [
         name
-        for name, value in said.items()
+        for name, value in columns.items()
         if not (name not in entry.details and (is_old or name in _TEXTS))
         and (entry.details.get(name) or None) != (value or None)
     ]
@@ -706,8 +706,8 @@ _PRESENT: dict[str, Callable[[list[str]], set[str]]] = {
 }
 
 
-def _read_log(after: str) -> tuple[list[Any], str | None]:
-    start = int(after or 0)
+def _read_log(place: str) -> tuple[list[Any], str | None]:
+    start = int(place or 0)
     entries = AuditEntry.objects.filter(seq__gt=start, seq__lte=start + _LOG_PAGE)
     of_making = entries.filter(action__in=list(_PRESENT)).order_by("seq")
     last_seq = AuditEntry.objects.order_by("-seq").values_list("seq", flat=True).first() or 0
@@ -725,9 +725,9 @@ def _rows(
 ) -> Part:
     """A part that goes through a table in the order of its keys."""
 
-    def read(after: str) -> tuple[list[Any], str | None]:
+    def read(place: str) -> tuple[list[Any], str | None]:
         remaining = rows().order_by("pk").values_list("pk", flat=True)
-        keys = list((remaining.filter(pk__gt=after) if after else remaining)[:_ROWS])
+        keys = list((remaining.filter(pk__gt=place) if place else remaining)[:_ROWS])
         return keys, str(keys[-1]) if len(keys) == _ROWS else None
 
     return Part(name, rows, read, check)

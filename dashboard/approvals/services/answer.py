@@ -163,59 +163,61 @@ def _decide(
     return _answer(Answering(approval, answer, reviewer_standing, steps, again=again))
 
 
-def _answer(asked: Answering) -> Decision | Vote:
-    approval, answer = asked.approval, asked.given
+def _answer(answering: Answering) -> Decision | Vote:
+    approval, answer = answering.approval, answering.given
     # As they are now: the session may be older than the loss of the right.
-    answer = replace(answer, reviewer=asked.standing.person)
+    answer = replace(answer, reviewer=answering.standing.person)
     if not roles.may_decide(answer.reviewer):
         raise NotAllowed(_NO_RIGHT)
     latest, assigned, voted, has_viewed = judged(approval.pk, answer.reviewer.pk)
     edit = _edit(approval, answer.basis.edit_id)
-    asked = replace(asked, edit=edit)
-    judgement_id = _judged_as_shown(asked, latest)
+    answering = replace(answering, edit=edit)
+    judgement_id = _judged_as_shown(answering, latest)
     if answer.basis != Basis(approval.digest, judgement_id, edit.pk if edit else None):
         raise StaleBasis
     if answer.repeats:
         answer = _answered_as_before(approval, answer, latest)
     is_first_view = answer.viewed and not has_viewed
-    asked = replace(asked, given=answer, is_first_view=is_first_view)
-    asked = replace(asked, assigned=assigned, voted=voted)
+    answering = replace(answering, given=answer, is_first_view=is_first_view)
+    answering = replace(answering, assigned=assigned, voted=voted)
     if answer.status == Status.REJECTED:
-        return _reject(asked, latest)
-    if asked.standing.held:
+        return _reject(answering, latest)
+    if answering.standing.held:
         raise OnHold
-    if latest.revision_id != asked.standing.revision:
+    if latest.revision_id != answering.standing.revision:
         raise OutOfDate
-    return _approve(asked, latest, asked.evaluation(latest))
+    return _approve(answering, latest, answering.evaluation(latest))
 
 
-def _judged_as_shown(asked: Answering, latest: Judgement) -> int:
+def _judged_as_shown(answering: Answering, latest: Judgement) -> int:
     """Return the judgement that the page has to have shown: the latest one.
 
     Or the one before, if this answer had the request judged anew and that changed nothing: the
     page showed what held when the answer came.
     """
-    number = asked.given.basis.judgement_id
-    if number == latest.pk or not asked.again:
+    number = answering.given.basis.judgement_id
+    if number == latest.pk or not answering.again:
         return latest.pk
-    as_shown = asked.approval.judgements.select_related("revision", "inspection").filter(pk=number)
-    policies = [_says(asked, judgement) for judgement in (*as_shown, latest)]
+    as_shown = answering.approval.judgements.select_related("revision", "inspection").filter(
+        pk=number
+    )
+    policies = [_says(answering, judgement) for judgement in (*as_shown, latest)]
     return number if len(policies) > 1 and policies[0] == policies[1] else latest.pk
 
 
-def _says(asked: Answering, judgement: Judgement) -> list[tuple[Effect, Required]]:
+def _says(answering: Answering, judgement: Judgement) -> list[tuple[Effect, Required]]:
     """What a judgement asks for: of the request, and of the content that is approved."""
-    judgement.approval = asked.approval
-    evaluations = (as_judged(judgement), asked.evaluation(judgement))
+    judgement.approval = answering.approval
+    evaluations = (as_judged(judgement), answering.evaluation(judgement))
     return [(evaluation.effect, evaluation.demands) for evaluation in evaluations]
 
 
-def _view(asked: Answering) -> tuple[Event, ...]:
+def _view(answering: Answering) -> tuple[Event, ...]:
     """Note the first view that comes with the answer, and return what is recorded of it."""
-    if not asked.is_first_view:
+    if not answering.is_first_view:
         return ()
-    approval, person = asked.approval, asked.given.reviewer
-    insert(View(approval=approval, person=person, seen_at=asked.now))
+    approval, person = answering.approval, answering.given.reviewer
+    insert(View(approval=approval, person=person, seen_at=answering.now))
     return (viewed_event(approval),)
 
 
@@ -228,18 +230,22 @@ def _edit(approval: ApprovalRequest, edit_id: int | None) -> Edit | None:
     return edit
 
 
-def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> Decision | Vote:
-    approval, answer, required = asked.approval, asked.given, evaluation.demands
-    _check_steps(asked)
-    if asked.edit:
-        _check_edit(asked, evaluation)
-    why_not = why_not_count(approval, required, answer.reviewer, asked.now, edit=asked.edit)
+def _approve(
+    answering: Answering, judgement: Judgement, evaluation: Evaluation
+) -> Decision | Vote:
+    approval, answer, required = answering.approval, answering.given, evaluation.demands
+    _check_steps(answering)
+    if answering.edit:
+        _check_edit(answering, evaluation)
+    why_not = why_not_count(
+        approval, required, answer.reviewer, answering.now, edit=answering.edit
+    )
     if why_not:
         raise NotAllowed(_NOT_RECORDED.format(why_not))
-    _check_assignment(asked)
+    _check_assignment(answering)
     complete, unread = as_served(approval.pk, answer.reviewer.pk, answer.shown)
     answer = replace(answer, shown=complete)
-    asked = replace(asked, given=answer)
+    answering = replace(answering, given=answer)
     if required.whole_content and not answer.end_seen:
         raise NotAllowed(unread or _END_UNSEEN)
     if required.reason_required and not answer.reason.strip():
@@ -248,13 +254,13 @@ def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> 
         raise GrantRefused(
             "Several people must approve this, so a single approval cannot be remembered."
         )
-    votes = votes_of(approval.pk) if asked.voted else []
-    vote, is_new = _vote(asked, votes, required, judgement)
+    votes = votes_of(approval.pk) if answering.voted else []
+    vote, is_new = _vote(answering, votes, required, judgement)
     counting = votes_that_count(
-        approval, required, asked.now, [*votes, vote] if is_new else votes, edit=asked.edit
+        approval, required, answering.now, [*votes, vote] if is_new else votes, edit=answering.edit
     )
     if len(counting) >= required.approvals:
-        return _close(asked, judgement, required, counting, vote if is_new else None)
+        return _close(answering, judgement, required, counting, vote if is_new else None)
     if is_new:
         raise_version(approval)
         needed = required.approvals
@@ -265,14 +271,14 @@ def _approve(asked: Answering, judgement: Judgement, evaluation: Evaluation) -> 
         }
         if answer.repeats:
             details["repeats"] = str(answer.repeats.approval_id)
-        voted = Event(Action.APPROVAL_VOTED, str(approval.pk), asked.digest, details)
-        record(answer.actor, *_view(asked), voted)
+        voted = Event(Action.APPROVAL_VOTED, str(approval.pk), answering.digest, details)
+        record(answer.actor, *_view(answering), voted)
     return vote
 
 
-def _check_assignment(asked: Answering) -> None:
-    answer = asked.given
-    assignment = assignment_of(asked.approval) if asked.assigned else None
+def _check_assignment(answering: Answering) -> None:
+    answer = answering.given
+    assignment = assignment_of(answering.approval) if answering.assigned else None
     if (
         assignment
         and assignment.person_id != answer.reviewer.pk
@@ -281,134 +287,142 @@ def _check_assignment(asked: Answering) -> None:
         raise AssignedToAnother(assignment)
 
 
-def _check_steps(asked: Answering) -> None:
+def _check_steps(answering: Answering) -> None:
     """See that the approval of a plan is of what the button named."""
-    answer, approval = asked.given, asked.approval
+    answer, approval = answering.given, answering.approval
     if any(step.answer is not StepAnswer.ALLOWED for step in answer.steps):
         raise StepsRefused(_STEPS_LEFT)
     if approval.kind != Kind.PLAN or answer.approves is None:
         return
     total = count_of_steps(approval.content)
-    approves = count_of_steps(asked.edit.content) if asked.edit else total
+    approves = count_of_steps(answering.edit.content) if answering.edit else total
     if answer.approves != approves:
         raise StepsUncounted(approves, total)
 
 
-def _check_edit(asked: Answering, evaluation: Evaluation) -> None:
-    if not asked.approval.accepts_edits:
+def _check_edit(answering: Answering, evaluation: Evaluation) -> None:
+    if not answering.approval.accepts_edits:
         raise EditRefused(_EDITS_REFUSED)
     if evaluation.effect is Effect.REJECT:
         raise EditRefused(f"The policy rejects this: {evaluation.reason}")
-    limit_s, asked_at = evaluation.demands.time_limit_s, asked.approval.submitted_at
-    if limit_s is not None and asked.now >= asked_at + timedelta(seconds=limit_s):
+    limit_s, asked_at = evaluation.demands.time_limit_s, answering.approval.submitted_at
+    if limit_s is not None and answering.now >= asked_at + timedelta(seconds=limit_s):
         raise EditRefused(_TOO_LATE)
-    if asked.given.remember:
+    if answering.given.remember:
         raise GrantRefused(_ONLY_ASKED)
 
 
 def _vote(
-    asked: Answering, votes: Sequence[Vote], required: Required, judgement: Judgement
+    answering: Answering, votes: Sequence[Vote], required: Required, judgement: Judgement
 ) -> tuple[Vote, bool]:
     """Return this person's vote that is enough now, and whether it is new."""
-    answer = asked.given
-    own_key = (answer.reviewer.pk, asked.edit.pk if asked.edit else None)
+    answer = answering.given
+    own_key = (answer.reviewer.pk, answering.edit.pk if answering.edit else None)
     for earlier in votes:
         if (earlier.person_id, earlier.edit_id) == own_key and is_enough(earlier, required):
             return earlier, False
     vote = Vote(
-        approval=asked.approval,
+        approval=answering.approval,
         person=answer.reviewer,
         judgement=judgement,
-        edit=asked.edit,
-        digest=asked.digest,
+        edit=answering.edit,
+        digest=answering.digest,
         reason=answer.reason,
         end_seen=answer.end_seen,
         shown=canonical_json(dict(answer.shown)),
-        voted_at=asked.now,
+        voted_at=answering.now,
     )
     return insert(vote), True
 
 
-def _reject(asked: Answering, judgement: Judgement) -> Decision:
-    approval, answer, reason = asked.approval, asked.given, asked.given.reason
+def _reject(answering: Answering, judgement: Judgement) -> Decision:
+    approval, answer, reason = answering.approval, answering.given, answering.given.reason
     extra: tuple[Event, ...] = ()
     if answer.steps and (why_not := why_not_said(approval.kind, approval.content, answer.steps)):
         raise StepsRefused(why_not)
-    if asked.edit:
+    if answering.edit:
         judgement.approval = approval
-        reason, extra = replace_with(asked.edit, judgement, answer, asked.now)
+        reason, extra = replace_with(answering.edit, judgement, answer, answering.now)
     elif answer.steps:
         reason = reason_with_steps(reason, answer.steps)
-    decision = _decision(asked, judgement, ())
+    decision = _decision(answering, judgement, ())
     decision.edit, decision.reason, decision.steps = None, reason, steps_json(answer.steps)
-    return close(decision, actor=answer.actor, extra=_view(asked) + extra)
+    return close(decision, actor=answer.actor, extra=_view(answering) + extra)
 
 
 def _close(
-    asked: Answering,
+    answering: Answering,
     judgement: Judgement,
     required: Required,
     counting: Sequence[Vote],
     vote: Vote | None,
 ) -> Decision:
-    answer, extra = asked.given, list(_view(asked))
+    answer, extra = answering.given, list(_view(answering))
     if answer.remember:
-        extra += [remember_yes(judgement, answer.remember, by=answer.reviewer, now=asked.now)]
+        extra += [remember_yes(judgement, answer.remember, by=answer.reviewer, now=answering.now)]
     if answer.allow_steps:
-        report = report_of_edit(asked.edit) if asked.edit else report_of(judgement.inspection)
+        report = (
+            report_of_edit(answering.edit) if answering.edit else report_of(judgement.inspection)
+        )
         terms = (required, report)
-        extra += allow_steps(asked.approval, asked.steps, terms, answer.reviewer, asked.now)
-    decision = _decision(asked, judgement, counting)
+        extra += allow_steps(
+            answering.approval, answering.steps, terms, answer.reviewer, answering.now
+        )
+    decision = _decision(answering, judgement, counting)
     return close(decision, actor=answer.actor, extra=tuple(extra), vote=vote)
 
 
-def _decision(asked: Answering, judgement: Judgement, counting: Sequence[Vote]) -> Decision:
-    answer = asked.given
+def _decision(answering: Answering, judgement: Judgement, counting: Sequence[Vote]) -> Decision:
+    answer = answering.given
     return Decision(
-        approval=asked.approval,
+        approval=answering.approval,
         status=answer.status,
         source=Source.REVIEWER,
         reason=answer.reason,
         decided_by=answer.reviewer,
-        decided_at=asked.now,
+        decided_at=answering.now,
         judgement=judgement,
-        edit=asked.edit,
-        steps=asked.edit.steps if asked.edit else "[]",
+        edit=answering.edit,
+        steps=answering.edit.steps if answering.edit else "[]",
         shown=canonical_json(dict(answer.shown)),
         counted=canonical_json([vote.person.username for vote in counting]),
         repeats=answer.repeats,
     )
 
 
-def _answered_already(approval: ApprovalRequest, given: Answer) -> Decision | Vote:
+def _answered_already(approval: ApprovalRequest, answer: Answer) -> Decision | Vote:
     """Return the first answer if the same person sends the same one again.
 
     Raises:
         AlreadyClosed: It is another answer.
     """
     decision = approval.decision
-    if given.remember and not approval.grants_made.filter(made_by=given.reviewer).exists():
+    if answer.remember and not approval.grants_made.filter(made_by=answer.reviewer).exists():
         raise AlreadyClosed(approval)
-    is_same = given.status == Status.REJECTED or decision.edit_id == given.basis.edit_id
-    if decision.decided_by_id == given.reviewer.pk and decision.status == given.status and is_same:
+    is_same = answer.status == Status.REJECTED or decision.edit_id == answer.basis.edit_id
+    if (
+        decision.decided_by_id == answer.reviewer.pk
+        and decision.status == answer.status
+        and is_same
+    ):
         return decision
-    earlier = approval.votes.filter(person=given.reviewer, edit=given.basis.edit_id).last()
-    if earlier and is_same and given.status == decision.status == Status.APPROVED:
+    earlier = approval.votes.filter(person=answer.reviewer, edit=answer.basis.edit_id).last()
+    if earlier and is_same and answer.status == decision.status == Status.APPROVED:
         return earlier
     raise AlreadyClosed(approval)
 
 
-def _answered_as_before(approval: ApprovalRequest, given: Answer, judgement: Judgement) -> Answer:
+def _answered_as_before(approval: ApprovalRequest, answer: Answer, judgement: Judgement) -> Answer:
     """Repeat an earlier answer with its reason; an end seen then counts as seen.
 
     Raises:
         StaleBasis: It was not an answer to exactly this question.
     """
     earlier = earlier_answer(approval, judgement)
-    if earlier is None or earlier != given.repeats or earlier.status != given.status:
+    if earlier is None or earlier != answer.repeats or earlier.status != answer.status:
         raise StaleBasis
-    if given.basis.edit_id is not None:
+    if answer.basis.edit_id is not None:
         raise StaleBasis
-    end_seen = given.end_seen or saw_the_end(earlier, given.reviewer)
-    display = {**given.shown, "end_seen": "yes" if end_seen else "", "repeats": earlier.pk}
-    return replace(given, repeats=earlier, reason=earlier.reason, shown=display)
+    end_seen = answer.end_seen or saw_the_end(earlier, answer.reviewer)
+    display = {**answer.shown, "end_seen": "yes" if end_seen else "", "repeats": earlier.pk}
+    return replace(answer, repeats=earlier, reason=earlier.reason, shown=display)

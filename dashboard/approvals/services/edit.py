@@ -114,27 +114,35 @@ def _asked(approval_id: UUID) -> ApprovalRequest:
 
 
 def _keep(
-    asked: ApprovalRequest, editor: User, auth: str, content: Any, steps: Sequence[StepSaid] = ()
+    approval: ApprovalRequest,
+    editor: User,
+    auth: str,
+    content: Any,
+    steps: Sequence[StepSaid] = (),
 ) -> Edit:
-    if why_not := edit_rules.why_not(asked, content):
+    if why_not := edit_rules.why_not(approval, content):
         raise EditRefused(why_not)
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
-    headed = inspect_and_head(Kind(asked.kind), content)
-    edit = _drafted(asked, editor, content, headed.report, steps)
+    headed = inspect_and_head(Kind(approval.kind), content)
+    edit = _drafted(approval, editor, content, headed.report, steps)
     for _ in range(MOST_TRIES):
         try:
-            return _propose(asked.pk, edit, headed, auth)
+            return _propose(approval.pk, edit, headed, auth)
         except OutOfDate:
-            bring_up_to_date(asked.pk)
+            bring_up_to_date(approval.pk)
     raise EditRefused(_POLICY_MOVES)
 
 
 def _drafted(
-    asked: ApprovalRequest, editor: User, content: Any, report: Report, steps: Sequence[StepSaid]
+    approval: ApprovalRequest,
+    editor: User,
+    content: Any,
+    report: Report,
+    steps: Sequence[StepSaid],
 ) -> Edit:
     return Edit(
         content=canonical_json(content),
-        digest=digest(asked.kind, content),
+        digest=digest(approval.kind, content),
         report=report.to_json(),
         steps=step.steps_json(steps),
         # Read again: the session may be older than the loss of the right.
@@ -195,7 +203,7 @@ def _event(edit: Edit, evaluation: Evaluation, headline: RequestHeadline) -> Eve
 
 
 def replace_with(
-    edit: Edit, judgement: Judgement, given: Answer, now: datetime
+    edit: Edit, judgement: Judgement, answer: Answer, now: datetime
 ) -> tuple[str, tuple[Event, ...]]:
     """Return the reason of a rejection with a replacement, and what there is to record.
 
@@ -207,10 +215,10 @@ def replace_with(
     """
     if len(text_of(edit)) > LONGEST_REPLACEMENT:
         raise EditRefused(_TOO_LONG)
-    reason = given.reason
-    why_not = edit_rules.why_not_allowed(edit, judgement, given.reviewer, now)
+    reason = answer.reason
+    why_not = edit_rules.why_not_allowed(edit, judgement, answer.reviewer, now)
     demands = judged_now(edit, edit.approval, judgement).demands
-    if demands.whole_content and not given.end_seen:
+    if demands.whole_content and not answer.end_seen:
         why_not = why_not or _UNSEEN
     if demands.reason_required and not reason.strip():
         why_not = why_not or _NO_WORDS

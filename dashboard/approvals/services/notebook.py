@@ -103,17 +103,17 @@ def forget_notebooks(looked_at: datetime | None = None) -> int:
     return forgotten
 
 
-def _end_of_batch(after: datetime, before: datetime) -> datetime:
+def _end_of_batch(since: datetime, until: datetime) -> datetime:
     """Where to pause, so that no statement reads long: on SQLite nobody commits meanwhile."""
-    moments = Notebook.objects.filter(sent_at__gt=after, sent_at__lte=before).order_by("sent_at")
+    moments = Notebook.objects.filter(sent_at__gt=since, sent_at__lte=until).order_by("sent_at")
     last_moment = moments.values_list("sent_at", flat=True)[_BATCH - 1 : _BATCH].first()
-    return last_moment or before
+    return last_moment or until
 
 
-def _forget(agent_id: int, after: datetime, until: datetime) -> int:
+def _forget(agent_id: int, since: datetime, until: datetime) -> int:
     with transaction.atomic(durable=True):
         agent = Agent.objects.select_for_update().get(pk=agent_id)
-        between = agent.notebooks.filter(pins=None, sent_at__gt=after, sent_at__lte=until)
+        between = agent.notebooks.filter(pins=None, sent_at__gt=since, sent_at__lte=until)
         chosen = list(between.order_by("sent_at").values_list("pk", "digest"))
         Notebook.objects.filter(pk__in=[pk for pk, _ in chosen]).only("pk").delete()
         events = [Event(Action.NOTEBOOK_DELETED, agent.name, digest) for _, digest in chosen]

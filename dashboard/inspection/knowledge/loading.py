@@ -136,9 +136,9 @@ class Location:
         dotted = f"{self.entry}[{entry}]" if isinstance(entry, int) else f"{self.entry}.{entry}"
         return Location(self.file, dotted, self.effects)
 
-    def wrong(self, what: str) -> MalformedTable:
+    def wrong(self, sentence: str) -> MalformedTable:
         """Return the error to raise about this value."""
-        return MalformedTable(f"{self.file}, {self.entry}: {what}")
+        return MalformedTable(f"{self.file}, {self.entry}: {sentence}")
 
 
 Read = Callable[[Any, Location], Any]
@@ -186,14 +186,14 @@ def load(schema: type[Schema], first: Document, *more: Document) -> Schema:
     return schema(**tables)
 
 
-def table(read: Read, *, grows: bool = False) -> Any:
+def table(reader: Read, *, grows: bool = False) -> Any:
     """Declare a table.
 
     Args:
-        read: Turns the value in the document into the table.
+        reader: Turns the value in the document into the table.
         grows: Whether other documents may add to it. Only sets and tuples can grow.
     """
-    return field(metadata={"read": read, "grows": grows})
+    return field(metadata={"read": reader, "grows": grows})
 
 
 def words(value: Any, where: Location) -> WordSet:

@@ -186,13 +186,13 @@ def _whole(path: str) -> tuple[Deed, ...]:
     return ()
 
 
-def _method(path: str, last: str) -> tuple[Deed, ...]:
-    strong = _METHODS.get(last, ())
+def _method(path: str, name: str) -> tuple[Deed, ...]:
+    strong = _METHODS.get(name, ())
     root = path.partition(".")[0]
     if strong or "." not in path:
         return strong
     is_object = "(" in path or root == "?" or root not in KNOWN
-    return LIBRARIES.weak_methods.get(last, ()) if is_object else ()
+    return LIBRARIES.weak_methods.get(name, ()) if is_object else ()
 
 
 def _not_listed(path: str) -> tuple[Deed, ...]:

@@ -66,8 +66,8 @@ class _Reader:
                 end += 1
         return end
 
-    def joined(self, index: int, last: int) -> str:
-        return "\n".join(self.lines[index : last + 1]).replace("\\\n", " ")
+    def joined(self, index: int, end: int) -> str:
+        return "\n".join(self.lines[index : end + 1]).replace("\\\n", " ")
 
     def replace(self, first: int, last: int, statement: str) -> None:
         line = self.lines[first]
@@ -126,5 +126,5 @@ class _Reader:
         self.notes.adopt(node, self.nested.shell(Text(_VARIABLE.sub(HOLE, text))))
 
 
-def _place(first: int, last: int) -> ast.AST:
-    return ast.Pass(lineno=first + 1, end_lineno=last + 1)
+def _place(start: int, end: int) -> ast.AST:
+    return ast.Pass(lineno=start + 1, end_lineno=end + 1)

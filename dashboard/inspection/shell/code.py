@@ -59,7 +59,7 @@ def _script(call: Call, script: Word) -> None:
         call.add(NOT_CONSTANT)
 
 
-def _input(call: Call, read: Callable[[str], None]) -> None:
+def _input(call: Call, reader: Callable[[str], None]) -> None:
     """Judge what an interpreter reads from its input."""
     stdin = call.stdin or Stdin(None, piped=False)
     if stdin.piped:
@@ -70,13 +70,13 @@ def _input(call: Call, read: Callable[[str], None]) -> None:
     if UNKNOWN in stdin.text:
         call.add(NOT_CONSTANT)
     with call.shell.notes.at(*_lines(call, stdin)):
-        read(stdin.text.replace(UNKNOWN, PLACEHOLDER))
+        reader(stdin.text.replace(UNKNOWN, PLACEHOLDER))
 
 
-def _lines(call: Call, given: Stdin) -> tuple[int, int]:
+def _lines(call: Call, stdin: Stdin) -> tuple[int, int]:
     start, end = call.shell.notes.lines
     return (
-        (given.line, given.line + (given.text or "").count("\n")) if given.line else (start, end)
+        (stdin.line, stdin.line + (stdin.text or "").count("\n")) if stdin.line else (start, end)
     )
 
 
@@ -140,18 +140,18 @@ def python(call: Call) -> None:
         _input(call, lambda text: _read_python(call, text))
 
 
-def _python_inline(call: Call, option: str, given: Word, rest: list[Word]) -> None:
+def _python_inline(call: Call, option: str, code: Word, rest: list[Word]) -> None:
     if option == "m":
-        if given.text in {"json.tool", "this", "calendar", "timeit", "tokenize", "ast", "dis"}:
+        if code.text in {"json.tool", "this", "calendar", "timeit", "tokenize", "ast", "dis"}:
             return
-        if given.text in {"pip", "pytest", "jupyter", "ensurepip"}:
-            call.runs([given, *rest])
+        if code.text in {"pip", "pytest", "jupyter", "ensurepip"}:
+            call.runs([code, *rest])
         else:
             call.add(effects.RUNS_PROGRAM)
         return
-    if not given.known or given.guessed:
+    if not code.known or code.guessed:
         call.add(NOT_CONSTANT)
-    _read_python(call, given.text.replace(UNKNOWN, "_unknown_"))
+    _read_python(call, code.text.replace(UNKNOWN, "_unknown_"))
 
 
 def _read_python(call: Call, text: str) -> None:

@@ -54,7 +54,7 @@ def fail(
     model: type[Attempted],
     pk: UUID,
     number: int,
-    said: str,
+    sentence: str,
     retry_after_s: float = 0.0,
     again_at: datetime | None = None,
 ) -> datetime | None:
@@ -70,10 +70,10 @@ def fail(
     """
     now = database_now()
     if number >= MOST_ATTEMPTS:
-        return now if conclude(model, pk, number, State.GIVEN_UP, said) else None
+        return now if conclude(model, pk, number, State.GIVEN_UP, sentence) else None
     pause = max(pause_s(number, random.random()), retry_after_s)  # noqa: S311 - spreads calls
     again_at = again_at or now + timedelta(seconds=pause)
-    return again_at if _waiting(model, pk, number).update(due_at=again_at, said=said) else None
+    return again_at if _waiting(model, pk, number).update(due_at=again_at, said=sentence) else None
 
 
 def leave_alone(receivers: QuerySet[Any], seconds: float) -> None:
@@ -92,9 +92,9 @@ def under_way() -> Q:
     return Q(attempts__gt=0, tried_at__gt=database_now() - MINE_FOR)
 
 
-def conclude(model: type[Attempted], pk: UUID, number: int, state: State, said: str) -> bool:
+def conclude(model: type[Attempted], pk: UUID, number: int, state: State, sentence: str) -> bool:
     """Write down how it ended, if nobody else has begun another attempt."""
-    return bool(_waiting(model, pk, number).update(state=state, said=said))
+    return bool(_waiting(model, pk, number).update(state=state, said=sentence))
 
 
 def forget(model: type[Attempted]) -> int:

@@ -97,9 +97,9 @@ def begin(webhook_id: int) -> Attempt | None:
     return None
 
 
-def settle(attempt: Attempt, sent: Sent) -> bool:
+def settle(attempt: Attempt, outcome: Sent) -> bool:
     """Write down what came of an attempt; says whether it was still ours to write down."""
-    return _settle(attempt.delivery_id, attempt.number, sent._replace(said=sent.said[:300]))
+    return _settle(attempt.delivery_id, attempt.number, outcome._replace(said=outcome.said[:300]))
 
 
 def drop_switched_off() -> int:
@@ -184,13 +184,13 @@ def _body(delivery: Delivery) -> bytes:
     return canonical_json(body).encode()
 
 
-def _settle(delivery_id: UUID, number: int, sent: Sent) -> bool:
-    if sent.taken:
-        return conclude(Delivery, delivery_id, number, State.DELIVERED, sent.said)
-    if sent.is_gone:
-        return _switch_off(delivery_id, number, sent.said)
-    leave_alone(Webhook.objects.filter(deliveries=delivery_id), sent.retry_after_s)
-    return fail(Delivery, delivery_id, number, sent.said, sent.retry_after_s) is not None
+def _settle(delivery_id: UUID, number: int, outcome: Sent) -> bool:
+    if outcome.taken:
+        return conclude(Delivery, delivery_id, number, State.DELIVERED, outcome.said)
+    if outcome.is_gone:
+        return _switch_off(delivery_id, number, outcome.said)
+    leave_alone(Webhook.objects.filter(deliveries=delivery_id), outcome.retry_after_s)
+    return fail(Delivery, delivery_id, number, outcome.said, outcome.retry_after_s) is not None
 
 
 @transaction.atomic

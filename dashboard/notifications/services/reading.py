@@ -109,19 +109,19 @@ def _messages(
                 yield _message(entry, channel, event, at, facts_of_request.approval)
 
 
-def _events(entry: AuditEntry, channel: Channel, found: Facts) -> Iterator[tuple[Event, datetime]]:
+def _events(entry: AuditEntry, channel: Channel, facts: Facts) -> Iterator[tuple[Event, datetime]]:
     """What an entry about a request is to be told as, and when."""
     if entry.action == Action.APPROVAL_EXPIRED:
-        if not found.was_seen:
+        if not facts.was_seen:
             yield Event.UNSEEN, entry.at
         return
-    if not found.is_pending:
+    if not facts.is_pending:
         return
     if entry.action in _ASKING:
         yield Event.ASKS, entry.at
     elif entry.action == Action.APPROVAL_HANDED_OVER and _is_given_to(channel, entry):
         yield Event.ASSIGNED, entry.at
-    for event, at in times(found.approval).items():
+    for event, at in times(facts.approval).items():
         if at > entry.at:
             yield event, at
 

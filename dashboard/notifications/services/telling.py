@@ -133,30 +133,30 @@ async def send_telling(telling: Telling) -> Sent:
     return await telling.kind.send(telling.parcel)
 
 
-def settle_telling(telling: Telling, sent: Sent) -> bool:
+def settle_telling(telling: Telling, outcome: Sent) -> bool:
     """Write down what came of an attempt; says whether it was still ours to write down."""
-    sentence, channel = sent.said[:300], Channel.objects.filter(pk=telling.channel_id)
-    if sent.taken:
+    sentence, channel = outcome.said[:300], Channel.objects.filter(pk=telling.channel_id)
+    if outcome.taken:
         well = {"failures": 0, "rests_until": None}
         channel.exclude(failures=0, rests_until=None).update(**well)
         return _conclude(telling, State.DELIVERED, sentence)
     channel.update(failures=F("failures") + 1)
-    if sent.is_gone:
+    if outcome.is_gone:
         return _switch_off(telling, sentence)
     if telling.is_test:
         return _conclude(telling, State.GIVEN_UP, sentence)
-    leave_alone(channel, sent.retry_after_s)
+    leave_alone(channel, outcome.retry_after_s)
     first_id, *rest = telling.ids
-    due_at = fail(Message, first_id, telling.number, sentence, sent.retry_after_s)
+    due_at = fail(Message, first_id, telling.number, sentence, outcome.retry_after_s)
     for pk in rest:  # again in one message with the first
-        fail(Message, pk, telling.number, sentence, sent.retry_after_s, due_at)
+        fail(Message, pk, telling.number, sentence, outcome.retry_after_s, due_at)
     return due_at is not None
 
 
-def _conclude(telling: Telling, state: State, said: str) -> bool:
+def _conclude(telling: Telling, state: State, sentence: str) -> bool:
     if more := len(telling.ids) - 1:
-        said = f"{said[:250]} In one message with {more} more."
-    outcomes = [conclude(Message, pk, telling.number, state, said) for pk in telling.ids]
+        sentence = f"{sentence[:250]} In one message with {more} more."
+    outcomes = [conclude(Message, pk, telling.number, state, sentence) for pk in telling.ids]
     return any(outcomes)
 
 
@@ -234,28 +234,28 @@ def _next(channel_id: int, last_agent: int) -> QuerySet[Message]:
     return messages.order_by(turn, "approval__agent", "due_at", "pk")
 
 
-def _company(first: Message) -> list[Message]:
-    """Take what is told in one message with ``first``, each with the same count of attempts.
+def _company(head: Message) -> list[Message]:
+    """Take what is told in one message with ``head``, each with the same count of attempts.
 
     At the first attempt that is all that is due; at a later one, what was in the message then and
     still waits, and nothing else: what has the same id must not say more.
     """
     now = database_now()
-    rest = Message.objects.filter(channel=first.channel_id, state=State.WAITING)
-    rest = rest.exclude(pk=first.pk).exclude(event__in=ALONE)
-    if first.batch is None:
+    rest = Message.objects.filter(channel=head.channel_id, state=State.WAITING)
+    rest = rest.exclude(pk=head.pk).exclude(event__in=ALONE)
+    if head.batch is None:
         ids = list(_due(now).filter(pk__in=rest, batch=None).values_list("pk", flat=True))
     else:
-        together = rest.filter(batch=first.batch)
+        together = rest.filter(batch=head.batch)
         ids = list(together.filter(_still_waits(now)).values_list("pk", flat=True))
-    first.batch = first.batch or first.pk
+    head.batch = head.batch or head.pk
     claim = {
-        "attempts": first.attempts,
+        "attempts": head.attempts,
         "due_at": now + MINE_FOR,
         "tried_at": now,
-        "batch": first.batch,
+        "batch": head.batch,
     }
-    Message.objects.filter(pk__in=[first.pk, *ids], state=State.WAITING).update(**claim)
+    Message.objects.filter(pk__in=[head.pk, *ids], state=State.WAITING).update(**claim)
     rows = Message.objects.filter(pk__in=ids, state=State.WAITING)
     return list(rows.select_related("approval__agent").order_by("due_at", "pk"))
 

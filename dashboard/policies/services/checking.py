@@ -41,9 +41,9 @@ def check_examples(rules: Iterable[Rule], *, not_done: str) -> None:
         raise ExamplesFail(failures, not_done=not_done)
 
 
-def word_for(before: Policy, after: Policy, loosened: Sequence[str]) -> str:
-    """Return what has to be typed before ``after`` is published; nothing if it is not looser."""
-    if after.asks_nobody and not before.asks_nobody:
+def word_for(old_policy: Policy, new_policy: Policy, loosened: Sequence[str]) -> str:
+    """Return what has to be typed before the new policy is published; empty if not looser."""
+    if new_policy.asks_nobody and not old_policy.asks_nobody:
         return DISABLED
     return LOOSEN if loosened else ""
 

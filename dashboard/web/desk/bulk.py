@@ -214,8 +214,8 @@ def _tool(approval: ApprovalRequest) -> SafeString:
     return untrusted(parse_json(approval.content)["tool"]) if is_call else EMPTY
 
 
-def _found(one: JudgedRequest) -> Iterator[tuple[str, str, SafeString]]:
-    findings = gravest(report_of(one.judgement.inspection).findings, _MOST_FOUND)
+def _found(judged_request: JudgedRequest) -> Iterator[tuple[str, str, SafeString]]:
+    findings = gravest(report_of(judged_request.judgement.inspection).findings, _MOST_FOUND)
     for finding in findings:
         yield str(finding.severity), SEVERITIES[finding.severity], draw_sentence(finding)
 
@@ -316,14 +316,18 @@ def _why_alone(reading: RequestContent, parts: Sequence[DiffSection]) -> str:
     return _MUCH if is_cut or reading.is_long or not reading.is_whole else ""
 
 
-def _parts(first: JudgedRequest, one: JudgedRequest) -> list[DiffSection]:
-    return list(diff_sections(first.approval.content, one.approval.content))
+def _parts(first: JudgedRequest, judged_request: JudgedRequest) -> list[DiffSection]:
+    return list(diff_sections(first.approval.content, judged_request.approval.content))
 
 
 def _bulk_item(
-    one: JudgedRequest, reading: RequestContent, parts: list[DiffSection], page: _Page, number: int
+    judged_request: JudgedRequest,
+    reading: RequestContent,
+    parts: list[DiffSection],
+    page: _Page,
+    number: int,
 ) -> BulkItem:
-    approval = one.approval
+    approval = judged_request.approval
     is_first = number == 1
     return BulkItem(
         id=approval.pk,
@@ -334,7 +338,7 @@ def _bulk_item(
         is_same=not parts,
         objective=EMPTY if reading.objective == page.whole.objective else reading.objective,
         said=[] if is_first else _said(page.first.approval, approval),
-        signed=_sign(one, reading, page.person, number),
+        signed=_sign(judged_request, reading, page.person, number),
     )
 
 
@@ -346,14 +350,16 @@ def _said(first: ApprovalRequest, other: ApprovalRequest) -> list[DiffSection]:
     return [DiffSection("What else it says", difference(old, new))]
 
 
-def _sign(one: JudgedRequest, reading: RequestContent, person: User, number: int) -> str:
-    approval = one.approval
+def _sign(
+    judged_request: JudgedRequest, reading: RequestContent, person: User, number: int
+) -> str:
+    approval = judged_request.approval
     view = what_was_shown(str(approval.pk), reading.shown) or {}
     body = {
         "person": person.pk,
         "id": str(approval.pk),
         "digest": approval.digest,
-        "judgement": one.judgement.pk,
+        "judgement": judged_request.judgement.pk,
         "shown": {**view, "together": number, "as": "difference" if number > 1 else "whole"},
     }
     return signing.dumps(body, salt=_SALT, compress=True)

@@ -97,12 +97,12 @@ def edit_named(approval: ApprovalRequest, text: str) -> Edit | None:
     return next((edit for edit in approval.edits.all() if str(edit.pk) == text), None)
 
 
-def editor(approval: ApprovalRequest, base: Edit | None, sent: str | None) -> Editor:
+def editor(approval: ApprovalRequest, base: Edit | None, sent_text: str | None) -> Editor:
     """Return the field, with what was sent or with the text of an edit to go on from."""
     original = text_of(approval)
     how = endings(original)
     begun = text_of(edited(approval, base.content)) if base else original
-    text = sent if sent is not None else to_field(begun, how)
+    text = sent_text if sent_text is not None else to_field(begun, how)
     hidden = [c for c in hidden_characters(original) if c.kind is not GlyphKind.LINE_END]
     notes = [_MARKED] if how is Endings.MIXED else []
     return Editor(
@@ -119,14 +119,14 @@ def text_of(approval: ApprovalRequest) -> str:
     return value if isinstance(value, str) else pretty_json(value)
 
 
-def content_of(approval: ApprovalRequest, sent: str) -> dict[str, Any]:
+def content_of(approval: ApprovalRequest, sent_text: str) -> dict[str, Any]:
     """Return the content that a reviewer made, from what their browser sent.
 
     Raises:
         EditUnreadable: It is not valid, or it changes nothing; the message says which.
     """
     kind = Kind(approval.kind)
-    value: Any = from_field(sent, endings(text_of(approval)))
+    value: Any = from_field(sent_text, endings(text_of(approval)))
     if kind is Kind.TOOL_CALL:
         try:
             value = parse_json(value)
@@ -151,9 +151,9 @@ def to_field(text: str, how: Endings) -> str:
     return text.replace("\r", DRAWN if how is Endings.MIXED else "")
 
 
-def from_field(sent: str, how: Endings) -> str:
+def from_field(sent_text: str, how: Endings) -> str:
     """Read what a browser sent of the field: the ends of its lines are what they were."""
-    text = sent.replace("\r\n", "\n").replace("\r", "\n")
+    text = sent_text.replace("\r\n", "\n").replace("\r", "\n")
     if how is Endings.CRLF:
         return text.replace("\n", "\r\n")
     return text.replace(DRAWN, "\r") if how is Endings.MIXED else text

@@ -86,8 +86,8 @@ def evidence_fields(
 class _Said:
     """Draws evidence with ``known`` secrets redacted, as much of it as a page holds."""
 
-    def __init__(self, known: KnownSecrets) -> None:
-        self._known, self._left = known, MOST_DRAWN
+    def __init__(self, secrets: KnownSecrets) -> None:
+        self._known, self._left = secrets, MOST_DRAWN
 
     def fields(self, evidence: Mapping[str, Any]) -> Iterator[EvidenceField]:
         for name, label in _LABELS.items():

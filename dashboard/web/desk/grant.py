@@ -174,7 +174,7 @@ def grant_offer(
     approval: ApprovalRequest,
     judgement: Judgement,
     person: User,
-    sent: Mapping[str, Any] | None = None,
+    form: Mapping[str, Any] | None = None,
 ) -> GrantOffer | None:
     """Return what can be allowed from now on; None if this approval cannot be remembered.
 
@@ -182,7 +182,7 @@ def grant_offer(
         approval: What is asked, with its agent.
         judgement: What the policy says of it.
         person: Who would approve.
-        sent: The form, if it was sent.
+        form: The form, if it was sent.
     """
     required, report = demands_of(judgement), report_of(judgement.inspection)
     if why_not_grantable(approval, required, report) or why_not_by(person, required):
@@ -198,9 +198,9 @@ def grant_offer(
         names=names,
         pins=pins,
         is_cut=len(arguments) > len(names),
-        form=GrantForm(has_run=bool(approval.run_id), pins=pins, data=_sent(sent)),
-        scope=_chosen(sent) or str(GrantScope.CONTENT),
-        is_back=bool(_chosen(sent)),
+        form=GrantForm(has_run=bool(approval.run_id), pins=pins, data=_sent(form)),
+        scope=_chosen(form) or str(GrantScope.CONTENT),
+        is_back=bool(_chosen(form)),
     )
 
 
@@ -221,13 +221,13 @@ def _cut(text: str, longest: int) -> str:
     return f"{text[:longest]}…" if len(text) > longest else text
 
 
-def _sent(sent: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def _sent(form: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     # Perhaps this was not offered when the page was made.
-    return sent if sent and "for_s" in sent else None
+    return form if form and "for_s" in form else None
 
 
-def _chosen(sent: Mapping[str, Any] | None) -> str:
-    verdict = str(sent.get("verdict", "")) if sent else ""
+def _chosen(form: Mapping[str, Any] | None) -> str:
+    verdict = str(form.get("verdict", "")) if form else ""
     return next((str(scope) for scope in GrantScope if verdict == f"remember-{scope}"), "")
 
 

@@ -310,21 +310,21 @@ def _page(request: PersonRequest, form: HistoryForm, status: int = HTTPStatus.OK
     return render(request, "desk/history.html", context, status=status)
 
 
-async def _written(wanted: HistoryFilter, at: datetime, name: str) -> AsyncIterator[str]:
+async def _written(history_filter: HistoryFilter, at: datetime, name: str) -> AsyncIterator[str]:
     """Write batch after batch, as fast as the reader takes them and no faster."""
     _, head, write = FORMATS[name]
     yield head()
     place: HistoryPlace | None = None
-    while rows := await sync_to_async(_batch)(wanted, at, place):
+    while rows := await sync_to_async(_batch)(history_filter, at, place):
         yield write(rows)
         place = history_rules.place_of(rows[-1])
 
 
 def _batch(
-    wanted: HistoryFilter, at: datetime, after: HistoryPlace | None
+    history_filter: HistoryFilter, at: datetime, place: HistoryPlace | None
 ) -> list[dict[str, Any]]:
     try:
-        return history_rules.batch(wanted, at, after)
+        return history_rules.batch(history_filter, at, place)
     finally:
         # A slow reader holds no connection between two batches; a transaction around all is kept.
         if not connection.in_atomic_block:

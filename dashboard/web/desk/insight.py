@@ -382,10 +382,10 @@ def _known(sort: str, columns: Sequence[Column]) -> str:
 
 
 def _sorted(
-    found: Sums, columns: Sequence[Column], sort: str
+    sums: Sums, columns: Sequence[Column], sort: str
 ) -> list[tuple[str, Tally | PersonTally]]:
     key, falls = sort.removeprefix("-"), sort.startswith("-")
-    rows = sorted(found.items(), key=lambda row: row[0].lower(), reverse=falls and key == "name")
+    rows = sorted(sums.items(), key=lambda row: row[0].lower(), reverse=falls and key == "name")
     if key == "name":
         return rows
     value = next(column.value for column in columns if column.key == key)

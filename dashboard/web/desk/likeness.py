@@ -156,21 +156,23 @@ def _written(side: dict[str, Any], name: str) -> str:
     return canonical_json(side[name]) if name in side else ""
 
 
-def _what_became(one: ApprovalRequest, person: User, now: datetime) -> tuple[str, datetime, str]:
+def _what_became(
+    approval: ApprovalRequest, person: User, now: datetime
+) -> tuple[str, datetime, str]:
     """Say what became of an earlier request, when, and by whom."""
-    if recall := recall_of(one):
+    if recall := recall_of(approval):
         name = "you" if recall.person_id == person.pk else recall.person.username
         return "what was taken back", recall.taken_back_at, f"by {name}"
-    return _what_was_decided(one, person, now)
+    return _what_was_decided(approval, person, now)
 
 
 def _what_was_decided(
-    one: ApprovalRequest, person: User, now: datetime
+    approval: ApprovalRequest, person: User, now: datetime
 ) -> tuple[str, datetime, str]:
-    decision: Decision | None = getattr(one, "decision", None)
+    decision: Decision | None = getattr(approval, "decision", None)
     if decision is None:
-        overdue = one.expires_at <= now
-        return "what was asked", one.submitted_at, "" if overdue else "still waiting, asked"
+        overdue = approval.expires_at <= now
+        return "what was asked", approval.submitted_at, "" if overdue else "still waiting, asked"
     by = words.decided_by(decision, person)
     match Status(decision.status), Source(decision.source):
         case Status.EXPIRED, _:
@@ -185,8 +187,8 @@ def _what_was_decided(
             return f"what was {status}", decision.decided_at, by
 
 
-def _reason(one: ApprovalRequest) -> str:
-    if recall := recall_of(one):
+def _reason(approval: ApprovalRequest) -> str:
+    if recall := recall_of(approval):
         return recall.reason
-    decision: Decision | None = getattr(one, "decision", None)
+    decision: Decision | None = getattr(approval, "decision", None)
     return decision.reason if decision and decision.source in _PERSON else ""

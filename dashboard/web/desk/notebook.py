@@ -85,27 +85,27 @@ def draw_cells(
     return [_cell(cell, language, budget, known_secrets) for cell in cells]
 
 
-def _cell(cell: Cell, language: str, budget: ColourBudget, known: KnownSecrets) -> CellView:
+def _cell(cell: Cell, language: str, budget: ColourBudget, secrets: KnownSecrets) -> CellView:
     is_code, source = cell["kind"] == "code", cell["source"]
-    redacted = known.occurrences(source) if is_code else ()
+    redacted = secrets.occurrences(source) if is_code else ()
     return CellView(
         number=cell["number"],
         title=_TITLES[cell["kind"]],
         count=cell["count"],
         code=render_code(source, language, budget, redacted) if is_code else None,
-        prose=None if is_code else known.draw(source),
+        prose=None if is_code else secrets.draw(source),
         left_out=cell["left_out"],
-        outputs=[_output(output, known) for output in cell["outputs"]],
+        outputs=[_output(output, secrets) for output in cell["outputs"]],
         outputs_left_out=cell["outputs_left_out"],
         attachments=cell["attachments"],
     )
 
 
-def _output(output: Output, known: KnownSecrets) -> OutputView:
+def _output(output: Output, secrets: KnownSecrets) -> OutputView:
     text = output["text"].removesuffix("\n")
     return OutputView(
         label=_OUTPUTS[output["kind"]],
-        code=render_code(text, redacted=known.occurrences(text), reading=Reading.PROSE)
+        code=render_code(text, redacted=secrets.occurrences(text), reading=Reading.PROSE)
         if text
         else None,
         left_out=output["left_out"],
@@ -172,11 +172,11 @@ def found_in(approval: ApprovalRequest, notebook: Notebook) -> Match | None:
     return match(content["code"], content.get("language"), notebook_rules.outline_of(notebook))
 
 
-def changes_since(notebook: Notebook, before: Notebook | None) -> Changes:
+def changes_since(notebook: Notebook, earlier: Notebook | None) -> Changes:
     """Say how a notebook differs from the one before."""
-    if before is None or before.digest == notebook.digest:
+    if earlier is None or earlier.digest == notebook.digest:
         return Changes()
-    return changes(notebook_rules.outline_of(before), notebook_rules.outline_of(notebook))
+    return changes(notebook_rules.outline_of(earlier), notebook_rules.outline_of(notebook))
 
 
 def _compared(found: Match) -> str:
@@ -247,21 +247,21 @@ class CellPage:
 
 
 def cell_page(
-    approval: ApprovalRequest, notebook: Notebook, first: int, secrets: Collection[str] = ()
+    approval: ApprovalRequest, notebook: Notebook, start: int, secrets: Collection[str] = ()
 ) -> CellPage:
-    """Draw the cells from number ``first`` on, as many as fit on a page, ``secrets`` masked."""
+    """Draw the cells from number ``start`` on, as many as fit on a page, ``secrets`` masked."""
     outline = notebook_rules.outline_of(notebook)
     total = len(outline["cells"])
-    first = min(max(first, 1), max(total, 1))
-    cells = notebook_rules.cells_of(notebook, first - 1, MOST_CELLS)
+    start = min(max(start, 1), max(total, 1))
+    cells = notebook_rules.cells_of(notebook, start - 1, MOST_CELLS)
     views = draw_cells(cells or [], outline["language"], secrets)
-    last_number = first + len(views) - 1
+    last_number = start + len(views) - 1
     return CellPage(
         cells=_rows(approval, notebook, views, redacts=bool(secrets)),
-        first=first,
+        first=start,
         last=last_number,
         total=total,
-        before=max(first - MOST_CELLS, 1) if first > 1 else 0,
+        before=max(start - MOST_CELLS, 1) if start > 1 else 0,
         after=last_number + 1 if views and last_number < total else 0,
         is_unreadable=cells is None,
     )
@@ -293,9 +293,9 @@ def _would_run(found: Match, view: CellView) -> bool:
 
 
 def _differences(
-    notebook: Notebook, before: Notebook, since: Changes, shown: list[int], *, redacts: bool
+    notebook: Notebook, earlier: Notebook, since: Changes, shown: list[int], *, redacts: bool
 ) -> dict[int, Difference]:
-    old = notebook_rules.sources_of(before, [since.earlier[number] for number in shown])
+    old = notebook_rules.sources_of(earlier, [since.earlier[number] for number in shown])
     new = notebook_rules.sources_of(notebook, shown)
     if old is None or new is None:
         return {}

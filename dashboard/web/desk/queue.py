@@ -194,43 +194,43 @@ def filters_of(address: QueryDict) -> Filters:
     return _filters(query, problems, QueueForm(query, names))
 
 
-def _filters(said: dict[str, str], problems: list[str], form: QueueForm) -> Filters:
-    tab = [(name, said[name]) for name in ("show", "order") if name in said]
+def _filters(parameters: dict[str, str], problems: list[str], form: QueueForm) -> Filters:
+    tab = [(name, parameters[name]) for name in ("show", "order") if name in parameters]
     return Filters(
-        show=said.get("show", "waiting"),
-        mine="mine" in said,
-        by_risk="order" in said,
-        narrowing=_narrowing(said),
-        page=int(said["page"]) if "page" in said else None,
-        query=urlencode(said),
+        show=parameters.get("show", "waiting"),
+        mine="mine" in parameters,
+        by_risk="order" in parameters,
+        narrowing=_narrowing(parameters),
+        page=int(parameters["page"]) if "page" in parameters else None,
+        query=urlencode(parameters),
         unfiltered=urlencode(tab),
-        tabs=_tabs(said),
+        tabs=_tabs(parameters),
         problems=problems,
         form=form,
-        folded=sum(name in said for name in _FOLDED),
+        folded=sum(name in parameters for name in _FOLDED),
     )
 
 
-def _tabs(said: dict[str, str]) -> dict[str, str]:
-    base = _without(said, "show", "mine", "page")
+def _tabs(parameters: dict[str, str]) -> dict[str, str]:
+    base = _without(parameters, "show", "mine", "page")
     shows = {show: {"show": show} | _without(base, *names) for show, names in _NOT_WITH.items()}
     tabs = {"waiting": base, "mine": {"mine": "1"} | base, **shows}
     return {tab: f"?{urlencode(query)}" if query else "" for tab, query in tabs.items()}
 
 
-def _narrowing(said: dict[str, str]) -> QueueFilter:
+def _narrowing(parameters: dict[str, str]) -> QueueFilter:
     return QueueFilter(
-        agent=said.get("agent", ""),
-        kind=said.get("kind", ""),
-        capability=said.get("capability", ""),
-        severity=Severity(said["severity"]) if "severity" in said else None,
-        group=said.get("group", ""),
-        text=said.get("q", ""),
+        agent=parameters.get("agent", ""),
+        kind=parameters.get("kind", ""),
+        capability=parameters.get("capability", ""),
+        severity=Severity(parameters["severity"]) if "severity" in parameters else None,
+        group=parameters.get("group", ""),
+        text=parameters.get("q", ""),
     )
 
 
-def _without(said: dict[str, str], *names: str) -> dict[str, str]:
-    return {name: value for name, value in said.items() if name not in names}
+def _without(parameters: dict[str, str], *names: str) -> dict[str, str]:
+    return {name: value for name, value in parameters.items() if name not in names}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -423,30 +423,34 @@ def _is_of(entry: Entry, row: QueueRow) -> bool:
 _PURPOSE = 160
 
 
-def _waiting_rows(shown: Sequence[Waiting], own: PersonalQueue, person: User) -> list[QueueRow]:
+def _waiting_rows(
+    shown: Sequence[Waiting], personal: PersonalQueue, person: User
+) -> list[QueueRow]:
     contents = _contents([(approval.id, approval.version) for approval in shown])
     pairs = zip(shown, contents, strict=True)
-    return [_waiting_row(approval, content, own, person) for approval, content in pairs]
+    return [_waiting_row(approval, content, personal, person) for approval, content in pairs]
 
 
-def _waiting_row(one: Waiting, content: RowContent, own: PersonalQueue, person: User) -> QueueRow:
-    assignment = own.presence.assignments.get(one.id)
-    snoozed_until = own.presence.snoozed_until.get(one.id)
+def _waiting_row(
+    one: Waiting, content: RowContent, personal: PersonalQueue, person: User
+) -> QueueRow:
+    assignment = personal.presence.assignments.get(one.id)
+    snoozed_until = personal.presence.snoozed_until.get(one.id)
     is_mine = assignment is not None and assignment.person_id == person.pk
     is_free = not snoozed_until and (assignment is None or is_mine)
-    may_join = is_free and one.id in own.due_ids and not one.is_abandoned
+    may_join = is_free and one.id in personal.due_ids and not one.is_abandoned
     assigned_to = assignment.person.username if assignment else ""
     return _row(
         content,
-        progress=_progress(content, own.waiting),
+        progress=_progress(content, personal.waiting),
         assigned_words="you" if is_mine else assigned_to,
         is_mine=is_mine,
-        viewing=viewing_now(own.presence.viewing.get(one.id, [])),
+        viewing=viewing_now(personal.presence.viewing.get(one.id, [])),
         snoozed_until=times.clock(snoozed_until) if snoozed_until else "",
         alike=content.alike if may_join else None,
-        left=times.time_left(one.submitted_at, one.expires_at, own.waiting.now),
+        left=times.time_left(one.submitted_at, one.expires_at, personal.waiting.now),
         is_abandoned=one.is_abandoned,
-        is_due=one.id in own.due_ids,
+        is_due=one.id in personal.due_ids,
     )
 
 
@@ -632,7 +636,7 @@ _shared = _Shared()
 def listed(
     filters: Filters,
     person: User,
-    own: PersonalQueue,
+    personal: PersonalQueue,
     opened: UUID | None = None,
 ) -> Listing:
     """List what the address of the queue asks for.
@@ -641,24 +645,24 @@ def listed(
     """
     page = 1
     if filters.show == "decided":
-        page_rows = _decided_rows(filters, person, own.waiting.now)
+        page_rows = _decided_rows(filters, person, personal.waiting.now)
         total = len(page_rows)
     else:
-        approvals = _asked(filters, own, opened)
+        approvals = _asked(filters, personal, opened)
         total, page = len(approvals), _page(filters.page, approvals, opened)
         start = (page - 1) * MOST_ROWS
-        page_rows = _waiting_rows(approvals[start : start + MOST_ROWS], own, person)
-    here = len(own.waiting.requests) - len(own.abandoned_ids)
+        page_rows = _waiting_rows(approvals[start : start + MOST_ROWS], personal, person)
+    here = len(personal.waiting.requests) - len(personal.abandoned_ids)
     return Listing(
         filters=filters,
         rows=page_rows,
         entries=folded(page_rows, opened),
         waiting=here,
-        here=here - len(own.snoozed_ids - own.abandoned_ids),
-        mine=len(own.due_ids),
-        assigned_count=len(own.assigned_ids),
-        snoozed=len(own.snoozed_ids),
-        abandoned=len(own.abandoned_ids),
+        here=here - len(personal.snoozed_ids - personal.abandoned_ids),
+        mine=len(personal.due_ids),
+        assigned_count=len(personal.assigned_ids),
+        snoozed=len(personal.snoozed_ids),
+        abandoned=len(personal.abandoned_ids),
         found=total,
         page=page,
     )
@@ -673,11 +677,11 @@ def _page(page: int | None, asked: Sequence[Waiting], opened: UUID | None) -> in
     return next(places, 0) // MOST_ROWS + 1
 
 
-def _asked(filters: Filters, own: PersonalQueue, opened: UUID | None) -> list[Waiting]:
+def _asked(filters: Filters, personal: PersonalQueue, opened: UUID | None) -> list[Waiting]:
     """Return what the filters leave, in the order that they ask for."""
-    is_on_tab = _tab(filters, own, opened)
-    approvals = [approval for approval in own.waiting.requests if is_on_tab(approval)]
-    pending = ApprovalRequest.objects.open(own.waiting.now).order_by()
+    is_on_tab = _tab(filters, personal, opened)
+    approvals = [approval for approval in personal.waiting.requests if is_on_tab(approval)]
+    pending = ApprovalRequest.objects.open(personal.waiting.now).order_by()
     if filters.narrowing != QueueFilter():
         match = set(filtered(pending, filters.narrowing).values_list("pk", flat=True))
         approvals = [approval for approval in approvals if approval.id in match]
@@ -687,16 +691,18 @@ def _asked(filters: Filters, own: PersonalQueue, opened: UUID | None) -> list[Wa
     return approvals
 
 
-def _tab(filters: Filters, own: PersonalQueue, opened: UUID | None) -> Callable[[Waiting], bool]:
+def _tab(
+    filters: Filters, personal: PersonalQueue, opened: UUID | None
+) -> Callable[[Waiting], bool]:
     ids_by_tab = {
-        "assigned": own.assigned_ids,
-        "snoozed": own.snoozed_ids,
-        "abandoned": own.abandoned_ids,
+        "assigned": personal.assigned_ids,
+        "snoozed": personal.snoozed_ids,
+        "abandoned": personal.abandoned_ids,
     }
     if filters.show in ids_by_tab:
         ids = ids_by_tab[filters.show]
         return lambda one: one.id in ids
-    hidden, due_ids = own.snoozed_ids, own.due_ids
+    hidden, due_ids = personal.snoozed_ids, personal.due_ids
     return lambda one: (
         (not one.is_abandoned or one.id == opened)
         and one.id not in hidden
@@ -737,13 +743,13 @@ def queue_of(person: User) -> PersonalQueue:
     return personal_queue(_shared.read(), person)
 
 
-def listing_of(request: PersonRequest, own: PersonalQueue | None = None) -> Listing:
+def listing_of(request: PersonRequest, personal: PersonalQueue | None = None) -> Listing:
     """Return the list that the address of ``request`` asks for, beside what is open there.
 
-    ``own`` is what waits, where it was read before.
+    ``personal`` is what waits, where it was read before.
     """
-    own = own or queue_of(request.user)
-    return listed(filters_of(request.GET), request.user, own, _opened(request))
+    personal = personal or queue_of(request.user)
+    return listed(filters_of(request.GET), request.user, personal, _opened(request))
 
 
 def tab_of(request: PersonRequest) -> str:

@@ -214,27 +214,30 @@ class OutlineView:
     more: int
 
 
-def read_window(approval: ApprovalRequest, person: User, wanted: WindowWanted) -> Reader | None:
+def read_window(
+    approval: ApprovalRequest, person: User, window_request: WindowWanted
+) -> Reader | None:
     """Show what is wanted of a content, or None if there is no such thing."""
     content = _content(approval, person)
     to_be_read = {block.number for block in content.to_be_read}
-    block = next((b for b in content.blocks if b.number == wanted.block), None)
-    if block is None or wanted.part > len(block.code.windows):
+    block = next((b for b in content.blocks if b.number == window_request.block), None)
+    if block is None or window_request.part > len(block.code.windows):
         return None
     if not (block.number in to_be_read or block.is_raw):
         return None
-    hits = list(_hits(block, wanted.find)) if wanted.find else []
-    window = _window(block, wanted, hits)
+    hits = list(_hits(block, window_request.find)) if window_request.find else []
+    window = _window(block, window_request, hits)
     parts = parts_served(block, window) if block.number in to_be_read else []
     rest = [p for p in missing(approval.pk, person.pk, texts_in_parts(content)) if p not in parts]
     return Reader(
         block=block,
         window=window,
         texts=_texts(content, block),
-        around=list(_around(block, window, wanted.find)),
-        drawn=draw_window(block, window, {wanted.line, *hits}) + draw_next(block, window.number),
-        find=wanted.find,
-        hits=[_to_line(block, line, wanted.find) for line in hits[:MOST_HITS]],
+        around=list(_around(block, window, window_request.find)),
+        drawn=draw_window(block, window, {window_request.line, *hits})
+        + draw_next(block, window.number),
+        find=window_request.find,
+        hits=[_to_line(block, line, window_request.find) for line in hits[:MOST_HITS]],
         hit_count=len(hits),
         served=parts,
         owed=unread(content, rest),
@@ -284,11 +287,11 @@ def _content(approval: ApprovalRequest, person: User) -> Content:
     return replace(content, blocks=[replace(b, finding_page=page) for b in content.blocks])
 
 
-def _window(block: ContentBlock, wanted: WindowWanted, hits: list[int]) -> Window:
+def _window(block: ContentBlock, window_request: WindowWanted, hits: list[int]) -> Window:
     windows = block.code.windows
-    if wanted.part:
-        return windows[wanted.part - 1]
-    return window_of(windows, wanted.line or next(iter(hits), 1))
+    if window_request.part:
+        return windows[window_request.part - 1]
+    return window_of(windows, window_request.line or next(iter(hits), 1))
 
 
 def _hits(block: ContentBlock, find: str) -> Iterator[int]:

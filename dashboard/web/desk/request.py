@@ -211,10 +211,10 @@ def request_content(
     )
 
 
-def _own_title(approval: ApprovalRequest, said: SafeString) -> str:
-    if "<" in said:
+def _own_title(approval: ApprovalRequest, sentence: SafeString) -> str:
+    if "<" in sentence:
         return f"{words.KINDS[Kind(approval.kind)]} from {approval.agent.name}"
-    return unescape(said)
+    return unescape(sentence)
 
 
 def _wish(approval: ApprovalRequest, content: Any, drawn: Content) -> str:
@@ -223,8 +223,8 @@ def _wish(approval: ApprovalRequest, content: Any, drawn: Content) -> str:
     return words.wish(Kind(approval.kind), languages=languages, operation=str(operation))
 
 
-def _heading(approval: ApprovalRequest, drawn: Content) -> str:
-    is_deletion = drawn.memory is not None and drawn.memory.is_deletion
+def _heading(approval: ApprovalRequest, content: Content) -> str:
+    is_deletion = content.memory is not None and content.memory.is_deletion
     return words.FORGOTTEN if is_deletion else words.HEADINGS[Kind(approval.kind)]
 
 
@@ -240,16 +240,16 @@ def _notebook(evidence: dict[str, Any]) -> tuple[str, str]:
     return path if isinstance(path, str) else "", link if isinstance(link, str) else ""
 
 
-def _shown(drawn: Content, findings: Found, *, is_whole: bool) -> dict[str, Any]:
-    warnings = drawn.warnings
-    views = "\n".join(f"{block.code.digest}{block.code.redacted}" for block in drawn.blocks)
+def _shown(content: Content, findings: Found, *, is_whole: bool) -> dict[str, Any]:
+    warnings = content.warnings
+    views = "\n".join(f"{block.code.digest}{block.code.redacted}" for block in content.blocks)
     return {
         "renderer": RENDERER_VERSION,
         "view": hashlib.sha256(views.encode()).hexdigest(),
-        "lines": drawn.lines,
+        "lines": content.lines,
         "whole": is_whole,
-        "texts": texts_in_parts(drawn),
-        "masked": drawn.redacted,
+        "texts": texts_in_parts(content),
+        "masked": content.redacted,
         "warnings": warnings[:_MOST_WARNINGS],
         "warning_count": len(warnings),
         "inspector": findings.inspector,
@@ -373,14 +373,14 @@ def state_of(
     approval: ApprovalRequest,
     person: User,
     now: datetime,
-    sent: Mapping[str, Any] | None = None,
+    form: Mapping[str, Any] | None = None,
     *,
     own: PersonalQueue | None = None,
     among_snoozed: bool = False,
 ) -> RequestState:
     """Say where ``approval``, read with ``queries.whole()``, stands for ``person``.
 
-    ``sent`` is the form that they sent, if it was refused: what they chose stays. ``own`` is
+    ``form`` is the form that they sent, if it was refused: what they chose stays. ``own`` is
     their queue, where it was read before. ``among_snoozed`` is set where they work through what
     they snoozed.
     """
@@ -413,7 +413,7 @@ def state_of(
         progress=progress,
         required=required,
         edit_offer=edit_offer(approval, judgement, person, now) if may_decide else None,
-        grant_offer=grant_offer(approval, judgement, person, sent) if may_yes else None,
+        grant_offer=grant_offer(approval, judgement, person, form) if may_yes else None,
         assignment=panel or None,
         repeat_offer=_repeat_offer(approval, person, now, may_yes=may_yes) if may_decide else None,
         judgement_id=judgement.pk,
@@ -529,7 +529,7 @@ def _context(
     request: PersonRequest,
     approval: ApprovalRequest,
     refusal: Refused | None,
-    own: PersonalQueue | None = None,
+    personal: PersonalQueue | None = None,
 ) -> dict[str, Any]:
     form = request.POST if refusal else None
     among_snoozed = tab_of(request) == "snoozed"
@@ -537,7 +537,9 @@ def _context(
     return {
         "approval": approval,
         "hold": queries.active_hold() if vars(approval)["held"] else None,
-        "state": state_of(approval, request.user, now, form, own=own, among_snoozed=among_snoozed),
+        "state": state_of(
+            approval, request.user, now, form, own=personal, among_snoozed=among_snoozed
+        ),
         "refusal": str(refusal or ""),
         "is_stale": isinstance(refusal, StaleBasis),
         "despite": refusal.name if isinstance(refusal, AssignedToAnother) else "",

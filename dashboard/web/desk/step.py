@@ -68,12 +68,12 @@ class PlanAnswers:
         return [StepSaid(index, word or unanswered, n) for index, (word, n) in enumerate(answers)]
 
 
-def names_steps(sent: QueryDict) -> bool:
+def names_steps(form: QueryDict) -> bool:
     """Whether a form says anything of single steps."""
-    return any(_NAMED.fullmatch(name) for name in sent)
+    return any(_NAMED.fullmatch(name) for name in form)
 
 
-def plan_answers(approval: ApprovalRequest, sent: QueryDict) -> PlanAnswers:
+def plan_answers(approval: ApprovalRequest, form: QueryDict) -> PlanAnswers:
     """Read the answers to the steps of a plan.
 
     A word that is no answer holds the step. Of several answers to one step the strictest counts.
@@ -82,12 +82,12 @@ def plan_answers(approval: ApprovalRequest, sent: QueryDict) -> PlanAnswers:
         StepsRefused: This is no plan, or they name steps that it does not have.
     """
     count = count_of_steps(approval.content) if approval.kind == Kind.PLAN else 0
-    indexes = [match[1] for match in map(_NAMED.fullmatch, sent) if match]
+    indexes = [match[1] for match in map(_NAMED.fullmatch, form) if match]
     if any(int(index) >= count or str(int(index)) != index for index in indexes):
         raise StepsRefused(_NOT_ITS_STEPS)
     return PlanAnswers(
-        tuple(_strictest(sent.getlist(f"step-{index}")) for index in range(count)),
-        tuple(sent.get(f"note-{index}", "").strip() for index in range(count)),
+        tuple(_strictest(form.getlist(f"step-{index}")) for index in range(count)),
+        tuple(form.get(f"note-{index}", "").strip() for index in range(count)),
     )
 
 

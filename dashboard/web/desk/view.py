@@ -88,9 +88,9 @@ def parts_served(block: ContentBlock, window: Window) -> list[TextPart]:
     return [TextPart(block.code.digest, window.number)]
 
 
-def unread(content: Content, missing: Collection[TextPart]) -> list[Unread]:
+def unread(content: Content, unread_parts: Collection[TextPart]) -> list[Unread]:
     """Say what is unread in words, neighbours together."""
-    parts, is_one = frozenset(missing), len(content.to_be_read) == 1
+    parts, is_one = frozenset(unread_parts), len(content.to_be_read) == 1
     return [gap for block in _in_parts(content) for gap in _unread_of(block, parts, is_one=is_one)]
 
 
@@ -107,9 +107,11 @@ def _is_compared(content: Content, block: ContentBlock) -> bool:
 
 
 def _unread_of(
-    block: ContentBlock, missing: Collection[TextPart], *, is_one: bool
+    block: ContentBlock, unread_parts: Collection[TextPart], *, is_one: bool
 ) -> Iterator[Unread]:
-    windows = [w for w in block.code.windows if TextPart(block.code.digest, w.number) in missing]
+    windows = [
+        w for w in block.code.windows if TextPart(block.code.digest, w.number) in unread_parts
+    ]
     # Consecutive numbers keep their distance to their position.
     for _, group in groupby(enumerate(windows), lambda one: one[1].number - one[0]):
         together = list(map(itemgetter(1), group))
@@ -120,9 +122,9 @@ def _unread_of(
         yield Unread(words, href, len(together))
 
 
-def line_range(first: int, last: int) -> str:
+def line_range(start: int, end: int) -> str:
     """Name lines."""
-    return f"line {first:,}" if first == last else f"lines {first:,} to {last:,}"
+    return f"line {start:,}" if start == end else f"lines {start:,} to {end:,}"
 
 
 _SALT = "approvals.shown"
@@ -140,13 +142,13 @@ def what_was_shown(name: str, signed: str) -> dict[str, Any] | None:
 def drawn_content(
     approval: ApprovalRequest,
     judgement: Judgement,
-    before: ApprovalRequest | None = None,
+    earlier: ApprovalRequest | None = None,
     *,
     redacts: bool = False,
     is_whole: bool = False,
 ) -> tuple[Found, Content]:
     """Draw the content, in parts or whole, with marks where findings are, and list those."""
-    content = _drawn(approval, before, redacts=redacts)
+    content = _drawn(approval, earlier, redacts=redacts)
     laid = laid_out_whole(content) if is_whole else laid_out(content, approval.pk)
     return found(report_of(judgement.inspection), laid)
 
@@ -155,14 +157,14 @@ def drawn_for(
     approval: ApprovalRequest,
     judgement: Judgement,
     person: User | None,
-    before: ApprovalRequest | None,
+    earlier: ApprovalRequest | None,
     *,
     is_whole: bool,
 ) -> tuple[bool, tuple[Found, Content]]:
     """Draw the content for a person, and say whether secrets in it are redacted for them."""
 
     def draw(*, redacts: bool) -> tuple[Found, Content]:
-        return drawn_content(approval, judgement, before, redacts=redacts, is_whole=is_whole)
+        return drawn_content(approval, judgement, earlier, redacts=redacts, is_whole=is_whole)
 
     redacts = may_redact(report_of(judgement.inspection))
     drawing = draw(redacts=redacts)
@@ -189,26 +191,28 @@ def redacted_secrets(
 
 
 def parts_missing(
-    approval: ApprovalRequest, drawn: Content, served: list[TextPart], person: User | None
+    approval: ApprovalRequest, content: Content, served: list[TextPart], person: User | None
 ) -> list[TextPart]:
     """Return the parts that were not served to ``person``, neither before nor in ``served``."""
-    texts = texts_in_parts(drawn)
+    texts = texts_in_parts(content)
     if person is None or not texts:
         return []
     return [part for part in missing(approval.pk, person.pk, texts) if part not in served]
 
 
-def _drawn(approval: ApprovalRequest, before: ApprovalRequest | None, *, redacts: bool) -> Content:
+def _drawn(
+    approval: ApprovalRequest, earlier: ApprovalRequest | None, *, redacts: bool
+) -> Content:
     if not fits(approval):
         return Content([])
-    earlier_content = parse_json(before.content) if before else {}
+    earlier_content = parse_json(earlier.content) if earlier else {}
     approved = ApprovedMemory(earlier_content.get("operation", ""), earlier_content.get("content"))
     return render_content(approval.kind, approval.content, approved, redacts=redacts)
 
 
-def signed_view(name: str, shown: dict[str, Any]) -> str:
+def signed_view(name: str, view: dict[str, Any]) -> str:
     """Sign what the page called ``name`` displays; ``what_was_shown`` reads it back."""
-    return signing.dumps({"id": name, "shown": shown}, salt=_SALT, compress=True)
+    return signing.dumps({"id": name, "shown": view}, salt=_SALT, compress=True)
 
 
 def viewers_of(approval_id: UUID, person: User, now: datetime) -> str:

@@ -455,22 +455,22 @@ def _log(value: float, top: float) -> float:
     return min(1.0, math.log(max(1.0, value)) / math.log(top))
 
 
-def _dot(one: Reading, right: float, top: float) -> Dot:
+def _dot(reading: Reading, right: float, top: float) -> Dot:
     return Dot(
-        x=place(_log(one.in_view_s, right)),
-        y=place(1 - _log(one.lines, top)),
-        radius=round(min(_LARGEST, _RADIUS + math.log2(one.approvals)), 1),
-        is_fast=one.is_fast,
-        says=_says_reading(one),
+        x=place(_log(reading.in_view_s, right)),
+        y=place(1 - _log(reading.lines, top)),
+        radius=round(min(_LARGEST, _RADIUS + math.log2(reading.approvals)), 1),
+        is_fast=reading.is_fast,
+        says=_says_reading(reading),
     )
 
 
-def _says_reading(one: Reading) -> str:
-    lines = f"{one.lines:,} line{'s' * (one.lines != 1)}"
-    about = f"in view {times.length(one.in_view_s)}, {lines}"
-    if one.approvals > 1:
-        return f"{one.approvals:,} approvals: about {about}"
-    return f"{about.capitalize()}, approved by {one.person}"
+def _says_reading(reading: Reading) -> str:
+    lines = f"{reading.lines:,} line{'s' * (reading.lines != 1)}"
+    about = f"in view {times.length(reading.in_view_s)}, {lines}"
+    if reading.approvals > 1:
+        return f"{reading.approvals:,} approvals: about {about}"
+    return f"{about.capitalize()}, approved by {reading.person}"
 
 
 def _table(readings: Sequence[Reading], lines: Sequence[int]) -> list[tuple[str, Sequence[int]]]:

@@ -127,43 +127,43 @@ def _size(rendered: RenderedCode) -> int:
     return sum(map(len, rendered.lines))
 
 
-def _render(asked: _Source, budget: ColourBudget) -> RenderedCode:
-    windows = cut(asked.text)
+def _render(source: _Source, budget: ColourBudget) -> RenderedCode:
+    windows = cut(source.text)
     is_long = len(windows) > 1
-    tokens = _long(asked, windows, budget) if is_long else _short(asked, budget)
-    drawing = Drawing(asked.text, windows, tokens, asked.redacted, asked.reading)
+    tokens = _long(source, windows, budget) if is_long else _short(source, budget)
+    drawing = Drawing(source.text, windows, tokens, source.redacted, source.reading)
     return RenderedCode(
         lines=drawing if is_long else drawing.within(windows[0]),
-        language=asked.alias,
+        language=source.alias,
         highlighted=tokens(windows[0]) is not None,
-        warnings=_warnings(asked.text),
-        digest=asked.digest,
+        warnings=_warnings(source.text),
+        digest=source.digest,
         windows=windows,
-        redacted=asked.redacted,
+        redacted=source.redacted,
     )
 
 
 _TokensOf = Callable[[Window], Tokens | None]
 
 
-def _short(asked: _Source, budget: ColourBudget) -> _TokensOf:
-    tokens = _tokens(asked.text, asked.alias, budget)
+def _short(source: _Source, budget: ColourBudget) -> _TokensOf:
+    tokens = _tokens(source.text, source.alias, budget)
     return lambda _: tokens
 
 
-def _long(asked: _Source, windows: Sequence[Window], budget: ColourBudget) -> _TokensOf:
+def _long(source: _Source, windows: Sequence[Window], budget: ColourBudget) -> _TokensOf:
     """Read the beginning for the first window, and all of it once for every other.
 
     A window alone would be misread; so the beginning goes on further than is shown, for what a
     lexer takes as one only when it sees its end.
     """
-    if not can_colour(asked.text, asked.alias):
+    if not can_colour(source.text, source.alias):
         return lambda _: None
-    beginning = asked.text[: windows[0].end + _AHEAD]
+    beginning = source.text[: windows[0].end + _AHEAD]
 
     def tokens(window: Window) -> Tokens | None:
-        text = beginning if window.number == 1 else asked.text
-        return _kept(f"tokens:{asked.digest}:{len(text)}", text, asked.alias, budget)
+        text = beginning if window.number == 1 else source.text
+        return _kept(f"tokens:{source.digest}:{len(text)}", text, source.alias, budget)
 
     return tokens
 

@@ -54,13 +54,13 @@ class ChangedLine(NamedTuple):
     line: int
 
 
-def line_changes(before: str, after: str) -> list[ChangedLine] | None:
+def line_changes(old_text: str, new_text: str) -> list[ChangedLine] | None:
     """Return what becomes of every line, or None where the texts are too much to be compared."""
-    if len(before) + len(after) > MAX_CHARACTERS:
+    if len(old_text) + len(new_text) > MAX_CHARACTERS:
         return None
-    if size_drawn(before) + size_drawn(after) > MAX_DRAWN:
+    if size_drawn(old_text) + size_drawn(new_text) > MAX_DRAWN:
         return None
-    old, new = before.split("\n"), after.split("\n")
+    old, new = old_text.split("\n"), new_text.split("\n")
     if max(len(old), len(new)) > MAX_LINES:
         return None
     shared = _shared(json.dumps([old, new]).encode())
@@ -133,13 +133,13 @@ class Difference:
     left_out: int
 
 
-def difference(before: str, after: str, *, redacts: bool = False) -> Difference:
+def difference(old_text: str, new_text: str, *, redacts: bool = False) -> Difference:
     """Compare two texts. What is too much to compare is shown as replaced whole, as is true.
 
     ``redacts`` says whether what looks like a secret is redacted.
     """
-    old, new = before.split("\n"), after.split("\n")
-    steps = line_changes(before, after) or list(_replaced(old, new))
+    old, new = old_text.split("\n"), new_text.split("\n")
+    steps = line_changes(old_text, new_text) or list(_replaced(old, new))
     folded = list(_folded(steps))
     return Difference(
         lines=[_drawn(step, old, new, redacts=redacts) for step in folded[:MOST_LINES]],
@@ -149,9 +149,9 @@ def difference(before: str, after: str, *, redacts: bool = False) -> Difference:
     )
 
 
-def tally(before: str, after: str) -> tuple[int, int]:
+def tally(old_text: str, new_text: str) -> tuple[int, int]:
     """Count lines that were added and removed, wherever they stand: at once, for long lists."""
-    old, new = Counter(before.split("\n")), Counter(after.split("\n"))
+    old, new = Counter(old_text.split("\n")), Counter(new_text.split("\n"))
     return (new - old).total(), (old - new).total()
 
 

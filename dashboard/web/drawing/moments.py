@@ -43,35 +43,35 @@ def ago(at: Moment) -> SafeString:
     )
 
 
-def time_left(left: TimeLeft) -> SafeString:
+def time_left(remaining: TimeLeft) -> SafeString:
     """Write what is left of a time limit; countdown.js counts it down."""
-    return _left(left, left.text, short="")
+    return _left(remaining, remaining.text, short="")
 
 
-def time_left_short(left: TimeLeft) -> SafeString:
+def time_left_short(remaining: TimeLeft) -> SafeString:
     """Write it for a narrow column, and draw it."""
-    return _left(left, left.short, short=" data-short") + time_bar(left)
+    return _left(remaining, remaining.short, short=" data-short") + time_bar(remaining)
 
 
-def _left(left: TimeLeft, text: str, *, short: str) -> SafeString:
+def _left(remaining: TimeLeft, text: str, *, short: str) -> SafeString:
     return format_html(
         '<time class="left" datetime="{}" title="until {}" data-begins="{}" data-tone="{}" '
         'data-local="until"{} role="timer">{}</time>',
-        left.ends,
-        left.exact,
-        left.begins,
-        left.tone,
+        remaining.ends,
+        remaining.exact,
+        remaining.begins,
+        remaining.tone,
         trusted(short),
         text,
     )
 
 
-def time_bar(left: TimeLeft) -> SafeString:
+def time_bar(remaining: TimeLeft) -> SafeString:
     """Draw what is left of a time limit as a thin bar, beside the words; countdown.js moves it."""
     return format_html(
         '<svg class="left-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" '
         'focusable="false"><rect class="left-limit" width="100" height="4"/>'
         '<rect class="left-rest left-rest--{}" width="{}" height="4"/></svg>',
-        left.tone,
-        left.share,
+        remaining.tone,
+        remaining.share,
     )

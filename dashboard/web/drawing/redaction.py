@@ -138,5 +138,5 @@ def _asked(payload: bytes) -> list[Any]:
     return answer if isinstance(answer, list) else []
 
 
-def _spans(found: Any) -> tuple[Span, ...]:
-    return tuple(Span(start, end) for start, end in found)
+def _spans(rows: Any) -> tuple[Span, ...]:
+    return tuple(Span(start, end) for start, end in rows)

@@ -196,11 +196,11 @@ def _joiner_boxes() -> dict[str, str]:
     return {joiner: untrusted(joiner) for joiner in JOINERS}
 
 
-def with_joiners(found: Iterable[Piece]) -> Iterator[Piece]:
+def with_joiners(parts: Iterable[Piece]) -> Iterator[Piece]:
     """Leave single joiners in the text around them, for they part no word; drawn at its end."""
     texts: list[str] = []
     boxes = _joiner_boxes()
-    for piece in found:
+    for piece in parts:
         if piece.html is None or boxes.get(piece.text) == piece.html:
             texts.append(piece.text)
         else:
@@ -212,19 +212,19 @@ def with_joiners(found: Iterable[Piece]) -> Iterator[Piece]:
         yield Piece("".join(texts))
 
 
-def drawn(found: Iterable[Piece], reading: Reading) -> SafeString:
+def drawn(parts: Iterable[Piece], reading: Reading) -> SafeString:
     """Draw pieces that have no colours; ``with_joiners`` made them."""
     if reading is not Reading.PROSE:
         html = (
-            _boxed(isolated(piece, reading)) if html is None else html for piece, html in found
+            _boxed(isolated(piece, reading)) if html is None else html for piece, html in parts
         )
         return trusted("".join(html))
-    return trusted("\n".join(_prose(line) for line in _lines(found)))
+    return trusted("\n".join(_prose(line) for line in _lines(parts)))
 
 
-def _lines(found: Iterable[Piece]) -> Iterator[list[Piece]]:
+def _lines(parts: Iterable[Piece]) -> Iterator[list[Piece]]:
     line: list[Piece] = []
-    for piece in found:
+    for piece in parts:
         if piece.html is not None:
             line.append(piece)
             continue

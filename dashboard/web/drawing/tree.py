@@ -171,17 +171,17 @@ class DrawnTexts(NamedTuple):
     all_open: bool
 
 
-def draw_members(members: Sequence[Member], drawn: DrawnTexts, level: int = 0) -> SafeString:
+def draw_members(members: Sequence[Member], texts: DrawnTexts, level: int = 0) -> SafeString:
     """Set members as a list, and what they hold as lists within it."""
     css = "members members--deep" if level > DEEPEST_INDENT else "members"
-    rows = ((_member(member, drawn, level),) for member in members)
+    rows = ((_member(member, texts, level),) for member in members)
     return format_html('<ul class="{}">{}</ul>', css, format_html_join("", "{}", rows))
 
 
-def _member(member: Member, drawn: DrawnTexts, level: int) -> SafeString:
+def _member(member: Member, texts: DrawnTexts, level: int) -> SafeString:
     if member.members:
-        return _nested(member, drawn, level)
-    block = drawn.blocks[member.block] if member.block else None
+        return _nested(member, texts, level)
+    block = texts.blocks[member.block] if member.block else None
     tall = " member--tall" if block and _is_tall(block) else ""
     return format_html(
         '<li class="member{}">{}<div class="member-value">{}{}</div>{}</li>',
@@ -193,15 +193,15 @@ def _member(member: Member, drawn: DrawnTexts, level: int) -> SafeString:
     )
 
 
-def _nested(member: Member, drawn: DrawnTexts, level: int) -> SafeString:
-    if _is_small(member, drawn):
+def _nested(member: Member, texts: DrawnTexts, level: int) -> SafeString:
+    if _is_small(member, texts):
         return format_html(
             '<li class="member">{}<div class="member-value">{}</div></li>',
             _name(member),
-            draw_pairs([Pair(inside.name, inside) for inside in member.members], drawn),
+            draw_pairs([Pair(inside.name, inside) for inside in member.members], texts),
         )
-    block = drawn.blocks[member.block] if member.block else None
-    is_open = member.rows <= ROWS_OPEN or _must_be_seen(member, drawn)
+    block = texts.blocks[member.block] if member.block else None
+    is_open = member.rows <= ROWS_OPEN or _must_be_seen(member, texts)
     command = (
         format_html('<p class="member-read">Read as one command</p>{}', draw_text(block))
         if block
@@ -215,16 +215,16 @@ def _nested(member: Member, drawn: DrawnTexts, level: int) -> SafeString:
         _type(member, block),
         _warnings(member.warnings),
         command,
-        draw_members(member.members, drawn, level + 1),
+        draw_members(member.members, texts, level + 1),
     )
 
 
-def _must_be_seen(member: Member, drawn: DrawnTexts) -> bool:
-    if drawn.all_open or member.warnings:
+def _must_be_seen(member: Member, texts: DrawnTexts) -> bool:
+    if texts.all_open or member.warnings:
         return True
-    if member.block and drawn.blocks[member.block].must_be_seen:
+    if member.block and texts.blocks[member.block].must_be_seen:
         return True
-    return any(_must_be_seen(inside, drawn) for inside in member.members)
+    return any(_must_be_seen(inside, texts) for inside in member.members)
 
 
 _FEW = 3  # scalars of an object on one line
@@ -244,7 +244,7 @@ class Pair(NamedTuple):
     member: Member
 
 
-def _is_small(member: Member, drawn: DrawnTexts) -> bool:
+def _is_small(member: Member, texts: DrawnTexts) -> bool:
     """Say whether all that an object holds is shown on its own line."""
     members = member.members
     is_object = not any(inside.is_item for inside in members)
@@ -253,32 +253,32 @@ def _is_small(member: Member, drawn: DrawnTexts) -> bool:
         and len(members) <= _FEW
         and not (member.block or member.warnings)
         and not any(inside.members for inside in members)
-        and _fit_on_a_line([Pair(inside.name, inside) for inside in members], drawn)
+        and _fit_on_a_line([Pair(inside.name, inside) for inside in members], texts)
     )
 
 
-def _fit_on_a_line(pairs: Sequence[Pair], drawn: DrawnTexts) -> bool:
+def _fit_on_a_line(pairs: Sequence[Pair], texts: DrawnTexts) -> bool:
     """Say whether pairs on one line show all there is to see of them."""
-    if any(_is_tall_or_warns(pair.member, drawn) for pair in pairs):
+    if any(_is_tall_or_warns(pair.member, texts) for pair in pairs):
         return False
-    return sum(len(pair.name) + _length(pair.member, drawn) for pair in pairs) <= _SHORT_LINE
+    return sum(len(pair.name) + _length(pair.member, texts) for pair in pairs) <= _SHORT_LINE
 
 
-def _is_tall_or_warns(member: Member, drawn: DrawnTexts) -> bool:
-    block = drawn.blocks[member.block] if member.block else None
+def _is_tall_or_warns(member: Member, texts: DrawnTexts) -> bool:
+    block = texts.blocks[member.block] if member.block else None
     is_tall = block is not None and (block.must_be_seen or block.code.line_count > 1)
     return bool(member.members or member.warnings) or is_tall
 
 
-def _length(member: Member, drawn: DrawnTexts) -> int:
-    return len(drawn.blocks[member.block].text if member.block else member.value)
+def _length(member: Member, texts: DrawnTexts) -> int:
+    return len(texts.blocks[member.block].text if member.block else member.value)
 
 
-def draw_pairs(pairs: Sequence[Pair], drawn: DrawnTexts) -> SafeString:
+def draw_pairs(pairs: Sequence[Pair], texts: DrawnTexts) -> SafeString:
     """Set members on one line, as name and value; of what holds more, how much that is."""
     return format_html(
         '<span class="pairs" translate="no">{}</span>',
-        format_html_join(" ", "{}", ((_pair(pair, drawn),) for pair in pairs[:_MOST_PAIRS])),
+        format_html_join(" ", "{}", ((_pair(pair, texts),) for pair in pairs[:_MOST_PAIRS])),
     )
 
 
@@ -291,7 +291,7 @@ def _pairs(members: Sequence[Member], before: SafeString = EMPTY) -> Iterator[Pa
             yield Pair(name, member)
 
 
-def _pair(pair: Pair, drawn: DrawnTexts) -> SafeString:
+def _pair(pair: Pair, texts: DrawnTexts) -> SafeString:
     member = pair.member
     says_type = bool(member.type) and not member.members
     kind = format_html(' <span class="member-type">{}</span>', member.type) if says_type else EMPTY
@@ -299,34 +299,34 @@ def _pair(pair: Pair, drawn: DrawnTexts) -> SafeString:
         '<span class="pair"><span class="pair-name">{}</span>'
         '<span class="pair-value">{}</span>{}</span>',
         pair.name,
-        _on_a_line(member, drawn),
+        _on_a_line(member, texts),
         kind,
     )
 
 
-def _on_a_line(member: Member, drawn: DrawnTexts) -> SafeString:
+def _on_a_line(member: Member, texts: DrawnTexts) -> SafeString:
     if member.members:
         return untrusted(member.type)
     empty = trusted('<span class="member-empty">empty</span>')
     if not member.block:
         return member.value or empty
-    lines = drawn.blocks[member.block].code.lines
+    lines = texts.blocks[member.block].code.lines
     return trusted(f"{lines[0]} …") if len(lines) > 1 else lines[0] or empty
 
 
-def draw_step(members: Sequence[Member], drawn: DrawnTexts) -> SafeString:
+def draw_step(members: Sequence[Member], texts: DrawnTexts) -> SafeString:
     """Set the arguments of a step on one line, and all of them where that is not enough."""
     pairs = list(_pairs(members))
-    line = draw_pairs(pairs, drawn)
+    line = draw_pairs(pairs, texts)
     wraps = any(member.warnings or member.block for member in members if member.members)
-    if not wraps and _fit_on_a_line(pairs, drawn):
+    if not wraps and _fit_on_a_line(pairs, texts):
         return line
-    is_open = drawn.all_open or any(_must_be_seen(member, drawn) for member in members)
+    is_open = texts.all_open or any(_must_be_seen(member, texts) for member in members)
     return format_html(
         '<details class="step-arguments"{}><summary>{}</summary>{}</details>',
         trusted(" open") if is_open else EMPTY,
         line,
-        draw_members(members, drawn),
+        draw_members(members, texts),
     )
 
 

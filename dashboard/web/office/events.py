@@ -59,9 +59,9 @@ def named_in(entries: Sequence[AuditEntry]) -> Named:
     )
 
 
-def sentence(entry: AuditEntry, named: Named) -> SafeString:
+def sentence(entry: AuditEntry, names: Named) -> SafeString:
     """Say what happened. What is not known here is told by its name."""
-    telling = Telling(entry, named)
+    telling = Telling(entry, names)
     write = SENTENCES.get(entry.action)
     if write is None:
         return format_html("{}: {} {}", telling.who, untrusted(entry.action), telling.whom)
@@ -71,8 +71,8 @@ def sentence(entry: AuditEntry, named: Named) -> SafeString:
 class Telling:
     """One entry, taken apart for its sentence."""
 
-    def __init__(self, entry: AuditEntry, named: Named) -> None:
-        self._entry, self._named = entry, named
+    def __init__(self, entry: AuditEntry, names: Named) -> None:
+        self._entry, self._named = entry, names
         self.details: dict[str, Any] = parse_json(entry.details)
 
     @property
@@ -197,9 +197,9 @@ Write = Callable[[Telling], SafeString]
 _FIELD = re.compile(r"\{(\w+)\}", re.ASCII)
 
 
-def _tell(text: str, told: Telling, *more: object) -> SafeString:
-    """Fill in ``{who}`` and the like from ``told``, and each ``{}`` from ``more``."""
-    fields = {name: getattr(told, name) for name in _FIELD.findall(text)}
+def _tell(text: str, telling: Telling, *more: object) -> SafeString:
+    """Fill in ``{who}`` and the like from ``telling``, and each ``{}`` from ``more``."""
+    fields = {name: getattr(telling, name) for name in _FIELD.findall(text)}
     return format_html(text, *more, **fields)
 
 
@@ -215,136 +215,136 @@ _JUDGED: dict[str, str] = {
 }
 
 
-def _judged(told: Telling) -> SafeString:
-    effect = told.details.get("effect")
-    return _tell(_JUDGED.get(str(effect), "{who} judged {request}"), told)
+def _judged(telling: Telling) -> SafeString:
+    effect = telling.details.get("effect")
+    return _tell(_JUDGED.get(str(effect), "{who} judged {request}"), telling)
 
 
-def _approved(told: Telling) -> SafeString:
-    edited = " with a change" if told.details.get("edit") else ""
+def _approved(telling: Telling) -> SafeString:
+    edited = " with a change" if telling.details.get("edit") else ""
     template = "{who} approved {request}{}{in_view}{because}"
-    return _tell(template, told, edited)
+    return _tell(template, telling, edited)
 
 
-def _voted(told: Telling) -> SafeString:
-    vote_count, needed = told.details.get("counted"), told.details.get("needed")
+def _voted(telling: Telling) -> SafeString:
+    vote_count, needed = telling.details.get("counted"), telling.details.get("needed")
     template = "{who} approved {request}, {} of {} needed{in_view}{because}"
-    return _tell(template, told, vote_count, needed)
+    return _tell(template, telling, vote_count, needed)
 
 
-def _released(told: Telling) -> SafeString:
-    if told.details.get("person"):
+def _released(telling: Telling) -> SafeString:
+    if telling.details.get("person"):
         return format_html(
             "{} released {}: {} is no longer a reviewer",
-            told.who,
-            told.request,
-            _person(str(told.details["person"])),
+            telling.who,
+            telling.request,
+            _person(str(telling.details["person"])),
         )
-    return _tell("{who} released {request}", told)
+    return _tell("{who} released {request}", telling)
 
 
-def _handed_over(told: Telling) -> SafeString:
-    to = _person(str(told.details.get("to", "")))
-    return _tell("{who} assigned {request} to {}{because}", told, to)
+def _handed_over(telling: Telling) -> SafeString:
+    to = _person(str(telling.details.get("to", "")))
+    return _tell("{who} assigned {request} to {}{because}", telling, to)
 
 
-def _taken_over(told: Telling) -> SafeString:
-    earlier = _person(str(told.details.get("from", "")))
-    return _tell("{who} took over {request} from {}", told, earlier)
+def _taken_over(telling: Telling) -> SafeString:
+    earlier = _person(str(telling.details.get("from", "")))
+    return _tell("{who} took over {request} from {}", telling, earlier)
 
 
-def _finished(told: Telling) -> SafeString:
-    code, took = told.details.get("exit_code"), told.details.get("duration_s")
+def _finished(telling: Telling) -> SafeString:
+    code, took = telling.details.get("exit_code"), telling.details.get("duration_s")
     how = "" if code is None else f", exit code {code}"
     how += f", after {times.length(float(took))}" if isinstance(took, int | float) else ""
-    return _tell("{who} finished {request}{}", told, how)
+    return _tell("{who} finished {request}{}", telling, how)
 
 
-def _token_issued(told: Telling) -> SafeString:
-    end = told.at("expires_at") if told.details.get("expires_at") else EMPTY
+def _token_issued(telling: Telling) -> SafeString:
+    end = telling.at("expires_at") if telling.details.get("expires_at") else EMPTY
     until = format_html(", valid until {}", end) if end else EMPTY
-    return _tell("{who} issued a token for {whom}{}", told, until)
+    return _tell("{who} issued a token for {whom}{}", telling, until)
 
 
-def _published(told: Telling) -> SafeString:
-    number = str(told.name)
-    confirmed = told.details.get("confirmed_by")
+def _published(telling: Telling) -> SafeString:
+    number = str(telling.name)
+    confirmed = telling.details.get("confirmed_by")
     by = format_html(" with {}", _person(str(confirmed))) if confirmed else EMPTY
-    looser = ", which loosens the policy" if told.details.get("loosened") else ""
+    looser = ", which loosens the policy" if telling.details.get("loosened") else ""
     return format_html(
         "{} published {} of the policy{}{}{}",
-        told.who,
+        telling.who,
         _revision(number),
         by,
         looser,
-        told.because,
+        telling.because,
     )
 
 
 def _proposal(verb: str) -> Write:
-    def write(told: Telling) -> SafeString:
-        number = str(told.name)
+    def write(telling: Telling) -> SafeString:
+        number = str(telling.name)
         if not number.isdecimal():
-            return _tell("{who} {} a looser policy{because}", told, verb)
+            return _tell("{who} {} a looser policy{because}", telling, verb)
         url = reverse("web:proposal", args=[number])
         template = '{who} {} <a href="{}">a looser policy</a>{because}'
-        return _tell(template, told, verb, url)
+        return _tell(template, telling, verb, url)
 
     return write
 
 
 def _grant_event(verb: str) -> Write:
-    def write(told: Telling) -> SafeString:
-        because = told.said("because")
+    def write(telling: Telling) -> SafeString:
+        because = telling.said("because")
         reason = format_html(": {}", because) if because else EMPTY
-        return format_html("{} {} {}{}", told.who, verb, _grant(str(told.name)), reason)
+        return format_html("{} {} {}{}", telling.who, verb, _grant(str(telling.name)), reason)
 
     return write
 
 
 def _channel(what: str) -> Write:
-    def write(told: Telling) -> SafeString:
-        where = told.said("where")
+    def write(telling: Telling) -> SafeString:
+        where = telling.said("where")
         to = format_html(": {}", where) if where else EMPTY
-        return format_html("{} {} {}{}", told.who, what, told.whom, to)
+        return format_html("{} {} {}{}", telling.who, what, telling.whom, to)
 
     return write
 
 
 def _own_channel(what: str) -> Write:
-    def write(told: Telling) -> SafeString:
-        where = told.said("where")
+    def write(telling: Telling) -> SafeString:
+        where = telling.said("where")
         at = format_html(": {}", where) if where else EMPTY
-        whose = EMPTY if told.is_own else format_html(" of {}", told.whom)
-        return format_html("{} {}{}{}", told.who, what, whose, at)
+        whose = EMPTY if telling.is_own else format_html(" of {}", telling.whom)
+        return format_html("{} {}{}{}", telling.who, what, whose, at)
 
     return write
 
 
 def _webhook(what: str) -> Write:
-    def write(told: Telling) -> SafeString:
-        host = told.said("host")
+    def write(telling: Telling) -> SafeString:
+        host = telling.said("host")
         where = format_html(": {}", host) if host else EMPTY
-        return format_html("{} {} the webhook of {}{}", told.who, what, told.whom, where)
+        return format_html("{} {} the webhook of {}{}", telling.who, what, telling.whom, where)
 
     return write
 
 
-def _sign_in_failed(told: Telling) -> SafeString:
-    as_whom = format_html(" as {}", told.whom) if told.whom else EMPTY
-    return format_html("Somebody failed to sign in{}, from {}", as_whom, told.said("address"))
+def _sign_in_failed(telling: Telling) -> SafeString:
+    as_whom = format_html(" as {}", telling.whom) if telling.whom else EMPTY
+    return format_html("Somebody failed to sign in{}, from {}", as_whom, telling.said("address"))
 
 
 def _by_themselves(own: str, other: str) -> Write:
     return lambda told: _tell(own if told.is_own else other, told)
 
 
-def _verified(told: Telling) -> SafeString:
-    if told.details.get("problem"):
+def _verified(telling: Telling) -> SafeString:
+    if telling.details.get("problem"):
         template = "{who} verified the audit log. It is broken: {}"
-        return _tell(template, told, told.said("problem"))
+        return _tell(template, telling, telling.said("problem"))
     template = "{who} verified the audit log: whole up to entry {}"
-    return _tell(template, told, told.said("entries"))
+    return _tell(template, telling, telling.said("entries"))
 
 
 DECISIONS: dict[Action, Write] = {

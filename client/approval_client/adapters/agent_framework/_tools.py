@@ -176,9 +176,9 @@ def _bound(tool: Any, given: Values, **options: Any) -> Values | None:
     return arguments
 
 
-def _defaults(tool: Any, given: Mapping[str, Any]) -> Values:
+def _defaults(tool: Any, arguments: Mapping[str, Any]) -> Values:
     """Return what the function has for what was not given, as JSON."""
-    return _binding.as_json(_missing(tool, given))
+    return _binding.as_json(_missing(tool, arguments))
 
 
 def _missing(tool: Any, given: Collection[str]) -> Values:
@@ -203,20 +203,20 @@ def _parameters(tool: Any) -> Values:
     }
 
 
-def _check_schema(tool: Any, given: Mapping[str, Any]) -> None:
+def _check_schema(tool: Any, arguments: Mapping[str, Any]) -> None:
     """Refuse what the framework or Python would, of a tool with a JSON schema and no model.
 
     Raises:
         Unaskable: A name or a value is not taken, or one is missing.
     """
     schema = tool.parameters()
-    _binding.check_schema(given, schema)
+    _binding.check_schema(arguments, schema)
     check = getattr(import_module("agent_framework._tools"), _CHECK)
     try:
-        check(arguments=given, schema=schema, tool_name=tool.name)
+        check(arguments=arguments, schema=schema, tool_name=tool.name)
     except TypeError as error:
         raise Unaskable(f"The arguments are not what the tool takes. {error}.") from None
-    _check_call(tool, given)
+    _check_call(tool, arguments)
 
 
 def _check_call(tool: Any, names: Collection[str]) -> None:

@@ -72,9 +72,9 @@ class Turn:
         finally:
             _current.reset(token)
 
-    def sees(self, found: Any) -> None:
+    def sees(self, options: Any) -> None:
         """Note the tools that a model may call now."""
-        self.seen.update((tool.name, tool) for tool in tools.tools_of(found))
+        self.seen.update((tool.name, tool) for tool in tools.tools_of(options))
 
     def about(self, call: Any) -> Make:
         """Return what makes a question of a function call of the framework."""

@@ -19,10 +19,10 @@ Read: TypeAlias = Callable[[Any], ApprovalRequest | None]
 
 
 async def go_on(
-    turn: Turn, events: Sequence[Any], read: Read | None, run: Callable[..., Awaitable[Any]]
+    turn: Turn, events: Sequence[Any], reader: Read | None, run: Callable[..., Awaitable[Any]]
 ) -> Any:
     """Ask everything that a workflow waits for, and have it go on with the answers."""
-    makes = {event.request_id: _about(turn, event, read) for event in events}
+    makes = {event.request_id: _about(turn, event, reader) for event in events}
     await turn.ask_all(makes)
     answers = {event.request_id: _answer(turn, event) for event in events}
     await turn.start(answers)  # a workflow has no place to do so before each call
@@ -33,11 +33,11 @@ async def go_on(
     return result
 
 
-def _about(turn: Turn, event: Any, read: Read | None) -> Make:
+def _about(turn: Turn, event: Any, reader: Read | None) -> Make:
     """Return what makes a question of an event.
 
     Raises:
-        TypeError: ``read`` makes a question that is not JSON.
+        TypeError: ``reader`` makes a question that is not JSON.
         ValueError: The workflow wants more than an approval or a rejection, or people could not be
             shown the whole question.
     """
@@ -48,12 +48,12 @@ def _about(turn: Turn, event: Any, read: Read | None) -> Make:
             f"The request {event.request_id!r:.80} wants {event.response_type!r:.80}, but the "
             "dashboard can only approve or reject. Nobody was asked. Answer it yourself."
         )
-    request = _question(turn, event, read)  # now: a workflow that is told no does not hear why
+    request = _question(turn, event, reader)  # now: a workflow that is told no does not hear why
     return lambda: request
 
 
-def _question(turn: Turn, event: Any, read: Read | None) -> ApprovalRequest:
-    request = read(event) if read is not None else None
+def _question(turn: Turn, event: Any, reader: Read | None) -> ApprovalRequest:
+    request = reader(event) if reader is not None else None
     if request is None:  # the event's data is all that is known of it
         tool = _core.line(f"workflow.{event.source_executor_id}")
         request = ApprovalRequest.tool_call(tool, {"data": whole(event.data)})

@@ -171,12 +171,12 @@ class Gate:
         evidence = {**question.evidence, **_core.evidence(details)}
         return replace(question, evidence=evidence, **self._asked)
 
-    def _shown(self, asked: ApprovalRequest) -> Any:
+    def _shown(self, approval: ApprovalRequest) -> Any:
         try:
             context = self._context() if callable(self._context) else self._context
         except Exception as error:  # noqa: BLE001 - it is the host's code, and only shown
             return f"Left out: the context could not be created ({type(error).__name__})."
-        return context or asked.evidence.get("context") or self._messages()
+        return context or approval.evidence.get("context") or self._messages()
 
     def _messages(self) -> list[dict[str, str]]:
         turn = _heard.get()
@@ -264,8 +264,8 @@ def _is_approved(blocks: list[Any], response: ApprovalResponse) -> bool:
     return bool(response.content["code"] == joined(pairs))
 
 
-def _refused(why: str) -> Any:
-    return _result(f"{why} It was not run. Ask again.")
+def _refused(reason: str) -> Any:
+    return _result(f"{reason} It was not run. Ask again.")
 
 
 def _result(told: str) -> Any:

@@ -139,13 +139,13 @@ def asking(
     return Question(requests=requests, answer=answer, settle=settle)
 
 
-def _apart(calls: Sequence[Mapping[str, Any]], written: Sequence[Mapping[str, Any]]) -> bool:
+def _apart(calls: Sequence[Mapping[str, Any]], original: Sequence[Mapping[str, Any]]) -> bool:
     """Say whether every call in the model's message has an id of its own.
 
     LangChain applies an edit to whatever has the id of the call that was edited.
     """
-    ids = [call["id"] for call in written]
-    all_present = all(any(_is(source, call) for source in written) for call in calls)
+    ids = [call["id"] for call in original]
+    all_present = all(any(_is(source, call) for source in original) for call in calls)
     return all_present and all(ids) and len(set(ids)) == len(ids)
 
 
@@ -155,8 +155,8 @@ def _written(values: Any) -> Sequence[Mapping[str, Any]]:
     return next((m.tool_calls for m in reversed(messages) if getattr(m, "type", "") == "ai"), ())
 
 
-def _is(written: Mapping[str, Any], call: Mapping[str, Any]) -> bool:
-    return bool(written["name"] == call["name"] and written["args"] == call["args"])
+def _is(original: Mapping[str, Any], call: Mapping[str, Any]) -> bool:
+    return bool(original["name"] == call["name"] and original["args"] == call["args"])
 
 
 def _kinds(schema: Any) -> frozenset[str]:

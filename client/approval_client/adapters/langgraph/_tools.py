@@ -72,15 +72,17 @@ def _is_single(tool: Any) -> bool:
     return isinstance(tool, import_module("langchain_core.tools").Tool)
 
 
-def _single(tool: Any, given: Values) -> Values:
-    if len(given) != 1:  # of any name
-        raise Unaskable(f"The tool takes one argument, and {len(given)} were written.")
+def _single(tool: Any, arguments: Values) -> Values:
+    if len(arguments) != 1:  # of any name
+        raise Unaskable(f"The tool takes one argument, and {len(arguments)} were written.")
     params = list(_parameters(tool).values())[1:]
-    if clash := given.keys() & {param.name for param in params}:  # it would be passed as the first
+    if clash := arguments.keys() & {
+        param.name for param in params
+    }:  # it would be passed as the first
         names = ", ".join(map(repr, clash))
         raise Unaskable(f"The tool takes one argument, which is not {names}.")
     defaults = {param.name: param.default for param in params if param.default is not param.empty}
-    return {**_binding.hidden({n: v for n, v in defaults.items() if v is not None}), **given}
+    return {**_binding.hidden({n: v for n, v in defaults.items() if v is not None}), **arguments}
 
 
 def _check_call(tool: Any, passed: Collection[str], known: Collection[str]) -> None:

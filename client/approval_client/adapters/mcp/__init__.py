@@ -415,7 +415,7 @@ def _denied(message: str) -> Told:
 
 
 def _changed(
-    request: ApprovalRequest, response: ApprovalResponse, given: Mapping[str, Any]
+    request: ApprovalRequest, response: ApprovalResponse, arguments: Mapping[str, Any]
 ) -> Mapping[str, Any] | None:
     """Return what Claude Code runs instead, if a reviewer changed it.
 
@@ -426,6 +426,6 @@ def _changed(
         return None
     content = response.content
     if request.kind is Kind.CODE:
-        return {**given, "command": content["code"]}
+        return {**arguments, "command": content["code"]}
     claude_code.check_numbers(content["arguments"])
     return dict(content["arguments"])

@@ -275,13 +275,13 @@ def _request(pause: _Pause, name: str, tool: Any, time_limit_s: int | None) -> A
     )
 
 
-def _taken(tool: Any, written: Any, answer: ApprovalResponse) -> ApprovalResponse:
+def _taken(tool: Any, original: Any, answer: ApprovalResponse) -> ApprovalResponse:
     """Return an answer, or a rejection if a person's arguments would not be what is called."""
     if not answer.edited:
         return answer
     changed = _core.plain(answer.content["arguments"])
     try:
-        arguments = _binding.edited(partial(tools.asked, tool), written, changed)
+        arguments = _binding.edited(partial(tools.asked, tool), original, changed)
     except Unaskable as error:
         return refusal(error)
     return replace(answer, content={**answer.content, "arguments": arguments})

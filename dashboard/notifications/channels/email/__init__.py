@@ -186,9 +186,9 @@ async def _in_a_thread(work: Callable[[], Sent]) -> Sent:
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Sent] = loop.create_future()
 
-    def tell(sent: Sent) -> None:
+    def tell(outcome: Sent) -> None:
         if not future.done():  # it was too late
-            future.set_result(sent)
+            future.set_result(outcome)
 
     def run() -> None:
         outcome = work()

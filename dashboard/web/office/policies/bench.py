@@ -469,15 +469,15 @@ def _page(request: PersonRequest, form: CandidateForm, **more: Any) -> HttpRespo
     return render(request, "office/bench.html", context, status=status_of(form))
 
 
-def _question(said: dict[str, Any]) -> Question:
+def _question(fields: dict[str, Any]) -> Question:
     return Question(
-        kind=said["kind"],
-        content=said["content"],
-        report=inspect(said["kind"], said["content"]),
-        agent=said["agent"],
-        asked_at=said["asked_at"] or timezone.now(),
-        capability=said["capability"],
-        execution_mode=said["execution_mode"],
-        run_id=said["run"],
-        repeated=said["repeated"] or 0,
+        kind=fields["kind"],
+        content=fields["content"],
+        report=inspect(fields["kind"], fields["content"]),
+        agent=fields["agent"],
+        asked_at=fields["asked_at"] or timezone.now(),
+        capability=fields["capability"],
+        execution_mode=fields["execution_mode"],
+        run_id=fields["run"],
+        repeated=fields["repeated"] or 0,
     )

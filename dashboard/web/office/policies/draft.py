@@ -249,13 +249,13 @@ def publish(request: PersonRequest) -> HttpResponse:
     return redirect("web:policies")
 
 
-def replace_draft(request: PersonRequest, policy: Policy, said: str) -> HttpResponse:
+def replace_draft(request: PersonRequest, policy: Policy, sentence: str) -> HttpResponse:
     """Make ``policy`` the draft, unless the draft is another one than the page showed."""
     try:
         drafts.replace_draft(request.user, policy, stamp=request.POST.get("stamp", ""))
     except DraftMoved as error:
         return draft_moved(request, error)
-    messages.success(request, f"{said} Nothing is published yet.")
+    messages.success(request, f"{sentence} Nothing is published yet.")
     return redirect("web:draft")
 
 
@@ -350,10 +350,10 @@ def _imported(form: ImportForm) -> Import | None:
 def _import_page(
     request: PersonRequest,
     form: ImportForm,
-    shown: dict[str, Any],
+    view: dict[str, Any],
     status: HTTPStatus = HTTPStatus.OK,
 ) -> HttpResponse:
     draft = queries.draft_of(request.user)
     stamp = request.POST.get("stamp") or drafts.stamp_of(draft)
-    context = {"form": form, "draft": draft, "stamp": stamp, **shown}
+    context = {"form": form, "draft": draft, "stamp": stamp, **view}
     return render(request, "office/policy/import.html", context, status=status)

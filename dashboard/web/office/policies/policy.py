@@ -160,13 +160,13 @@ def _rules(count: int, what: str) -> str:
     return f"{count} rule{'s' * (count != 1)}. {what}" if count else "None"
 
 
-def path_taken(policy: Policy, answer: Evaluation, asked: str) -> list[PathBox]:
+def path_taken(policy: Policy, answer: Evaluation, question: str) -> list[PathBox]:
     """Draw the way of one request through a policy, with what decided.
 
     Args:
         policy: What was tried.
         answer: What it answered.
-        asked: What was asked for, in a word or two.
+        question: What was asked for, in a word or two.
     """
     *steps, modes = answer.steps
     tried = list(zip(policy.rules, steps, strict=True))
@@ -174,7 +174,7 @@ def path_taken(policy: Policy, answer: Evaluation, asked: str) -> list[PathBox]:
     other_pairs = [pair for pair in tried if pair[0].effect is not Effect.REJECT]
     is_rejected = answer.effect is Effect.REJECT
     return [
-        PathBox(REQUEST, asked, "speaks"),
+        PathBox(REQUEST, question, "speaks"),
         _of_rules(REJECTING, rejecting, answer, is_reached=True),
         _of_rules(OTHERS, other_pairs, answer, is_reached=not is_rejected),
         _of_modes(modes, answer),
@@ -213,10 +213,10 @@ def _answer_box(answer: Evaluation) -> PathBox:
     return PathBox(ANSWER, verdict, "speaks")
 
 
-def compare(before: Policy, after: Policy) -> Comparison:
-    """Say what ``after`` would change."""
-    loosened = loosenings(before, after)
-    return Comparison(changes(before, after), loosened, word_for(before, after, loosened))
+def compare(old: Policy, new: Policy) -> Comparison:
+    """Say what ``new`` would change."""
+    loosened = loosenings(old, new)
+    return Comparison(changes(old, new), loosened, word_for(old, new, loosened))
 
 
 def proposal_view(proposal: PolicyProposal, present: Policy, number: int) -> ProposalView:
@@ -236,12 +236,10 @@ def revision_rows(newest_first: Sequence[PolicyRevision]) -> list[RevisionRow]:
     ]
 
 
-def _changes(
-    revision: PolicyRevision, before: Policy | None, after: Policy | None
-) -> Sequence[str]:
-    if after is None or (before is None and revision.number > 1):
+def _changes(revision: PolicyRevision, old: Policy | None, new: Policy | None) -> Sequence[str]:
+    if new is None or (old is None and revision.number > 1):
         return [_CANNOT_BE_READ]
-    return changes(before, after)
+    return changes(old, new)
 
 
 def _rule_line(index: int, rule: Rule, cautions: Sequence[str]) -> RuleLine:
