@@ -122,7 +122,7 @@ class _Parameters:
         if arguments.keys() != self.fields.keys() or len(args) + len(kwargs) != len(self.fields):
             raise TypeError(f"The parameters are {', '.join(self.fields)}.")
         if nulls := [name for name, value in arguments.items() if value is None]:
-            raise TypeError(f"{', '.join(nulls)}: None is no value of a prepared statement.")
+            raise TypeError(f"{', '.join(nulls)}: prepared statements do not accept None.")
         return {
             name: _array(field, arguments[name])
             if name in self._many

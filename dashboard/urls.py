@@ -25,7 +25,7 @@ handler500 = errors.broken
 
 @login_not_required
 def handler404(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Say that there is nothing here, in the words of the door that was knocked at."""
+    """Answer 404: as a problem in JSON under ``/api/``, otherwise as a page."""
     if request.path.startswith("/api/"):
         return problems.NOT_FOUND.response()
     return errors.not_found(request, exception)

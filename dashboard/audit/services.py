@@ -70,8 +70,7 @@ def record(actor: Actor, *events: Event) -> int:
     until the transaction ends.
 
     Returns:
-        The number of the last entry. Who reads in the order of these numbers sees every
-        transaction after those that it followed.
+        The number of the last entry. Entries are numbered in the order of commits.
 
     Raises:
         RuntimeError: There is no open transaction, so the record could outlive what it describes.
@@ -348,7 +347,7 @@ class _Moment(Func):
         return super().as_sql(compiler, connection, template=template, **more)
 
 
-def links(after: int = 0, until: int | None = None) -> Iterator[Link]:
+def links(since: int = 0, until: int | None = None) -> Iterator[Link]:
     """Read the log in order, as links; from after one entry, and up to another.
 
     Each page is a statement of its own: on SQLite, a statement that stays open lets nobody commit.
@@ -357,9 +356,9 @@ def links(after: int = 0, until: int | None = None) -> Iterator[Link]:
     rows = AuditEntry.objects.order_by("seq").values_list(*columns)
     if until is not None:
         rows = rows.filter(seq__lte=until)
-    while page := list(rows.filter(seq__gt=after)[:_PAGE]):
+    while page := list(rows.filter(seq__gt=since)[:_PAGE]):
         yield from map(Link._make, page)
-        after = page[-1][0]
+        since = page[-1][0]
 
 
 def _break_before_head(walk: Walk, expect: Mapping[int, str]) -> Break | None:

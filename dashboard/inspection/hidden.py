@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 from dashboard.inspection.knowledge import CHARACTERS
@@ -144,12 +144,6 @@ def glyphs(run: str, *, ends_line: bool) -> Iterator[Glyph]:
         yield _row_of_blanks(run)
     else:
         yield from _glyphs(run, ends_line=ends_line)
-
-
-def position_of(text: str, number: int) -> int | None:
-    """Return where the ``number``-th run of hidden characters begins, None if there are fewer."""
-    runs = islice(_pattern(text).finditer(text), number - 1, None)
-    return next((match.start() for match in runs), None)
 
 
 def hidden_characters(text: str) -> list[HiddenCount]:

@@ -312,14 +312,14 @@ def _cell(number: int, cell: dict[str, Any]) -> Cell:
     )
 
 
-def _with_few_pictures(cell: Cell, left: int) -> int:
-    """Leave out the pictures of a cell beyond ``left``; returns how many may still follow."""
+def _with_few_pictures(cell: Cell, room: int) -> int:
+    """Leave out the pictures of a cell beyond ``room``; returns how many may still follow."""
     for output in cell["outputs"]:
-        if output["picture"] and left <= 0:
+        if output["picture"] and room <= 0:
             output["picture"] = None
             output["not_shown"].append(f"image/png, after {MOST_PICTURES} others on this page")
-        left -= output["picture"] is not None
-    return left
+        room -= output["picture"] is not None
+    return room
 
 
 class Picture(TypedDict):

@@ -292,7 +292,8 @@ def _read(text: str, dialect: str, known: _Known) -> _Reading:
                 effects = tuple(effects_of(tree, source)) if tree is not None else ()
                 understood = understood and NOT_TYPED not in effects
             whole &= understood
-            known |= {key: effects} if understood else {}
+            if understood:
+                known[key] = effects
         start, end = (bisect_left(breaks, at) + 1 for at in (tokens[0].start, tokens[-1].end))
         parts.append(_Part((start, end), effects))
     return _Reading(tuple(parts), whole)
@@ -531,14 +532,14 @@ def _is_same(left: exp.Expr, right: exp.Expr) -> bool:
 
 def _exclude(left: exp.Expr, right: exp.Expr) -> bool:
     """Whether one of two conditions holds wherever the other does not."""
-    left, right = _whole(left), _whole(right)
-    sides = [(c.this, c.args.get("expression")) for c in (left, right)]
-    opposites = {type(left), type(right)} in _OPPOSITES
-    if isinstance(left, exp.Is) and isinstance(right, exp.Is):
-        opposites = bool(left.args.get("negate")) != bool(right.args.get("negate"))
+    pair = _whole(left), _whole(right)
+    sides = [(c.this, c.args.get("expression")) for c in pair]
+    opposites = {type(condition) for condition in pair} in _OPPOSITES
+    if all(isinstance(condition, exp.Is) for condition in pair):
+        opposites = len({bool(condition.args.get("negate")) for condition in pair}) > 1
     if opposites:
         return sides[0] == sides[1]
-    negated = ((a, b) for a, b in ((left, right), (right, left)) if isinstance(a, exp.Not))
+    negated = ((a, b) for a, b in (pair, pair[::-1]) if isinstance(a, exp.Not))
     return any(_whole(a.this) == b for a, b in negated)
 
 

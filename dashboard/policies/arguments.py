@@ -1,10 +1,11 @@
 """Conditions on the arguments of a tool call. Pure.
 
-A path can lead to several values. An approving rule wants every one of them to pass and none to
-be missing; any other rule is content with one. The same strictness settles what is not clear. It
-does not pass for an approving rule. For any other it may pass, which is said as None:
+A path can lead to several values. An approving rule needs every one of them to pass and none to
+be missing. Other rules need one to pass. An unclear value does not pass for an approving rule. For
+other rules it may pass, which is returned as None:
 
-- ``over`` and ``under`` compare numbers exactly, by their digits. What is no number may pass.
+- ``over`` and ``under`` compare numbers exactly, by their digits. A value that is not a number
+  may pass.
 - ``equals`` and ``one_of`` compare numbers by value and anything else as canonical JSON. A text
   may pass for the number or word that it spells.
 - ``glob`` and ``matches`` look at texts, ``matches`` of an approving rule at the whole of one.

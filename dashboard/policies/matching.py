@@ -1,9 +1,9 @@
 """Whether a rule matches a question, and if not, why not. Pure.
 
-An approving rule is read narrowly, any other one widely: where several values are looked at, an
-approving rule wants all of them to fit and at least one to be there, any other rule is content
-with one. What cannot be judged does not fit an approving rule and does fit any other. What was
-not seen fits a rule that reviews, and one that rejects as far as ``Rule.holds_on`` says.
+Of several values, an approving rule needs at least one, and every one to match. Other rules need
+one to match. A condition that cannot be judged fails for an approving rule and holds for others.
+Content that was not inspected matches a rule that reviews, and a rule that rejects as far as
+``Rule.holds_on`` says.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ class _Waiting:
 class Turn:
     """A lock that goes to whoever has waited longest.
 
-    It is handed over, so nobody who comes at the right moment passes those who wait. A thread that
-    ends without giving it back has given it back.
+    First come, first served: it is handed to the next thread in the queue. A thread that ends
+    releases it.
     """
 
     def __init__(self) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from approval_client.wire import Kind, Source, Status
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Decision
@@ -52,53 +50,12 @@ _LANGUAGES = {
     "yaml": "YAML",
 }
 
-_OPERATIONS = {
-    "add": "added",
-    "append": "added",
-    "create": "added",
-    "save": "added",
-    "delete": "deleted",
-    "forget": "deleted",
-    "remove": "deleted",
-}
-
 _UNCOLOURED = "text"
 
 
 def language(alias: str) -> str:
     """Return how a language is written, from the name that our renderer gives it."""
     return "plain text" if alias == _UNCOLOURED else _LANGUAGES.get(alias, alias.capitalize())
-
-
-def wish(kind: Kind, *, languages: Iterable[str] = (), operation: str = "") -> str:
-    """Say in one sentence of ours what the agent wants.
-
-    Args:
-        kind: What is asked for.
-        languages: Names of lexers, in the order of the blocks.
-        operation: What a memory request calls itself; only words that we know are used.
-    """
-    match kind:
-        case Kind.CODE:
-            return f"{_code(languages)} wants to run"
-        case Kind.TOOL_CALL:
-            return "A tool wants to be called"
-        case Kind.PLAN:
-            return "A plan wants to be followed"
-        case Kind.MEMORY:
-            return f"A memory wants to be {_operation(operation)}"
-
-
-def _code(languages: Iterable[str]) -> str:
-    names = list(dict.fromkeys(language(name) for name in languages if name != _UNCOLOURED))
-    if not names:
-        return "Code"
-    *heads, tail = names
-    return f"{', '.join(heads)} and {tail} code" if heads else f"{tail} code"
-
-
-def _operation(operation: str) -> str:
-    return _OPERATIONS.get(operation.strip().lower(), "changed")
 
 
 def standing(approval: ApprovalRequest) -> tuple[str, str]:

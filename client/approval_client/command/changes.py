@@ -42,10 +42,10 @@ def _read(path: Path) -> str:
         return file.read(MAX_CHARACTERS + 1)
 
 
-def _after(tool: str, arguments: Mapping[str, Any], before: str) -> str:
+def _after(tool: str, arguments: Mapping[str, Any], text: str) -> str:
     if tool == "Write":
         return str(arguments["content"])
     for edit in arguments["edits"] if tool == "MultiEdit" else [arguments]:
         times = -1 if edit.get("replace_all") is True else 1
-        before = before.replace(edit["old_string"], edit["new_string"], times)
-    return before
+        text = text.replace(edit["old_string"], edit["new_string"], times)
+    return text

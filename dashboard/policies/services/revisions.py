@@ -103,8 +103,8 @@ def lock_for_change() -> None:
 
 
 def _lock(function: str) -> None:
-    # An advisory lock and not a row's: who shares a row's lock passes by who waits to change it,
-    # so under load a hold waited for seconds. SQLite has one writer, who holds everything.
+    # An advisory lock: with a shared lock of a row, new readers keep overtaking the writer that
+    # waits, and under load a hold waited for seconds. SQLite has one writer at a time anyway.
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT {function}(%s)", [_JUDGING])

@@ -77,7 +77,6 @@ class AssignmentPanel:
 
     Attributes:
         viewing: Who else has it open, in a sentence; empty if nobody has.
-        may_act: Whether the reader can change any of this.
         snoozed_until: Until when the reader snoozed it; empty if they did not.
         snooze_choices: Until when it can be snoozed: the form's value, and its label.
         people: The names of those that it can be handed to.
@@ -86,7 +85,6 @@ class AssignmentPanel:
 
     assigned: Assigned | None
     viewing: str
-    may_act: bool
     snoozed_until: SafeString
     snooze_choices: list[tuple[str, str]]
     people: list[str]
@@ -100,23 +98,23 @@ def assignment_panel(
     person: User,
     now: datetime,
     *,
-    found: Presence | None,
+    known_presence: Presence | None,
     may_act: bool,
 ) -> AssignmentPanel:
     """Describe the assignment of a pending request for ``person``.
 
-    ``found`` says who attends to what, where that was read before.
+    ``known_presence`` says who attends to what, where that was read before.
     """
-    found = found or presence([approval.pk], person, now)
-    assignment, back = found.assignments.get(approval.pk), found.snoozed_until.get(approval.pk)
+    people_here = known_presence or presence([approval.pk], person, now)
+    assignment = people_here.assignments.get(approval.pk)
+    back = people_here.snoozed_until.get(approval.pk)
     offered = snooze.choices(now, approval.expires_at) if may_act else []
     extra = extension_offer(approval, required, now) if may_act else None
     names = [name for name in names_of_reviewers() if name != person.username] if may_act else []
     whose = (assignment.person_id, assignment.assigned_at) if assignment else None
     return AssignmentPanel(
         assigned=_assigned(assignment, person, now) if assignment else None,
-        viewing=viewing_now(found.viewing.get(approval.pk, [])),
-        may_act=may_act,
+        viewing=viewing_now(people_here.viewing.get(approval.pk, [])),
         snoozed_until=moments.clock(back) if back else EMPTY,
         snooze_choices=[(str(choice.length), choice_in_words(choice)) for choice in offered],
         people=[

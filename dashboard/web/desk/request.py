@@ -98,7 +98,6 @@ class RequestContent:
     Attributes:
         title: What it is and what it does; what the agent chose in it is drawn as said.
         own_title: The same in our words alone, for a window's title, which draws nothing.
-        wish: One sentence of ours about what the agent wants.
         before: For memory: the request that was approved last for the same one.
         evidence_left_out: Whether the agent says more than can be drawn.
         is_whole: Whether every line can be read, here or window by window.
@@ -111,7 +110,6 @@ class RequestContent:
 
     title: SafeString
     own_title: str
-    wish: str
     heading: str
     content: Content
     before: ApprovalRequest | None
@@ -177,7 +175,6 @@ def request_content(
     ``name`` is what the page is of, for its signature: the request, unless it says otherwise.
     What is not the request itself is drawn whole, for only the request is served in parts.
     """
-    content = parse_json(approval.content)
     memory = likeness.memory_approved_before(approval)
     redacts, (findings, page_content) = drawn_for(
         approval, judgement, person, memory, is_whole=bool(name)
@@ -191,7 +188,6 @@ def request_content(
     return RequestContent(
         title=title,
         own_title=_own_title(approval, title),
-        wish=_wish(approval, content, page_content),
         heading=_heading(approval, page_content),
         content=page_content,
         before=memory,
@@ -215,12 +211,6 @@ def _own_title(approval: ApprovalRequest, sentence: SafeString) -> str:
     if "<" in sentence:
         return f"{words.KINDS[Kind(approval.kind)]} from {approval.agent.name}"
     return unescape(sentence)
-
-
-def _wish(approval: ApprovalRequest, content: Any, drawn: Content) -> str:
-    operation = content.get("operation") if approval.kind == Kind.MEMORY else ""
-    languages = [block.language for block in drawn.blocks]
-    return words.wish(Kind(approval.kind), languages=languages, operation=str(operation))
 
 
 def _heading(approval: ApprovalRequest, content: Content) -> str:
@@ -395,7 +385,7 @@ def state_of(
     may_yes = may_decide and not why_not
     presence = own.presence if own else None
     panel = is_open and assignment_panel(
-        approval, required, person, now, found=presence, may_act=may_decide
+        approval, required, person, now, known_presence=presence, may_act=may_decide
     )
     is_done = bool((progress and progress.mine) or (panel and panel.snoozed_until))
     goes_on = is_done or not may_decide

@@ -144,7 +144,7 @@ def former(reviewer, confirmed, alice):
 def test_who_lost_the_role_is_led_to_what_is_left_and_can_remove_it(former, confirmed, read):
     assert "remove your addresses" in read(former.get("/account"), "main")
     said = read(former.get("/account/told"), "main")
-    assert "You are not a reviewer any more, so nothing is sent to you." in said
+    assert "You are no longer a reviewer, so nothing is sent to you." in said
     assert "alice@example.org" in said
 
     former.post(f"/account/told/{confirmed.pk}/remove")
