@@ -15,7 +15,7 @@ from django.urls import path  # noqa: E402
 from dashboard.api.fairness import FairShare  # noqa: E402
 from dashboard.api.limits import LimitBody  # noqa: E402
 from dashboard.api.protocol import Protocol  # noqa: E402
-from dashboard.api.waiting import Waiting  # noqa: E402
+from dashboard.api.waiting import LongPolling  # noqa: E402
 from dashboard.live.consumers import QueueConsumer  # noqa: E402
 from dashboard.live.origin import ExactOrigin  # noqa: E402
 from dashboard.web.handler import PooledHandler  # noqa: E402
@@ -23,7 +23,7 @@ from dashboard.web.health import Watched  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
-        "http": Watched(Protocol(FairShare(Waiting(LimitBody(PooledHandler()))))),
+        "http": Watched(Protocol(FairShare(LongPolling(LimitBody(PooledHandler()))))),
         "websocket": ExactOrigin(
             AuthMiddlewareStack(URLRouter([path("ws/queue/", QueueConsumer.as_asgi())]))
         ),

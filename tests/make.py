@@ -111,7 +111,7 @@ def basis(approval: ApprovalRequest, edit: Edit | None = None) -> Basis:
 def decided(approval: ApprovalRequest, by: User, status: Status = Status.APPROVED, **more):
     return services.decide(
         approval_id=approval.pk,
-        answer=services.Answer(
+        answer=services.ReviewerAnswer(
             reviewer=by,
             auth="session:password",
             status=status,

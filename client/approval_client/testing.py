@@ -70,7 +70,7 @@ VALID_S, HOLD_S = 600, 25
 _places = itertools.count(1)
 
 
-class Refused(Exception):
+class FakeProblem(Exception):
     """A call that the dashboard answers with a problem."""
 
     def __init__(self, status: int, code: str, detail: str) -> None:
@@ -154,7 +154,7 @@ class FakeApproval:
     def close(self, verdict: Verdict, source: Source, at: datetime) -> None:
         """Close it, once."""
         if self.status is not Status.PENDING:
-            raise Refused(409, "already_closed", f"This request is {self.status} already.")
+            raise FakeProblem(409, "already_closed", f"This request is {self.status} already.")
         edited = verdict.content is not None
         approved = verdict.status is Status.APPROVED
         self.place = next(_places)
@@ -204,46 +204,49 @@ class FakeApproval:
     def start(self, key: str, report: dict[str, Any], now: datetime, *, on_hold: bool) -> None:
         """Use the approval, once; the same report under the same key may say so again."""
         if self.started_key:
-            used = Refused(409, "already_started", "This approval was used already.")
+            used = FakeProblem(409, "already_started", "This approval was used already.")
             self._must_be_same((self.started_key, self._start_report), (key, report), used)
             return
         decision = self._must_be_approved(report["digest"])
         if decision.get("taken_back"):
-            raise Refused(409, "taken_back", f"{decision['reason']} Nothing may run.")
+            raise FakeProblem(409, "taken_back", f"{decision['reason']} Nothing may run.")
         if on_hold:
-            raise Refused(409, "on_hold", "Everything is on hold.")
+            raise FakeProblem(409, "on_hold", "Everything is on hold.")
         if now >= datetime.fromisoformat(decision["valid_until"]):
-            raise Refused(409, "approval_expired", "The time to use this approval is over.")
+            raise FakeProblem(409, "approval_expired", "The time to use this approval is over.")
         self.started_key, self.started_at, self._start_report = key, now, report
         self.version += 1
 
     def finish(self, key: str, report: dict[str, Any], now: datetime) -> None:
         """Note how it ended, once; the same report under the same key may say so again."""
         if self.finished_key:
-            refusal = Refused(409, "already_finished", "The end was reported already.")
+            refusal = FakeProblem(409, "already_finished", "The end was reported already.")
             self._must_be_same((self.finished_key, self._end_report), (key, report), refusal)
             return
         self._must_be_approved(report["digest"])
         if not self.started:
-            raise Refused(409, "not_started", "It was never started.")
+            raise FakeProblem(409, "not_started", "It was never started.")
         fields = {name: report[name] for name in report if name not in {"state", "digest"}}
         self.finished_key, self.finished, self.finished_at = key, fields, now
         self.version, self._end_report = self.version + 1, report
 
     def _must_be_same(
-        self, earlier: tuple[str, dict[str, Any]], now: tuple[str, dict[str, Any]], other: Refused
+        self,
+        earlier: tuple[str, dict[str, Any]],
+        now: tuple[str, dict[str, Any]],
+        other: FakeProblem,
     ) -> None:
         if earlier[0] != now[0]:
             raise other
         if not same(whole_report(earlier[1]), whole_report(now[1])):
-            raise Refused(409, "idempotency_conflict", "The key names another report.")
+            raise FakeProblem(409, "idempotency_conflict", "The key names another report.")
 
     def _must_be_approved(self, named: str) -> dict[str, Any]:
         decision = self.decision or {}
         if self.status is not Status.APPROVED and not decision.get("taken_back"):
-            raise Refused(409, "not_approved", f"This request is {self.status}.")
+            raise FakeProblem(409, "not_approved", f"This request is {self.status}.")
         if named != decision["digest"]:
-            raise Refused(409, "digest_mismatch", "The approval is about different content.")
+            raise FakeProblem(409, "digest_mismatch", "The approval is about different content.")
         return decision
 
     def answer(self, now: datetime, base_url: str) -> dict[str, Any]:
@@ -274,18 +277,18 @@ def stamp(moment: datetime | None) -> Any:
 def read_body(request: httpx2.Request) -> dict[str, Any]:
     """Read a submission or report as strictly as the dashboard does."""
     if len(request.content) > MAX_BODY_BYTES:
-        raise Refused(413, "too_large", "The body has more than 1 MiB.")
+        raise FakeProblem(413, "too_large", "The body has more than 1 MiB.")
     if not request.content:
-        raise Refused(422, "invalid", "body: is missing. Nothing was done.")
+        raise FakeProblem(422, "invalid", "body: is missing. Nothing was done.")
     media_type = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":
-        raise Refused(415, "unsupported_media_type", "Send the body as application/json.")
+        raise FakeProblem(415, "unsupported_media_type", "Send the body as application/json.")
     try:
         value = parse_json(request.content)
     except JsonError as error:
-        raise Refused(400, error.code, str(error)) from None
+        raise FakeProblem(400, error.code, str(error)) from None
     if not isinstance(value, dict):
-        raise Refused(422, "invalid", "body: must be an object. Nothing was done.")
+        raise FakeProblem(422, "invalid", "body: must be an object. Nothing was done.")
     return value
 
 
@@ -293,7 +296,7 @@ def check(problem: tuple[str, str] | None) -> None:
     """Refuse what the dashboard refuses."""
     if problem is not None:
         where, reason = problem
-        raise Refused(422, "invalid", f"body.{where}: {reason}. Nothing was done.")
+        raise FakeProblem(422, "invalid", f"body.{where}: {reason}. Nothing was done.")
 
 
 def check_parameters(request: httpx2.Request, path: str) -> dict[str, str]:
@@ -301,7 +304,7 @@ def check_parameters(request: httpx2.Request, path: str) -> dict[str, str]:
     parameters = dict(request.url.params.multi_items())  # of two, the last one counts
     if problem := parameter_problem(parameters, path):
         where, reason = problem
-        raise Refused(422, "invalid", f"query.{where}: {reason}. Nothing was done.")
+        raise FakeProblem(422, "invalid", f"query.{where}: {reason}. Nothing was done.")
     return parameters
 
 
@@ -310,9 +313,9 @@ def hold_of(request: httpx2.Request) -> float:
     return float(check_parameters(request, "wait").get("hold", HOLD_S))
 
 
-def not_allowed() -> Refused:
+def not_allowed() -> FakeProblem:
     """Refuse a method."""
-    return Refused(405, "method_not_allowed", "This address takes other methods.")
+    return FakeProblem(405, "method_not_allowed", "This address takes other methods.")
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -328,7 +331,7 @@ def key_of(request: httpx2.Request) -> str:
     key = request.headers.get("Idempotency-Key", "")
     if not is_key(key):
         reason = "must be 1 to 200 visible characters"
-        raise Refused(422, "invalid", f"header.Idempotency-Key: {reason}. Nothing was done.")
+        raise FakeProblem(422, "invalid", f"header.Idempotency-Key: {reason}. Nothing was done.")
     return str(key)
 
 
@@ -338,7 +341,7 @@ def as_json(status: int, value: Any, media_type: str = "application/json") -> ht
     return httpx2.Response(status, headers=headers, content=canonical_json(value).encode())
 
 
-def as_problem(refused: Refused) -> httpx2.Response:
+def as_problem(refused: FakeProblem) -> httpx2.Response:
     """Return a refusal."""
     fields = {
         "type": "about:blank",
@@ -379,7 +382,7 @@ def _from(closed: list[FakeApproval], after: str | None, since: str | None) -> l
     if after:
         ids = [uuid.UUID(approval.id) for approval in closed]
         if uuid.UUID(after) not in ids:
-            raise Refused(404, "not_found", "There is no such request.")
+            raise FakeProblem(404, "not_found", "There is no such request.")
         return closed[ids.index(uuid.UUID(after)) + 1 :]
     if since:
         begin = moment(since)
@@ -401,20 +404,22 @@ def keep(request: httpx2.Request, kept: dict[str, bytes], now: datetime) -> http
     """Keep a notebook under its digest; the same one again changes nothing."""
     digest, body = request.url.path.removeprefix(NOTEBOOKS), bytes(request.content)
     if len(body) > MAX_NOTEBOOK_BYTES:
-        raise Refused(413, "too_large", "The notebook has more than 10 MiB.")
+        raise FakeProblem(413, "too_large", "The notebook has more than 10 MiB.")
     if not is_digest(digest):
-        raise Refused(422, "invalid", "path.digest: is not one. Nothing was done.")
+        raise FakeProblem(422, "invalid", "path.digest: is not one. Nothing was done.")
     if request.headers.get("Content-Encoding", "identity") != "identity":
-        raise Refused(415, "unsupported_media_type", "Send the notebook as it is.")
+        raise FakeProblem(415, "unsupported_media_type", "Send the notebook as it is.")
     if hashlib.sha256(body).hexdigest() != digest:
-        raise Refused(409, "digest_mismatch", "The bytes have another SHA-256 than the address.")
+        raise FakeProblem(
+            409, "digest_mismatch", "The bytes have another SHA-256 than the address."
+        )
     if digest in kept:
         return as_json(200, _kept(digest, body, now))
     try:
         check_notebook(body)
     except JsonError as error:
         status = 422 if error.code == "not_a_notebook" else 400
-        raise Refused(status, error.code, f"{error} The notebook was not kept.") from None
+        raise FakeProblem(status, error.code, f"{error} The notebook was not kept.") from None
     kept[digest] = body
     return as_json(201, _kept(digest, body, now))
 
@@ -588,15 +593,17 @@ class FakeDashboard:
         self.calls.append(f"{request.method} {request.url.path}")
         try:
             return (yield from self._route(request))
-        except Refused as refused:
+        except FakeProblem as refused:
             return as_problem(refused)
 
     def _route(self, request: httpx2.Request) -> Held:
         if protocol_version(request.headers.get(PROTOCOL_HEADER, "1")) != PROTOCOL:
-            raise Refused(400, UNSUPPORTED_PROTOCOL, "This server speaks version 1. Upgrade it.")
+            raise FakeProblem(
+                400, UNSUPPORTED_PROTOCOL, "This server speaks version 1. Upgrade it."
+            )
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or token != self.token:
-            raise Refused(401, "unauthorized", "This token is not known.")
+            raise FakeProblem(401, "unauthorized", "This token is not known.")
         if not request.url.path.startswith(f"{APPROVALS}/"):
             return self._elsewhere(request)
         match request.method, request.url.path.removeprefix(f"{APPROVALS}/").split("/"):
@@ -614,7 +621,7 @@ class FakeDashboard:
                 return self._outcome(approval_id, request)
             case _, [_] | [_, "wait" | "cancel" | "outcome"]:
                 raise not_allowed()
-        raise Refused(404, "not_found", "There is nothing here.")
+        raise FakeProblem(404, "not_found", "There is nothing here.")
 
     def _elsewhere(self, request: httpx2.Request) -> httpx2.Response:
         path = request.url.path
@@ -632,7 +639,7 @@ class FakeDashboard:
                 return as_json(200, self._access())
             case _, endpoint if is_notebook or endpoint in {APPROVALS, DECISIONS, AGENT}:
                 raise not_allowed()
-        raise Refused(404, "not_found", "There is nothing here.")
+        raise FakeProblem(404, "not_found", "There is nothing here.")
 
     def _access(self) -> dict[str, Any]:
         return {
@@ -646,7 +653,7 @@ class FakeDashboard:
 
     def _must_be_id(self, approval_id: str) -> None:
         if not is_id(approval_id):
-            raise Refused(422, "invalid", "path.approval_id: is not one. Nothing was done.")
+            raise FakeProblem(422, "invalid", "path.approval_id: is not one. Nothing was done.")
 
     def _find(self, approval_id: str) -> FakeApproval:
         self._must_be_id(approval_id)
@@ -654,7 +661,7 @@ class FakeDashboard:
             if uuid.UUID(approval.id) == uuid.UUID(approval_id):
                 approval.tick(self._now(), heard=False)
                 return approval
-        raise Refused(404, "not_found", "There is no such request.")
+        raise FakeProblem(404, "not_found", "There is no such request.")
 
     def _submit(self, request: httpx2.Request) -> httpx2.Response:
         body = read_body(request)
@@ -662,7 +669,7 @@ class FakeDashboard:
         key = key_of(request)
         if earlier_approval := self._keys.get(key):
             if not same(whole_submission(earlier_approval.body), whole_submission(body)):
-                raise Refused(409, "idempotency_conflict", "The key names another request.")
+                raise FakeProblem(409, "idempotency_conflict", "The key names another request.")
             return self._answer(earlier_approval, heard=False)
         verdict = self._script.popleft() if self._script else self._otherwise
         approval = FakeApproval(str(uuid.uuid4()), body, self._now(), verdict)

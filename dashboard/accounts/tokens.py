@@ -16,7 +16,7 @@ from dashboard.accounts.models import Agent, AgentToken, User
 from dashboard.audit.actions import Action
 from dashboard.audit.fingerprint import fingerprint
 from dashboard.audit.names import agent_name
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.statements import rows
 
 PREFIX = "dash_"
@@ -50,7 +50,7 @@ def issue(
         expires_at = token.expires_at and token.expires_at.isoformat()
         row = token_fingerprint(token)
         details = {"token": token.prefix, "expires_at": expires_at, "row": row}
-        record(by, Event(Action.TOKEN_ISSUED, agent_name(agent.name), details=details))
+        record(by, AuditEvent(Action.TOKEN_ISSUED, agent_name(agent.name), details=details))
     return token, secret
 
 
@@ -95,7 +95,7 @@ def revoke(token: AgentToken, *, by: Actor) -> None:
     unrevoked = AgentToken.objects.filter(pk=token.pk, revoked_at=None)
     if unrevoked.update(revoked_at=timezone.now()):
         details = {"token": token.prefix}
-        record(by, Event(Action.TOKEN_REVOKED, agent_name(token.agent.name), details=details))
+        record(by, AuditEvent(Action.TOKEN_REVOKED, agent_name(token.agent.name), details=details))
 
 
 def note_use(last_used: Mapping[int, datetime]) -> None:

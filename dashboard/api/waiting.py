@@ -39,7 +39,7 @@ _JSON = {"Content-Type": "application/json", "Cache-Control": "no-store"}
 log = logging.getLogger(__name__)
 
 
-class Waiting:
+class LongPolling:
     """Answers waits, and hands everything else to ``app``."""
 
     def __init__(self, app: App) -> None:
@@ -82,14 +82,14 @@ def _asked_for(scope: Scope) -> Wanted | None:
     return wait if text.isascii() and 0 <= wait.hold_s <= MAX_HOLD_S else None
 
 
-class Asker(NamedTuple):
+class WaitingAgent(NamedTuple):
     """Who waits, in as little memory as it takes: two thousand of these may be held."""
 
     token_id: int
     agent_id: int
 
 
-class Look(NamedTuple):
+class Snapshot(NamedTuple):
     """What was to be answered at some moment, and until when, in UTC, that could hold."""
 
     answer: bytes
@@ -114,7 +114,7 @@ async def _answer(wait: Wanted, scope: Scope, receive: Receive) -> bytes | probl
 
 
 async def _wait(
-    wait: Wanted, asker: Asker, closed: Answer, receive: Receive
+    wait: Wanted, asker: WaitingAgent, closed: Answer, receive: Receive
 ) -> bytes | problems.Problem | None:
     # Read only after entering, or a decision in between would be missed for a tick.
     look = await current_hub().read(_look, wait.approval_id, asker.agent_id)
@@ -125,7 +125,7 @@ async def _wait(
     return await _conclude(wait, asker, look, closed)
 
 
-def _who_asks(secret: str, approval_id: UUID) -> Asker | None:
+def _who_asks(secret: str, approval_id: UUID) -> WaitingAgent | None:
     # Before anything is noted as polled: an agent that waits is shown to people as waiting.
     def look_up(hash_: str) -> AgentToken | None:
         return queries.token_asking.first(hash_, approval_id)
@@ -135,13 +135,15 @@ def _who_asks(secret: str, approval_id: UUID) -> Asker | None:
         return None
     if not vars(token)["owns"]:
         raise NotFound
-    return Asker(token.pk, token.agent_id)
+    return WaitingAgent(token.pk, token.agent_id)
 
 
-def _look(approval_id: UUID, agent_id: int) -> Look:
+def _look(approval_id: UUID, agent_id: int) -> Snapshot:
     answerable = services.of_agent(approval_id, agent_id)
     pending = answerable.approval.status == Status.PENDING
-    return Look(answers.to_json(answerable), answerable.approval.expires_at if pending else None)
+    return Snapshot(
+        answers.to_json(answerable), answerable.approval.expires_at if pending else None
+    )
 
 
 async def _hold(receive: Receive, closed: Answer, until: datetime, hold_s: float) -> bool:
@@ -172,7 +174,7 @@ async def _hold(receive: Receive, closed: Answer, until: datetime, hold_s: float
 
 
 async def _conclude(
-    wait: Wanted, asker: Asker, look: Look, closed: Answer
+    wait: Wanted, asker: WaitingAgent, look: Snapshot, closed: Answer
 ) -> bytes | problems.Problem:
     hub = current_hub()
     if closed.done() and (approval := closed.result()):

@@ -40,7 +40,7 @@ _INSERT_ONLY = [
 ]
 
 
-class Guard(NamedTuple):
+class TableGuard(NamedTuple):
     """Refuses ``when`` (such as ``"UPDATE"``) on ``table`` where ``condition`` holds.
 
     ``condition`` is SQL over ``OLD`` and ``NEW`` that both databases read; ``{differs}`` stands
@@ -54,7 +54,7 @@ class Guard(NamedTuple):
     message: str
 
 
-def guards() -> Iterator[Guard]:
+def guards() -> Iterator[TableGuard]:
     """Every guard, by table."""
     yield from _of_requests()
     yield from _of_closing()
@@ -65,7 +65,7 @@ def guards() -> Iterator[Guard]:
     for name in _INSERT_ONLY:
         message = f"rows of {_table(name)} never change"
         for when in ("UPDATE", "DELETE"):
-            yield Guard(f"{name}_no_{when.lower()}", _table(name), when, "1 = 1", message)
+            yield TableGuard(f"{name}_no_{when.lower()}", _table(name), when, "1 = 1", message)
 
 
 @transaction.atomic
@@ -121,25 +121,27 @@ def _table(model: str) -> str:
     return str(apps.get_model("dashboard", model)._meta.db_table)  # noqa: SLF001 - public by custom
 
 
-def _of_requests() -> Iterator[Guard]:
+def _of_requests() -> Iterator[TableGuard]:
     table = _table("approvalrequest")
     changes = _changes("approvalrequest", _MOVES)
     message = "what was asked never changes"
-    yield Guard("request_content", table, "UPDATE", changes, message)
-    yield Guard("request_kept", table, "DELETE", "1 = 1", "requests are never deleted")
+    yield TableGuard("request_content", table, "UPDATE", changes, message)
+    yield TableGuard("request_kept", table, "DELETE", "1 = 1", "requests are never deleted")
     final = "OLD.status <> 'pending' AND NEW.status <> OLD.status"
-    yield Guard("request_final", table, "UPDATE", final, "a final status never changes")
+    yield TableGuard("request_final", table, "UPDATE", final, "a final status never changes")
     back = "NEW.version < OLD.version"
-    yield Guard("request_version", table, "UPDATE", back, "a version never goes back")
+    yield TableGuard("request_version", table, "UPDATE", back, "a version never goes back")
     longer = (
         "NEW.expires_at {differs} OLD.expires_at AND OLD.status <> 'pending' "
         "OR NEW.expires_at > OLD.expires_at AND NEW.extensions <= OLD.extensions "
         "OR NEW.extensions < OLD.extensions"
     )
     message = "a time limit grows by an extension only"
-    yield Guard("request_time", table, "UPDATE", longer, message)
+    yield TableGuard("request_time", table, "UPDATE", longer, message)
     born = f"NEW.status <> 'pending' OR EXISTS (SELECT 1 FROM {table} r WHERE r.id = NEW.id)"
-    yield Guard("request_born_pending", table, "INSERT", born, "a request begins as pending, once")
+    yield TableGuard(
+        "request_born_pending", table, "INSERT", born, "a request begins as pending, once"
+    )
 
 
 def _changes(model: str, moves: set[str]) -> str:
@@ -149,19 +151,21 @@ def _changes(model: str, moves: set[str]) -> str:
     return " OR ".join(f"OLD.{column} {{differs}} NEW.{column}" for column in fixed_columns)
 
 
-def _of_grants() -> Iterator[Guard]:
+def _of_grants() -> Iterator[TableGuard]:
     grant, vote, request = _table("grant"), _table("vote"), _table("approvalrequest")
     changes = _changes("grant", _MOVES_OF_GRANTS)
-    yield Guard("grant_terms", grant, "UPDATE", changes, "the terms of a grant never change")
-    yield Guard("grant_kept", grant, "DELETE", "1 = 1", "grants are never deleted")
+    yield TableGuard("grant_terms", grant, "UPDATE", changes, "the terms of a grant never change")
+    yield TableGuard("grant_kept", grant, "DELETE", "1 = 1", "grants are never deleted")
     revived = "NEW.uses < OLD.uses OR (OLD.ended_at IS NOT NULL AND (NEW.ended_at {differs} "
     revived += "OLD.ended_at OR NEW.uses <> OLD.uses))"
-    yield Guard("grant_ended", grant, "UPDATE", revived, "an ended grant stays ended")
+    yield TableGuard("grant_ended", grant, "UPDATE", revived, "an ended grant stays ended")
     pending = f"SELECT 1 FROM {request} r WHERE r.id = NEW.approval_id AND r.status = 'pending'"
     closed = f"NOT EXISTS ({pending}) OR NOT ({_names_its_content()})"
-    yield Guard("vote_in_time", vote, "INSERT", closed, "votes are for what is pending")
+    yield TableGuard("vote_in_time", vote, "INSERT", closed, "votes are for what is pending")
     late = f"NOT EXISTS ({pending})"
-    yield Guard("edit_in_time", _table("edit"), "INSERT", late, "edits are of what is pending")
+    yield TableGuard(
+        "edit_in_time", _table("edit"), "INSERT", late, "edits are of what is pending"
+    )
 
 
 def _names_its_content() -> str:
@@ -175,38 +179,38 @@ def _names_its_content() -> str:
     )
 
 
-def _of_closing() -> Iterator[Guard]:
+def _of_closing() -> Iterator[TableGuard]:
     request, decision = _table("approvalrequest"), _table("decision")
     undecided = (
         "NEW.status <> 'pending' AND OLD.status = 'pending' AND NOT EXISTS (SELECT 1 FROM "
         f"{decision} d WHERE d.approval_id = NEW.id AND d.status = NEW.status)"
     )
     message = "a status moves with its decision only"
-    yield Guard("request_decided", request, "UPDATE", undecided, message)
+    yield TableGuard("request_decided", request, "UPDATE", undecided, message)
     late = (
         f"NOT EXISTS (SELECT 1 FROM {request} r WHERE r.id = NEW.approval_id AND r.status = "
         f"'pending') OR EXISTS (SELECT 1 FROM {decision} d WHERE d.approval_id = NEW.approval_id)"
     )
-    yield Guard("decision_once", decision, "INSERT", late, "a request is decided once")
+    yield TableGuard("decision_once", decision, "INSERT", late, "a request is decided once")
     another_content = f"NOT ({_names_its_content()})"
     message = "a decision is about what was asked or about its edit"
-    yield Guard("decision_content", decision, "INSERT", another_content, message)
+    yield TableGuard("decision_content", decision, "INSERT", another_content, message)
     unwanted = (
         f"NEW.edit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {request} r WHERE "
         "r.id = NEW.approval_id AND r.accepts_edits)"
     )
     message = "an edit answers only who accepts edits"
-    yield Guard("decision_edit_accepted", decision, "INSERT", unwanted, message)
+    yield TableGuard("decision_edit_accepted", decision, "INSERT", unwanted, message)
     unapproved = (
         f"NOT EXISTS (SELECT 1 FROM {request} r WHERE r.id = NEW.approval_id "
         "AND r.status = 'approved')"
     )
     outcome = _table("outcome")
     message = "only what was approved has an outcome"
-    yield Guard("outcome_of_approved", outcome, "INSERT", unapproved, message)
+    yield TableGuard("outcome_of_approved", outcome, "INSERT", unapproved, message)
 
 
-def _of_recalls() -> Iterator[Guard]:
+def _of_recalls() -> Iterator[TableGuard]:
     request, recall, outcome = _table("approvalrequest"), _table("recall"), _table("outcome")
     used = (
         f"NOT EXISTS (SELECT 1 FROM {request} r WHERE r.id = NEW.approval_id AND r.status = "
@@ -214,29 +218,31 @@ def _of_recalls() -> Iterator[Guard]:
         f"OR EXISTS (SELECT 1 FROM {recall} c WHERE c.approval_id = NEW.approval_id)"
     )
     message = "only an unused approval is taken back, once"
-    yield Guard("recall_of_unused", recall, "INSERT", used, message)
+    yield TableGuard("recall_of_unused", recall, "INSERT", used, message)
     back = f"EXISTS (SELECT 1 FROM {recall} c WHERE c.approval_id = NEW.approval_id)"
     message = "what was taken back never starts"
-    yield Guard("outcome_not_taken_back", outcome, "INSERT", back, message)
+    yield TableGuard("outcome_not_taken_back", outcome, "INSERT", back, message)
 
 
-def _of_audit() -> Iterator[Guard]:
+def _of_audit() -> Iterator[TableGuard]:
     table = _table("auditentry")
     apart = (
         f"NEW.seq <> 1 + COALESCE((SELECT MAX(e.seq) FROM {table} e), 0) OR (NEW.seq > 1 AND NOT "
         f"EXISTS (SELECT 1 FROM {table} e WHERE e.seq = NEW.seq - 1 AND e.hash = NEW.prev))"
     )
-    yield Guard("audit_follows", table, "INSERT", apart, "an entry follows the one before it")
+    yield TableGuard("audit_follows", table, "INSERT", apart, "an entry follows the one before it")
 
 
-def _of_notebooks() -> Iterator[Guard]:
+def _of_notebooks() -> Iterator[TableGuard]:
     table, pin = _table("notebook"), _table("notebookpin")
-    yield Guard("notebook_content", table, "UPDATE", "1 = 1", "a notebook never changes")
+    yield TableGuard("notebook_content", table, "UPDATE", "1 = 1", "a notebook never changes")
     pinned = f"EXISTS (SELECT 1 FROM {pin} p WHERE p.notebook_id = OLD.id)"
-    yield Guard("notebook_kept", table, "DELETE", pinned, "a pinned notebook is never deleted")
+    yield TableGuard(
+        "notebook_kept", table, "DELETE", pinned, "a pinned notebook is never deleted"
+    )
 
 
-def _creation(guard: Guard) -> Iterator[str]:
+def _creation(guard: TableGuard) -> Iterator[str]:
     name = f"guard_{guard.name}"
     if connection.vendor != "postgresql":
         condition = guard.condition.format(differs="IS NOT")

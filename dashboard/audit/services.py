@@ -45,7 +45,7 @@ class Actor(NamedTuple):
         return cls(agent_name(name), f"token:{prefix}")
 
 
-class Event(NamedTuple):
+class AuditEvent(NamedTuple):
     """Something to record.
 
     ``details`` must be JSON. It can never be erased, so it must hold no content, no secret and no
@@ -63,7 +63,7 @@ class Event(NamedTuple):
     actor: Actor | None = None
 
 
-def record(actor: Actor, *events: Event) -> int:
+def record(actor: Actor, *events: AuditEvent) -> int:
     """Append ``events`` to the log, inside the transaction that they describe.
 
     Call it last in the transaction: it locks the head of the chain, and nobody else can record
@@ -320,7 +320,9 @@ def _record_end(ended: AuditVerification) -> None:
     details = {"entries": ended.seq, "hash": ended.hash, "problem": ended.problem}
     # The guards let nothing follow an end that is broken; what was found is kept all the same.
     with suppress(IntegrityError) if ended.problem else nullcontext(), transaction.atomic():
-        record(Actor(ended.asked_by, ended.auth), Event(Action.AUDIT_VERIFIED, details=details))
+        record(
+            Actor(ended.asked_by, ended.auth), AuditEvent(Action.AUDIT_VERIFIED, details=details)
+        )
 
 
 def _under_way() -> AuditVerification | None:
@@ -398,7 +400,7 @@ def _lock_head() -> AuditHead:
     return _head()[0]
 
 
-def _entry(head: AuditHead, at: datetime, actor: Actor, event: Event) -> AuditEntry:
+def _entry(head: AuditHead, at: datetime, actor: Actor, event: AuditEvent) -> AuditEntry:
     link = Link(
         seq=head.seq + 1,
         at=_iso(at),

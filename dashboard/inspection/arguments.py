@@ -17,7 +17,7 @@ from dashboard.inspection.code import (
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.knowledge import CONTROL_SYSTEM
 from dashboard.inspection.languages import our_spelling
-from dashboard.inspection.notes import Effect, Notes, doubt
+from dashboard.inspection.notes import FindingKind, Notes, doubt
 from dashboard.inspection.parts import (
     WHOLE,
     Part,
@@ -33,8 +33,8 @@ _WRITES = re.compile(
     r"(?:^|_)ca_?put|(?:write|set|put)_(?:pvs?|channels?)(?:_|$)|"
     r"(?:^|_)(?:pvs?|channels?|epics)_(?:write|set|put)"
 )
-_WRITES_CONTROL = Effect("control-system-write", Severity.HIGH, "tool-writes-control")
-_READS_CONTROL = Effect("control-system-read", Severity.INFO, "tool-reads-control")
+_WRITES_CONTROL = FindingKind("control-system-write", Severity.HIGH, "tool-writes-control")
+_READS_CONTROL = FindingKind("control-system-read", Severity.INFO, "tool-reads-control")
 _UNNAMED = doubt(
     "not-inspected",
     "argument-without-language",

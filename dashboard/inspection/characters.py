@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.hidden import MANY_BLANKS, Glyph, GlyphKind, segments
 from dashboard.inspection.knowledge import CHARACTERS
-from dashboard.inspection.notes import Effect, Notes
+from dashboard.inspection.notes import FindingKind, Notes
 
 _DEEP = 80  # blanks at the start of a line that honest code is never indented by
 _JOINERS = "\u200c\u200d"
@@ -22,37 +22,37 @@ _WORD = re.compile(r"(?=\w*[^\x00-\x7f])\w{2,}")
 _ORDINALS = "\xaa\xba"  # as in 1st, in Spanish
 _HIGH, _MEDIUM, _LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 _BY_KIND = {
-    GlyphKind.DIRECTION: Effect(
+    GlyphKind.DIRECTION: FindingKind(
         "text-direction",
         _HIGH,
         "reorders-text",
     ),
-    GlyphKind.TAG: Effect(
+    GlyphKind.TAG: FindingKind(
         "hidden-text",
         _HIGH,
         "tag-characters",
     ),
-    GlyphKind.CONTROL: Effect(
+    GlyphKind.CONTROL: FindingKind(
         "control-characters",
         _HIGH,
         "control-characters",
     ),
-    GlyphKind.INVISIBLE: Effect("invisible-characters", _HIGH, "unseen-characters"),
-    GlyphKind.BLANK: Effect("unusual-blanks", _MEDIUM, "unusual-spaces"),
+    GlyphKind.INVISIBLE: FindingKind("invisible-characters", _HIGH, "unseen-characters"),
+    GlyphKind.BLANK: FindingKind("unusual-blanks", _MEDIUM, "unusual-spaces"),
 }
-_UNKNOWN = Effect("unknown-characters", _MEDIUM, "private-characters")
-_FAR_OUT = Effect(
+_UNKNOWN = FindingKind("unknown-characters", _MEDIUM, "private-characters")
+_FAR_OUT = FindingKind(
     "row-of-blanks",
     _MEDIUM,
     "row-of-blanks",
 )
-_JOINED = Effect("invisible-characters", _LOW, "joining-characters")
-_DISGUISED = Effect(
+_JOINED = FindingKind("invisible-characters", _LOW, "joining-characters")
+_DISGUISED = FindingKind(
     "look-alike-characters",
     _HIGH,
     "letters-of-another-script",
 )
-_FOLDED = Effect(
+_FOLDED = FindingKind(
     "folding-characters",
     _HIGH,
     "folded-by-python",
@@ -74,7 +74,7 @@ def inspect_characters(text: str, *, block: int = 0) -> list[Finding]:
 _SUSPECT = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f]|[ \t]{{{MANY_BLANKS}}}")
 
 
-def _hidden(text: str) -> Iterator[tuple[int, Effect]]:
+def _hidden(text: str) -> Iterator[tuple[int, FindingKind]]:
     start = 0
     for segment in segments(text):
         if isinstance(segment, Glyph):
@@ -84,7 +84,7 @@ def _hidden(text: str) -> Iterator[tuple[int, Effect]]:
         start += len(segment.text if isinstance(segment, Glyph) else segment)
 
 
-def _effect(glyph: Glyph, text: str, start: int) -> Effect | None:
+def _effect(glyph: Glyph, text: str, start: int) -> FindingKind | None:
     preceding = text[start - 1] if start else "\n"
     if glyph.kind is GlyphKind.LINE_END or (glyph.text == _BOM and not start):
         return None
@@ -97,7 +97,7 @@ def _effect(glyph: Glyph, text: str, start: int) -> Effect | None:
     return _BY_KIND.get(glyph.kind, _UNKNOWN)
 
 
-def _row(length: int, preceding: str, text: str, start: int) -> Effect | None:
+def _row(length: int, preceding: str, text: str, start: int) -> FindingKind | None:
     following = text[start + length : start + length + 1]
     if length < MANY_BLANKS or following in ("", "\n", "\r"):
         return None  # nothing stands behind it
@@ -110,7 +110,7 @@ def _is_symbol(character: str) -> bool:
     return (is_drawn and not character.isascii()) or character in "0123456789#*"
 
 
-def _odd(text: str) -> Iterator[tuple[int, Effect]]:
+def _odd(text: str) -> Iterator[tuple[int, FindingKind]]:
     if text.isascii():
         return
     plain_words = _plain_words(text)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from dashboard.inspection.characters import inspect_characters
 from dashboard.inspection.findings import Finding, Severity, Unseen
 from dashboard.inspection.languages import our_spelling
-from dashboard.inspection.notes import Effect, Notes, doubt
+from dashboard.inspection.notes import FindingKind, Notes, doubt
 from dashboard.inspection.python.inspector import inspect_python
 from dashboard.inspection.secrets import inspect_secrets
 from dashboard.inspection.shell.inspector import inspect_script
@@ -114,7 +114,7 @@ def _by_language(language: str | None) -> Inspector:
     return _INSPECTORS.get(ours, unknown)
 
 
-def _searcher(said: Effect) -> Inspector:
+def _searcher(said: FindingKind) -> Inspector:
     return lambda text, *, block: [_noted(said, block, text), *search(text, block=block)]
 
 
@@ -149,7 +149,7 @@ def _guarded(inspect: Inspector, text: str, block: int) -> list[Finding]:
         return [_noted(_FAILED, block)]
 
 
-def _noted(effect: Effect, block: int, text: str = "") -> Finding:
+def _noted(effect: FindingKind, block: int, text: str = "") -> Finding:
     notes = Notes(block)
     with notes.at(1 if text else 0, text.count("\n") + 1 if text else 0):
         notes.add(effect)

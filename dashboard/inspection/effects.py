@@ -6,43 +6,43 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.notes import Effect, doubt
+from dashboard.inspection.notes import FindingKind, doubt
 
 HIGH, MEDIUM, LOW, INFO = Severity.HIGH, Severity.MEDIUM, Severity.LOW, Severity.INFO
 
-UNKNOWN_COMMAND = Effect("unknown-call", LOW, "unknown-command")
-RUNS_PROGRAM = Effect("process-execution", MEDIUM, "runs-program")
-RUNS_TESTS = Effect("process-execution", LOW, "runs-tests")
-RUNS_COMMAND = Effect("process-execution", HIGH, "runs-command")
-WRITES_FILE = Effect("file-write", MEDIUM, "writes-file")
-DELETES_FILES = Effect("file-delete", HIGH, "deletes-files")
-DELETES_FOLDERS = Effect("recursive-delete", HIGH, "deletes-folders")
-WRITES_DISK = Effect("disk-write", HIGH, "writes-disk")
-CHANGES_SYSTEM = Effect("system-change", HIGH, "changes-system")
-STOPS_PROCESSES = Effect("system-change", MEDIUM, "stops-processes")
-GAINS_RIGHTS = Effect("privilege-change", HIGH, "gains-rights")
-CHANGES_RIGHTS = Effect("privilege-change", MEDIUM, "changes-rights")
-OPENS_RIGHTS = Effect("privilege-change", HIGH, "opens-rights")
-STAYS_BEHIND = Effect("background-job", MEDIUM, "stays-behind")
-USES_NETWORK = Effect("network", MEDIUM, "uses-network")
-INSTALLS = Effect("process-execution", MEDIUM, "installs")
-PIPES_TO_SHELL = Effect("pipe-to-shell", HIGH, "pipes-to-shell")
-DYNAMIC_CODE = Effect("dynamic-code", MEDIUM, "runs-text")
-HIDES_TRACES = Effect("system-change", MEDIUM, "hides-traces")
-LOADS_CODE = Effect("process-execution", HIGH, "loads-code")
-CHANGES_PATH = Effect("process-execution", MEDIUM, "changes-path")
-WRITES_CONTROL = Effect("control-system-write", HIGH, "writes-control")
-READS_CONTROL = Effect("control-system-read", INFO, "reads-control")
-READS_SECRETS = Effect("credentials", MEDIUM, "reads-secrets")
-DROPS_DATABASE = Effect("sql-drop", HIGH, "drops-database")
+UNKNOWN_COMMAND = FindingKind("unknown-call", LOW, "unknown-command")
+RUNS_PROGRAM = FindingKind("process-execution", MEDIUM, "runs-program")
+RUNS_TESTS = FindingKind("process-execution", LOW, "runs-tests")
+RUNS_COMMAND = FindingKind("process-execution", HIGH, "runs-command")
+WRITES_FILE = FindingKind("file-write", MEDIUM, "writes-file")
+DELETES_FILES = FindingKind("file-delete", HIGH, "deletes-files")
+DELETES_FOLDERS = FindingKind("recursive-delete", HIGH, "deletes-folders")
+WRITES_DISK = FindingKind("disk-write", HIGH, "writes-disk")
+CHANGES_SYSTEM = FindingKind("system-change", HIGH, "changes-system")
+STOPS_PROCESSES = FindingKind("system-change", MEDIUM, "stops-processes")
+GAINS_RIGHTS = FindingKind("privilege-change", HIGH, "gains-rights")
+CHANGES_RIGHTS = FindingKind("privilege-change", MEDIUM, "changes-rights")
+OPENS_RIGHTS = FindingKind("privilege-change", HIGH, "opens-rights")
+STAYS_BEHIND = FindingKind("background-job", MEDIUM, "stays-behind")
+USES_NETWORK = FindingKind("network", MEDIUM, "uses-network")
+INSTALLS = FindingKind("process-execution", MEDIUM, "installs")
+PIPES_TO_SHELL = FindingKind("pipe-to-shell", HIGH, "pipes-to-shell")
+DYNAMIC_CODE = FindingKind("dynamic-code", MEDIUM, "runs-text")
+HIDES_TRACES = FindingKind("system-change", MEDIUM, "hides-traces")
+LOADS_CODE = FindingKind("process-execution", HIGH, "loads-code")
+CHANGES_PATH = FindingKind("process-execution", MEDIUM, "changes-path")
+WRITES_CONTROL = FindingKind("control-system-write", HIGH, "writes-control")
+READS_CONTROL = FindingKind("control-system-read", INFO, "reads-control")
+READS_SECRETS = FindingKind("credentials", MEDIUM, "reads-secrets")
+DROPS_DATABASE = FindingKind("sql-drop", HIGH, "drops-database")
 KEYWORD = doubt("parsed-in-part", "keyword")
 NOT_INSPECTED = doubt("not-inspected", "not-inspected")
 
-NAMED: Mapping[str, Effect] = MappingProxyType(
+NAMED: Mapping[str, FindingKind] = MappingProxyType(
     {
         name.lower().replace("_", "-"): effect
         for name, effect in [*globals().items()]
-        if isinstance(effect, Effect)
+        if isinstance(effect, FindingKind)
     }
 )
 """All of the above as the tables name them: ``WRITES_FILE`` is ``writes-file`` there."""

@@ -54,7 +54,7 @@ class Quote(NamedTuple):
 _NOTHING = Quote()
 
 
-class Argument(NamedTuple):
+class HeadlineArgument(NamedTuple):
     """One argument of a call.
 
     Attributes:
@@ -108,8 +108,8 @@ class Headline:
     languages: tuple[str, ...] = ()
     lines: int = 0
     subject: Quote | None = None
-    told: tuple[Argument, ...] = ()
-    others: tuple[Argument, ...] = ()
+    told: tuple[HeadlineArgument, ...] = ()
+    others: tuple[HeadlineArgument, ...] = ()
     shape: str = ""
     steps: int | None = None
     added: int = 0
@@ -467,10 +467,12 @@ def _fits_in_title(scalar: _Scalar) -> bool:
     return bool(scalar.value.strip()) and is_short and scalar.rank < _UNRANKED
 
 
-def _argument(scalar: _Scalar) -> Argument:
+def _argument(scalar: _Scalar) -> HeadlineArgument:
     is_word = bool(_WORD.fullmatch(scalar.value))
     unit = _value(scalar.unit, "") if scalar.unit else _NOTHING
-    return Argument(_value(scalar.key, ""), _value(scalar.value, scalar.key), unit, is_word)
+    return HeadlineArgument(
+        _value(scalar.key, ""), _value(scalar.value, scalar.key), unit, is_word
+    )
 
 
 def _value(text: str, name: str) -> Quote:
@@ -568,9 +570,11 @@ def _read_quote(facts: Any) -> Quote:
     return Quote(_read_text(text), tuple(runs))
 
 
-def _read_arguments(facts: Any) -> tuple[Argument, ...]:
+def _read_arguments(facts: Any) -> tuple[HeadlineArgument, ...]:
     return tuple(
-        Argument(_read_quote(name), _read_quote(value), _read_quote(unit), _read_flag(is_word))
+        HeadlineArgument(
+            _read_quote(name), _read_quote(value), _read_quote(unit), _read_flag(is_word)
+        )
         for name, value, unit, is_word in facts
     )
 

@@ -349,7 +349,7 @@ class Output(TypedDict):
     not_shown: list[str]
 
 
-class Head(NamedTuple):
+class NotebookHead(NamedTuple):
     """What the head of a PNG claims, in pixels."""
 
     width: int
@@ -435,7 +435,7 @@ def _named(bundle: Mapping[str, Any]) -> Iterator[str]:
         yield _OTHER if unknown == 1 else f"{unknown} formats that we do not know"
 
 
-def _claimed(value: Any) -> tuple[Head | None, str]:
+def _claimed(value: Any) -> tuple[NotebookHead | None, str]:
     """Read the head of a picture, or say why it is not shown."""
     if not is_text(value):
         return None, "image/png that holds no picture"
@@ -457,13 +457,13 @@ def _beginning(text: str) -> bytes:
         return b""
 
 
-def _head(raw: bytes) -> Head | None:
+def _head(raw: bytes) -> NotebookHead | None:
     if len(raw) < _HEADER.size:
         return None
     signature, _, name, width, height = _HEADER.unpack_from(raw)
     if signature != _SIGNATURE or name != b"IHDR" or not (width and height):
         return None
-    return Head(width, height)
+    return NotebookHead(width, height)
 
 
 def is_text(value: Any) -> bool:

@@ -11,7 +11,7 @@ from dashboard.inspection.sentences import SENTENCES
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class FindingKind:
     """A finding without its place. The inspectors' tables are made of these.
 
     Raises:
@@ -40,9 +40,9 @@ class Effect:
         )
 
 
-def doubt(name: str, code: str, severity: Severity = Severity.HIGH) -> Effect:
+def doubt(name: str, code: str, severity: Severity = Severity.HIGH) -> FindingKind:
     """Say that something could not be read or followed."""
-    return Effect(doubt_name(name), severity, code)
+    return FindingKind(doubt_name(name), severity, code)
 
 
 def names(text: str) -> frozenset[str]:
@@ -87,7 +87,7 @@ class Notes:
         finally:
             self._lines = outer_lines
 
-    def add(self, *effects: Effect) -> None:
+    def add(self, *effects: FindingKind) -> None:
         """Note effects on the lines that are being read."""
         for effect in effects:
             self._found[effect.finding(*self._lines, self._block)] = None

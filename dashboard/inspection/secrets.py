@@ -6,7 +6,7 @@ import re
 
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.knowledge import SECRETS
-from dashboard.inspection.notes import Effect, Notes
+from dashboard.inspection.notes import FindingKind, Notes
 from dashboard.inspection.sentences import SENTENCES
 
 _EACH = [
@@ -24,5 +24,5 @@ def inspect_secrets(text: str, *, block: int = 0) -> list[Finding]:
         for match in pattern.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
             with notes.at(line, line):
-                notes.add(Effect("credentials", Severity.MEDIUM, code))
+                notes.add(FindingKind("credentials", Severity.MEDIUM, code))
     return notes.found

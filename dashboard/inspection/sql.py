@@ -16,7 +16,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from dashboard.inspection.findings import Finding, Severity
-from dashboard.inspection.notes import Effect, Notes, doubt, names
+from dashboard.inspection.notes import FindingKind, Notes, doubt, names
 
 # The parser logs what it cannot read, with the text. That is a finding and nothing for a log.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL + 1)
@@ -39,22 +39,22 @@ _READ_DIFFERENTLY = "dialects-differ"
 _TOO_NESTED = doubt("too-nested", "sql-too-nested")
 _HIDDEN_COMMENT = doubt("cannot-be-followed", "comment-that-runs")
 _CLIENT = doubt("cannot-be-followed", "client-command")
-_CLIENT_PROGRAM = Effect("process-execution", Severity.HIGH, "client-runs-program")
+_CLIENT_PROGRAM = FindingKind("process-execution", Severity.HIGH, "client-runs-program")
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
-_DROPS = Effect("sql-drop", HIGH, "drops-tables")
-_DELETES = Effect("sql-delete", MEDIUM, "deletes-rows")
-_UPDATES = Effect("sql-update", MEDIUM, "changes-rows")
-_ALL_ROWS = Effect("sql-without-where", HIGH, "changes-every-row")
-_WRITES = Effect("sql-write", MEDIUM, "writes-to-database")
-_GRANTS = Effect("sql-grant", HIGH, "changes-database-rights")
-_RUNS = Effect("process-execution", HIGH, "database-runs-program")
-_WRITES_FILE = Effect("file-write", HIGH, "database-writes-file")
-_READS_FILE = Effect("file-read", MEDIUM, "database-reads-file")
-_REACHES = Effect("network", MEDIUM, "database-reaches-out")
-_SETTINGS = Effect("system-change", MEDIUM, "changes-database-settings")
-_UNSAFE_SCHEMA = Effect("sql-write", HIGH, "writes-schema")
-_UNKNOWN = Effect("unknown-call", LOW, "unknown-database-function")
+_DROPS = FindingKind("sql-drop", HIGH, "drops-tables")
+_DELETES = FindingKind("sql-delete", MEDIUM, "deletes-rows")
+_UPDATES = FindingKind("sql-update", MEDIUM, "changes-rows")
+_ALL_ROWS = FindingKind("sql-without-where", HIGH, "changes-every-row")
+_WRITES = FindingKind("sql-write", MEDIUM, "writes-to-database")
+_GRANTS = FindingKind("sql-grant", HIGH, "changes-database-rights")
+_RUNS = FindingKind("process-execution", HIGH, "database-runs-program")
+_WRITES_FILE = FindingKind("file-write", HIGH, "database-writes-file")
+_READS_FILE = FindingKind("file-read", MEDIUM, "database-reads-file")
+_REACHES = FindingKind("network", MEDIUM, "database-reaches-out")
+_SETTINGS = FindingKind("system-change", MEDIUM, "changes-database-settings")
+_UNSAFE_SCHEMA = FindingKind("sql-write", HIGH, "writes-schema")
+_UNKNOWN = FindingKind("unknown-call", LOW, "unknown-database-function")
 _CODE = doubt("cannot-be-followed", "code-in-database")
 NOT_TYPED = doubt("cannot-be-followed", "unknown-statement")
 
@@ -62,7 +62,7 @@ _READING: tuple[type[exp.Expr], ...] = (
     exp.Select, exp.SetOperation, exp.Subquery, exp.Values, exp.Table, exp.Describe, exp.Show,
     exp.Transaction, exp.Commit, exp.Rollback, exp.Use, exp.Semicolon, exp.Summarize, exp.From,
 )  # fmt: skip
-_WRITING: tuple[tuple[type[exp.Expr], Effect], ...] = (
+_WRITING: tuple[tuple[type[exp.Expr], FindingKind], ...] = (
     (exp.Drop, _DROPS), (exp.TruncateTable, _DROPS), (exp.Insert, _WRITES), (exp.Merge, _WRITES),
     (exp.LoadData, _WRITES), (exp.Into, _WRITES), (exp.Grant, _GRANTS), (exp.Revoke, _GRANTS),
     (exp.Attach, _WRITES_FILE), (exp.Detach, _WRITES), (exp.Kill, _SETTINGS),
@@ -80,7 +80,7 @@ _PLAIN_NODES = {
     exp.EQ,
     exp.From,
 }
-_BY_TYPE: dict[type[exp.Expr], tuple[Effect, ...]] = {}
+_BY_TYPE: dict[type[exp.Expr], tuple[FindingKind, ...]] = {}
 _JUDGED = (exp.Delete, exp.Update, exp.Create, exp.Alter, exp.Copy, exp.Pragma, exp.Set)
 _PLAIN_KINDS = names("TABLE VIEW INDEX SCHEMA DATABASE SEQUENCE TYPE DOMAIN MATERIALIZED")
 _READ_ONLY_PRAGMA = re.compile(
@@ -88,7 +88,7 @@ _READ_ONLY_PRAGMA = re.compile(
     r"|foreign_key_check|integrity_check|quick_check)\b[^=]*|\w+)\s*",
     re.IGNORECASE,
 )
-_FUNCTIONS: tuple[tuple[str, Effect], ...] = (
+_FUNCTIONS: tuple[tuple[str, FindingKind], ...] = (
     ("xp_cmdshell sys_exec sys_eval load_extension shell system pg_execute_server_program", _RUNS),
     ("lo_export writefile edit pg_file_write dumpfile", _WRITES_FILE),
     (
@@ -123,7 +123,7 @@ _BEGINS = (
     r"(?:begin|start)(?:\s+(?:tran\w*|work|deferred|immediate|exclusive|isolation|level|read|only"
     r"|write|committed|uncommitted|repeatable|serializable|not|deferrable|,))*\s*$|end\s*$"
 )
-_COMMANDS: tuple[tuple[str, tuple[Effect, ...]], ...] = (
+_COMMANDS: tuple[tuple[str, tuple[FindingKind, ...]], ...] = (
     (_BEGINS, ()),
     (r"begin\b|end\b|start\b", (_CODE,)),
     (r"show\b|explain\b|use\b|describe\b|desc\b|help\b|print\b", ()),
@@ -144,9 +144,9 @@ _COMMANDS: tuple[tuple[str, tuple[Effect, ...]], ...] = (
     (r"alter\b.*\bowner\s+to\b", (_GRANTS,)),
     (r"alter\b|create\b", (_WRITES, NOT_TYPED)),
     (r"listen\b|unlisten\b|discard\b|fetch\b|close\b|savepoint\b|release\b", ()),
-    (r"set\b", (Effect("unknown-call", LOW, "changes-session"),)),
+    (r"set\b", (FindingKind("unknown-call", LOW, "changes-session"),)),
 )
-_MENTIONS: tuple[tuple[str, Effect], ...] = (
+_MENTIONS: tuple[tuple[str, FindingKind], ...] = (
     (r"\b(?:drop|truncate)\s+\w", _DROPS),
     (r"\bdelete\s+from\b", _DELETES),
     (r"\bupdate\s+\S+\s+set\b", _UPDATES),
@@ -184,7 +184,7 @@ _DIFFERENCES = (exp.NEQ, exp.GT, exp.LT)
 _CHAINS = (exp.Binary, exp.SetOperation)
 _VARYING = (exp.Column, exp.Subquery, exp.Exists, exp.Placeholder)
 
-_Known = dict[tuple[tuple[TokenType, str], ...], tuple[Effect, ...]]
+_Known = dict[tuple[tuple[TokenType, str], ...], tuple[FindingKind, ...]]
 """What statements do that some dialect understood, by their tokens.
 
 What is made of the same tokens hides nothing from another dialect, and is not read again.
@@ -195,10 +195,10 @@ class _Part(NamedTuple):
     """One statement: its lines, and what it does."""
 
     lines: tuple[int, int]
-    effects: tuple[Effect, ...]
+    effects: tuple[FindingKind, ...]
 
 
-class _Reading(NamedTuple):
+class _SqlReading(NamedTuple):
     """What one dialect makes of a text.
 
     Attributes:
@@ -265,17 +265,17 @@ def _inspect(text: str, dialect: str | None, notes: Notes) -> None:
                 notes.add(*(e for e in part.effects if e not in left_out))
 
 
-def _unparsed(text: str, code: str) -> Effect:
+def _unparsed(text: str, code: str) -> FindingKind:
     """Say that SQL does not parse. It hides nothing where all of its words only read."""
     return doubt("does-not-parse" if may_act(text) else "parsed-in-part", code)
 
 
-def _read(text: str, dialect: str, known: _Known) -> _Reading:
+def _read(text: str, dialect: str, known: _Known) -> _SqlReading:
     reader = Dialect.get_or_raise(dialect)
     try:
         statements = list(_statements(reader.tokenize(text)))
     except SqlglotError:
-        return _Reading((), whole=False, split=False)
+        return _SqlReading((), whole=False, split=False)
     # The lines that tokens name are wrong after some of them; their places are right.
     breaks = [match.start() for match in _BREAK.finditer(text)]
     parts, whole = list[_Part](), True
@@ -296,7 +296,7 @@ def _read(text: str, dialect: str, known: _Known) -> _Reading:
                 known[key] = effects
         start, end = (bisect_left(breaks, at) + 1 for at in (tokens[0].start, tokens[-1].end))
         parts.append(_Part((start, end), effects))
-    return _Reading(tuple(parts), whole)
+    return _SqlReading(tuple(parts), whole)
 
 
 def _parse(reader: Dialect, tokens: list[Token], text: str) -> tuple[exp.Expr | None, bool]:
@@ -355,7 +355,7 @@ def without_explain(text: str) -> str:
     )
 
 
-def effects_of(tree: exp.Expr, source: str) -> Iterator[Effect]:
+def effects_of(tree: exp.Expr, source: str) -> Iterator[FindingKind]:
     """Yield what a statement does, with everything within it; ``source`` is its own text."""
     source = _COMMENT.sub(" ", source)
     if not isinstance(tree, (*_READING, *_JUDGED, *(kind for kind, _ in _WRITING))):
@@ -373,7 +373,7 @@ def effects_of(tree: exp.Expr, source: str) -> Iterator[Effect]:
         yield from _node(node, source)
 
 
-def _node(node: exp.Expr, source: str) -> Iterator[Effect]:
+def _node(node: exp.Expr, source: str) -> Iterator[FindingKind]:
     yield from _writing(type(node))
     if type(node) in _PLAIN_NODES:
         return
@@ -392,7 +392,7 @@ def _node(node: exp.Expr, source: str) -> Iterator[Effect]:
             yield from _name(node)
 
 
-def _writing(kind: type[exp.Expr]) -> tuple[Effect, ...]:
+def _writing(kind: type[exp.Expr]) -> tuple[FindingKind, ...]:
     """Return what every node of a type does; kept, because most nodes do nothing."""
     effects = _BY_TYPE.get(kind)
     if effects is None:
@@ -401,7 +401,7 @@ def _writing(kind: type[exp.Expr]) -> tuple[Effect, ...]:
     return effects
 
 
-def _definition(node: exp.Create | exp.Alter) -> Iterator[Effect]:
+def _definition(node: exp.Create | exp.Alter) -> Iterator[FindingKind]:
     if isinstance(node, exp.Alter):
         yield _DROPS if any(node.find_all(exp.Drop)) else _WRITES
         return
@@ -410,7 +410,7 @@ def _definition(node: exp.Create | exp.Alter) -> Iterator[Effect]:
         yield _CODE
 
 
-def _name(node: exp.Table | exp.Alias) -> Iterator[Effect]:
+def _name(node: exp.Table | exp.Alias) -> Iterator[FindingKind]:
     if isinstance(node, exp.Table) and _FILE_NAME.search(node.name):
         yield _READS_FILE
     elif isinstance(node, exp.Alias) and node.alias.lower() == "shutdown":
@@ -418,7 +418,7 @@ def _name(node: exp.Table | exp.Alias) -> Iterator[Effect]:
         yield _SETTINGS
 
 
-def _rows(node: exp.Delete | exp.Update) -> Iterator[Effect]:
+def _rows(node: exp.Delete | exp.Update) -> Iterator[FindingKind]:
     where = node.args.get("where")
     table = node.find(exp.Table)
     if where is None or always_true(where.this, table.name if table else ""):
@@ -426,12 +426,12 @@ def _rows(node: exp.Delete | exp.Update) -> Iterator[Effect]:
     yield _DELETES if isinstance(node, exp.Delete) else _UPDATES
 
 
-def _pragma(source: str) -> Iterator[Effect]:
+def _pragma(source: str) -> Iterator[FindingKind]:
     if not _READ_ONLY_PRAGMA.fullmatch(source):
         yield _UNSAFE_SCHEMA if "writable_schema" in source.lower() else _SETTINGS
 
 
-def _copy(source: str) -> Iterator[Effect]:
+def _copy(source: str) -> Iterator[FindingKind]:
     if re.search(r"\bprogram\b", source, re.IGNORECASE):
         yield _RUNS
     elif re.search(r"\bto\s+(?!stdout)", source, re.IGNORECASE):
@@ -440,7 +440,7 @@ def _copy(source: str) -> Iterator[Effect]:
         yield _WRITES
 
 
-def _function(node: exp.Func) -> Iterator[Effect]:
+def _function(node: exp.Func) -> Iterator[FindingKind]:
     name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).lower()
     package = node.parent.this.name.lower() if isinstance(node.parent, exp.Dot) else ""
     effect = _BY_FUNCTION.get(name) or _BY_FUNCTION.get(package)
@@ -452,7 +452,7 @@ def _function(node: exp.Func) -> Iterator[Effect]:
         yield _UNKNOWN
 
 
-def _command(source: str) -> Iterator[Effect]:
+def _command(source: str) -> Iterator[FindingKind]:
     """Say what a statement does that the parser took as mere text."""
     text = source.strip().lower()
     for pattern, effects in _COMMANDS:
@@ -470,7 +470,7 @@ def may_act(source: str) -> bool:
     return not _ACTING.isdisjoint(words) or any(word.startswith(_PACKAGES) for word in words)
 
 
-def mentioned(source: str) -> Iterator[Effect]:
+def mentioned(source: str) -> Iterator[FindingKind]:
     """Say what stands in text that may be run, though nobody parsed it."""
     for pattern, effect in _MENTIONS:
         if re.search(pattern, source, re.IGNORECASE):

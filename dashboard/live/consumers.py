@@ -9,7 +9,7 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.contrib.auth import HASH_SESSION_KEY
 
 from dashboard.accounts import roles
-from dashboard.live.pages import CLOSE_NOT_PERMITTED, CLOSE_NOT_SIGNED_IN, Page
+from dashboard.live.pages import CLOSE_NOT_PERMITTED, CLOSE_NOT_SIGNED_IN, OpenPage
 from dashboard.live.push import current_hub
 from dashboard.live.sessions import Visitor
 
@@ -26,7 +26,7 @@ class QueueConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]
     # None of the layer's: the hub hears for all pages, so a page needs no channel of its own,
     # and opens while Redis is away.
     channel_layer_alias = "none"
-    page: Page | None = None
+    page: OpenPage | None = None
     pump: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
@@ -40,7 +40,7 @@ class QueueConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]
         else:
             session = self.scope["session"]
             visitor = Visitor(person.pk, session.session_key, session[HASH_SESSION_KEY])
-            self.page = Page(visitor)
+            self.page = OpenPage(visitor)
             current_hub().open(self.page)
             self.pump = asyncio.create_task(self._pump(self.page))
 
@@ -55,7 +55,7 @@ class QueueConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]
     async def receive(self, **_: Any) -> None:
         """Ignore what the page sends."""
 
-    async def _pump(self, page: Page) -> None:
+    async def _pump(self, page: OpenPage) -> None:
         while True:
             news = await page.next()
             if isinstance(news, int):

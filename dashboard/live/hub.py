@@ -28,7 +28,7 @@ from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.services import note_waiting
 from dashboard.audit.queries import head as log_head
 from dashboard.live.layer import Bell, Doorbell
-from dashboard.live.pages import Page
+from dashboard.live.pages import OpenPage
 from dashboard.live.seen import seen
 from dashboard.live.sessions import still_welcome
 from dashboard.live.threads import DatabaseThread
@@ -52,7 +52,7 @@ Work = Coroutine[Any, Any, None]
 Answer = asyncio.Future[ApprovalRequest | None]
 
 
-class Wait(NamedTuple):
+class HubWait(NamedTuple):
     """One agent that waits, and the token it came with."""
 
     closed: Answer
@@ -77,10 +77,10 @@ class Hub:
         self._stopped = False
         self.read = DatabaseThread("hub-reader")
         self.work = DatabaseThread("background")
-        self._waits: dict[UUID, set[Wait]] = defaultdict(set)
+        self._waits: dict[UUID, set[HubWait]] = defaultdict(set)
         self._read_to: int | None = None
         self._waits_of: dict[int, int] = defaultdict(int)
-        self._pages: set[Page] = set()
+        self._pages: set[OpenPage] = set()
         self.heard = 0
         self._rung: dict[UUID, int] = {}
         self._woken = asyncio.Event()
@@ -104,7 +104,7 @@ class Hub:
             TooManyWaits: The token or this process has too many open.
         """
         self._admit(token_id)
-        wait = Wait(self.loop.create_future(), token_id)
+        wait = HubWait(self.loop.create_future(), token_id)
         self._waits[approval_id].add(wait)
         self._waits_of[token_id] += 1
         seen.polled([approval_id])
@@ -118,7 +118,7 @@ class Hub:
 
     # --- open pages -----------------------------------------------------------------------------
 
-    def open(self, page: Page) -> None:
+    def open(self, page: OpenPage) -> None:
         """Tell ``page`` from now on which requests change."""
         self._pages.add(page)
         if self._late_at is not None:
@@ -126,7 +126,7 @@ class Hub:
         if self.closed:
             page.restart()
 
-    def leave(self, page: Page) -> None:
+    def leave(self, page: OpenPage) -> None:
         """Stop telling ``page``."""
         self._pages.discard(page)
 
@@ -310,7 +310,7 @@ class Hub:
         if full or self._waits_of.get(token_id, 0) >= settings.WAITS_PER_TOKEN:
             raise TooManyWaits
 
-    def _forget(self, approval_id: UUID, wait: Wait) -> None:
+    def _forget(self, approval_id: UUID, wait: HubWait) -> None:
         wait.closed.cancel()
         self._waits[approval_id].discard(wait)
         if not self._waits[approval_id]:
@@ -319,7 +319,7 @@ class Hub:
         if not self._waits_of[wait.token_id]:
             del self._waits_of[wait.token_id]
 
-    def _finish(self, waits: Iterable[Wait], approval: ApprovalRequest | None) -> None:
+    def _finish(self, waits: Iterable[HubWait], approval: ApprovalRequest | None) -> None:
         for wait in waits:
             if not wait.closed.done():
                 wait.closed.set_result(approval)

@@ -17,7 +17,7 @@ EVERYTHING = "all"
 """Told instead of a request's id: anything may have changed."""
 
 
-class Page:
+class OpenPage:
     """News for one page: at most twenty messages, then the page is told to come back."""
 
     def __init__(self, visitor: Visitor) -> None:

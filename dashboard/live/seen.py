@@ -11,7 +11,7 @@ from dashboard.accounts import tokens
 from dashboard.approvals.services import note_polls
 
 
-class Seen:
+class LastSeen:
     """Remembers last polls and last uses of tokens until they are flushed."""
 
     def __init__(self) -> None:
@@ -48,5 +48,5 @@ class Seen:
                 self._tokens = {**used, **self._tokens}
 
 
-seen = Seen()
+seen = LastSeen()
 """The collector of this process."""

@@ -33,7 +33,7 @@ from dashboard.approvals.services.insight import BATCH
 from dashboard.audit.heads import Head, as_json, heads_file, keep_in_file
 from dashboard.audit.queries import head as audit_head
 from dashboard.live.push import current_hub
-from dashboard.notifications.delivering import AGENTS, PEOPLE, Deliverer, Source
+from dashboard.notifications.delivering import AGENTS, PEOPLE, Deliverer, DeliverySource
 from dashboard.notifications.sending import send
 from dashboard.notifications.services import forget_deliveries, forget_messages
 from dashboard.policies.inspecting import inspect
@@ -174,7 +174,7 @@ async def tell_for_ever() -> None:
     await _send_for_ever(PEOPLE)
 
 
-async def _send_for_ever(source: Source) -> None:
+async def _send_for_ever(source: DeliverySource) -> None:
     deliverer = Deliverer(current_hub().work, source)
     try:
         await _keep_at(deliverer.tick, SWEEP_EVERY_S)

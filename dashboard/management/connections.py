@@ -183,7 +183,7 @@ class Port(tcp.Port):  # type: ignore[misc]
             self.room.wait(self)
 
 
-class Channel(HTTPChannel):  # type: ignore[misc]
+class GuardedChannel(HTTPChannel):  # type: ignore[misc]
     """Speaks HTTP on a connection, and has no patience with a header that does not end."""
 
     _in_header = _between = False
@@ -278,7 +278,7 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
 class CappedFactory(HTTPFactory):  # type: ignore[misc]
     """Makes channels that read ``CappedRequest``."""
 
-    protocol = Channel
+    protocol = GuardedChannel
 
     def buildProtocol(self, addr: Any) -> Any:  # noqa: N802 - Twisted's name
         """Return the protocol of one connection."""

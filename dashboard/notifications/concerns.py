@@ -15,18 +15,18 @@ from dashboard.approvals.models import ApprovalRequest, Assignment, Inspection, 
 from dashboard.approvals.queries import gravest_rank, last_demands, light
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.inspection.findings import Severity
-from dashboard.notifications.models import Channel, Choice, Event
+from dashboard.notifications.models import Channel, Choice, NoticeEvent
 from dashboard.policies.demands import Required
 
-_ALWAYS = frozenset({Event.ASSIGNED, Event.TEST, Event.CODE})
+_ALWAYS = frozenset({NoticeEvent.ASSIGNED, NoticeEvent.TEST, NoticeEvent.CODE})
 _EVENTS = {
-    Choice.ASSIGNED: frozenset({Event.HALF, Event.LAST_MINUTE}),
-    Choice.HIGH: frozenset(Event),
-    Choice.ALL: frozenset(Event),
+    Choice.ASSIGNED: frozenset({NoticeEvent.HALF, NoticeEvent.LAST_MINUTE}),
+    Choice.HIGH: frozenset(NoticeEvent),
+    Choice.ALL: frozenset(NoticeEvent),
 }
 
 
-class Facts(NamedTuple):
+class RequestFacts(NamedTuple):
     """What is known of a request that somebody may have to be told of.
 
     ``severity`` is ``HIGH`` where the inspection is missing or not finished: nobody knows better.
@@ -44,7 +44,7 @@ class Facts(NamedTuple):
         return self.approval.status == Status.PENDING
 
 
-def facts_of(ids: Iterable[UUID]) -> dict[UUID, Facts]:
+def facts_of(ids: Iterable[UUID]) -> dict[UUID, RequestFacts]:
     """Read what is known of some requests, in one statement."""
     own_rows = {"approval": OuterRef("pk")}
     rows: Any = (
@@ -60,12 +60,12 @@ def facts_of(ids: Iterable[UUID]) -> dict[UUID, Facts]:
         )
     )
     return {
-        row.pk: Facts(row, _severity(row), _required(row), row.was_seen, row.assignee)
+        row.pk: RequestFacts(row, _severity(row), _required(row), row.was_seen, row.assignee)
         for row in rows
     }
 
 
-def wants(channel: Channel, event: Event) -> bool:
+def wants(channel: Channel, event: NoticeEvent) -> bool:
     """Whether a channel is told of such events at all."""
     if channel.person_id is None:
         return event in names(channel.events)
@@ -73,7 +73,11 @@ def wants(channel: Channel, event: Event) -> bool:
 
 
 def concerns(
-    channel: Channel, facts: Facts, event: Event, now: datetime, groups: Collection[str]
+    channel: Channel,
+    facts: RequestFacts,
+    event: NoticeEvent,
+    now: datetime,
+    groups: Collection[str],
 ) -> bool:
     """Whether a channel is to be told of a request.
 
@@ -88,12 +92,14 @@ def concerns(
         return _is_grave_enough(channel.least, facts) and _is_for(channel, facts, now)
     if not may_approve(channel.person, facts, now, groups):
         return False
-    if event == Event.ASSIGNED or channel.choice == Choice.ASSIGNED:
+    if event == NoticeEvent.ASSIGNED or channel.choice == Choice.ASSIGNED:
         return facts.assignee == channel.person_id
     return channel.choice == Choice.ALL or _is_grave_enough(Severity.HIGH, facts)
 
 
-def may_approve(person: User | None, facts: Facts, now: datetime, groups: Collection[str]) -> bool:
+def may_approve(
+    person: User | None, facts: RequestFacts, now: datetime, groups: Collection[str]
+) -> bool:
     """Whether a person's approval of a request would count."""
     if person is None:
         return False
@@ -106,13 +112,13 @@ def names(text: str) -> list[str]:
     return [str(name) for name in parse_json(text)]
 
 
-def _is_grave_enough(least: str, facts: Facts) -> bool:
+def _is_grave_enough(least: str, facts: RequestFacts) -> bool:
     if not least:
         return True
     return facts.severity is not None and facts.severity.rank >= Severity(least).rank
 
 
-def _is_for(channel: Channel, facts: Facts, now: datetime) -> bool:
+def _is_for(channel: Channel, facts: RequestFacts, now: datetime) -> bool:
     groups, required = names(channel.groups), facts.required
     if not groups or required is None or not required.circles:
         return True

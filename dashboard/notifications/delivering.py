@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 Read = Callable[..., Awaitable[Any]]
 
 
-class Source(NamedTuple):
+class DeliverySource(NamedTuple):
     """Where messages come from. All but ``send`` read and write the database.
 
     Attributes:
@@ -49,8 +49,10 @@ async def _call_back(attempt: outbox.Attempt) -> Sent:
     return await send(attempt.url, attempt.headers, attempt.body)
 
 
-AGENTS = Source(_note_decided, outbox.webhooks_with_due, outbox.begin, _call_back, outbox.settle)
-PEOPLE = Source(
+AGENTS = DeliverySource(
+    _note_decided, outbox.webhooks_with_due, outbox.begin, _call_back, outbox.settle
+)
+PEOPLE = DeliverySource(
     _note_told,
     telling.channels_with_due,
     telling.Turns().begin,
@@ -66,7 +68,7 @@ class Deliverer:
         read: Runs database work off the event loop.
     """
 
-    def __init__(self, reader: Read, source: Source) -> None:
+    def __init__(self, reader: Read, source: DeliverySource) -> None:
         self._read = reader
         self._source = source
         self._busy: dict[int, asyncio.Task[None]] = {}

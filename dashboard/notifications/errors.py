@@ -11,14 +11,14 @@ class AddressRefused(WebhookError):
     """Nothing is sent to this address."""
 
 
-class NotAllowed(WebhookError):
+class ChangeNotAllowed(WebhookError):
     """The person has not the role for it."""
 
     def __init__(self, sentence: str = "Only admins can do this. Nothing was changed.") -> None:
         super().__init__(sentence)
 
 
-class NotFound(WebhookError):
+class ReceiverNotFound(WebhookError):
     """There is no such webhook, channel or message."""
 
     def __init__(self) -> None:

@@ -103,7 +103,7 @@ class Delivery(Attempted):
         ]
 
 
-class Event(models.TextChoices):
+class NoticeEvent(models.TextChoices):
     """What people are told of. Signed webhooks carry the word as their type."""
 
     ASKS = "approval.submitted"
@@ -118,15 +118,15 @@ class Event(models.TextChoices):
 
 
 HOUSE_EVENTS = (
-    Event.ASKS,
-    Event.HALF,
-    Event.LAST_MINUTE,
-    Event.UNSEEN,
-    Event.HELD,
-    Event.LIFTED,
+    NoticeEvent.ASKS,
+    NoticeEvent.HALF,
+    NoticeEvent.LAST_MINUTE,
+    NoticeEvent.UNSEEN,
+    NoticeEvent.HELD,
+    NoticeEvent.LIFTED,
 )
 """What a channel of the house may be told of."""
-_OF_ONE_ENTRY = (Event.HELD, Event.LIFTED, Event.ASSIGNED)
+_OF_ONE_ENTRY = (NoticeEvent.HELD, NoticeEvent.LIFTED, NoticeEvent.ASSIGNED)
 """What is told once for each entry of the log, and the rest once for each request."""
 
 
@@ -191,7 +191,7 @@ class Message(Attempted):
 
     channel = models.ForeignKey(Channel, models.CASCADE, related_name="messages")
     approval = models.ForeignKey(ApprovalRequest, models.PROTECT, null=True, related_name="+")
-    event = models.CharField(max_length=30, choices=Event.choices)
+    event = models.CharField(max_length=30, choices=NoticeEvent.choices)
     seq = models.BigIntegerField()  # of the entry in the log that it was made of
     # Told in one message with others that have the same: the id of the first of them.
     batch = models.UUIDField(null=True)
@@ -223,7 +223,7 @@ class Message(Attempted):
                 condition=Q(state__in=State.values), name="message_state_known"
             ),
             models.CheckConstraint(
-                condition=Q(event__in=Event.values), name="message_event_known"
+                condition=Q(event__in=NoticeEvent.values), name="message_event_known"
             ),
         ]
 

@@ -14,7 +14,7 @@ from typing import Any
 from django.conf import settings
 
 from dashboard.inspection.findings import Severity
-from dashboard.notifications.models import Event
+from dashboard.notifications.models import NoticeEvent
 
 MOST_LISTED = 10
 """Of the requests of one message, so many have a line; the queue has them all."""
@@ -33,7 +33,7 @@ class Notice:
         code: What proves that an address is a person's.
     """
 
-    event: Event
+    event: NoticeEvent
     at: datetime
     now: datetime
     url: str
@@ -96,7 +96,7 @@ def title(notices: Sequence[Notice]) -> str:
     if len(notices) == 1:
         [notice] = notices
         return _TITLES[notice.event].format(one=notice, code=notice.code)
-    waiting = [notice for notice in notices if notice.event != Event.UNSEEN]
+    waiting = [notice for notice in notices if notice.event != NoticeEvent.UNSEEN]
     expired = len(notices) - len(waiting)
     phrases = []
     if waiting:
@@ -119,7 +119,7 @@ def sentences(notice: Notice) -> list[str]:
     texts = [*_WHEN.get(notice.event, ()), f"{notice.what}."]
     if notice.severity:
         texts.append(f"Severity: {notice.severity}.")
-    if notice.event == Event.UNSEEN:
+    if notice.event == NoticeEvent.UNSEEN:
         texts.append("Nobody opened it, and its time is over. The agent was told that it expired.")
     elif notice.expires_at is not None:
         until = f"{notice.expires_at.astimezone(UTC):%H:%M} UTC"
@@ -149,39 +149,40 @@ def more(rest: Sequence[Notice]) -> str:
 
 
 _URGENT = (
-    Event.HELD,
-    Event.LIFTED,
-    Event.TEST,
-    Event.CODE,
-    Event.ASKS,
-    Event.ASSIGNED,
-    Event.HALF,
-    Event.LAST_MINUTE,
-    Event.UNSEEN,
+    NoticeEvent.HELD,
+    NoticeEvent.LIFTED,
+    NoticeEvent.TEST,
+    NoticeEvent.CODE,
+    NoticeEvent.ASKS,
+    NoticeEvent.ASSIGNED,
+    NoticeEvent.HALF,
+    NoticeEvent.LAST_MINUTE,
+    NoticeEvent.UNSEEN,
 )
 """What is told of a request in a message with others, if several things are: the last of these."""
 _WHEN = {
-    Event.HALF: ["Half of the time is over:"],
-    Event.LAST_MINUTE: ["Last minute:"],
-    Event.ASSIGNED: ["Assigned to you:"],
-    Event.UNSEEN: ["Expired unseen:"],
+    NoticeEvent.HALF: ["Half of the time is over:"],
+    NoticeEvent.LAST_MINUTE: ["Last minute:"],
+    NoticeEvent.ASSIGNED: ["Assigned to you:"],
+    NoticeEvent.UNSEEN: ["Expired unseen:"],
 }
 _TITLES = {
-    Event.ASKS: "{one.what} waits for approval",
-    Event.HALF: "Half of the time is over: {one.what}",
-    Event.LAST_MINUTE: "Last minute: {one.what}",
-    Event.UNSEEN: "Expired unseen: {one.what}",
-    Event.ASSIGNED: "Assigned to you: {one.what}",
-    Event.HELD: "Approvals are on hold",
-    Event.LIFTED: "The hold on approvals is lifted",
-    Event.TEST: "Test message from Approvals",
-    Event.CODE: "Your code for Approvals: {code}",
+    NoticeEvent.ASKS: "{one.what} waits for approval",
+    NoticeEvent.HALF: "Half of the time is over: {one.what}",
+    NoticeEvent.LAST_MINUTE: "Last minute: {one.what}",
+    NoticeEvent.UNSEEN: "Expired unseen: {one.what}",
+    NoticeEvent.ASSIGNED: "Assigned to you: {one.what}",
+    NoticeEvent.HELD: "Approvals are on hold",
+    NoticeEvent.LIFTED: "The hold on approvals is lifted",
+    NoticeEvent.TEST: "Test message from Approvals",
+    NoticeEvent.CODE: "Your code for Approvals: {code}",
 }
 _ELSE = {
-    Event.HELD: "Nothing is approved until somebody lifts the hold.",
-    Event.LIFTED: "Requests can be approved again.",
-    Event.TEST: "This channel works. Nothing needs to be done.",
-    Event.CODE: "Enter the code on the page Tell me, to be told here. It is valid for an hour.",
+    NoticeEvent.HELD: "Nothing is approved until somebody lifts the hold.",
+    NoticeEvent.LIFTED: "Requests can be approved again.",
+    NoticeEvent.TEST: "This channel works. Nothing needs to be done.",
+    NoticeEvent.CODE: "Enter the code on the page Tell me, to be told here. "
+    "It is valid for an hour.",
 }
 
 

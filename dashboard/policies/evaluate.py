@@ -19,7 +19,7 @@ from dashboard.policies.facts import Facts
 from dashboard.policies.grounds import Grounds, RuleGround, Says
 from dashboard.policies.judgement_wording import plainly
 from dashboard.policies.matching import FOUND_BEFORE, Matcher, Outcome, Step
-from dashboard.policies.modes import MODES_OF_OTHERS, Said
+from dashboard.policies.modes import MODES_OF_OTHERS, ModeVerdict
 from dashboard.policies.policy import Policy
 from dashboard.policies.problems import PolicyError, parse_rule
 from dashboard.policies.questions import Question
@@ -229,7 +229,7 @@ class _Evaluating:
         step = self._steps[index] = self._policy.matchers[index].judge(self._facts)
         return step
 
-    def _effect(self, said: Said) -> tuple[Effect, bool]:
+    def _effect(self, said: ModeVerdict) -> tuple[Effect, bool]:
         """Return what happens, and whether that is so because something is in doubt."""
         spoken = [matcher.rule.effect for matcher in self._speaking]
         spoken += [said.effect] if said.effect else []
@@ -251,7 +251,7 @@ class _Evaluating:
             demands.append(Required(owner_may_approve=owners))
         return reduce(join, demands)
 
-    def _all_steps(self, said: Said | None, end: int) -> tuple[Step, ...]:
+    def _all_steps(self, said: ModeVerdict | None, end: int) -> tuple[Step, ...]:
         rejecting = set(self._policy.rejecting)
         steps = [
             self._steps[index]
@@ -274,7 +274,7 @@ class _Evaluating:
             because = ", because of what the agent says of itself" if matcher.claims else ""
             yield f"Rule '{matcher.rule.name}' {verb}{because}."
 
-    def _about_modes(self, said: Said) -> Iterator[str]:
+    def _about_modes(self, said: ModeVerdict) -> Iterator[str]:
         if said.effect:
             yield said.sentence
         elif not self._speaking:

@@ -29,7 +29,7 @@ _WORDS = {
 _NAMES = {Kind.CODE: PYTHON, Kind.MEMORY: MEMORY}
 
 
-class Said(NamedTuple):
+class ModeVerdict(NamedTuple):
     """What the modes say; with no effect they say nothing.
 
     Attributes:
@@ -74,20 +74,22 @@ class Modes:
         self._python = manager.get_python_execution_evaluator()
         self._memory = manager.get_memory_evaluator()
 
-    def say(self, kind: Kind, *, may_write: bool, reads: bool) -> Said:
+    def say(self, kind: Kind, *, may_write: bool, reads: bool) -> ModeVerdict:
         """Say what holds for a question of this kind.
 
         The kind fixes the mode: code of any language is judged as ``python_execution``, memory as
         ``memory``, and no claim of the agent's changes that.
         """
         if self.asks_nobody:
-            return Said(Effect.APPROVE, ModeSays.ASKS_NOBODY, "Nobody is asked about anything.")
+            return ModeVerdict(
+                Effect.APPROVE, ModeSays.ASKS_NOBODY, "Nobody is asked about anything."
+            )
         decision = self._decision(kind, may_write=may_write, reads=reads)
         if decision is None:
-            return Said(None, ModeSays.NOTHING, f"No mode covers {_WORDS[kind]}.")
+            return ModeVerdict(None, ModeSays.NOTHING, f"No mode covers {_WORDS[kind]}.")
         effect = Effect.REVIEW if decision.needs_approval else Effect.APPROVE
         says = self._of_code(may_write=may_write) if kind is Kind.CODE else self._of_memory()
-        return Said(effect, says, f"{decision.reasoning}.")
+        return ModeVerdict(effect, says, f"{decision.reasoning}.")
 
     def _of_code(self, *, may_write: bool) -> ModeSays:
         if not self._python.config.enabled:

@@ -14,7 +14,7 @@ Answer = Literal["approved", "rejected", "expired", "cancelled", "edited"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
+class PastCase:
     """One past request.
 
     Attributes:
@@ -54,7 +54,7 @@ class Simulation:
     wrongly_rejected: list[str] = field(default_factory=list)
 
 
-def simulate(policy: Policy, cases: Iterable[Case]) -> Simulation:
+def simulate(policy: Policy, cases: Iterable[PastCase]) -> Simulation:
     """Judge past requests by a policy and count what would have been different."""
     simulation = Simulation()
     for case in cases:
@@ -62,7 +62,7 @@ def simulate(policy: Policy, cases: Iterable[Case]) -> Simulation:
     return simulation
 
 
-def _count(simulation: Simulation, case: Case, evaluation: Evaluation) -> None:
+def _count(simulation: Simulation, case: PastCase, evaluation: Evaluation) -> None:
     effect = evaluation.effect
     simulation.cases += 1
     simulation.by_effect[effect] += 1

@@ -111,7 +111,7 @@ def dump(data: Any) -> str:
     return document
 
 
-class _Number(str):
+class _YamlNumber(str):
     """The digits of a number."""
 
     __slots__ = ()
@@ -123,7 +123,7 @@ class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, _data: Any) -> bool:
         return True
 
-    def number(self, data: _Number) -> yaml.Node:
+    def number(self, data: _YamlNumber) -> yaml.Node:
         return self.represent_scalar("tag:dashboard:number", str(data))
 
     def text(self, data: str) -> yaml.Node:
@@ -136,7 +136,7 @@ for _start in "-0123456789":
     _Dumper.add_implicit_resolver("tag:dashboard:number", _NUMBER, [_start])
 for _start, _tag in {"n": "null", "t": "bool", "f": "bool"}.items():
     _Dumper.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _WORD, [_start])
-_Dumper.add_representer(_Number, _Dumper.number)
+_Dumper.add_representer(_YamlNumber, _Dumper.number)
 _Dumper.add_representer(str, _Dumper.text)
 
 
@@ -157,7 +157,7 @@ def _plain(data: Any) -> Any:
         return [_plain(item) for item in data]
     if data is None or isinstance(data, bool):
         return data
-    return _Number(canonical_json(data))
+    return _YamlNumber(canonical_json(data))
 
 
 def _texts(data: Any) -> Iterator[str]:

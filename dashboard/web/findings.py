@@ -13,9 +13,9 @@ from dashboard.inspection.findings import Finding, Report, Severity, Unseen
 from dashboard.inspection.sentences import plain_sentence, sentence
 from dashboard.web.content import Content
 from dashboard.web.drawing.blocks import (
+    BlockNote,
     ContentBlock,
     Mark,
-    Note,
     finding_id,
     with_marks,
 )
@@ -263,7 +263,7 @@ def _marks(groups: Iterable[_Group], index: int, block: ContentBlock) -> dict[in
     """
     severities: dict[int, str] = {}
     signs: dict[int, tuple[int, str]] = {}
-    notes: dict[int, list[Note]] = {}
+    notes: dict[int, list[BlockNote]] = {}
     block_groups = [group for group in groups if group.block == index]
     for number, finding in sorted(member for group in block_groups for member in group.members):
         signs.setdefault(finding.line, (number, _spoken(finding)))
@@ -278,9 +278,9 @@ def _marks(groups: Iterable[_Group], index: int, block: ContentBlock) -> dict[in
     }
 
 
-def _note(findings: Sequence[Finding], block: ContentBlock) -> Note:
+def _note(findings: Sequence[Finding], block: ContentBlock) -> BlockNote:
     first_finding, *repeats = sorted(findings, key=lambda finding: finding.line)
-    return Note(
+    return BlockNote(
         severity=str(first_finding.severity),
         severity_word=SEVERITIES[first_finding.severity],
         sentence=draw_sentence(first_finding),

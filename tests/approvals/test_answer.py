@@ -184,7 +184,7 @@ def test_an_unknown_request_cannot_be_decided(alice, token):
     with pytest.raises(NotFound):
         services.decide(
             approval_id=approval_id,
-            answer=services.Answer(
+            answer=services.ReviewerAnswer(
                 reviewer=alice, auth="", status=Status.APPROVED, basis=make.basis(approval)
             ),
         )

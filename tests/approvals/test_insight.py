@@ -15,7 +15,7 @@ from dashboard.approvals.rules.insight import (
     CountedVote,
     DaySums,
     Period,
-    Reading,
+    ReadingDot,
     WaitingHour,
     deciding_rule,
     percentile,
@@ -342,7 +342,7 @@ def readings(votes):
 
 
 def test_one_approval_is_one_dot_with_the_time_in_view():
-    assert readings([yes(3.0, 116)]) == [Reading(4.0, 116, 1, True, "alice")]
+    assert readings([yes(3.0, 116)]) == [ReadingDot(4.0, 116, 1, True, "alice")]
 
 
 def test_a_dot_never_joins_fast_approvals_with_others():
@@ -356,7 +356,7 @@ def test_a_dot_never_joins_fast_approvals_with_others():
 
 def test_approvals_at_the_same_place_are_one_dot():
     assert readings([yes(9.0, 20), yes(9.0, 20, person="bob")]) == [
-        Reading(10.0, 20, 2, False, "")
+        ReadingDot(10.0, 20, 2, False, "")
     ]
 
 

@@ -66,7 +66,7 @@ def directly():
     """The same from the rows of all requests."""
     ever = ApprovalRequest.objects.order_by()
     days = insight.by_day(insight.asked(ever), insight.counted_votes(ever))
-    return said(insight.Found(days, []))[0]
+    return said(insight.PeriodSums(days, []))[0]
 
 
 def test_the_figures_are_the_same_before_while_and_after_they_are_summed_up(history, monkeypatch):

@@ -8,7 +8,7 @@ from django.utils import timezone
 from dashboard.approvals import guards
 from dashboard.audit.chain import Break, Walk
 from dashboard.audit.models import AuditEntry, AuditHead
-from dashboard.audit.services import Actor, Event, record, verify
+from dashboard.audit.services import Actor, AuditEvent, record, verify
 
 pytestmark = pytest.mark.django_db
 ALICE = Actor("user:alice", "session:password")
@@ -16,11 +16,11 @@ ALICE = Actor("user:alice", "session:password")
 
 def record_some(count=3):
     for number in range(count):
-        record(ALICE, Event("tested", f"thing:{number}", details={"number": number}))
+        record(ALICE, AuditEvent("tested", f"thing:{number}", details={"number": number}))
 
 
 def test_an_entry_says_who_how_what_and_when():
-    record(ALICE, Event("tested", "thing:1", "d" * 64, {"why": "because"}))
+    record(ALICE, AuditEvent("tested", "thing:1", "d" * 64, {"why": "because"}))
 
     entry = AuditEntry.objects.get()
     assert (entry.actor, entry.auth, entry.action) == ("user:alice", "session:password", "tested")
@@ -91,4 +91,4 @@ def test_the_database_refuses_to_change_the_past(statement):
 @pytest.mark.django_db(transaction=True)
 def test_recording_outside_a_transaction_is_an_error():
     with pytest.raises(RuntimeError, match="must run inside the transaction that it describes"):
-        record(ALICE, Event("tested"))
+        record(ALICE, AuditEvent("tested"))

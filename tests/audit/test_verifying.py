@@ -12,7 +12,7 @@ from dashboard.approvals import guards
 from dashboard.audit import services
 from dashboard.audit.chain import Break, Walk
 from dashboard.audit.models import AuditEntry, AuditHead
-from dashboard.audit.services import Actor, Event, record, verify
+from dashboard.audit.services import Actor, AuditEvent, record, verify
 
 ALICE = Actor("user:alice", "session:password")
 
@@ -20,7 +20,7 @@ ALICE = Actor("user:alice", "session:password")
 def record_some(count=3):
     with transaction.atomic():
         for number in range(count):
-            record(ALICE, Event("tested", f"thing:{number}"))
+            record(ALICE, AuditEvent("tested", f"thing:{number}"))
 
 
 def from_another_connection(work):

@@ -13,7 +13,7 @@ from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
 from dashboard.audit.queries import last_ended
 from dashboard.audit.services import (
     Actor,
-    Event,
+    AuditEvent,
     ask_to_verify,
     keep_verification,
     record,
@@ -27,7 +27,7 @@ ANA = Actor("user:ana", "session:password")
 def log(db):
     """Twelve entries."""
     with transaction.atomic():
-        record(ANA, *(Event("test", str(n)) for n in range(12)))
+        record(ANA, *(AuditEvent("test", str(n)) for n in range(12)))
 
 
 def walked(most=5):
@@ -81,7 +81,7 @@ def test_what_is_written_meanwhile_is_walked_too(log):
     ask_to_verify(ANA)
     verify_on(5)
     with transaction.atomic():
-        record(ANA, Event("test", "later"))
+        record(ANA, AuditEvent("test", "later"))
     walked()
 
     assert ended() == (13, "")

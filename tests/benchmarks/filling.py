@@ -319,7 +319,9 @@ class _Desk:
             words = ["submitted", "judged", "viewed", one.status]
             words += ["started", "finished"] if one.status == "approved" else []
             for word in words:
-                event = audit.Event(f"approval.{word}", str(one.pk), one.digest, {"by": "filling"})
+                event = audit.AuditEvent(
+                    f"approval.{word}", str(one.pk), one.digest, {"by": "filling"}
+                )
                 entry = audit._entry(head, one.submitted_at, OPERATOR, event)
                 head.seq, head.hash = entry.seq, entry.hash
                 entries.append(entry)

@@ -307,7 +307,7 @@ def test_every_adapter_takes_both():
     ]
     both = {"on_pending", "on_decided"}
     assert [one for one in entries if not both <= inspect.signature(one).parameters.keys()] == []
-    assert both <= autogen.Options.__annotations__.keys()
+    assert both <= autogen.GateOptions.__annotations__.keys()
 
 
 def test_ag2_waits_as_long_as_people_have():

@@ -8,7 +8,7 @@ from approval_client.wire import Kind
 from dashboard.inspection import characters, code, inspector
 from dashboard.inspection.findings import Finding, Report, Severity, Unseen
 from dashboard.inspection.knowledge import SECRETS
-from dashboard.inspection.notes import Effect
+from dashboard.inspection.notes import FindingKind
 from dashboard.inspection.python import notes
 from dashboard.inspection.sentences import SENTENCES, plain_sentence, sentence, why_unseen
 
@@ -58,7 +58,7 @@ def vars_of(finding):
 
 def test_no_effect_is_without_a_sentence():
     with pytest.raises(ValueError, match="has no sentence for 'beams'"):
-        Effect("network", Severity.LOW, "beams")
+        FindingKind("network", Severity.LOW, "beams")
 
 
 def test_every_kind_of_secret_that_is_shipped_has_a_sentence_of_its_own():

@@ -18,7 +18,7 @@ def reads(monkeypatch):
     """The moments at which all that waits was read."""
     moments, read = [], queue.open_queue
     monkeypatch.setattr(queue, "open_queue", lambda now: moments.append(now) or read(now))
-    monkeypatch.setattr(queue, "_shared", queue._Shared())
+    monkeypatch.setattr(queue, "_shared", queue._SharedQueue())
     return moments
 
 

@@ -11,7 +11,7 @@ from dashboard.approvals import queries, services
 from dashboard.approvals.models import Poll
 from dashboard.live import hub as hub_module
 from dashboard.live import push
-from dashboard.live.seen import Seen, seen
+from dashboard.live.seen import LastSeen, seen
 from dashboard.management import background
 from dashboard.notifications.services import outbox, reading
 from tests import make
@@ -87,7 +87,7 @@ async def test_what_could_not_be_read_is_read_again(hub, approval, secret, alice
 
 async def test_what_could_not_be_written_is_written_the_next_time(approval, token, monkeypatch):
     def write():
-        fresh = Seen()
+        fresh = LastSeen()
         fresh.polled([approval.pk])
         fresh.token_used(token.pk)
         with monkeypatch.context() as broken:
@@ -339,7 +339,7 @@ async def test_writing_down_who_was_seen_holds_up_no_tick(
 ):
     """Without bells, so that only a tick can tell the agent."""
     monkeypatch.setattr(push, "ring", lambda *_: None)
-    until_it_began = lasts(Seen, "flush")
+    until_it_began = lasts(LastSeen, "flush")
 
     async with wait_for(approval.pk, secret) as answer:
         await until_it_began()

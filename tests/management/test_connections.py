@@ -7,7 +7,7 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.web.http import Request
 
-from dashboard.management.connections import Channel, Room
+from dashboard.management.connections import GuardedChannel, Room
 
 HEADER = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
 
@@ -31,7 +31,7 @@ def clock():
 @pytest.fixture
 def client(clock):
     """What a client sends goes to ``client``; ``client.transport.disconnecting`` is the end."""
-    channel = Channel()
+    channel = GuardedChannel()
     channel.callLater, channel.timeOut, channel.requestFactory = clock.callLater, 60, Answered
     channel.factory = SimpleNamespace(log=lambda _: None)
     transport = StringTransport()

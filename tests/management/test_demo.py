@@ -18,13 +18,13 @@ from dashboard.inspection.hidden import hidden_characters
 from dashboard.management.demo import agent as demo
 from dashboard.management.demo.agent import DemoAgent
 from dashboard.management.demo.analysis import ORBIT_DRIFT
-from dashboard.management.demo.questions import QUESTIONS, Question
+from dashboard.management.demo.questions import QUESTIONS, DemoQuestion
 from tests.management.running import ROOT
 
 FOLDER = Path(dashboard.management.demo.__file__).parent
 ASKED = ApprovalRequest.code("one()", objective="Do one thing.")
 INSTEAD = ApprovalRequest.code("less()", objective="Do less.")
-PRINTED = Question(run="r", request=ASKED, instead=INSTEAD, exit_code=3, output="out")
+PRINTED = DemoQuestion(run="r", request=ASKED, instead=INSTEAD, exit_code=3, output="out")
 
 
 @pytest.fixture
@@ -59,7 +59,9 @@ async def test_after_a_rejection_a_changed_version_is_asked_in_the_same_run(purs
 
 
 async def test_a_question_without_another_version_ends_with_a_rejection(pursue):
-    approvals, _ = await pursue(FakeDashboard.rejecting("No."), Question(run="r", request=ASKED))
+    approvals, _ = await pursue(
+        FakeDashboard.rejecting("No."), DemoQuestion(run="r", request=ASKED)
+    )
 
     assert len(approvals) == 1
 
@@ -80,7 +82,7 @@ async def test_two_runs_of_a_question_have_names_of_their_own(pursue):
 
 
 async def test_what_it_loses_patience_with_is_withdrawn_with_a_reason(pursue):
-    question = Question(run="r", request=ASKED, patience_s=75)
+    question = DemoQuestion(run="r", request=ASKED, patience_s=75)
 
     (approval,), told = await pursue(FakeDashboard.manual(), question)
 

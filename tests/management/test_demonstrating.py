@@ -22,7 +22,7 @@ from dashboard.management.demonstrating import (
     issue_demo_token,
 )
 from dashboard.notifications.channels.email import KIND
-from dashboard.notifications.models import Channel, Event, Message
+from dashboard.notifications.models import Channel, Message, NoticeEvent
 from dashboard.notifications.services import Wish, add_channel
 from dashboard.notifications.services.telling import notices_of
 from tests import make
@@ -128,7 +128,7 @@ def test_where_no_mail_is_sent_it_is_written_to_files(settings, tmp_path):
 
 
 def a_test(channel):
-    return Message(channel=channel, event=Event.TEST, seq=0, made_at=timezone.now())
+    return Message(channel=channel, event=NoticeEvent.TEST, seq=0, made_at=timezone.now())
 
 
 def test_where_mail_is_sent_nothing_is_added(settings):

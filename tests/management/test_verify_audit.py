@@ -13,7 +13,7 @@ from dashboard.accounts.services import people
 from dashboard.approvals import guards, queries
 from dashboard.audit.heads import Head, keep_in_file
 from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.management.commands import verify_audit
 
 
@@ -22,7 +22,7 @@ def log(db):
     """Record three events; returns the heads after each."""
     heads = []
     for number in range(3):
-        record(Actor("user:alice", "session:link"), Event("tested", f"thing:{number}"))
+        record(Actor("user:alice", "session:link"), AuditEvent("tested", f"thing:{number}"))
         heads.append("{0.seq}:{0.hash}".format(AuditHead.objects.get()))
     return heads
 

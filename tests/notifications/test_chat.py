@@ -15,7 +15,7 @@ import pytest
 from dashboard.notifications.channels import KINDS, chat
 from dashboard.notifications.channels.chat.places import SERVICES, place
 from dashboard.notifications.errors import AddressRefused
-from dashboard.notifications.models import Channel, Event
+from dashboard.notifications.models import Channel, NoticeEvent
 from dashboard.notifications.notices import Notice
 from tests.certificates import self_signed
 from tests.notifications.host import hosted
@@ -53,7 +53,7 @@ ALL = [SLACK, TEAMS, DISCORD, TELEGRAM, NTFY, MATTERMOST, MATRIX, PAGERDUTY, OPS
 
 def notice(number=1, **changes):
     of = {
-        "event": Event.ASKS,
+        "event": NoticeEvent.ASKS,
         "at": NOW,
         "now": NOW,
         "url": f"https://approvals.example.org/approvals/{number}",
@@ -188,7 +188,9 @@ async def test_an_on_call_service_knows_a_message_that_is_sent_again(service, ad
 async def test_what_is_no_request_is_told_too(service):
     with service(202) as there:
         there.body = b'{"requestId": "1"}'
-        test = notice(event=Event.TEST, id="", kind="", agent="", severity="", expires_at=None)
+        test = notice(
+            event=NoticeEvent.TEST, id="", kind="", agent="", severity="", expires_at=None
+        )
         came_of_it = await sent(OPSGENIE, test)
 
     assert came_of_it.taken is True

@@ -7,7 +7,7 @@ import pytest
 
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.services import expire, lift_hold, place_hold
-from dashboard.notifications.models import Channel, Event, Message, State
+from dashboard.notifications.models import Channel, Message, NoticeEvent, State
 from dashboard.notifications.sending import Sent
 from dashboard.notifications.services import Wish, add_channel, queue_notices
 from dashboard.notifications.services.telling import Turns, settle_telling
@@ -95,7 +95,7 @@ def test_one_request_is_told_once_in_a_message_by_what_is_most_urgent(channel, t
     make.pending(token)
     make.pending(token)
     queue_notices()
-    Message.objects.filter(event=Event.HALF).update(due_at=database_now())
+    Message.objects.filter(event=NoticeEvent.HALF).update(due_at=database_now())
     tell()
 
     assert subjects(mails) == ["2 requests need people, the gravest is high"]
@@ -126,7 +126,7 @@ def test_a_flood_is_one_message_each_ten_seconds(channel, token, tell, mails):
     tell()
 
     assert len(mails) == 7  # the first at once
-    assert Message.objects.filter(event=Event.ASKS, state=State.DELIVERED).count() == 48
+    assert Message.objects.filter(event=NoticeEvent.ASKS, state=State.DELIVERED).count() == 48
 
 
 def test_a_hold_is_told_at_once_and_alone(channel, token, tell, mails, ada):
@@ -261,6 +261,6 @@ def test_who_asks_to_be_left_alone_is(channel, token, tell, mails):
 
     assert mails == []
     Channel.objects.update(rests_until=database_now())
-    Message.objects.filter(event=Event.ASKS).update(due_at=database_now())
+    Message.objects.filter(event=NoticeEvent.ASKS).update(due_at=database_now())
     tell()
     assert len(mails) == 1

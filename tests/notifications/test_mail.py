@@ -15,7 +15,7 @@ import pytest
 from dashboard.notifications.channels import email
 from dashboard.notifications.channels.email import KIND
 from dashboard.notifications.errors import AddressRefused
-from dashboard.notifications.models import Channel, Event
+from dashboard.notifications.models import Channel, NoticeEvent
 from dashboard.notifications.notices import Notice
 from tests.notifications.inbox import Inbox, mail_server
 
@@ -27,7 +27,7 @@ BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 
 def notice(**changes):
     given = {
-        "event": Event.ASKS,
+        "event": NoticeEvent.ASKS,
         "at": NOW,
         "now": NOW,
         "url": f"https://gate.example.org/approvals/{ID}",
@@ -91,7 +91,7 @@ def test_the_html_says_the_same_and_links(inbox):
 
 def test_all_mail_about_one_request_is_one_thread(inbox):
     send()
-    send(notice(event=Event.LAST_MINUTE))
+    send(notice(event=NoticeEvent.LAST_MINUTE))
 
     threads = {(mail["References"], mail["In-Reply-To"]) for mail in inbox.mails}
     assert threads == {(f"<request-{ID}@127.0.0.1>",) * 2}
@@ -120,10 +120,10 @@ def test_a_person_is_told_where_to_end_it():
 @pytest.mark.parametrize(
     ("event", "subject"),
     [
-        (Event.HALF, "Half of the time is over: Tool call of beamline"),
-        (Event.LAST_MINUTE, "Last minute: Tool call of beamline"),
-        (Event.UNSEEN, "Expired unseen: Tool call of beamline"),
-        (Event.ASSIGNED, "Assigned to you: Tool call of beamline"),
+        (NoticeEvent.HALF, "Half of the time is over: Tool call of beamline"),
+        (NoticeEvent.LAST_MINUTE, "Last minute: Tool call of beamline"),
+        (NoticeEvent.UNSEEN, "Expired unseen: Tool call of beamline"),
+        (NoticeEvent.ASSIGNED, "Assigned to you: Tool call of beamline"),
     ],
 )
 def test_the_subject_says_what_happened(event, subject):

@@ -12,13 +12,13 @@ from dashboard.approvals.services import assign, hand_over, place_hold
 from dashboard.audit.models import AuditEntry
 from dashboard.notifications.errors import (
     AddressRefused,
+    ChangeNotAllowed,
     ChannelRefused,
     CodeRefused,
-    NotAllowed,
-    NotFound,
     NotSent,
+    ReceiverNotFound,
 )
-from dashboard.notifications.models import Channel, Choice, Event, Message, State
+from dashboard.notifications.models import Channel, Choice, Message, NoticeEvent, State
 from dashboard.notifications.secrets import code_of
 from dashboard.notifications.services import (
     add_own,
@@ -119,7 +119,7 @@ def test_a_code_of_another_address_proves_nothing(alice, bob):
 def test_nobody_confirms_the_address_of_another_person(alice, bob):
     channel = added(alice)
 
-    with pytest.raises(NotFound):
+    with pytest.raises(ReceiverNotFound):
         confirm_own(person=bob, channel_id=channel.pk, code=code_of(channel), **SIGNED)
 
 
@@ -202,7 +202,7 @@ def test_who_assigned_it_to_themselves_is_told_of_its_time_only(alice, token, te
 
     assert mails == []
     waiting = Message.objects.filter(state=State.WAITING).order_by("due_at")
-    assert [one.event for one in waiting] == [Event.HALF, Event.LAST_MINUTE]
+    assert [one.event for one in waiting] == [NoticeEvent.HALF, NoticeEvent.LAST_MINUTE]
 
 
 def test_what_was_handed_on_is_not_told_to_the_one_before(alice, bob, token, tell, mails):
@@ -214,7 +214,7 @@ def test_what_was_handed_on_is_not_told_to_the_one_before(alice, bob, token, tel
     tell()
 
     assert mails == []
-    assert Message.objects.get(event=Event.ASSIGNED).state == State.DROPPED
+    assert Message.objects.get(event=NoticeEvent.ASSIGNED).state == State.DROPPED
 
 
 @pytest.mark.parametrize(("content", "expected"), [(GRAVE, 1), (QUIET, 0)])
@@ -277,7 +277,7 @@ def test_who_may_no_longer_decide_gets_nothing_that_waited(alice, token, tell, m
     tell()
 
     assert mails == []
-    assert Message.objects.get(event=Event.ASKS).state == State.DROPPED
+    assert Message.objects.get(event=NoticeEvent.ASKS).state == State.DROPPED
 
 
 def test_a_test_says_nothing_but_that_it_works(alice, tell, mails):
@@ -378,5 +378,5 @@ def test_a_sixth_address_is_refused(alice):
 
 def test_who_does_not_decide_is_not_told(ada):
     change_roles(ada, roles={"admin": True}, by=OPERATOR)
-    with pytest.raises(NotAllowed, match="Only reviewers"):
+    with pytest.raises(ChangeNotAllowed, match="Only reviewers"):
         added(ada)

@@ -12,8 +12,13 @@ from dashboard.approvals.models import View
 from dashboard.approvals.services import cancel, expire, lift_hold, place_hold
 from dashboard.approvals.services.extension import extend
 from dashboard.audit.models import AuditEntry
-from dashboard.notifications.errors import AddressRefused, ChannelRefused, NotAllowed, NotFound
-from dashboard.notifications.models import Channel, Event, LogReading, Message, State
+from dashboard.notifications.errors import (
+    AddressRefused,
+    ChangeNotAllowed,
+    ChannelRefused,
+    ReceiverNotFound,
+)
+from dashboard.notifications.models import Channel, LogReading, Message, NoticeEvent, State
 from dashboard.notifications.sending import Sent
 from dashboard.notifications.services import (
     Wish,
@@ -119,11 +124,11 @@ def test_half_of_the_time_and_the_last_minute_are_told_when_they_come(channel, h
     tell()
     half, last = Message.objects.filter(state=State.WAITING).order_by("due_at")
 
-    assert (half.event, last.event) == (Event.HALF, Event.LAST_MINUTE)
+    assert (half.event, last.event) == (NoticeEvent.HALF, NoticeEvent.LAST_MINUTE)
     whole = approval.expires_at - approval.submitted_at
     assert half.due_at == approval.submitted_at + whole / 2
     assert last.due_at == approval.expires_at - timedelta(minutes=1)
-    hurry(Event.HALF)
+    hurry(NoticeEvent.HALF)
     tell()
     assert told(host) == ["approval.submitted", "approval.half_time"]
 
@@ -214,29 +219,29 @@ def test_an_extension_moves_what_is_told_at_a_time(channel, tell, token, alice):
     until = extend(approval_id=approval.pk, person=alice, ends=approval.expires_at, **SIGNED)
     queue_notices()
 
-    last = Message.objects.get(event=Event.LAST_MINUTE)
+    last = Message.objects.get(event=NoticeEvent.LAST_MINUTE)
     assert last.due_at == until - timedelta(minutes=1)
 
 
 def test_after_an_extension_the_last_minute_is_told_again(channel, host, tell, token, alice):
     approval = make.half_over(token)
     queue_notices()
-    Message.objects.filter(event=Event.LAST_MINUTE).update(state=State.DELIVERED, attempts=1)
+    Message.objects.filter(event=NoticeEvent.LAST_MINUTE).update(state=State.DELIVERED, attempts=1)
     until = extend(approval_id=approval.pk, person=alice, ends=approval.expires_at, **SIGNED)
     queue_notices()
 
-    last = Message.objects.get(event=Event.LAST_MINUTE)
+    last = Message.objects.get(event=NoticeEvent.LAST_MINUTE)
     assert (last.state, last.due_at) == (State.WAITING, until - timedelta(minutes=1))
 
 
 def test_a_last_minute_that_is_no_longer_the_last_waits(channel, host, tell, token):
     make.pending(token)
     tell()
-    hurry(Event.LAST_MINUTE)
+    hurry(NoticeEvent.LAST_MINUTE)
     tell()
 
     assert told(host) == ["approval.submitted"]
-    assert Event.LAST_MINUTE in waiting()
+    assert NoticeEvent.LAST_MINUTE in waiting()
 
 
 # Who is told.
@@ -283,7 +288,7 @@ def test_a_channel_of_a_group_is_told_what_its_members_may_approve(
 
 
 def test_only_chosen_events_are_told(host, tell, token, ada):
-    added(host.url, ada, events=[Event.HELD])
+    added(host.url, ada, events=[NoticeEvent.HELD])
     make.pending(token)
     place_hold(by=ada, **SIGNED)
     tell()
@@ -327,7 +332,7 @@ def test_what_failed_is_sent_again_with_the_same_id(ada, tell, token):
         make.pending(token)
         tell()
         assert Channel.objects.get().failures == 1
-        hurry(Event.ASKS)
+        hurry(NoticeEvent.ASKS)
         tell()
 
         first, second = host.calls
@@ -342,7 +347,7 @@ def test_a_message_of_a_killed_process_is_sent_after_a_minute(channel, host, tel
     tell()
     assert host.calls == []
 
-    Message.objects.filter(event=Event.ASKS).update(due_at=database_now())
+    Message.objects.filter(event=NoticeEvent.ASKS).update(due_at=database_now())
     tell()
 
     assert told(host) == ["approval.submitted"]
@@ -352,7 +357,7 @@ def test_who_settles_too_late_changes_nothing(channel, token):
     make.pending(token)
     queue_notices()
     first = Turns().begin(channel.pk)
-    Message.objects.filter(event=Event.ASKS).update(due_at=database_now())
+    Message.objects.filter(event=NoticeEvent.ASKS).update(due_at=database_now())
     second = Turns().begin(channel.pk)
 
     assert settle_telling(second, TAKEN) is True
@@ -376,7 +381,7 @@ def test_a_key_that_was_changed_is_told_and_nothing_is_sent(channel, host, tell,
     tell()
 
     assert host.calls == []
-    assert "SECRET_KEY has changed" in Message.objects.get(event=Event.ASKS).said
+    assert "SECRET_KEY has changed" in Message.objects.get(event=NoticeEvent.ASKS).said
 
 
 def test_old_messages_are_forgotten(channel, tell, token):
@@ -386,7 +391,7 @@ def test_old_messages_are_forgotten(channel, tell, token):
 
     telling.forget_messages()
 
-    assert set(waiting()) == {Event.HALF, Event.LAST_MINUTE}
+    assert set(waiting()) == {NoticeEvent.HALF, NoticeEvent.LAST_MINUTE}
     assert Message.objects.count() == 2
 
 
@@ -406,7 +411,7 @@ def test_a_channel_that_is_off_is_not_told_and_begins_anew(channel, host, tell, 
     assert [json.loads(call.body)["data"]["id"] for call in host.calls] == [str(new.pk)]
 
 
-@pytest.mark.parametrize("wish", [{"events": [Event.HELD]}, {"least": "high"}])
+@pytest.mark.parametrize("wish", [{"events": [NoticeEvent.HELD]}, {"least": "high"}])
 def test_what_an_admin_no_longer_wants_told_is_not_sent(host, tell, token, ada, wish):
     channel = added(host.url, ada)
     make.pending(token, content={"code": "print(1)", "language": "python"})
@@ -416,7 +421,7 @@ def test_what_an_admin_no_longer_wants_told_is_not_sent(host, tell, token, ada, 
     tell()
 
     assert host.calls == []
-    assert Message.objects.get(event=Event.ASKS).state == State.DROPPED
+    assert Message.objects.get(event=NoticeEvent.ASKS).state == State.DROPPED
 
 
 @pytest.mark.parametrize("how", ["address", "on again", "test"])
@@ -451,7 +456,7 @@ def test_what_is_under_way_is_left_to_whoever_sends_it(channel, token, alice):
     telling.drop_what_is_over()
     settle_telling(telling_now, TAKEN)
 
-    assert Message.objects.get(event=Event.ASKS).state == State.DELIVERED
+    assert Message.objects.get(event=NoticeEvent.ASKS).state == State.DELIVERED
 
 
 def test_a_channel_of_a_kind_that_is_not_known_fails_and_stops_no_other(
@@ -463,7 +468,7 @@ def test_a_channel_of_a_kind_that_is_not_known_fails_and_stops_no_other(
     tell()
 
     assert told(host) == ["approval.submitted"]
-    message = Message.objects.get(channel=other, event=Event.ASKS)
+    message = Message.objects.get(channel=other, event=NoticeEvent.ASKS)
     assert message.said.startswith("This release does not know this kind of channel.")
     assert Channel.objects.get(pk=other.pk).failures == 1
 
@@ -476,7 +481,7 @@ def test_a_message_that_cannot_be_made_is_tried_later_and_stops_no_other(
     monkeypatch.setattr(telling, "notices_of", lambda *_: 1 / 0)
 
     assert Turns().begin(channel.pk) is None
-    message = Message.objects.get(event=Event.ASKS)
+    message = Message.objects.get(event=NoticeEvent.ASKS)
     assert (message.attempts, message.said) == (1, telling._NOT_MADE)
     assert "ZeroDivisionError" in caplog.text
 
@@ -589,10 +594,10 @@ def test_only_admins_may(channel, alice, host):
         lambda: switch_channel(channel_id=channel.pk, on=False, by=alice, **SIGNED),
         lambda: new_channel_secret(channel_id=channel.pk, at_once=True, by=alice, **SIGNED),
     ):
-        with pytest.raises(NotAllowed):
+        with pytest.raises(ChangeNotAllowed):
             verb()
 
 
 def test_what_is_not_there_is_not_found(ada):
-    with pytest.raises(NotFound):
+    with pytest.raises(ReceiverNotFound):
         switch_channel(channel_id=99, on=True, by=ada, **SIGNED)

@@ -7,7 +7,12 @@ import pytest
 from approval_client.wire import parse_json
 from dashboard.accounts.models import User
 from dashboard.audit.models import AuditEntry
-from dashboard.notifications.errors import AddressRefused, NotAllowed, NotFound, NotSent
+from dashboard.notifications.errors import (
+    AddressRefused,
+    ChangeNotAllowed,
+    NotSent,
+    ReceiverNotFound,
+)
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.services import (
     new_secret,
@@ -96,14 +101,14 @@ def test_who_is_no_admin_any_more_changes_nothing(agent, webhook, delivery, by, 
         lambda: switch(agent_id=agent.pk, on=False, **by),
         lambda: send_again(agent_id=agent.pk, delivery_id=delivery.pk, **by),
     ):
-        with pytest.raises(NotAllowed):
+        with pytest.raises(ChangeNotAllowed):
             change()
 
     assert len(recorded()) == 1
 
 
 def test_an_agent_without_a_webhook_has_nothing_to_switch(agent, by):
-    with pytest.raises(NotFound):
+    with pytest.raises(ReceiverNotFound):
         switch(agent_id=agent.pk, on=False, **by)
 
 
@@ -134,5 +139,5 @@ def test_a_delivery_of_another_agent_is_not_found(delivery, by):
     set_webhook(agent=other, url=URL, **by)
 
     for pk in (delivery.pk, uuid4()):
-        with pytest.raises(NotFound):
+        with pytest.raises(ReceiverNotFound):
             send_again(agent_id=other.pk, delivery_id=pk, **by)

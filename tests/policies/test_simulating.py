@@ -1,7 +1,7 @@
 import time
 
 from dashboard.policies.evaluate import Effect
-from dashboard.policies.simulating import Case, simulate
+from dashboard.policies.simulating import PastCase, simulate
 from tests.policies.ask import READS, WRITES, question, rule, silent
 
 JUDGED = silent(
@@ -13,7 +13,7 @@ OTHER = question(languages=["bash"])
 
 
 def case(question, answered="approved", *, asked=True, by_person=True, waited_s=60.0, id="1"):  # noqa: A002
-    return Case(
+    return PastCase(
         id=id,
         question=question,
         answered=answered,

@@ -64,7 +64,7 @@ Questions: TypeAlias = Mapping[str, Question]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Desk:
+class GraphDesk:
     """Where the interrupts of one thread of a graph are asked.
 
     Attributes:
@@ -181,7 +181,7 @@ class Desk:
         return [answers[key] for key in names]
 
 
-def resuming(desk: Desk) -> Flow:
+def resuming(desk: GraphDesk) -> Flow:
     """Ask and go on until nothing is pending. Returns what the graph returned last.
 
     Raises:
@@ -222,7 +222,7 @@ def _make_sure_it_ended(state: Any) -> None:
         )
 
 
-def _seen(desk: Desk, looked: Any, answers: Answers) -> Flow:
+def _seen(desk: GraphDesk, looked: Any, answers: Answers) -> Flow:
     try:
         return desk.questions(looked)
     except Exception:
@@ -244,7 +244,7 @@ def checked(config: Mapping[str, Any]) -> Mapping[str, Any]:
     return config
 
 
-def _going(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) -> Flow:
+def _going(desk: GraphDesk, questions: Questions, answers: Answers, *, afresh: bool) -> Flow:
     try:
         return (yield from _told(desk, questions, answers, afresh=afresh))
     finally:
@@ -252,7 +252,7 @@ def _going(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) 
             questions[name].after()
 
 
-def _told(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) -> Flow:
+def _told(desk: GraphDesk, questions: Questions, answers: Answers, *, afresh: bool) -> Flow:
     settled, replies = yield from _started(desk, questions, answers)
     try:
         command = desk.command({name: questions[name].answer(replies[name]) for name in replies})
@@ -276,7 +276,7 @@ def _told(desk: Desk, questions: Questions, answers: Answers, *, afresh: bool) -
     return result
 
 
-def _started(desk: Desk, questions: Questions, answers: Answers) -> Flow:
+def _started(desk: GraphDesk, questions: Questions, answers: Answers) -> Flow:
     """Return what the graph takes of the answers, and the same with its approvals started."""
     try:
         settled = {name: questions[name].settle(answers[name]) for name in answers}

@@ -44,7 +44,7 @@ _TEST = "A test question of approvals doctor. Nothing runs, whatever you answer.
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """What was found about one part. ``is_right`` is None where it could not be looked at."""
 
     part: str
@@ -71,7 +71,9 @@ def main(arguments: Sequence[str]) -> NoReturn:
     sys.exit(code)
 
 
-def examine(now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> tuple[int, list[Finding]]:
+def examine(
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> tuple[int, list[Diagnosis]]:
     """Look at every part, and return the exit code with what was found."""
     address = ""
     try:
@@ -85,7 +87,7 @@ def examine(now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> tuple[in
     findings = [
         _address(address),
         _token(access),
-        Finding("protocol", is_right=True, says=f"Both sides speak version {PROTOCOL}."),
+        Diagnosis("protocol", is_right=True, says=f"Both sides speak version {PROTOCOL}."),
         _clock(apart_s),
         _policy(access),
     ]
@@ -109,12 +111,14 @@ def ask(client: Client) -> int:
     return 0 if response.approved is True else code_of_status(response.status)
 
 
-def _failed(error: DashboardError, address: str) -> list[Finding]:
-    findings_by_part = {part: Finding(part, is_right=None, says="Not checked.") for part in PARTS}
+def _failed(error: DashboardError, address: str) -> list[Diagnosis]:
+    findings_by_part = {
+        part: Diagnosis(part, is_right=None, says="Not checked.") for part in PARTS
+    }
     if isinstance(error, TokenRefused | ProtocolMismatch):
         findings_by_part["address"] = _address(address)
     wrong = _part(error)
-    findings_by_part[wrong] = Finding(wrong, is_right=False, says=str(error))
+    findings_by_part[wrong] = Diagnosis(wrong, is_right=False, says=str(error))
     return list(findings_by_part.values())
 
 
@@ -127,31 +131,31 @@ def _part(error: DashboardError) -> str:
     return "token" if isinstance(error, NotConfigured) and is_token else "address"
 
 
-def _address(address: str) -> Finding:
-    return Finding("address", is_right=True, says=f"A dashboard answers at {address}.")
+def _address(address: str) -> Diagnosis:
+    return Diagnosis("address", is_right=True, says=f"A dashboard answers at {address}.")
 
 
-def _token(access: Access) -> Finding:
+def _token(access: Access) -> Diagnosis:
     says = f"It is that of the agent {access.agent!r}."
     ends_at = access.token_expires_at
     if ends_at is not None and ends_at - access.now < SOON:
         says += f" It ends on {ends_at:%Y-%m-%d at %H:%M} UTC. Ask an admin for a new one."
-    return Finding("token", is_right=True, says=says)
+    return Diagnosis("token", is_right=True, says=says)
 
 
-def _clock(apart_s: float) -> Finding:
+def _clock(apart_s: float) -> Diagnosis:
     if abs(apart_s) <= CLOCK_S:
         says = f"It is {abs(apart_s):.1f} s from the dashboard's."
-        return Finding("clock", is_right=True, says=says)
+        return Diagnosis("clock", is_right=True, says=says)
     side = "ahead of" if apart_s > 0 else "behind"
     says = (
         f"It is {abs(apart_s):.0f} s {side} the dashboard's. Webhooks are refused from 300 s on. "
         "Set the clock of this machine, or that of the server."
     )
-    return Finding("clock", is_right=False, says=says)
+    return Diagnosis("clock", is_right=False, says=says)
 
 
-def _policy(access: Access) -> Finding:
+def _policy(access: Access) -> Diagnosis:
     says = f"Revision {access.policy_revision} holds."
     if access.on_hold:
         says += " A person has put everything on hold: nothing is approved until it is lifted."
@@ -161,16 +165,16 @@ def _policy(access: Access) -> Finding:
             "neither owns the agent nor made its token, or let the policy take the owner."
         )
     else:
-        return Finding("policy", is_right=True, says=f"{says} Reviewers can approve.")
-    return Finding("policy", is_right=False, says=says)
+        return Diagnosis("policy", is_right=True, says=f"{says} Reviewers can approve.")
+    return Diagnosis("policy", is_right=False, says=says)
 
 
-def _in_words(findings: Sequence[Finding]) -> None:
+def _in_words(findings: Sequence[Diagnosis]) -> None:
     for finding in findings:
         print(_plain(str(finding)), flush=True)  # noqa: T201 - a command's own words
 
 
-def _as_json(findings: Sequence[Finding]) -> None:
+def _as_json(findings: Sequence[Diagnosis]) -> None:
     print(json.dumps([asdict(finding) for finding in findings]), flush=True)  # noqa: T201
 
 

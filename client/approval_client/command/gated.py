@@ -18,7 +18,7 @@ from approval_client.command.codes import Code
 
 
 @dataclass(frozen=True, kw_only=True)
-class Program:
+class GatedProgram:
     """What would run: the words, the file that they start, and the files that they name."""
 
     words: Sequence[str]
@@ -44,7 +44,7 @@ class Program:
         return ending.exit_code
 
 
-def find(words: Sequence[str]) -> Program:
+def find(words: Sequence[str]) -> GatedProgram:
     """Return what these words would run.
 
     Raises:
@@ -58,7 +58,7 @@ def find(words: Sequence[str]) -> Program:
         raise typer.Exit(Code.CANNOT_RUN if there else Code.NOT_FOUND)
     executable = os.path.abspath(path)  # noqa: PTH100 - a link stays the link that is run
     program_files = files.named_files([executable, *words[1:]])
-    return Program(words=words, executable=executable, named=program_files)
+    return GatedProgram(words=words, executable=executable, named=program_files)
 
 
 def _report(client: Client, response: ApprovalResponse, ending: running.Ending) -> None:

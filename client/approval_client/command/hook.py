@@ -33,7 +33,7 @@ _BLOCKS = 2  # the one exit code with which Claude Code blocks a tool
 _STOPPED = "The hook was stopped before anybody decided. Nothing was approved."
 
 
-class Answering:
+class HookOutput:
     """Standard output, kept for one answer: what anything else prints goes to standard error."""
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Answering:
 def main(arguments: Sequence[str]) -> NoReturn:
     """Read an event from standard input, ask, answer and end the process."""
     try:
-        answering = Answering()
+        answering = HookOutput()
     except BaseException:  # noqa: BLE001 - there is no output to answer on
         os._exit(_BLOCKS)
     try:
@@ -141,14 +141,14 @@ def _deny_when_stopped() -> None:
         loop.add_signal_handler(number, task.cancel if task else sys.exit)
 
 
-def _never_late(answering: Answering, limit_s: float) -> None:
+def _never_late(answering: HookOutput, limit_s: float) -> None:
     denial = claude_code.deny(claude_code.late(limit_s))
     timer = threading.Timer(limit_s - LAST_S, answering.end, [denial])
     timer.daemon = True
     timer.start()
 
 
-def _report(answering: Answering, *, capture: bool) -> NoReturn:
+def _report(answering: HookOutput, *, capture: bool) -> NoReturn:
     from approval_client.command import finished  # noqa: PLC0415 - not needed before a tool is called
 
     try:

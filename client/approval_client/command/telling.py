@@ -118,7 +118,7 @@ def _moment(value: datetime | None) -> str | None:
     return None if value is None else value.isoformat()
 
 
-class Waiting:
+class WaitingDisplay:
     """What is shown while nobody has decided: the time left and the link.
 
     At a terminal it is drawn again and again; elsewhere it is a line, and another one when the
@@ -191,6 +191,6 @@ def plain(text: str) -> str:
 @contextmanager
 def waiting() -> Iterator[Heard]:
     """Show on standard error what is waited for; gives what the client tells its answers."""
-    display = Waiting(Console(stderr=True, highlight=False))
+    display = WaitingDisplay(Console(stderr=True, highlight=False))
     with display.shown():
         yield display.heard

@@ -8,7 +8,7 @@ from dashboard.accounts.errors import NameTaken
 from dashboard.accounts.models import Agent, User
 from dashboard.audit.actions import Action
 from dashboard.audit.names import agent_name
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 
 
 @transaction.atomic
@@ -29,7 +29,7 @@ def create_agent(*, name: str, by: Actor, owner: User | None = None) -> Agent:
     except IntegrityError as error:
         raise _taken(name) from error
     details = {"owner": owner.username if owner else None}
-    record(by, Event(Action.AGENT_ADDED, _subject(agent), details=details))
+    record(by, AuditEvent(Action.AGENT_ADDED, _subject(agent), details=details))
     return agent
 
 
@@ -37,14 +37,14 @@ def create_agent(*, name: str, by: Actor, owner: User | None = None) -> Agent:
 def retire(agent: Agent, *, by: Actor) -> None:
     """Shut an agent out. Call ``approvals.services.retire_agent``, which also closes its asks."""
     if Agent.objects.filter(pk=agent.pk, is_active=True).update(is_active=False):
-        record(by, Event(Action.AGENT_DEACTIVATED, _subject(agent)))
+        record(by, AuditEvent(Action.AGENT_DEACTIVATED, _subject(agent)))
 
 
 @transaction.atomic
 def restore(agent: Agent, *, by: Actor) -> None:
     """Let a retired agent ask again with the tokens that it still has."""
     if Agent.objects.filter(pk=agent.pk, is_active=False).update(is_active=True):
-        record(by, Event(Action.AGENT_REACTIVATED, _subject(agent)))
+        record(by, AuditEvent(Action.AGENT_REACTIVATED, _subject(agent)))
 
 
 def _subject(agent: Agent) -> str:

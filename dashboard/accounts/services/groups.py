@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from dashboard.accounts.errors import NameTaken
 from dashboard.accounts.models import Group, User
 from dashboard.audit.actions import Action
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 
 
 @transaction.atomic
@@ -29,7 +29,7 @@ def create_group(*, name: str, by: Actor) -> Group:
             group.save(force_insert=True)
     except IntegrityError as error:
         raise _taken(name) from error
-    record(by, Event(Action.GROUP_ADDED, _subject(group)))
+    record(by, AuditEvent(Action.GROUP_ADDED, _subject(group)))
     return group
 
 
@@ -42,7 +42,7 @@ def set_members(group: Group, *, members: Iterable[User], by: Actor) -> None:
     new_names = _names(locked)
     if old_names != new_names:
         details = {"before": old_names, "members": new_names}
-        record(by, Event(Action.GROUP_MEMBERS_CHANGED, _subject(locked), details=details))
+        record(by, AuditEvent(Action.GROUP_MEMBERS_CHANGED, _subject(locked), details=details))
 
 
 @transaction.atomic
@@ -50,7 +50,9 @@ def delete_group(group: Group, *, by: Actor) -> None:
     """Delete a group. A policy that still asks for its votes then finds nobody who has one."""
     old_names = _names(group)
     if Group.objects.filter(pk=group.pk).delete()[0]:
-        record(by, Event(Action.GROUP_DELETED, _subject(group), details={"before": old_names}))
+        record(
+            by, AuditEvent(Action.GROUP_DELETED, _subject(group), details={"before": old_names})
+        )
 
 
 def _names(group: Group) -> list[str]:

@@ -13,7 +13,7 @@ from dashboard.accounts.services.sessions import end_sessions
 from dashboard.accounts.services.signing_in import close_links
 from dashboard.audit.actions import Action
 from dashboard.audit.names import user_name
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 
 ROLES = ("reviewer", "admin", "auditor")
 OPERATOR = Actor("operator", "command")
@@ -48,7 +48,9 @@ def create_person(
             person.save(force_insert=True)
     except IntegrityError as error:
         raise _taken(username) from error
-    record(by, Event(Action.PERSON_ADDED, _subject(person), details={"roles": _names(person)}))
+    record(
+        by, AuditEvent(Action.PERSON_ADDED, _subject(person), details={"roles": _names(person)})
+    )
     return person
 
 
@@ -68,7 +70,7 @@ def change_roles(person: User, *, roles: Mapping[str, bool], by: Actor) -> None:
     _keep_an_admin(locked, administered=administered)
     locked.save(update_fields=["is_reviewer", "is_admin", "is_auditor"])
     details = {"before": old_roles, "roles": _names(locked)}
-    record(by, Event(Action.PERSON_ROLES_CHANGED, _subject(locked), details=details))
+    record(by, AuditEvent(Action.PERSON_ROLES_CHANGED, _subject(locked), details=details))
 
 
 @transaction.atomic
@@ -89,7 +91,7 @@ def set_active(person: User, *, active: bool, by: Actor) -> None:
         close_links(locked)
         end_sessions(locked)
     action = Action.PERSON_REACTIVATED if active else Action.PERSON_DEACTIVATED
-    record(by, Event(action, _subject(locked)))
+    record(by, AuditEvent(action, _subject(locked)))
 
 
 @transaction.atomic
@@ -98,7 +100,7 @@ def set_password(person: User, *, password: str, by: Actor) -> None:
     person.set_password(password)
     person.save(update_fields=["password"])
     close_links(person)
-    record(by, Event(Action.PERSON_PASSWORD_CHANGED, _subject(person)))
+    record(by, AuditEvent(Action.PERSON_PASSWORD_CHANGED, _subject(person)))
 
 
 def _subject(person: User) -> str:

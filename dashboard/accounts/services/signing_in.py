@@ -21,7 +21,7 @@ from dashboard.accounts.services import throttle
 from dashboard.accounts.tokens import secret_hash
 from dashboard.audit.actions import Action
 from dashboard.audit.names import user_name
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 
 _WRONG = "The name or password is wrong, or the account is deactivated. You are not signed in."
 _WRONG_PRESENT = "That is not your current password. Nothing was changed."
@@ -67,7 +67,10 @@ def confirm_password(person: User, password: str, *, by: Actor, address: str) ->
     if not person.check_password(password):
         with transaction.atomic():
             subject = user_name(person.username)
-            record(by, Event(Action.PASSWORD_NOT_CONFIRMED, subject, details={"address": address}))
+            record(
+                by,
+                AuditEvent(Action.PASSWORD_NOT_CONFIRMED, subject, details={"address": address}),
+            )
         raise NotPermitted(_WRONG_PRESENT)
     throttle.succeeded(key)
 
@@ -80,7 +83,7 @@ def make_link(person: User, *, by: Actor) -> str:
         SignInLink.objects.create(
             person=person, hash=secret_hash(secret), expires_at=timezone.now() + life
         )
-        record(by, Event(Action.SIGN_IN_LINK_MADE, user_name(person.username)))
+        record(by, AuditEvent(Action.SIGN_IN_LINK_MADE, user_name(person.username)))
     return secret
 
 
@@ -125,7 +128,7 @@ def close_links(person: User) -> None:
 def signed_out(*, by: Actor) -> None:
     """Record that somebody left."""
     with transaction.atomic():
-        record(by, Event(Action.SIGNED_OUT, by.name))
+        record(by, AuditEvent(Action.SIGNED_OUT, by.name))
 
 
 def _use_up(secret: str) -> User | None:
@@ -150,7 +153,7 @@ def _open_links() -> QuerySet[SignInLink]:
 
 def _note_failure(how: str, username: str, address: str) -> None:
     is_person = User.objects.filter(username=username).exists()
-    event = Event(
+    event = AuditEvent(
         Action.SIGN_IN_FAILED,
         user_name(username) if is_person else "",
         details={"address": address},
@@ -162,4 +165,4 @@ def _note_failure(how: str, username: str, address: str) -> None:
 def _note_success(how: str, person: User, address: str) -> None:
     with transaction.atomic():
         name = user_name(person.username)
-        record(Actor(name, how), Event(Action.SIGNED_IN, name, details={"address": address}))
+        record(Actor(name, how), AuditEvent(Action.SIGNED_IN, name, details={"address": address}))

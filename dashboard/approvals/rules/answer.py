@@ -42,7 +42,7 @@ class Basis(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class ReviewerAnswer:
     """One person's answer to a request.
 
     Attributes:

@@ -56,7 +56,7 @@ def refuse_many_names(members: Any, allowed_names: Collection[str]) -> None:
         )
 
 
-class Content(BaseModel):
+class StrictContent(BaseModel):
     """A content of any kind. Nothing is converted: unknown members and wrong types are errors."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
@@ -68,27 +68,27 @@ class Content(BaseModel):
         return content
 
 
-class CodeContent(Content):
+class CodeContent(StrictContent):
     """Code that would run, as it is; several fenced blocks may stand in one text."""
 
     code: Annotated[str, Field(min_length=1)]
     language: Line | None = None
 
 
-class ToolCallContent(Content):
+class ToolCallContent(StrictContent):
     """A tool that would be called."""
 
     tool: Annotated[Name, Field(json_schema_extra={"not": {"enum": sorted(MODES_OF_OTHERS)}})]
     arguments: dict[str, Any]
 
 
-class PlanContent(Content):
+class PlanContent(StrictContent):
     """A plan that would be followed."""
 
     steps: Annotated[list[dict[str, Any]], Field(min_length=1), FailFast()]
 
 
-class MemoryContent(Content):
+class MemoryContent(StrictContent):
     """Something that would be remembered, changed or forgotten."""
 
     operation: Name
@@ -97,7 +97,7 @@ class MemoryContent(Content):
     existing: str | None = None
 
 
-CONTENTS: dict[Kind, type[Content]] = {
+CONTENTS: dict[Kind, type[StrictContent]] = {
     Kind.CODE: CodeContent,
     Kind.TOOL_CALL: ToolCallContent,
     Kind.PLAN: PlanContent,

@@ -602,7 +602,7 @@ def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-class Reading(NamedTuple):
+class ReadingDot(NamedTuple):
     """One approval, or several at about the same place: how long in view, and how many lines.
 
     Attributes:
@@ -617,7 +617,7 @@ class Reading(NamedTuple):
     person: str
 
 
-def readings(places: Mapping[str, Places]) -> list[Reading]:
+def readings(places: Mapping[str, Places]) -> list[ReadingDot]:
     """Return approvals by time in view and lines shown, those at about the same place as one.
 
     The more there are, the wider a place is. What has no time or no lines is left out.
@@ -631,7 +631,9 @@ def readings(places: Mapping[str, Places]) -> list[Reading]:
             dots.update({place: [count, seconds, lines]})
             whose[place] = person
     return [
-        Reading(seconds, lines, count, place.endswith("fast"), whose[place] if count == 1 else "")
+        ReadingDot(
+            seconds, lines, count, place.endswith("fast"), whose[place] if count == 1 else ""
+        )
         for place, (count, seconds, lines) in sorted(dots.items(), key=lambda one: one[1][1:])
     ]
 
@@ -676,7 +678,7 @@ class _Written(Func):
         return super().as_sql(compiler, connection, template=self.on[connection.vendor], **extra)
 
 
-class _Number(FloatField):  # type: ignore[type-arg] # no subscript while running
+class _DatabaseNumber(FloatField):  # type: ignore[type-arg] # no subscript while running
     """A number that is taken as the database gives it, which spares a call for each."""
 
     def get_internal_type(self) -> str:
@@ -686,13 +688,13 @@ class _Number(FloatField):  # type: ignore[type-arg] # no subscript while runnin
 
 def _passed(begin: Any, end: Any) -> Combinable:
     """How many seconds the second moment is after the first one."""
-    return ExpressionWrapper(_Seconds(end) - _Seconds(begin), output_field=_Number())
+    return ExpressionWrapper(_Seconds(end) - _Seconds(begin), output_field=_DatabaseNumber())
 
 
 def _limit() -> Combinable:
     """How long a request may wait, without the time that people added."""
     whole = _Seconds(F("expires_at")) - _Seconds(F("submitted_at"))
-    return ExpressionWrapper(whole - F("extended_s"), output_field=_Number())
+    return ExpressionWrapper(whole - F("extended_s"), output_field=_DatabaseNumber())
 
 
 class _Seconds(_Written):
@@ -708,14 +710,14 @@ class _Seconds(_Written):
 class _Lines(_Written):
     """How many lines a page says that it showed."""
 
-    output_field = _Number()
+    output_field = _DatabaseNumber()
     on = {
         "sqlite": "JSON_EXTRACT(%(expressions)s, '$.lines')",
         "postgresql": "((%(expressions)s)::jsonb ->> 'lines')::integer",
     }
 
 
-class Found(NamedTuple):
+class PeriodSums(NamedTuple):
     """The sums of a period.
 
     Attributes:
@@ -734,7 +736,7 @@ class Found(NamedTuple):
     charts_since: date | None = None
 
 
-def found_in(period: Period, *parts: str) -> Found:
+def found_in(period: Period, *parts: str) -> PeriodSums:
     """Sum up a period: what is stored, what is pending, and what was closed since."""
     for _ in range(_ATTEMPTS):
         head = head_seq()
@@ -748,7 +750,7 @@ def found_in(period: Period, *parts: str) -> Found:
 _ATTEMPTS = 5  # a sweep takes a second or more between two steps
 
 
-def _found_in(period: Period, parts: Collection[str], head: int) -> Found:
+def _found_in(period: Period, parts: Collection[str], head: int) -> PeriodSums:
     days = Days(DaySums)
     stored = InsightSum.objects.filter(
         day__gte=period.since.astimezone(UTC).date(), day__lt=period.until.astimezone(UTC).date()
@@ -773,7 +775,7 @@ def _found_in(period: Period, parts: Collection[str], head: int) -> Found:
     rows = [request for request in requests.values() if _is_in(request, period)]
     votes = [vote for vote in votes_by_id.values() if _is_in(vote, period)]
     digests = {request.digest for request in rows if request.source == Source.REVIEWER}
-    return Found(
+    return PeriodSums(
         days=by_day(rows, votes, parts, into=days),
         disputed=_disputed_in(period, disputed_among(digests)),
         behind=_after(head) if len(rest) > MOST else None,

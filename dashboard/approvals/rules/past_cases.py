@@ -16,7 +16,7 @@ from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Judgem
 from dashboard.approvals.rules.judgement import question_of, report_of
 from dashboard.policies.evaluate import Effect
 from dashboard.policies.questions import Question
-from dashboard.policies.simulating import Answer, Case
+from dashboard.policies.simulating import Answer, PastCase
 
 _BATCH = 100
 """How many are held at once: each may be a megabyte. And no read lasts long, which on SQLite keeps
@@ -76,7 +76,7 @@ def answered(since: datetime) -> ApprovalQuerySet:
     return approvals.exclude(status=Status.PENDING).order_by("-submitted_at", "-pk")
 
 
-def cases(since: datetime, limit: int) -> Iterator[Case]:
+def cases(since: datetime, limit: int) -> Iterator[PastCase]:
     """Return closed requests that were submitted since then as cases, the newest first.
 
     At most ``limit``, and no more than ``MOST_CHARACTERS`` of content.
@@ -104,9 +104,9 @@ def _first_judgements(ids: list[UUID]) -> dict[UUID, Judgement]:
     return {judgement.approval_id: judgement for judgement in newest_first}
 
 
-def _case(approval: ApprovalRequest, judgement: Judgement) -> Case:
+def _case(approval: ApprovalRequest, judgement: Judgement) -> PastCase:
     decision = approval.decision
-    return Case(
+    return PastCase(
         id=str(approval.pk),
         question=_question(approval, judgement),
         answered=_answer(approval),

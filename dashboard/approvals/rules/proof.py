@@ -69,7 +69,7 @@ class Disagreement(NamedTuple):
     said: str
 
 
-class Part(NamedTuple):
+class ProofPart(NamedTuple):
     """One kind of rows, compared some at a time.
 
     Attributes:
@@ -85,7 +85,7 @@ class Part(NamedTuple):
     check: Callable[[Sequence[Any]], Iterator[Disagreement]]
 
 
-class Said(NamedTuple):
+class LoggedEntry(NamedTuple):
     """One entry of the log, as far as a comparison needs it."""
 
     seq: int
@@ -97,31 +97,32 @@ class Said(NamedTuple):
     details: dict[str, Any]
 
 
-class Story:
+class LogStory:
     """What the log says of one subject, in order."""
 
-    def __init__(self, entries: Iterable[Said]) -> None:
+    def __init__(self, entries: Iterable[LoggedEntry]) -> None:
         self.entries = list(entries)
 
-    def of(self, *actions: str) -> list[Said]:
+    def of(self, *actions: str) -> list[LoggedEntry]:
         """The entries of these kinds."""
         return [entry for entry in self.entries if entry.action in actions]
 
-    def last(self, *actions: str) -> Said | None:
+    def last(self, *actions: str) -> LoggedEntry | None:
         """The last entry of these kinds."""
         return next(iter(reversed(self.of(*actions))), None)
 
 
-def _stories(subjects: Iterable[str], *actions: str) -> Mapping[str, Story]:
+def _stories(subjects: Iterable[str], *actions: str) -> Mapping[str, LogStory]:
     entries = AuditEntry.objects.filter(subject__in=list(subjects)).order_by("seq")
     if actions:
         entries = entries.filter(action__in=actions)
-    entries_by_subject = defaultdict[str, list[Said]](list)
-    for row in entries.values_list(*Said._fields):
-        entry = Said(*row)
+    entries_by_subject = defaultdict[str, list[LoggedEntry]](list)
+    for row in entries.values_list(*LoggedEntry._fields):
+        entry = LoggedEntry(*row)
         entries_by_subject[entry.subject].append(entry._replace(details=json.loads(row[-1])))
     return defaultdict(
-        lambda: Story([]), {name: Story(all_of) for name, all_of in entries_by_subject.items()}
+        lambda: LogStory([]),
+        {name: LogStory(all_of) for name, all_of in entries_by_subject.items()},
     )
 
 
@@ -207,7 +208,7 @@ class _Request:
         yield from self._handed_over()
         yield from self._time(submitted[0])
 
-    def _asked(self, entry: Said) -> Iterator[str]:
+    def _asked(self, entry: LoggedEntry) -> Iterator[str]:
         approval = self.approval
         if _digest(approval.kind, approval.content) != approval.digest:
             yield "its content is not the one that its digest names"
@@ -222,7 +223,7 @@ class _Request:
             yield "its headline is not what the log says"
         yield from self._notebook(entry)
 
-    def _is_another_headline(self, entry: Said, headline: RequestHeadline | None) -> bool:
+    def _is_another_headline(self, entry: LoggedEntry, headline: RequestHeadline | None) -> bool:
         """Whether it is gone or another one. One that was made later is named in no entry."""
         if "headline" not in entry.details:
             return False
@@ -234,7 +235,7 @@ class _Request:
             headline.approval = self.approval
         return _differs(entry, headline, "headline")
 
-    def _notebook(self, entry: Said) -> Iterator[str]:
+    def _notebook(self, entry: LoggedEntry) -> Iterator[str]:
         pinned = self.rows.pins.get(self.approval.pk)
         digest = entry.details.get("notebook")
         if pinned is None:
@@ -305,7 +306,7 @@ class _Request:
             else:
                 yield from self._decided(entry, decision)
 
-    def _decided(self, entry: Said, decision: Decision) -> Iterator[str]:
+    def _decided(self, entry: LoggedEntry, decision: Decision) -> Iterator[str]:
         status = entry.action.removeprefix("approval.")
         if decision.status != status:
             yield f"its decision says {decision.status}, and the log says {status}"
@@ -394,7 +395,7 @@ class _Request:
         if hand_over and is_last and assignment and _differs(hand_over, assignment):
             yield "whom it was handed over to, or the note, is not what the log says"
 
-    def _time(self, submitted: Said) -> Iterator[str]:
+    def _time(self, submitted: LoggedEntry) -> Iterator[str]:
         """Follow the time limit through extensions, and through policies that shortened it."""
         if "expires_at" not in submitted.details:
             return
@@ -417,18 +418,18 @@ def _vote_as_said(vote: Vote) -> tuple[str, str]:
     return user_name(vote.person.username), vote.digest
 
 
-def _differs(entry: Said, row: Model, name: str = "row") -> bool:
+def _differs(entry: LoggedEntry, row: Model, name: str = "row") -> bool:
     return name in entry.details and not fits(row, entry.details[name])
 
 
-def _has_other_grounds(entry: Said, of: Judgement | Edit) -> bool:
+def _has_other_grounds(entry: LoggedEntry, of: Judgement | Edit) -> bool:
     """Whether they are gone or others. What was made later is named in no entry."""
     if "grounds" not in entry.details:
         return False
     return not hasattr(of, "grounds") or _differs(entry, of.grounds, "grounds")
 
 
-def _detailed(entry: Said, columns: Mapping[str, Any]) -> list[str]:
+def _detailed(entry: LoggedEntry, columns: Mapping[str, Any]) -> list[str]:
     """Name what an entry and a row say differently. What is empty stands in no entry.
 
     Texts stand in old entries only; since then the fingerprint of the row stands for them.
@@ -470,7 +471,7 @@ def _check_grants(keys: Sequence[int]) -> Iterator[Disagreement]:
             yield Disagreement(pk, f"grant {pk}: {difference}")
 
 
-def _of_grant(grant: Grant, story: Story, used: int) -> Iterator[str]:
+def _of_grant(grant: Grant, story: LogStory, used: int) -> Iterator[str]:
     making = story.of(Action.GRANT_MADE)
     if len(making) != 1:
         yield "no entry of the log says that it was made"
@@ -604,7 +605,7 @@ def _check_agents(keys: Sequence[int]) -> Iterator[Disagreement]:
             yield Disagreement(pk, f"agent {agent.name}: {difference}")
 
 
-def _of_agent(agent: Agent, story: Story) -> Iterator[str]:
+def _of_agent(agent: Agent, story: LogStory) -> Iterator[str]:
     added = story.last(Action.AGENT_ADDED)
     if added is None:
         yield "no entry of the log says that it was added"
@@ -630,7 +631,7 @@ def _token(token: AgentToken) -> tuple[str, datetime | None]:
     return token.prefix, token.expires_at
 
 
-def _issued(entry: Said) -> tuple[str, datetime | None]:
+def _issued(entry: LoggedEntry) -> tuple[str, datetime | None]:
     ends = entry.details.get("expires_at")
     return entry.details["token"], datetime.fromisoformat(ends) if ends else None
 
@@ -658,9 +659,9 @@ def _hold(hold: Hold) -> tuple[str, str, str | None]:
 
 def _check_log(keys: Sequence[int]) -> Iterator[Disagreement]:
     """Look for what entries say was made, and is not there."""
-    entries_by_action: dict[str, list[Said]] = defaultdict(list)
-    for row in AuditEntry.objects.filter(pk__in=list(keys)).values_list(*Said._fields):
-        entry = Said(*row)
+    entries_by_action: dict[str, list[LoggedEntry]] = defaultdict(list)
+    for row in AuditEntry.objects.filter(pk__in=list(keys)).values_list(*LoggedEntry._fields):
+        entry = LoggedEntry(*row)
         entries_by_action[entry.action].append(entry)
     for action, entries in entries_by_action.items():
         present = _PRESENT[action](
@@ -722,7 +723,7 @@ def _rows(
     name: str,
     rows: Callable[[], QuerySet[Any]],
     check: Callable[[Sequence[Any]], Iterator[Disagreement]],
-) -> Part:
+) -> ProofPart:
     """A part that goes through a table in the order of its keys."""
 
     def read(place: str) -> tuple[list[Any], str | None]:
@@ -730,7 +731,7 @@ def _rows(
         keys = list((remaining.filter(pk__gt=place) if place else remaining)[:_ROWS])
         return keys, str(keys[-1]) if len(keys) == _ROWS else None
 
-    return Part(name, rows, read, check)
+    return ProofPart(name, rows, read, check)
 
 
 def _all_holds(_: str) -> tuple[list[Any], None]:
@@ -738,7 +739,7 @@ def _all_holds(_: str) -> tuple[list[Any], None]:
 
 
 PARTS = (
-    Part("log", None, _read_log, _check_log),
+    ProofPart("log", None, _read_log, _check_log),
     _rows("requests", ApprovalRequest.objects.all, _check_requests),
     _rows("grants", Grant.objects.all, _check_grants),
     _rows("revisions", PolicyRevision.objects.all, _check_revisions),
@@ -746,12 +747,12 @@ PARTS = (
     _rows("people", User.objects.all, _check_people),
     _rows("groups", Group.objects.all, _check_groups),
     _rows("agents", Agent.objects.all, _check_agents),
-    Part("holds", Hold.objects.all, _all_holds, _check_holds),
+    ProofPart("holds", Hold.objects.all, _all_holds, _check_holds),
 )
 """Everything that is compared, in this order."""
 
 
-class Step(NamedTuple):
+class ProofStep(NamedTuple):
     """Some rows to compare.
 
     Attributes:
@@ -760,12 +761,12 @@ class Step(NamedTuple):
         then: The place after them; empty at the end.
     """
 
-    part: Part
+    part: ProofPart
     keys: list[Any]
     then: str
 
 
-def step_at(place: str) -> Step:
+def step_at(place: str) -> ProofStep:
     """Read what is compared next. A place is a part's name, a colon and a key."""
     name, _, key = place.partition(":")
     index = next(number for number, part in enumerate(PARTS) if part.name == name)
@@ -774,7 +775,7 @@ def step_at(place: str) -> Step:
         then = f"{name}:{more}"
     else:
         then = f"{PARTS[index + 1].name}:" if index + 1 < len(PARTS) else ""
-    return Step(PARTS[index], keys, then)
+    return ProofStep(PARTS[index], keys, then)
 
 
 def beginning() -> str:

@@ -106,7 +106,7 @@ class Waiting(NamedTuple):
     is_abandoned: bool
 
 
-class Case(NamedTuple):
+class AlikeRequests(NamedTuple):
     """Requests that ask the same of the same people. ``one`` of them stands for all."""
 
     one: ApprovalRequest
@@ -128,7 +128,7 @@ class OpenQueue:
 
     now: datetime
     requests: list[Waiting]
-    cases: list[Case]
+    cases: list[AlikeRequests]
     votes: dict[UUID, list[Vote]]
     attendance: Attendance
 
@@ -153,7 +153,7 @@ def _waiting(now: datetime, since: datetime) -> QuerySet[ApprovalRequest, tuple[
     return annotated.values_list(*columns, "some_voted")
 
 
-def _cases(requests: Iterable[Waiting], now: datetime) -> list[Case]:
+def _cases(requests: Iterable[Waiting], now: datetime) -> list[AlikeRequests]:
     """Group requests of one token with the same demands and the same groups admitted by now."""
     # Thousands may wait, and most of them ask the same of the same people.
     alike = defaultdict[tuple[int, str, int], list[UUID]](list)
@@ -167,7 +167,8 @@ def _cases(requests: Iterable[Waiting], now: datetime) -> list[Case]:
         alike[request.token_id, request.demands, joined].append(request.id)
     ones = {request.pk: request for request in _light([ids[0] for ids in alike.values()])}
     return [
-        Case(ones[ids[0]], demands_by_text[demands], ids) for (_, demands, _), ids in alike.items()
+        AlikeRequests(ones[ids[0]], demands_by_text[demands], ids)
+        for (_, demands, _), ids in alike.items()
     ]
 
 

@@ -1,6 +1,6 @@
 """The verbs about requests. Each is one transaction, and each may be repeated safely."""
 
-from dashboard.approvals.rules.answer import Answer, Basis
+from dashboard.approvals.rules.answer import Basis, ReviewerAnswer
 from dashboard.approvals.services.agent import retire_agent, revoke_token
 from dashboard.approvals.services.answer import decide
 from dashboard.approvals.services.assignment import (
@@ -35,10 +35,10 @@ from dashboard.approvals.services.view import (
 )
 
 __all__ = [
-    "Answer",
     "Backfill",
     "Basis",
     "OutcomeReport",
+    "ReviewerAnswer",
     "assign",
     "cancel",
     "compare",

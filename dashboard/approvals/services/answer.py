@@ -26,8 +26,8 @@ from dashboard.approvals.errors import (
 from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Judgement, View, Vote
 from dashboard.approvals.queries import Standing, judged, standing, votes_of
 from dashboard.approvals.rules.answer import (
-    Answer,
     Basis,
+    ReviewerAnswer,
     is_enough,
     votes_that_count,
     why_not_count,
@@ -58,7 +58,7 @@ from dashboard.approvals.services.judgement import bring_up_to_date
 from dashboard.approvals.services.step import allow_steps, inspected_steps
 from dashboard.approvals.services.view import viewed_event
 from dashboard.audit.actions import Action
-from dashboard.audit.services import Event, record
+from dashboard.audit.services import AuditEvent, record
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.statements import insert
@@ -77,7 +77,7 @@ _ONLY_ASKED = "The approval of a change cannot be remembered."
 
 
 @dataclass(frozen=True)
-class Answering:
+class AnswerContext:
     """A locked, pending request, the answer to it, and what else the answer rests on.
 
     Attributes:
@@ -88,7 +88,7 @@ class Answering:
     """
 
     approval: ApprovalRequest
-    given: Answer
+    given: ReviewerAnswer
     standing: Standing
     steps: Sequence[Inspected]
     edit: Edit | None = None
@@ -115,7 +115,7 @@ class Answering:
         return judged_now(self.edit, self.approval, judgement)
 
 
-def decide(*, approval_id: UUID, answer: Answer) -> Decision | Vote:
+def decide(*, approval_id: UUID, answer: ReviewerAnswer) -> Decision | Vote:
     """Record a reviewer's answer, ``APPROVED`` or ``REJECTED``, to an open request.
 
     One rejection closes it. So does the last approval that the policy asks for; an earlier one
@@ -150,7 +150,7 @@ def decide(*, approval_id: UUID, answer: Answer) -> Decision | Vote:
 
 @transaction.atomic(durable=True)
 def _decide(
-    approval_id: UUID, answer: Answer, steps: Sequence[Inspected], *, again: bool
+    approval_id: UUID, answer: ReviewerAnswer, steps: Sequence[Inspected], *, again: bool
 ) -> Decision | Vote:
     approval = lock_to_judge(approval_id)
     if approval.status != Status.PENDING:
@@ -160,10 +160,10 @@ def _decide(
         raise NotAllowed(_NO_RIGHT)
     if approval.expires_at <= reviewer_standing.now:
         raise OutOfDate
-    return _answer(Answering(approval, answer, reviewer_standing, steps, again=again))
+    return _answer(AnswerContext(approval, answer, reviewer_standing, steps, again=again))
 
 
-def _answer(answering: Answering) -> Decision | Vote:
+def _answer(answering: AnswerContext) -> Decision | Vote:
     approval, answer = answering.approval, answering.given
     # As they are now: the session may be older than the loss of the right.
     answer = replace(answer, reviewer=answering.standing.person)
@@ -189,7 +189,7 @@ def _answer(answering: Answering) -> Decision | Vote:
     return _approve(answering, latest, answering.evaluation(latest))
 
 
-def _judged_as_shown(answering: Answering, latest: Judgement) -> int:
+def _judged_as_shown(answering: AnswerContext, latest: Judgement) -> int:
     """Return the judgement that the page has to have shown: the latest one.
 
     Or the one before, if this answer had the request judged anew and that changed nothing: the
@@ -205,14 +205,14 @@ def _judged_as_shown(answering: Answering, latest: Judgement) -> int:
     return number if len(policies) > 1 and policies[0] == policies[1] else latest.pk
 
 
-def _says(answering: Answering, judgement: Judgement) -> list[tuple[Effect, Required]]:
+def _says(answering: AnswerContext, judgement: Judgement) -> list[tuple[Effect, Required]]:
     """What a judgement asks for: of the request, and of the content that is approved."""
     judgement.approval = answering.approval
     evaluations = (as_judged(judgement), answering.evaluation(judgement))
     return [(evaluation.effect, evaluation.demands) for evaluation in evaluations]
 
 
-def _view(answering: Answering) -> tuple[Event, ...]:
+def _view(answering: AnswerContext) -> tuple[AuditEvent, ...]:
     """Note the first view that comes with the answer, and return what is recorded of it."""
     if not answering.is_first_view:
         return ()
@@ -231,7 +231,7 @@ def _edit(approval: ApprovalRequest, edit_id: int | None) -> Edit | None:
 
 
 def _approve(
-    answering: Answering, judgement: Judgement, evaluation: Evaluation
+    answering: AnswerContext, judgement: Judgement, evaluation: Evaluation
 ) -> Decision | Vote:
     approval, answer, required = answering.approval, answering.given, evaluation.demands
     _check_steps(answering)
@@ -271,12 +271,12 @@ def _approve(
         }
         if answer.repeats:
             details["repeats"] = str(answer.repeats.approval_id)
-        voted = Event(Action.APPROVAL_VOTED, str(approval.pk), answering.digest, details)
+        voted = AuditEvent(Action.APPROVAL_VOTED, str(approval.pk), answering.digest, details)
         record(answer.actor, *_view(answering), voted)
     return vote
 
 
-def _check_assignment(answering: Answering) -> None:
+def _check_assignment(answering: AnswerContext) -> None:
     answer = answering.given
     assignment = assignment_of(answering.approval) if answering.assigned else None
     if (
@@ -287,7 +287,7 @@ def _check_assignment(answering: Answering) -> None:
         raise AssignedToAnother(assignment)
 
 
-def _check_steps(answering: Answering) -> None:
+def _check_steps(answering: AnswerContext) -> None:
     """See that the approval of a plan is of what the button named."""
     answer, approval = answering.given, answering.approval
     if any(step.answer is not StepAnswer.ALLOWED for step in answer.steps):
@@ -300,7 +300,7 @@ def _check_steps(answering: Answering) -> None:
         raise StepsUncounted(approves, total)
 
 
-def _check_edit(answering: Answering, evaluation: Evaluation) -> None:
+def _check_edit(answering: AnswerContext, evaluation: Evaluation) -> None:
     if not answering.approval.accepts_edits:
         raise EditRefused(_EDITS_REFUSED)
     if evaluation.effect is Effect.REJECT:
@@ -313,7 +313,7 @@ def _check_edit(answering: Answering, evaluation: Evaluation) -> None:
 
 
 def _vote(
-    answering: Answering, votes: Sequence[Vote], required: Required, judgement: Judgement
+    answering: AnswerContext, votes: Sequence[Vote], required: Required, judgement: Judgement
 ) -> tuple[Vote, bool]:
     """Return this person's vote that is enough now, and whether it is new."""
     answer = answering.given
@@ -335,9 +335,9 @@ def _vote(
     return insert(vote), True
 
 
-def _reject(answering: Answering, judgement: Judgement) -> Decision:
+def _reject(answering: AnswerContext, judgement: Judgement) -> Decision:
     approval, answer, reason = answering.approval, answering.given, answering.given.reason
-    extra: tuple[Event, ...] = ()
+    extra: tuple[AuditEvent, ...] = ()
     if answer.steps and (why_not := why_not_said(approval.kind, approval.content, answer.steps)):
         raise StepsRefused(why_not)
     if answering.edit:
@@ -351,7 +351,7 @@ def _reject(answering: Answering, judgement: Judgement) -> Decision:
 
 
 def _close(
-    answering: Answering,
+    answering: AnswerContext,
     judgement: Judgement,
     required: Required,
     counting: Sequence[Vote],
@@ -372,7 +372,9 @@ def _close(
     return close(decision, actor=answer.actor, extra=tuple(extra), vote=vote)
 
 
-def _decision(answering: Answering, judgement: Judgement, counting: Sequence[Vote]) -> Decision:
+def _decision(
+    answering: AnswerContext, judgement: Judgement, counting: Sequence[Vote]
+) -> Decision:
     answer = answering.given
     return Decision(
         approval=answering.approval,
@@ -390,7 +392,7 @@ def _decision(answering: Answering, judgement: Judgement, counting: Sequence[Vot
     )
 
 
-def _answered_already(approval: ApprovalRequest, answer: Answer) -> Decision | Vote:
+def _answered_already(approval: ApprovalRequest, answer: ReviewerAnswer) -> Decision | Vote:
     """Return the first answer if the same person sends the same one again.
 
     Raises:
@@ -412,7 +414,9 @@ def _answered_already(approval: ApprovalRequest, answer: Answer) -> Decision | V
     raise AlreadyClosed(approval)
 
 
-def _answered_as_before(approval: ApprovalRequest, answer: Answer, judgement: Judgement) -> Answer:
+def _answered_as_before(
+    approval: ApprovalRequest, answer: ReviewerAnswer, judgement: Judgement
+) -> ReviewerAnswer:
     """Repeat an earlier answer with its reason; an end seen then counts as seen.
 
     Raises:

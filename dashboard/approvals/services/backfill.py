@@ -36,7 +36,7 @@ _LOOKED_AT = 1_000
 """How many rows one step looks at for those that lack something."""
 
 
-class Place(NamedTuple):
+class BackfillPlace(NamedTuple):
     """How far a walk came among closed requests: all that are newer have a headline."""
 
     submitted_at: datetime
@@ -55,7 +55,7 @@ class Backfill:
     def __init__(self) -> None:
         self.made = 0
         self.is_over = False
-        self._place: Place | None = None
+        self._place: BackfillPlace | None = None
         self._judgement: int | None = None
 
     def step(self) -> int:
@@ -76,7 +76,7 @@ class Backfill:
         while looked_at := list(self._closed()[:_LOOKED_AT]):
             unfilled = [row for row in looked_at if row[2] is None][:BATCH]
             end = unfilled[-1] if len(unfilled) == BATCH else looked_at[-1]
-            self._place = Place(end[0], end[1])
+            self._place = BackfillPlace(end[0], end[1])
             if unfilled:
                 ids = [row[1] for row in unfilled]
                 return [_headline(row) for row in ApprovalRequest.objects.filter(pk__in=ids)]

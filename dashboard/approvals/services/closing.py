@@ -28,7 +28,7 @@ from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.step import answers_of
 from dashboard.approvals.signals import approval_changed
 from dashboard.audit.actions import Action
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.policies.services import lock_for_judging
 from dashboard.statements import change, insert, rows
 
@@ -89,7 +89,11 @@ def lock_to_judge(approval_id: UUID) -> ApprovalRequest:
 
 
 def close(
-    decision: Decision, *, actor: Actor, extra: tuple[Event, ...] = (), vote: Vote | None = None
+    decision: Decision,
+    *,
+    actor: Actor,
+    extra: tuple[AuditEvent, ...] = (),
+    vote: Vote | None = None,
 ) -> Decision:
     """Give a locked, pending request its final answer.
 
@@ -190,7 +194,7 @@ def _tell_later(
     transaction.on_commit(tell, robust=True)
 
 
-def _decided_event(decision: Decision, vote: Vote | None) -> Event:
+def _decided_event(decision: Decision, vote: Vote | None) -> AuditEvent:
     details: dict[str, Any] = {
         "source": decision.source,
         "row": fingerprint_of(decision),
@@ -209,7 +213,7 @@ def _decided_event(decision: Decision, vote: Vote | None) -> Event:
     if decision.has_steps:
         details["steps"] = answers_of(decision.steps)
     action = Action(f"approval.{decision.status}")
-    return Event(action, str(decision.approval_id), decision.digest, details)
+    return AuditEvent(action, str(decision.approval_id), decision.digest, details)
 
 
 def lock_open(approval_id: UUID, person: User) -> tuple[ApprovalRequest, datetime]:
@@ -232,9 +236,9 @@ def lock_open(approval_id: UUID, person: User) -> tuple[ApprovalRequest, datetim
     return approval, now
 
 
-def event(action: Action, approval: ApprovalRequest, **details: str) -> Event:
+def event(action: Action, approval: ApprovalRequest, **details: str) -> AuditEvent:
     """The audit entry of what a person did to a request."""
-    return Event(action, str(approval.pk), approval.digest, details)
+    return AuditEvent(action, str(approval.pk), approval.digest, details)
 
 
 def expire(approval_id: UUID) -> bool:

@@ -29,7 +29,7 @@ from dashboard.approvals.models import (
 )
 from dashboard.approvals.rules import edit as edit_rules
 from dashboard.approvals.rules import step
-from dashboard.approvals.rules.answer import Answer
+from dashboard.approvals.rules.answer import ReviewerAnswer
 from dashboard.approvals.rules.edit import (
     ALLOWED_FOR,
     LONGEST_REPLACEMENT,
@@ -55,7 +55,7 @@ from dashboard.approvals.services.judgement import (
     latest_judgement,
 )
 from dashboard.audit.actions import Action
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.inspecting import Headed, inspect_and_head
@@ -186,7 +186,7 @@ def _insert(edit: Edit, judgement: Judgement, evaluation: Evaluation, now: datet
     raise_version(edit.approval)
 
 
-def _event(edit: Edit, evaluation: Evaluation, headline: RequestHeadline) -> Event:
+def _event(edit: Edit, evaluation: Evaluation, headline: RequestHeadline) -> AuditEvent:
     details = {
         "edit": edit.pk,
         "of": edit.approval.digest,
@@ -199,12 +199,12 @@ def _event(edit: Edit, evaluation: Evaluation, headline: RequestHeadline) -> Eve
     }
     if hasattr(edit, "grounds"):
         details["grounds"] = fingerprint_of(edit.grounds)
-    return Event(Action.APPROVAL_EDITED, str(edit.approval_id), edit.digest, details)
+    return AuditEvent(Action.APPROVAL_EDITED, str(edit.approval_id), edit.digest, details)
 
 
 def replace_with(
-    edit: Edit, judgement: Judgement, answer: Answer, now: datetime
-) -> tuple[str, tuple[Event, ...]]:
+    edit: Edit, judgement: Judgement, answer: ReviewerAnswer, now: datetime
+) -> tuple[str, tuple[AuditEvent, ...]]:
     """Return the reason of a rejection with a replacement, and what there is to record.
 
     Within the caller's transaction. Where the approval of its writer alone is enough, exactly the

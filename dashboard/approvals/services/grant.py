@@ -32,7 +32,7 @@ from dashboard.approvals.rules.grant import (
 from dashboard.approvals.rules.judgement import demands_of, judged_anew, report_of
 from dashboard.approvals.services.closing import close
 from dashboard.audit.actions import Action
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation
@@ -43,7 +43,9 @@ from dashboard.statements import rows
 _FORBIDDEN = "The policy no longer allows remembering this approval."
 
 
-def keep(grant: Grant, *, of: ApprovalRequest, by: User, now: datetime, report: Report) -> Event:
+def keep(
+    grant: Grant, *, of: ApprovalRequest, by: User, now: datetime, report: Report
+) -> AuditEvent:
     """Save a new grant within the caller's transaction; return what there is to record of it.
 
     Args:
@@ -54,10 +56,12 @@ def keep(grant: Grant, *, of: ApprovalRequest, by: User, now: datetime, report: 
     grant.agent, grant.made_from, grant.made_by, grant.made_at = of.agent, of, by, now
     grant.findings = canonical_json(severities(report))
     grant.save(force_insert=True)
-    return Event(Action.GRANT_MADE, f"grant:{grant.pk}", grant.digest, _described(grant))
+    return AuditEvent(Action.GRANT_MADE, f"grant:{grant.pk}", grant.digest, _described(grant))
 
 
-def remember_yes(judgement: Judgement, terms: GrantTerms, *, by: User, now: datetime) -> Event:
+def remember_yes(
+    judgement: Judgement, terms: GrantTerms, *, by: User, now: datetime
+) -> AuditEvent:
     """Make a grant of the approval that somebody is just giving, on their terms.
 
     Raises:
@@ -133,7 +137,7 @@ def _most_uses(terms: GrantTerms) -> int | None:
 
 
 def answer_by_grant(
-    judgement: Judgement, evaluation: Evaluation, *, actor: Actor, extra: tuple[Event, ...]
+    judgement: Judgement, evaluation: Evaluation, *, actor: Actor, extra: tuple[AuditEvent, ...]
 ) -> Decision | None:
     """Approve a new, locked request by a grant that covers it, if there is one in force.
 
@@ -258,6 +262,6 @@ def _end(grants: Iterable[Grant], because: str, by: Actor, person: User | None =
         )
         grant.ended_at, grant.ended_by, grant.ended_because = now, person, because
         details = {"because": because, "uses": grant.uses}
-        events.append(Event(Action.GRANT_ENDED, f"grant:{grant.pk}", grant.digest, details))
+        events.append(AuditEvent(Action.GRANT_ENDED, f"grant:{grant.pk}", grant.digest, details))
     if events:
         record(by, *events)

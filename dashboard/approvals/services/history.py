@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from django.db import transaction
 
 from dashboard.audit.actions import Action
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 
 
 def record_export(*, by: Actor, form: str, filters: Mapping[str, str], rows: int) -> None:
@@ -22,4 +22,4 @@ def record_export(*, by: Actor, form: str, filters: Mapping[str, str], rows: int
     logged_filters = {name: value if name != "run" else True for name, value in filters.items()}
     details = {"format": form, "filters": logged_filters, "rows": rows}
     with transaction.atomic(durable=True):
-        record(by, Event(Action.HISTORY_EXPORTED, details=details))
+        record(by, AuditEvent(Action.HISTORY_EXPORTED, details=details))

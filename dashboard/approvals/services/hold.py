@@ -11,7 +11,7 @@ from dashboard.approvals.errors import NotAllowed
 from dashboard.approvals.models import Hold
 from dashboard.approvals.signals import hold_changed
 from dashboard.audit.actions import Action
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.policies.services import lock_for_change
 
 
@@ -29,7 +29,7 @@ def place_hold(*, by: User, auth: str, reason: str = "") -> Hold:
             defaults={"placed_by": by, "placed_at": database_now(), "reason": reason},
         )
         if placed:
-            event = Event(Action.HOLD_PLACED, details={"reason": reason})
+            event = AuditEvent(Action.HOLD_PLACED, details={"reason": reason})
             record(Actor.of_user(by.username, auth), event)
             _announce()
         return hold
@@ -48,7 +48,7 @@ def lift_hold(*, by: User, auth: str) -> bool:
             active=False, lifted_by=by, lifted_at=database_now()
         )
         if lifted:
-            record(Actor.of_user(by.username, auth), Event(Action.HOLD_LIFTED))
+            record(Actor.of_user(by.username, auth), AuditEvent(Action.HOLD_LIFTED))
             _announce()
         return bool(lifted)
 

@@ -28,7 +28,7 @@ from dashboard.approvals.services.closing import (
     raise_version,
 )
 from dashboard.audit.actions import Action
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation, stricter
 from dashboard.policies.grounds import Grounds
@@ -84,7 +84,7 @@ def grounds_row(of: Judgement | Edit, grounds: Grounds) -> JudgementGrounds:
     )
 
 
-def judged_event(judgement: Judgement, evaluation: Evaluation) -> Event:
+def judged_event(judgement: Judgement, evaluation: Evaluation) -> AuditEvent:
     """The audit entry of a judgement."""
     approval = judgement.approval
     details: dict[str, Any] = {
@@ -96,7 +96,7 @@ def judged_event(judgement: Judgement, evaluation: Evaluation) -> Event:
     }
     if hasattr(judgement, "grounds"):
         details["grounds"] = fingerprint_of(judgement.grounds)
-    return Event(Action.APPROVAL_JUDGED, str(approval.pk), approval.digest, details)
+    return AuditEvent(Action.APPROVAL_JUDGED, str(approval.pk), approval.digest, details)
 
 
 def latest_judgement(approval: ApprovalRequest) -> Judgement:

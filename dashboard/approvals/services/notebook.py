@@ -23,7 +23,7 @@ from dashboard.approvals.errors import (
 from dashboard.approvals.models import ApprovalRequest, Notebook, NotebookPin
 from dashboard.approvals.rules import notebook as notebook_rules
 from dashboard.audit.actions import Action
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 
 KEPT_UNNAMED = timedelta(days=1)
 _SENT_ANEW_AFTER = KEPT_UNNAMED / 2  # so that it is there for a day when a retry found it
@@ -63,7 +63,7 @@ def send_notebook(*, token: AgentToken, digest: str, body: bytes) -> tuple[Noteb
         _check(token, agent, len(body))
         fields = {"digest": digest, "size": len(body), "sent_at": now}
         notebook = Notebook.objects.create(agent=agent, outline=outline, body=body, **fields)
-        event = Event(Action.NOTEBOOK_SENT, agent.name, digest, {"size": len(body)})
+        event = AuditEvent(Action.NOTEBOOK_SENT, agent.name, digest, {"size": len(body)})
         record(Actor.of_agent(agent.name, token.prefix), event)
         return notebook, True
 
@@ -116,7 +116,7 @@ def _forget(agent_id: int, since: datetime, until: datetime) -> int:
         between = agent.notebooks.filter(pins=None, sent_at__gt=since, sent_at__lte=until)
         chosen = list(between.order_by("sent_at").values_list("pk", "digest"))
         Notebook.objects.filter(pk__in=[pk for pk, _ in chosen]).only("pk").delete()
-        events = [Event(Action.NOTEBOOK_DELETED, agent.name, digest) for _, digest in chosen]
+        events = [AuditEvent(Action.NOTEBOOK_DELETED, agent.name, digest) for _, digest in chosen]
         if events:
             record(Actor("retention"), *events)
         return len(events)

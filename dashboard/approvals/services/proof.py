@@ -11,7 +11,7 @@ from django.db import InterfaceError, OperationalError, transaction
 
 from dashboard.approvals.rules.proof import (
     Disagreement,
-    Step,
+    ProofStep,
     beginning,
     rows_to_compare,
     step_at,
@@ -28,7 +28,7 @@ It shares a thread with what notes that agents wait.
 log = logging.getLogger(__name__)
 
 
-class _Comparison:
+class _TableComparison:
     """Compares some rows of the tables with the log, for ``audit.verify_on``."""
 
     def begin(self) -> tuple[str, int]:
@@ -48,7 +48,7 @@ class _Comparison:
 
 def verify_on() -> bool:
     """Take the next part of the verification that a page asked for; is there more of it?"""
-    return audit.verify_on(compare=_Comparison())
+    return audit.verify_on(compare=_TableComparison())
 
 
 def compare() -> Iterator[tuple[int, list[Disagreement]]]:
@@ -64,7 +64,7 @@ def compare() -> Iterator[tuple[int, list[Disagreement]]]:
         place = step.then
 
 
-def disagreements(step: Step) -> list[Disagreement]:
+def disagreements(step: ProofStep) -> list[Disagreement]:
     """Return what the rows of one step and the log say differently.
 
     What is read first was perhaps changed before the rest was read, by an ordinary decision. So
@@ -78,7 +78,7 @@ def disagreements(step: Step) -> list[Disagreement]:
         return _differences(step, [key for key in step.keys if key in suspects])
 
 
-def _differences(step: Step, keys: list[Any]) -> list[Disagreement]:
+def _differences(step: ProofStep, keys: list[Any]) -> list[Disagreement]:
     if not keys:
         return []
     try:

@@ -15,7 +15,7 @@ from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.recall import check_unused, source_of_recall
 from dashboard.approvals.services.closing import lock, raise_version
 from dashboard.audit.actions import Action
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.statements import insert
 
 _NO_RIGHT = "Only whoever gave this approval, or an admin, can take it back. Nothing was changed."
@@ -60,6 +60,6 @@ def recall(*, approval_id: UUID, person: User, auth: str, reason: str) -> Recall
         )
         raise_version(approval)
         details = {"source": source, "row": fingerprint_of(taken_back)}
-        event = Event(Action.APPROVAL_RECALLED, str(approval.pk), decision.digest, details)
+        event = AuditEvent(Action.APPROVAL_RECALLED, str(approval.pk), decision.digest, details)
         taken_back.seq = record(Actor.of_user(by.username, auth), event)
         return insert(taken_back)

@@ -33,7 +33,7 @@ from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.recall import recall_of
 from dashboard.approvals.services.closing import lock, raise_version
 from dashboard.audit.actions import Action
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.policies.services import lock_for_judging
 from dashboard.statements import insert, rows
 
@@ -99,7 +99,9 @@ def report_outcome(
             "duration_s": report.duration_s,
             "row": fingerprint_of(outcome),
         }
-        event = Event(Action(f"outcome.{report.state}"), str(approval.pk), report.digest, details)
+        event = AuditEvent(
+            Action(f"outcome.{report.state}"), str(approval.pk), report.digest, details
+        )
         record(actor, event)
         return _as_told(approval, judgement, outcomes)
 

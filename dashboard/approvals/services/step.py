@@ -19,7 +19,7 @@ from dashboard.approvals.rules.grant import (
 )
 from dashboard.approvals.rules.step import ExactStep, Inspected, exact_steps
 from dashboard.approvals.services.grant import keep
-from dashboard.audit.services import Event
+from dashboard.audit.services import AuditEvent
 from dashboard.inspection.findings import Report
 from dashboard.policies.demands import Required
 from dashboard.policies.inspecting import inspect
@@ -47,7 +47,7 @@ def allow_steps(
     terms: tuple[Required, Report],
     person: User,
     now: datetime,
-) -> tuple[Event, ...]:
+) -> tuple[AuditEvent, ...]:
     """Make a grant for each step, for the run, within the caller's transaction.
 
     A step in which more than a note was found is left out: it is asked about when it comes.
@@ -72,7 +72,7 @@ def allow_steps(
 
 def _made(
     approval: ApprovalRequest, steps: Sequence[Inspected], person: User, now: datetime
-) -> Iterator[Event]:
+) -> Iterator[AuditEvent]:
     often = Counter(inspected.step.digest for inspected in steps if inspected.is_clean)
     for inspected in {
         inspected.step.digest: inspected for inspected in steps if inspected.is_clean

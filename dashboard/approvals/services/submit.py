@@ -33,7 +33,7 @@ from dashboard.approvals.services.judgement import (
 )
 from dashboard.approvals.services.notebook import pin_notebook
 from dashboard.audit.actions import Action
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.policies.evaluate import Effect, Evaluation, on_hold
 from dashboard.policies.inspecting import Headed, inspect_and_head
 from dashboard.policies.models import PolicyRevision
@@ -239,13 +239,15 @@ def _store(
         "row": fingerprint_of(approval),
         "headline": fingerprint_of(headline),
     }
-    submitted = Event(Action.APPROVAL_SUBMITTED, str(approval.pk), approval.digest, details, agent)
+    submitted = AuditEvent(
+        Action.APPROVAL_SUBMITTED, str(approval.pk), approval.digest, details, agent
+    )
     _follow(judgement, evaluation, submitted, by_grant=bool(columns["has_grants"]) and not is_held)
     return judgement
 
 
 def _follow(
-    judgement: Judgement, evaluation: Evaluation, submitted: Event, *, by_grant: bool
+    judgement: Judgement, evaluation: Evaluation, submitted: AuditEvent, *, by_grant: bool
 ) -> None:
     """Close a request as the policy says, or by a grant where one may answer, or announce it."""
     policy = Actor(f"policy:{judgement.revision_id}")

@@ -22,7 +22,7 @@ from dashboard.approvals.models import (
 from dashboard.approvals.rules.view import TextPart
 from dashboard.approvals.services.closing import lock
 from dashboard.audit.actions import Action
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 
 
 def mark_viewed(*, approval_id: UUID, person: User, auth: str) -> bool:
@@ -43,9 +43,9 @@ def mark_viewed(*, approval_id: UUID, person: User, auth: str) -> bool:
         return is_new
 
 
-def viewed_event(approval: ApprovalRequest) -> Event:
+def viewed_event(approval: ApprovalRequest) -> AuditEvent:
     """The audit entry of somebody's first view of a request."""
-    return Event(Action.APPROVAL_VIEWED, str(approval.pk), approval.digest)
+    return AuditEvent(Action.APPROVAL_VIEWED, str(approval.pk), approval.digest)
 
 
 def note_viewing(*, approval_id: UUID, person: User) -> None:
@@ -102,7 +102,9 @@ def reveal(*, approval_id: UUID, person: User, auth: str, places: Sequence[str])
         )
         if is_new:
             details = {"places": list(places)}
-            event = Event(Action.APPROVAL_REVEALED, str(approval.pk), approval.digest, details)
+            event = AuditEvent(
+                Action.APPROVAL_REVEALED, str(approval.pk), approval.digest, details
+            )
             record(Actor.of_user(person.username, auth), event)
         return is_new
 

@@ -45,7 +45,7 @@ from dashboard.inspection.knowledge.loading import (
     words,
     wrappers,
 )
-from dashboard.inspection.notes import Effect
+from dashboard.inspection.notes import FindingKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class Windows:
     """Dangerous commands of Windows, and what is dangerous wherever it stands in a line."""
 
     commands: tuple[WindowsCommand, ...] = table(rows, grows=True)
-    patterns: tuple[tuple[str, tuple[Effect, ...]], ...] = table(mentions, grows=True)
+    patterns: tuple[tuple[str, tuple[FindingKind, ...]], ...] = table(mentions, grows=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from dashboard.inspection.effects import NAMED
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.notes import FINDINGS, Effect, names
+from dashboard.inspection.notes import FINDINGS, FindingKind, names
 from dashboard.inspection.sentences import SENTENCES
 
 CHECKS = names("""
@@ -58,7 +58,7 @@ class Option(NamedTuple):
     """What a command does once one of its arguments begins with a pattern."""
 
     pattern: str
-    effect: Effect
+    effect: FindingKind
 
 
 class Subcommands(NamedTuple):
@@ -70,8 +70,8 @@ class Subcommands(NamedTuple):
         values: The options before the subcommand that take a value.
     """
 
-    effects: Mapping[str, tuple[Effect, ...]]
-    otherwise: tuple[Effect, ...]
+    effects: Mapping[str, tuple[FindingKind, ...]]
+    otherwise: tuple[FindingKind, ...]
     values: WordSet = frozenset()
 
 
@@ -89,8 +89,8 @@ class Wrapper(NamedTuple):
     letters: str = ""
     options: WordSet = frozenset()
     skip: int = 0
-    effects: tuple[Effect, ...] = ()
-    runs_alone: tuple[Effect, ...] = ()
+    effects: tuple[FindingKind, ...] = ()
+    runs_alone: tuple[FindingKind, ...] = ()
 
 
 class WindowsCommand(NamedTuple):
@@ -98,7 +98,7 @@ class WindowsCommand(NamedTuple):
 
     names: WordSet
     begins: str
-    effects: tuple[Effect, ...]
+    effects: tuple[FindingKind, ...]
 
 
 class Secret(NamedTuple):
@@ -120,7 +120,7 @@ class Secret(NamedTuple):
 
 
 Deeds = Mapping[str, tuple[Deed, ...]]
-Effects = Mapping[str, tuple[Effect, ...]]
+Effects = Mapping[str, tuple[FindingKind, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Location:
 
     file: str
     entry: str
-    effects: Mapping[str, Effect]
+    effects: Mapping[str, FindingKind]
 
     def inner(self, entry: str | int) -> Location:
         """Return the place of a part of this value."""
@@ -265,7 +265,7 @@ def deeds(value: Any, where: Location) -> Deeds:
 
 def commands(value: Any, where: Location) -> Effects:
     """Read what commands do; each stands in one entry."""
-    effects_by_name: dict[str, tuple[Effect, ...]] = {}
+    effects_by_name: dict[str, tuple[FindingKind, ...]] = {}
     for entry, inner in _entries(value, where, {"names", "effects"}):
         _fill(effects_by_name, entry, inner, _effects(entry["effects"], inner.inner("effects")))
     return MappingProxyType(effects_by_name)
@@ -293,7 +293,7 @@ def subcommands(value: Any, where: Location) -> Mapping[str, Subcommands]:
     for entry, inner in _entries(
         value, where, {"names", "otherwise"}, {"reads", "values", "rows"}
     ):
-        effects = dict[str, tuple[Effect, ...]]()
+        effects = dict[str, tuple[FindingKind, ...]]()
         reads = {"names": entry.get("reads", "")}
         _fill(effects, reads, inner.inner("reads"), ())
         for row, at in _entries(entry.get("rows", []), inner.inner("rows"), {"names", "effects"}):
@@ -335,7 +335,7 @@ def rows(value: Any, where: Location) -> tuple[WindowsCommand, ...]:
     )
 
 
-def mentions(value: Any, where: Location) -> tuple[tuple[str, tuple[Effect, ...]], ...]:
+def mentions(value: Any, where: Location) -> tuple[tuple[str, tuple[FindingKind, ...]], ...]:
     """Read patterns, each with the effects of a text in which it is found."""
     return tuple(
         (
@@ -370,16 +370,16 @@ def secrets(value: Any, where: Location) -> tuple[Secret, ...]:
     return tuple(kinds)
 
 
-def _effects_of(document: Document) -> Mapping[str, Effect]:
+def _effects_of(document: Document) -> Mapping[str, FindingKind]:
     """Return the effects that a document may name: everybody's, and its own."""
     where = Location(document.file, "effects", {})
-    own_effects: dict[str, Effect] = {}
+    own_effects: dict[str, FindingKind] = {}
     for name, fields_of_entry in _typed(document.tables.get("effects", {}), dict, where).items():
         inner = where.inner(name)
         entry = _entry(fields_of_entry, inner, {"finding", "severity"}, set())
         if name in NAMED:
             raise inner.wrong("There is an effect of this name already.")
-        own_effects[name] = Effect(*_finding(entry, inner), _coded(name, inner))
+        own_effects[name] = FindingKind(*_finding(entry, inner), _coded(name, inner))
     return {**NAMED, **own_effects}
 
 
@@ -392,14 +392,14 @@ def _coded(value: Any, where: Location) -> str:
     return code
 
 
-def _effects(value: Any, where: Location) -> tuple[Effect, ...]:
+def _effects(value: Any, where: Location) -> tuple[FindingKind, ...]:
     names = _typed(value, list, where)
     effects = tuple(_effect(name, where.inner(index)) for index, name in enumerate(names))
     _once(names, where)
     return effects
 
 
-def _effect(value: Any, where: Location) -> Effect:
+def _effect(value: Any, where: Location) -> FindingKind:
     name = text(value, where)
     if name not in where.effects:
         raise where.wrong(f"There is no effect {name!r}.")

@@ -37,7 +37,7 @@ def fragments(source: str) -> Fragments:
     """
     lines = re.split(r"\r\n|\r|\n", source)
     statements, numbers = list[str](), list[int]()
-    reading = _Reading()
+    reading = _FragmentReading()
     number = 0
     while number < len(lines) and reading.left > 0:
         length = 1
@@ -52,7 +52,7 @@ def fragments(source: str) -> Fragments:
     return Fragments("\n".join(statements), numbers, is_all=number >= len(lines))
 
 
-class _Reading:
+class _FragmentReading:
     def __init__(self) -> None:
         self.left = MOST_TRIED
 

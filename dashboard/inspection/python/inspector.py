@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from dashboard.inspection.findings import Finding, Severity
-from dashboard.inspection.notes import Effect, doubt
+from dashboard.inspection.notes import FindingKind, doubt
 from dashboard.inspection.python.bindings import collect
 from dashboard.inspection.python.context import Context
 from dashboard.inspection.python.fragments import fragments
@@ -52,7 +52,9 @@ def _inspect(source: str, depth: int, budget: Budget, block: int = 0) -> list[Fi
     return notes.findings()
 
 
-def _unread(doubt: Effect, line: int, source: str, notes: PythonNotes, nested: Nested) -> None:
+def _unread(
+    doubt: FindingKind, line: int, source: str, notes: PythonNotes, nested: Nested
+) -> None:
     """Note that a source is not read as a whole, and what its single lines do."""
     notes.put(doubt.finding(line, line))
     pieces = fragments(source)

@@ -29,10 +29,10 @@ _UNREAD = "magic-not-read"
 
 def without_magics(source: str, notes: PythonNotes, nested: Nested) -> str | None:
     """Return ``source`` with its magic lines taken out and noted; None if there are none."""
-    return _Reader(source, notes, nested).run()
+    return _MagicReader(source, notes, nested).run()
 
 
-class _Reader:
+class _MagicReader:
     def __init__(self, source: str, notes: PythonNotes, nested: Nested) -> None:
         self.lines = re.split(r"\r\n|\r|\n", source)
         self.notes = notes
@@ -84,7 +84,7 @@ class _Reader:
         body = "\n".join(self.lines[start + 1 :])
         if name in _PYTHON_CELLS:
             self.lines[: start + 1] = [""] * start + [rest if name.startswith("time") else ""]
-            inner = _Reader("\n".join(self.lines), self.notes, self.nested)
+            inner = _MagicReader("\n".join(self.lines), self.notes, self.nested)
             return inner.run() or "\n".join(self.lines)
         node = _place(start, len(self.lines) - 1)
         if name in _SHELL_CELLS:

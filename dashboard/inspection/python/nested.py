@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dashboard.inspection import control_system
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.knowledge import CONTROL_SYSTEM
-from dashboard.inspection.notes import Effect, doubt, names
+from dashboard.inspection.notes import FindingKind, doubt, names
 from dashboard.inspection.python.notes import UNFOLLOWED
 from dashboard.inspection.python.strings import HOLE, Text
 from dashboard.inspection.shell.inspector import inspect_script
@@ -22,7 +22,7 @@ _KNOWN_PROGRAMS = names("""
     rm mv cp mkdir touch chmod chown kill shutdown reboot dd curl wget sudo su git
 """)
 
-_WRITES = Effect(*control_system.WRITES[:2], "command-writes-control")
+_WRITES = FindingKind(*control_system.WRITES[:2], "command-writes-control")
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from dashboard.inspection.findings import Finding, Severity, gravest
 from dashboard.inspection.knowledge.loading import Deed
-from dashboard.inspection.notes import Effect, doubt
+from dashboard.inspection.notes import FindingKind, doubt
 
 UNFOLLOWED = "cannot-be-followed"
 NETWORK = Deed("network", Severity.MEDIUM)
@@ -36,7 +36,7 @@ class PythonNotes:
         """
         start = getattr(node, "lineno", 0)
         end = getattr(node, "end_lineno", 0) or start
-        effect = Effect(deed.name, deed.severity, code or deed.name, about)
+        effect = FindingKind(deed.name, deed.severity, code or deed.name, about)
         self.put(effect.finding(start, end))
 
     def doubt(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from dashboard.inspection.findings import Finding, Severity
-from dashboard.inspection.notes import Effect, Notes, doubt
+from dashboard.inspection.notes import FindingKind, Notes, doubt
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
 MOST_WRAPPED = 20  # programs that start programs that start programs
@@ -42,7 +42,7 @@ class Shell(Protocol):
     def notes(self) -> Notes:
         """Where findings are written down."""
 
-    def judge(self, call: Call) -> None:
+    def judge(self, call: ShellCall) -> None:
         """Judge a command."""
 
     def read(self, text: str) -> None:
@@ -56,7 +56,7 @@ class Shell(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ShellCall:
     """A command.
 
     Attributes:
@@ -71,7 +71,7 @@ class Call:
     shell: Shell
     depth: int = 0
 
-    def add(self, *effects: Effect) -> None:
+    def add(self, *effects: FindingKind) -> None:
         """Write down what it does."""
         self.shell.notes.add(*effects)
 
@@ -179,6 +179,6 @@ def takes_value(text: str, letters: str, names: frozenset[str]) -> bool:
     return text in names or (bool(places) and places[0] == len(text) - 2)
 
 
-Judge = Callable[[Call], None]
+Judge = Callable[[ShellCall], None]
 Handlers = Mapping[Judge, Collection[str]]
 """The commands that each judge is for."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dashboard.inspection import effects
 from dashboard.inspection.knowledge import SHELL_COMMANDS
 from dashboard.inspection.notes import doubt, names
-from dashboard.inspection.shell.call import NOT_CONSTANT, Call, Handlers, Stdin
+from dashboard.inspection.shell.call import NOT_CONSTANT, Handlers, ShellCall, Stdin
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 from dashboard.inspection.shell.wrappers import assigning
 from dashboard.inspection.sql import inspect_sql
@@ -30,7 +30,7 @@ _TESTS_OTHERWISE = re.compile(
 _VERSION_FLAGS = {"--version", "-V", "--help", "-h", "-v"}
 
 
-def shell(call: Call) -> None:
+def shell(call: ShellCall) -> None:
     """Judge ``sh`` and its kin: code after ``-c``, a script, or what they read."""
     if call.name in _OTHER_GRAMMAR:
         call.add(effects.NOT_INSPECTED)
@@ -53,13 +53,13 @@ def shell(call: Call) -> None:
         _input(call, call.shell.read)
 
 
-def _script(call: Call, script: Word) -> None:
+def _script(call: ShellCall, script: Word) -> None:
     call.add(effects.PIPES_TO_SHELL if script.process else effects.RUNS_PROGRAM)
     if not script.known and not script.process:
         call.add(NOT_CONSTANT)
 
 
-def _input(call: Call, reader: Callable[[str], None]) -> None:
+def _input(call: ShellCall, reader: Callable[[str], None]) -> None:
     """Judge what an interpreter reads from its input."""
     stdin = call.stdin or Stdin(None, piped=False)
     if stdin.piped:
@@ -73,34 +73,34 @@ def _input(call: Call, reader: Callable[[str], None]) -> None:
         reader(stdin.text.replace(UNKNOWN, PLACEHOLDER))
 
 
-def _lines(call: Call, stdin: Stdin) -> tuple[int, int]:
+def _lines(call: ShellCall, stdin: Stdin) -> tuple[int, int]:
     start, end = call.shell.notes.lines
     return (
         (stdin.line, stdin.line + (stdin.text or "").count("\n")) if stdin.line else (start, end)
     )
 
 
-def evaluate(call: Call) -> None:
+def evaluate(call: ShellCall) -> None:
     """Judge ``eval``, which joins its words and reads them as code."""
     call.add(effects.DYNAMIC_CODE)
     call.reads_joined(call.args)
 
 
-def trap(call: Call) -> None:
+def trap(call: ShellCall) -> None:
     """Judge ``trap``: code for later, then signals."""
     words = call.rest()
     if len(words) > 1:
         call.reads(words[0])
 
 
-def source(call: Call) -> None:
+def source(call: ShellCall) -> None:
     """Judge ``source``: a file that is read as if it stood here."""
     call.add(effects.RUNS_PROGRAM)
     if any(word.process or word.text == "/dev/stdin" for word in call.args):
         call.add(effects.PIPES_TO_SHELL)
 
 
-def alias(call: Call) -> None:
+def alias(call: ShellCall) -> None:
     """Judge ``alias``: code under a name."""
     for word in call.args:
         name, equals, _ = word.text.partition("=")
@@ -108,7 +108,7 @@ def alias(call: Call) -> None:
             call.reads(Word(word.text.removeprefix(f"{name}="), guessed=word.guessed))
 
 
-def naming(call: Call) -> None:
+def naming(call: ShellCall) -> None:
     """Judge builtins that take names of variables, and run code in a name's subscript."""
     texts = [word.text for word in call.args]
     if any("$(" in text or "`" in text for text in texts):
@@ -120,7 +120,7 @@ def naming(call: Call) -> None:
         call.add(*assigning(text.removeprefix("-v")))
 
 
-def python(call: Call) -> None:
+def python(call: ShellCall) -> None:
     """Judge ``python``: code after ``-c``, a module, a script, or what it reads."""
     words = list(call.args)
     while words and words[0].text.startswith("-") and words[0].text not in {"-", "--"}:
@@ -140,7 +140,7 @@ def python(call: Call) -> None:
         _input(call, lambda text: _read_python(call, text))
 
 
-def _python_inline(call: Call, option: str, code: Word, rest: list[Word]) -> None:
+def _python_inline(call: ShellCall, option: str, code: Word, rest: list[Word]) -> None:
     if option == "m":
         if code.text in {"json.tool", "this", "calendar", "timeit", "tokenize", "ast", "dis"}:
             return
@@ -154,11 +154,11 @@ def _python_inline(call: Call, option: str, code: Word, rest: list[Word]) -> Non
     _read_python(call, code.text.replace(UNKNOWN, "_unknown_"))
 
 
-def _read_python(call: Call, text: str) -> None:
+def _read_python(call: ShellCall, text: str) -> None:
     call.shell.notes.adopt(call.shell.read_python(text))
 
 
-def pytest(call: Call) -> None:
+def pytest(call: ShellCall) -> None:
     """Judge ``pytest``: the tests of a project, unless options load code from elsewhere."""
     call.add(effects.RUNS_TESTS)
     # ``-p no:name`` switches a plugin off, every other ``-p`` loads one.
@@ -167,7 +167,7 @@ def pytest(call: Call) -> None:
         call.add(effects.RUNS_PROGRAM)
 
 
-def other_interpreter(call: Call) -> None:
+def other_interpreter(call: ShellCall) -> None:
     """Judge interpreters of languages that nobody inspects here."""
     texts = [word.text for word in call.args]
     if texts and all(text in _VERSION_FLAGS for text in texts):
@@ -198,7 +198,7 @@ _SQL_OPTIONS = {
 DATABASES = tuple(_SQL_OPTIONS)
 
 
-def database(call: Call) -> None:
+def database(call: ShellCall) -> None:
     """Judge the clients of databases: the statements they are given or read."""
     dialect, letters, names, (file_letter, file_name) = _SQL_OPTIONS[call.name]
     statement_option = call.option(letters, *names)
@@ -215,7 +215,7 @@ def database(call: Call) -> None:
         _read_sql(call, statement.text.replace(UNKNOWN, "NULL"), dialect)
 
 
-def _database_input(call: Call, dialect: str) -> None:
+def _database_input(call: ShellCall, dialect: str) -> None:
     text = call.stdin.text if call.stdin else None
     if text is None or UNKNOWN in text:
         call.add(_SQL_UNKNOWN)
@@ -224,14 +224,14 @@ def _database_input(call: Call, dialect: str) -> None:
             _read_sql(call, text.replace(UNKNOWN, "NULL"), dialect)
 
 
-def _read_sql(call: Call, text: str, dialect: str) -> None:
+def _read_sql(call: ShellCall, text: str, dialect: str) -> None:
     if _SQL_SHELL.search(text):
         call.add(effects.RUNS_COMMAND)
     else:
         call.shell.notes.adopt(inspect_sql(text, dialect=dialect))
 
 
-def redis(call: Call) -> None:
+def redis(call: ShellCall) -> None:
     """Judge ``redis-cli``."""
     words = {word.text.lower() for word in call.args}
     erasing = {"flushall", "flushdb", "shutdown", "config", "eval", "module", "replicaof"}

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from dashboard.inspection import effects
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.notes import Effect, doubt, names
-from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Call, Handlers
+from dashboard.inspection.notes import FindingKind, doubt, names
+from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Handlers, ShellCall
 from dashboard.inspection.shell.paths import writing
 from dashboard.inspection.shell.words import Word
 
@@ -34,16 +34,16 @@ _TAR_RUNS = ("--to-command", "--checkpoint-action", "--use-compress-program", "-
 _GIVES_ALL = re.compile(r"[0-7]?[0-7]{2}[2367]|[ugoa]*[oa][ugoa]*[+=][rwxXst]*w[rwxXst]*|\+w")
 _SETS_ID = re.compile(r"[2-7][0-7]{3}|.*[+=][rwxX]*s[rwxXs]*")
 _MAYBE_A_FOLDER = replace(MAYBE_AN_OPTION, severity=Severity.LOW)
-_TRUNCATES = Effect("file-write", Severity.HIGH, "cuts-files")
+_TRUNCATES = FindingKind("file-write", Severity.HIGH, "cuts-files")
 
 
-def rm(call: Call) -> None:
+def rm(call: ShellCall) -> None:
     """Judge ``rm``."""
     recursive = call.has_flag("rR", "--recursive")
     call.add(effects.DELETES_FOLDERS if recursive else effects.DELETES_FILES)
 
 
-def find(call: Call) -> None:
+def find(call: ShellCall) -> None:
     """Judge ``find``, which deletes, writes and starts programs on demand."""
     for index, word in enumerate(call.args):
         if word.text == "-delete":
@@ -62,7 +62,7 @@ def _until_end(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return words[: min(ends, default=len(words))]
 
 
-def dd(call: Call) -> None:
+def dd(call: ShellCall) -> None:
     """Judge ``dd``."""
     for word in call.args:
         if word.text.startswith("of="):
@@ -71,7 +71,7 @@ def dd(call: Call) -> None:
             call.add(effects.WRITES_DISK)
 
 
-def copying(call: Call) -> None:
+def copying(call: ShellCall) -> None:
     """Judge what puts files somewhere: its last operand, or the value of ``-t``."""
     operands = call.operands(values="tST", names=frozenset({"--target-directory", "--suffix"}))
     folder = call.option("t", "--target-directory")
@@ -82,7 +82,7 @@ def copying(call: Call) -> None:
     call.add(*(written_places or [effects.WRITES_FILE]))
 
 
-def every_operand(call: Call) -> None:
+def every_operand(call: ShellCall) -> None:
     """Judge what writes each file that it names."""
     for word in call.operands():
         call.add(*writing(word))
@@ -90,21 +90,21 @@ def every_operand(call: Call) -> None:
             call.add(effects.RUNS_COMMAND)
 
 
-def truncate(call: Call) -> None:
+def truncate(call: ShellCall) -> None:
     """Judge ``truncate``."""
     call.add(_TRUNCATES)
     for word in call.operands(values="sr", names=frozenset({"--size", "--reference"})):
         call.add(*writing(word))
 
 
-def chmod(call: Call) -> None:
+def chmod(call: ShellCall) -> None:
     """Judge ``chmod``."""
     modes = [word.text for word in call.args[:3]]
     wide = any(_GIVES_ALL.fullmatch(mode) or _SETS_ID.fullmatch(mode) for mode in modes)
     call.add(effects.OPENS_RIGHTS if wide else effects.CHANGES_RIGHTS)
 
 
-def sed(call: Call) -> None:
+def sed(call: ShellCall) -> None:
     """Judge ``sed``: its scripts can write files and run commands."""
     if call.has_flag("f", "--file"):
         call.add(effects.RUNS_PROGRAM)
@@ -128,7 +128,7 @@ def _is_plain_sed(script: str) -> bool:
     return True
 
 
-def awk(call: Call) -> None:
+def awk(call: ShellCall) -> None:
     """Judge ``awk``: its programs can write files and run commands."""
     for word in call.args:
         if word.text.startswith("-") and not _AWK_OPTIONS.fullmatch(word.text):
@@ -146,7 +146,7 @@ def awk(call: Call) -> None:
         call.add(effects.WRITES_FILE)
 
 
-def tar(call: Call) -> None:
+def tar(call: ShellCall) -> None:
     """Judge ``tar``."""
     letters = call.args[0].text if call.args else ""
     if call.has_flag("IF", *_TAR_RUNS) or call.has_opaque() or re.match("[a-z]*[IF]", letters):
@@ -157,7 +157,7 @@ def tar(call: Call) -> None:
         call.add(effects.WRITES_FILE)
 
 
-def curl(call: Call) -> None:
+def curl(call: ShellCall) -> None:
     """Judge ``curl``, which writes files on demand."""
     call.add(effects.USES_NETWORK)
     for flag, value in pairwise((*call.args, Word(""))):
@@ -167,7 +167,7 @@ def curl(call: Call) -> None:
             call.add(effects.WRITES_FILE)
 
 
-def wget(call: Call) -> None:
+def wget(call: ShellCall) -> None:
     """Judge ``wget``, which writes a file unless told otherwise."""
     call.add(effects.USES_NETWORK)
     call.add(*writing(call.option("O", "--output-document") or Word("a file")))

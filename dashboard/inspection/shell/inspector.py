@@ -11,10 +11,10 @@ import tree_sitter_bash
 from dashboard.inspection import effects
 from dashboard.inspection.findings import Finding
 from dashboard.inspection.notes import Notes, doubt
-from dashboard.inspection.shell.call import Call
+from dashboard.inspection.shell.call import ShellCall
 from dashboard.inspection.shell.code import DATABASES
 from dashboard.inspection.shell.judge import judge, may_tell
-from dashboard.inspection.shell.scope import Scope, every
+from dashboard.inspection.shell.scope import ShellScope, every
 from dashboard.inspection.shell.trust import (
     NOT_PARSED,
     NUL,
@@ -23,7 +23,7 @@ from dashboard.inspection.shell.trust import (
     check_text,
     check_tree,
 )
-from dashboard.inspection.shell.walk import WORDS_BEHIND, Walk
+from dashboard.inspection.shell.walk import WORDS_BEHIND, ShellWalk
 from dashboard.inspection.shell.words import as_source
 from dashboard.inspection.sql import mentioned
 
@@ -80,7 +80,7 @@ class _Reading:
         """Whether the script has a function of this name."""
         return name in self._functions
 
-    def judge(self, call: Call) -> None:
+    def judge(self, call: ShellCall) -> None:
         """Write down what a command does."""
         judge(call)
 
@@ -101,14 +101,14 @@ class _Reading:
         check_text(text, notes)
         source = as_source(text.replace("\r\n", "\n").replace("\0", ""))
         root = tree_sitter.Parser(_BASH).parse(source).root_node
-        scope = Scope(root)
+        scope = ShellScope(root)
         inner = _Reading(
             notes, self.read_python, self._level + 1, self._functions | scope.functions
         )
         for node, code in check_tree(every(root), source, notes):
             with notes.at(node.start_point.row + 1, node.end_point.row + 1):
                 inner.read(code)
-        Walk(inner, scope).over(root)
+        ShellWalk(inner, scope).over(root)
         if any(finding.code in _AMISS for finding in notes.found):
             self._read_again(text, notes)
 
@@ -135,5 +135,7 @@ class _Reading:
         loose = Notes()
         root = tree_sitter.Parser(_BASH).parse(as_source(text)).root_node
         with loose.at(1, text.count("\n") + 1):
-            Walk(_Reading(loose, self.read_python, self._level + 1), Scope(root)).over(root)
+            ShellWalk(_Reading(loose, self.read_python, self._level + 1), ShellScope(root)).over(
+                root
+            )
         return (finding for finding in loose.found if not finding.unseen)

@@ -12,7 +12,7 @@ from dashboard.inspection.knowledge import SHELL_COMMANDS, SHELL_OPTIONS
 from dashboard.inspection.knowledge.loading import MalformedTable
 from dashboard.inspection.notes import doubt, names
 from dashboard.inspection.shell import code, files, services, wrappers
-from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Call, Judge
+from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Judge, ShellCall
 from dashboard.inspection.shell.paths import touching, writing
 from dashboard.inspection.shell.words import UNKNOWN
 
@@ -42,7 +42,7 @@ def may_tell(line: str) -> bool:
     return False
 
 
-def judge(call: Call) -> None:
+def judge(call: ShellCall) -> None:
     """Write down what the command in ``call.args`` does; its first word names the program."""
     head, *args = call.args
     call.add(*touching(args))
@@ -67,7 +67,7 @@ def judge(call: Call) -> None:
     _by_name(replace(call, name=_known_name(name), args=tuple(args)), is_file=bool(slash))
 
 
-def _by_name(call: Call, *, is_file: bool) -> None:
+def _by_name(call: ShellCall, *, is_file: bool) -> None:
     name = call.name
     if len(call.args) == 1 and call.args[0].text in _ASKS_ABOUT_ITSELF and not is_file:
         return
@@ -78,15 +78,15 @@ def _by_name(call: Call, *, is_file: bool) -> None:
         services.look_inside(call, call.args)
 
 
-def _harmless(call: Call) -> None:
+def _harmless(call: ShellCall) -> None:
     pass
 
 
-def _whatever_its_arguments(call: Call) -> None:
+def _whatever_its_arguments(call: ShellCall) -> None:
     call.add(*SHELL_COMMANDS.commands[call.name])
 
 
-def _by_options(call: Call) -> None:
+def _by_options(call: ShellCall) -> None:
     for word in call.args:
         if word.opaque:
             call.add(MAYBE_AN_OPTION)

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from dashboard.inspection.effects import READS_SECRETS, WRITES_DISK, WRITES_FILE
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.notes import Effect
+from dashboard.inspection.notes import FindingKind
 from dashboard.inspection.shell.words import Word
 
 _HARMLESS = re.compile(r"/dev/(?:null|stdin|stdout|stderr|tty|zero|full|fd/\d+)|-")
@@ -45,12 +45,12 @@ _SECRET_FILES = (
     ("", "key.pem"),
 )
 _PATTERN = re.compile(r"[*?\[{]")
-_WRITES_SYSTEM = Effect("system-change", Severity.HIGH, "writes-system-folder")
-_CONNECTS = Effect("network", Severity.HIGH, "connects-program")
+_WRITES_SYSTEM = FindingKind("system-change", Severity.HIGH, "writes-system-folder")
+_CONNECTS = FindingKind("network", Severity.HIGH, "connects-program")
 _READING_OPERATORS = {"<", "<&", "<&-", ">&-"}
 
 
-def writing(target: Word) -> Iterator[Effect]:
+def writing(target: Word) -> Iterator[FindingKind]:
     """Say what writing to a path does."""
     path = re.sub(r"^/{2,}|^(?:\.\./)+", "/", posixpath.normpath(target.text))
     if _NETWORK.match(path):
@@ -63,7 +63,7 @@ def writing(target: Word) -> Iterator[Effect]:
         yield WRITES_FILE
 
 
-def touching(words: Iterable[Word]) -> Iterator[Effect]:
+def touching(words: Iterable[Word]) -> Iterator[FindingKind]:
     """Say what the mere naming of some paths tells."""
     for word in words:
         if _NETWORK.match(word.text):
@@ -98,7 +98,7 @@ def _may_be_secret(pattern: str) -> bool:
     )
 
 
-def redirecting(operator: str, target: Word) -> Iterator[Effect]:
+def redirecting(operator: str, target: Word) -> Iterator[FindingKind]:
     """Say what a redirection does."""
     yield from touching([target])
     if operator in _READING_OPERATORS:

@@ -32,7 +32,7 @@ class _Assignment(NamedTuple):
     place: int
 
 
-class Scope:
+class ShellScope:
     """The variables and functions of one script, by the nodes of its tree."""
 
     def __init__(self, root: Node) -> None:

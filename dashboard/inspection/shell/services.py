@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dashboard.inspection import effects
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.knowledge import GIT, SHELL_COMMANDS, SHELL_OPTIONS
-from dashboard.inspection.notes import Effect, names
+from dashboard.inspection.notes import FindingKind, names
 from dashboard.inspection.shell.call import (
     MAYBE_AN_OPTION,
     NOT_CONSTANT,
-    Call,
     Handlers,
+    ShellCall,
     takes_value,
 )
 from dashboard.inspection.shell.paths import writing
@@ -25,18 +25,18 @@ _GIT_HIDES = re.compile(
     r"|\S+ --(?:upload-pack|receive-pack|exec|open-files)).*"
 )
 _GIT_SETS = re.compile(r"-c|--config-env.*|--exec-path=.*")
-_REWRITES = Effect("network", Severity.HIGH, "rewrites-repository")
+_REWRITES = FindingKind("network", Severity.HIGH, "rewrites-repository")
 _STARTS_CONTAINERS = names("docker podman nerdctl")
 _CONTAINER_ESCAPES = re.compile(
     r"--(?:privileged|pid|ipc|uts|cap-add|device|security-opt|userns)\b|--net(?:work)?=host"
     r"|.*docker\.sock"
     r"|(?:-v|--volume=|--mount=)?(?:.*(?:source|src)=)?/(?:etc|root|proc|sys|dev)?/?[:,]"
 )
-_ESCAPES = Effect("privilege-change", Severity.HIGH, "privileged-container")
+_ESCAPES = FindingKind("privilege-change", Severity.HIGH, "privileged-container")
 _ENCODED = {"-encodedcommand", "-enc", "-ec", "-e"}
 
 
-def subcommands(call: Call) -> None:
+def subcommands(call: ShellCall) -> None:
     """Judge a command by the first of its subcommands."""
     table = SHELL_OPTIONS.subcommands[call.name]
     words = call.rest(values="", names=table.values)
@@ -48,14 +48,14 @@ def subcommands(call: Call) -> None:
         look_inside(call, words[1:])
 
 
-def containers(call: Call) -> None:
+def containers(call: ShellCall) -> None:
     """Judge ``docker`` and its kin, which may reach out of what they start."""
     subcommands(call)
     if any(_CONTAINER_ESCAPES.match(word.text) for word in call.args):
         call.add(_ESCAPES)
 
 
-def look_inside(call: Call, words: Sequence[Word]) -> None:
+def look_inside(call: ShellCall, words: Sequence[Word]) -> None:
     """Judge the words from the first program on that is known to start or destroy something."""
     for index, word in enumerate(words):
         if word.text.rpartition("/")[2] in SHELL_COMMANDS.starters:
@@ -63,7 +63,7 @@ def look_inside(call: Call, words: Sequence[Word]) -> None:
             return
 
 
-def git(call: Call) -> None:
+def git(call: ShellCall) -> None:
     """Judge ``git``."""
     words = list(call.args)
     while words and words[0].text.startswith("-"):
@@ -78,7 +78,7 @@ def git(call: Call) -> None:
     _git_subcommand(call, words[0].text, words[1:])
 
 
-def _git_subcommand(call: Call, name: str, words: list[Word]) -> None:
+def _git_subcommand(call: ShellCall, name: str, words: list[Word]) -> None:
     texts = [word.text for word in words]
     if any(word.opaque for word in words):
         call.add(MAYBE_AN_OPTION)
@@ -110,7 +110,7 @@ def _only_lists(name: str, texts: list[str]) -> bool:
     return all(re.fullmatch(listing, text) for text in words)
 
 
-def ssh(call: Call) -> None:
+def ssh(call: ShellCall) -> None:
     """Judge ``ssh``: the words after the host are code for a shell there."""
     call.add(effects.USES_NETWORK)
     if any(re.match("-o|-F", flag) for flag in call.flags()):
@@ -124,7 +124,7 @@ def ssh(call: Call) -> None:
             call.shell.read(call.stdin.text.replace(UNKNOWN, PLACEHOLDER))
 
 
-def rsync(call: Call) -> None:
+def rsync(call: ShellCall) -> None:
     """Judge ``rsync`` and ``scp``, which may reach other machines, delete and run commands."""
     operands = call.operands(
         values="eoPiFcSJl", names=frozenset({"--rsh", "--exclude", "--include"})
@@ -138,7 +138,7 @@ def rsync(call: Call) -> None:
     call.add(*(writing(operands[-1]) if operands else ()))
 
 
-def windows(call: Call) -> None:
+def windows(call: ShellCall) -> None:
     """Judge the shells of Windows, called from this one."""
     from dashboard.inspection.windows import inspect_windows  # noqa: PLC0415 - rarely needed
 

@@ -11,10 +11,10 @@ from tree_sitter import Node
 from dashboard.inspection import effects
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.knowledge import SHELL_COMMANDS
-from dashboard.inspection.notes import Effect, Notes, doubt
-from dashboard.inspection.shell.call import Call, Shell, Stdin
+from dashboard.inspection.notes import FindingKind, Notes, doubt
+from dashboard.inspection.shell.call import Shell, ShellCall, Stdin
 from dashboard.inspection.shell.paths import is_input, redirecting
-from dashboard.inspection.shell.scope import Scope, every
+from dashboard.inspection.shell.scope import ShellScope, every
 from dashboard.inspection.shell.words import Word, plain, text_of, words_of
 from dashboard.inspection.shell.wrappers import assigning
 
@@ -33,8 +33,8 @@ _OTHER_NAME = doubt(
 _NOT_FOR_FUNCTIONS = (
     SHELL_COMMANDS.harmless | SHELL_COMMANDS.shadowed | SHELL_COMMANDS.commands.keys()
 )
-_SHADOWS = Effect("dynamic-code", Severity.MEDIUM, "shadows-command")
-_FORK_BOMB = Effect("system-change", Severity.HIGH, "fork-bomb")
+_SHADOWS = FindingKind("dynamic-code", Severity.MEDIUM, "shadows-command")
+_FORK_BOMB = FindingKind("system-change", Severity.HIGH, "fork-bomb")
 
 
 class _Visit(NamedTuple):
@@ -46,10 +46,10 @@ class _Visit(NamedTuple):
     function: str = ""
 
 
-class Walk:
+class ShellWalk:
     """One walk over one tree."""
 
-    def __init__(self, shell: Shell, scope: Scope) -> None:
+    def __init__(self, shell: Shell, scope: ShellScope) -> None:
         self._shell = shell
         self._notes: Notes = shell.notes
         self._scope = scope
@@ -103,7 +103,7 @@ class Walk:
         if visit.stdin and words[0].text == visit.function:
             self._notes.add(_FORK_BOMB)
         stdin = self._input(redirects) or visit.stdin
-        self._shell.judge(Call("", tuple(words), stdin, self._shell))
+        self._shell.judge(ShellCall("", tuple(words), stdin, self._shell))
 
     def _words(self, node: Node, redirects: Iterable[Node]) -> list[Word]:
         names = node.children_by_field_name("name")

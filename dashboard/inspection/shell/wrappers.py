@@ -7,15 +7,15 @@ import re
 from dashboard.inspection import effects
 from dashboard.inspection.knowledge import SHELL_COMMANDS, SHELL_WRAPPERS
 from dashboard.inspection.knowledge.loading import Wrapper
-from dashboard.inspection.notes import Effect, names
-from dashboard.inspection.shell.call import NOT_CONSTANT, Call, Handlers, takes_value
+from dashboard.inspection.notes import FindingKind, names
+from dashboard.inspection.shell.call import NOT_CONSTANT, Handlers, ShellCall, takes_value
 from dashboard.inspection.shell.paths import writing
 from dashboard.inspection.shell.words import UNKNOWN, Word
 
 _ASSIGNMENT = re.compile(r"\w+=", re.ASCII)
 
 
-def wrap(call: Call) -> None:
+def wrap(call: ShellCall) -> None:
     """Judge a command that starts another one: both of them."""
     wrapper = SHELL_WRAPPERS[call.name]
     call.add(*wrapper.effects)
@@ -34,7 +34,7 @@ def wrap(call: Call) -> None:
         call.runs(rest)
 
 
-def _command(call: Call, wrapper: Wrapper) -> tuple[list[Word], list[Word]]:
+def _command(call: ShellCall, wrapper: Wrapper) -> tuple[list[Word], list[Word]]:
     """Return the words of the wrapped command and the variables set for it."""
     words, assigned, skip = list(call.args), list[Word](), wrapper.skip
     while words:
@@ -62,7 +62,7 @@ def _split_string(option: Word, rest: list[Word]) -> list[Word]:
     return [Word(attached, guessed=option.guessed), *rest] if attached else rest
 
 
-def _run_by_xargs(call: Call, rest: list[Word]) -> None:
+def _run_by_xargs(call: ShellCall, rest: list[Word]) -> None:
     """Judge what xargs starts. It adds words that nobody knows, so none may make the code."""
     place = call.option("I", "--replace")
     replaced = place.text if place and place.text else "{}"
@@ -73,7 +73,7 @@ def _run_by_xargs(call: Call, rest: list[Word]) -> None:
     call.runs(words if any(UNKNOWN in word.text for word in words) else [*words, Word(UNKNOWN)])
 
 
-def assigning(name: str) -> tuple[Effect, ...]:
+def assigning(name: str) -> tuple[FindingKind, ...]:
     """Say what giving a value to a variable does beyond the script itself."""
     if name in SHELL_COMMANDS.search_paths:
         return (effects.CHANGES_PATH,)
@@ -84,18 +84,18 @@ def assigning(name: str) -> tuple[Effect, ...]:
     return (effects.HIDES_TRACES,) if name in SHELL_COMMANDS.history else ()
 
 
-def command(call: Call) -> None:
+def command(call: ShellCall) -> None:
     """Judge ``command``: with ``-v`` it only says what a name stands for."""
     if not (call.args and re.fullmatch("-p?[vV]", call.args[0].text)):
         call.runs(call.rest())
 
 
-def watch(call: Call) -> None:
+def watch(call: ShellCall) -> None:
     """Judge ``watch``, which hands its words, joined, to a shell."""
     call.reads_joined(call.rest(values="nqs", names=frozenset({"--interval"})))
 
 
-def flock(call: Call) -> None:
+def flock(call: ShellCall) -> None:
     """Judge ``flock``: a file to lock, then a command, or code for a shell after ``-c``."""
     code = call.option("c", "--command")
     if code:
@@ -104,7 +104,7 @@ def flock(call: Call) -> None:
         call.runs(call.rest(1, values="wE", names=frozenset({"--timeout", "--wait"})))
 
 
-def su(call: Call) -> None:
+def su(call: ShellCall) -> None:
     """Judge ``su`` and its kin, which hand code to a shell of somebody else."""
     call.add(effects.GAINS_RIGHTS)
     reads_input(call)
@@ -115,7 +115,7 @@ def su(call: Call) -> None:
         call.runs(call.rest(values="ugGs", names=frozenset({"--user", "--group"})))
 
 
-def reads_input(call: Call) -> None:
+def reads_input(call: ShellCall) -> None:
     """Read what a shell that a command starts is given to read."""
     if call.stdin and call.stdin.text:
         call.reads(Word(call.stdin.text))
@@ -123,13 +123,13 @@ def reads_input(call: Call) -> None:
         call.add(effects.PIPES_TO_SHELL)
 
 
-def later(call: Call) -> None:
+def later(call: ShellCall) -> None:
     """Judge ``at`` and ``batch``, which read code for later."""
     call.add(effects.STAYS_BEHIND, effects.RUNS_PROGRAM)
     reads_input(call)
 
 
-def script(call: Call) -> None:
+def script(call: ShellCall) -> None:
     """Judge ``script``, which writes down what a shell or a command shows."""
     call.add(effects.WRITES_FILE)
     code = call.option("c", "--command")
@@ -139,7 +139,7 @@ def script(call: Call) -> None:
         call.add(effects.RUNS_PROGRAM)
 
 
-def parallel(call: Call) -> None:
+def parallel(call: ShellCall) -> None:
     """Judge ``parallel``, whose words and input both become code for a shell."""
     call.add(NOT_CONSTANT)
     call.reads_joined(call.rest(values="jnNSIa", names=frozenset({"--jobs"})))

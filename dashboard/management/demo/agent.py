@@ -19,7 +19,7 @@ from approval_client import (
     TokenRefused,
 )
 from approval_client.wire import Status
-from dashboard.management.demo.questions import QUESTIONS, Question
+from dashboard.management.demo.questions import QUESTIONS, DemoQuestion
 
 AT_ONCE = 6
 MOST_PENDING = 10
@@ -69,7 +69,7 @@ class DemoAgent:
                 while self.pending >= MOST_PENDING:
                     await self._sleep(LOOK_AGAIN_S)
 
-    async def pursue(self, question: Question) -> None:
+    async def pursue(self, question: DemoQuestion) -> None:
         """Ask; run what is approved; after a rejection ask for less, once, in the same run."""
         run_id = f"{question.run}-{token_hex(2)}"
         for request in (question.request, question.instead):
@@ -80,7 +80,7 @@ class DemoAgent:
                 return
 
     async def _answered(
-        self, question: Question, request: ApprovalRequest
+        self, question: DemoQuestion, request: ApprovalRequest
     ) -> ApprovalResponse | None:
         self.pending += 1
         try:
@@ -99,7 +99,7 @@ class DemoAgent:
             await self._pretend_to_run(question, response)
         return response
 
-    async def _ask(self, question: Question, request: ApprovalRequest) -> ApprovalResponse:
+    async def _ask(self, question: DemoQuestion, request: ApprovalRequest) -> ApprovalResponse:
         if question.patience_s is None:
             return await self._client.request_approval(request)
         pending = await self._client.submit(request)
@@ -114,7 +114,7 @@ class DemoAgent:
         with suppress(DashboardError):  # somebody was quicker
             await self._client.cancel(pending.id, "The shift is over; this can wait.")
 
-    async def _pretend_to_run(self, question: Question, response: ApprovalResponse) -> None:
+    async def _pretend_to_run(self, question: DemoQuestion, response: ApprovalResponse) -> None:
         await self._sleep(question.takes_s)
         with suppress(DashboardError):
             await self._client.report_finished(

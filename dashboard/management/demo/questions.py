@@ -12,7 +12,7 @@ NOTEBOOKS = "https://jupyter.accelerator.example/user/operations/lab/tree"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class DemoQuestion:
     """One thing to ask, and what comes of it.
 
     Attributes:
@@ -133,13 +133,13 @@ _PLOT = ("Plot the three worst against the tunnel temperature", "python_executio
 _MAIL = ("Send the plots to shift-leader@accelerator.example", "send_mail")
 
 QUESTIONS = (
-    Question(
+    DemoQuestion(
         run="late-orders",
         request=_late_orders("public-read", "Find orders that shipped late, for the web page."),
         instead=_late_orders("bucket-owner-full-control", "The same list, for finance only."),
         output="318 of 9204 orders shipped late\n",
     ),
-    Question(
+    DemoQuestion(
         run="orbit-drift",
         request=ApprovalRequest.code(
             ORBIT_DRIFT,
@@ -163,14 +163,14 @@ QUESTIONS = (
         takes_s=5.0,
         output="! SR:C02-BI{BPM:3} X   +41.7 um    +6.1 um a day  r=+0.88\n",
     ),
-    Question(
+    DemoQuestion(
         run="trim-c01",
         request=_trim(steps=8, ampere=0.1, objective="Centre the beam at monitor 7."),
         instead=_trim(steps=2, ampere=0.02, objective="Centre the beam, in smaller steps."),
         takes_s=4.0,
         output="+0.100 A -> +0.0381 mm\n+0.200 A -> +0.0012 mm\n",
     ),
-    Question(
+    DemoQuestion(
         run="door",
         request=ApprovalRequest.code(
             _HIDDEN, "python", objective="Tidy up the function that opens the door."
@@ -181,20 +181,20 @@ QUESTIONS = (
         exit_code=1,
         error="NameError: name 'open_door' is not defined",
     ),
-    Question(
+    DemoQuestion(
         run="support-48213",
         request=_account("delete_user", "The customer asked to be forgotten.", cascade=["orders"]),
         instead=_account("deactivate_user", "Close the account, keep the orders.", days=30),
         output='{"status": "done"}',
     ),
-    Question(
+    DemoQuestion(
         run="morning-report",
         request=_report(_READ, _FIND, _PLOT, _MAIL),
         instead=_report(_READ, _FIND, _PLOT, ("Show the plots in the control room", "display")),
         takes_s=6.0,
         output="4 of 4 steps done",
     ),
-    Question(
+    DemoQuestion(
         run="preferences",
         request=ApprovalRequest.memory(
             "update",
@@ -205,7 +205,7 @@ QUESTIONS = (
         ),
         takes_s=0.5,
     ),
-    Question(
+    DemoQuestion(
         run="quick-look",
         request=ApprovalRequest.code(
             "df -h / | tail -1\nuptime\n",
@@ -216,7 +216,7 @@ QUESTIONS = (
         takes_s=1.0,
         output="/dev/sda1  98G  91G  2.1G  98% /\n up 41 days, load average: 9.71\n",
     ),
-    Question(
+    DemoQuestion(
         run="clean-up",
         request=ApprovalRequest.code(
             "DELETE FROM sessions WHERE last_seen < now() - interval '30 days';\n",

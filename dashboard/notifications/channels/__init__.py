@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dashboard.notifications.channels import chat, email, unknown, webhook
-from dashboard.notifications.channels.kind import Kind
+from dashboard.notifications.channels.kind import ChannelKind
 
-KINDS: Mapping[str, Kind] = {"email": email.KIND, "chat": chat.KIND, "webhook": webhook.KIND}
+KINDS: Mapping[str, ChannelKind] = {
+    "email": email.KIND,
+    "chat": chat.KIND,
+    "webhook": webhook.KIND,
+}
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> ChannelKind:
     """Return the kind of a channel; one that sends nothing if this release does not know it."""
     return KINDS.get(name, unknown.KIND)
 

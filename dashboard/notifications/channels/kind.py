@@ -26,7 +26,7 @@ class Parcel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class ChannelKind:
     """One kind of channel.
 
     Attributes:

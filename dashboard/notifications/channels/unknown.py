@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.notifications.channels.kind import Kind, Parcel
+from dashboard.notifications.channels.kind import ChannelKind, Parcel
 from dashboard.notifications.errors import AddressRefused
 from dashboard.notifications.sending import Sent
 
@@ -29,7 +29,7 @@ async def _send(_: Parcel) -> Sent:
     return Sent(taken=False, said=f"{_missing()} Nothing was sent.")
 
 
-KIND = Kind(
+KIND = ChannelKind(
     label="Unknown",
     about="Of another release.",
     address_label="Address",

@@ -17,11 +17,16 @@ from dashboard.audit.actions import Action
 from dashboard.audit.names import user_name
 from dashboard.audit.queries import head
 from dashboard.audit.services import Actor, record
-from dashboard.audit.services import Event as Entry
+from dashboard.audit.services import AuditEvent as Entry
 from dashboard.inspection.findings import Severity
 from dashboard.notifications.channels import KINDS, kind_of
-from dashboard.notifications.errors import ChannelRefused, NotAllowed, NotFound, NotSent
-from dashboard.notifications.models import HOUSE_EVENTS, Channel, Event, Message, State
+from dashboard.notifications.errors import (
+    ChangeNotAllowed,
+    ChannelRefused,
+    NotSent,
+    ReceiverNotFound,
+)
+from dashboard.notifications.models import HOUSE_EVENTS, Channel, Message, NoticeEvent, State
 from dashboard.notifications.secrets import fingerprint, new_salt, shown
 from dashboard.notifications.services.attempts import KILLED, under_way
 from dashboard.notifications.services.webhooks import OVERLAP
@@ -197,14 +202,14 @@ def queue_test(channel: Channel) -> None:
     """
     if not channel.is_active:
         raise NotSent("The channel is off. Nothing was sent. Switch it on first.")
-    tests = Message.objects.filter(channel=channel, event=Event.TEST, state=State.WAITING)
+    tests = Message.objects.filter(channel=channel, event=NoticeEvent.TEST, state=State.WAITING)
     if tests.filter(Q(attempts=0) | under_way()).exists():
         raise NotSent("A test message is on its way already. Nothing else was sent.")
     tests.update(state=State.GIVEN_UP, said=KILLED)
-    queue_to(channel, Event.TEST)
+    queue_to(channel, NoticeEvent.TEST)
 
 
-def queue_to(channel: Channel, event: Event) -> None:
+def queue_to(channel: Channel, event: NoticeEvent) -> None:
     """Make a message that is about no request and no hold."""
     now = database_now()
     Message.objects.create(channel=channel, event=event, seq=0, made_at=now, due_at=now)
@@ -273,7 +278,7 @@ def _locked(channel_id: int, by: User) -> Channel:
     house = Channel.objects.select_for_update().filter(person=None)
     channel = house.filter(pk=channel_id).first()
     if channel is None:
-        raise NotFound
+        raise ReceiverNotFound
     return channel
 
 
@@ -284,7 +289,7 @@ def _save(channel: Channel, by: User) -> None:
 
 def _check(person: User) -> None:
     if not roles.may_administer(User.objects.get(pk=person.pk)):
-        raise NotAllowed
+        raise ChangeNotAllowed
 
 
 def end_of_log() -> int:

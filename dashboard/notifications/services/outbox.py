@@ -21,7 +21,7 @@ from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Closing, Recall
 from dashboard.audit.actions import Action
 from dashboard.audit.names import agent_name
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.notifications.errors import SecretLost
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.notices import moment
@@ -204,5 +204,7 @@ def _switch_off(delivery_id: UUID, number: int, said: str) -> bool:
     waiting = Delivery.objects.filter(webhook=webhook, state=State.WAITING)
     waiting.update(state=State.DROPPED, said=f"{said} So the webhook was switched off.")
     subject = agent_name(webhook.agent.name)
-    record(Actor("server"), Event(Action.WEBHOOK_SWITCHED_OFF, subject, details={"said": said}))
+    record(
+        Actor("server"), AuditEvent(Action.WEBHOOK_SWITCHED_OFF, subject, details={"said": said})
+    )
     return True

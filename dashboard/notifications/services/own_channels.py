@@ -14,10 +14,15 @@ from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.names import user_name
 from dashboard.audit.services import Actor, record
-from dashboard.audit.services import Event as Entry
+from dashboard.audit.services import AuditEvent as Entry
 from dashboard.notifications.channels import KINDS, kind_of
-from dashboard.notifications.errors import ChannelRefused, CodeRefused, NotAllowed, NotFound
-from dashboard.notifications.models import Channel, Choice, Event, Message, State
+from dashboard.notifications.errors import (
+    ChangeNotAllowed,
+    ChannelRefused,
+    CodeRefused,
+    ReceiverNotFound,
+)
+from dashboard.notifications.models import Channel, Choice, Message, NoticeEvent, State
 from dashboard.notifications.secrets import code_of, new_salt
 from dashboard.notifications.services.channels import (
     check_address,
@@ -118,7 +123,9 @@ def _confirm(person: User, channel_id: int, code: str, auth: str) -> bool:
     right = hmac.compare_digest(digits, code_of(channel).replace(" ", ""))
     if right:
         channel.confirmed_at, channel.after, channel.failures = now, end_of_log(), 0
-        codes = Message.objects.filter(channel=channel, event=Event.CODE, state=State.WAITING)
+        codes = Message.objects.filter(
+            channel=channel, event=NoticeEvent.CODE, state=State.WAITING
+        )
         codes.update(state=State.DROPPED, said="The address is confirmed.")
         _record(channel, person, auth, Action.PERSON_CHANNEL_CONFIRMED, where=_where(channel))
     channel.save(force_update=True)
@@ -207,9 +214,9 @@ def remove_own(*, person: User, channel_id: int, auth: str) -> None:
 def _send_code(channel: Channel) -> None:
     channel.salt, channel.code_made_at, channel.code_tries = new_salt(), database_now(), 0
     channel.save(force_update=True)
-    earlier = Message.objects.filter(channel=channel, event=Event.CODE, state=State.WAITING)
+    earlier = Message.objects.filter(channel=channel, event=NoticeEvent.CODE, state=State.WAITING)
     earlier.update(state=State.DROPPED, said="Another code was sent.")
-    queue_to(channel, Event.CODE)
+    queue_to(channel, NoticeEvent.CODE)
 
 
 def _check_pause(person: User) -> None:
@@ -242,14 +249,14 @@ def _locked(person: User, channel_id: int, *, decides: bool = True) -> Channel:
     own_channels = Channel.objects.select_for_update(of=("self",)).filter(person=person)
     channel = own_channels.select_related("person").filter(pk=channel_id).first()
     if channel is None:
-        raise NotFound
+        raise ReceiverNotFound
     return channel
 
 
 def _locked_person(person: User) -> None:
     locked = User.objects.select_for_update().get(pk=person.pk)
     if not roles.may_decide(locked):
-        raise NotAllowed("Only reviewers are told what needs people. Nothing was changed.")
+        raise ChangeNotAllowed("Only reviewers are told what needs people. Nothing was changed.")
 
 
 def _save(channel: Channel) -> None:

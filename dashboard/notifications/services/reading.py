@@ -20,8 +20,8 @@ from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.names import user_name
 from dashboard.audit.queries import head
-from dashboard.notifications.concerns import Facts, concerns, facts_of, wants
-from dashboard.notifications.models import Channel, Event, LogReading, Message, State
+from dashboard.notifications.concerns import RequestFacts, concerns, facts_of, wants
+from dashboard.notifications.models import Channel, LogReading, Message, NoticeEvent, State
 
 LAST_MINUTE = timedelta(minutes=1)
 _BATCH = 200
@@ -74,14 +74,14 @@ def _write(
     last: int,
     messages: list[Message],
     moved: Mapping[UUID, None],
-    facts: Mapping[UUID, Facts],
+    facts: Mapping[UUID, RequestFacts],
 ) -> bool:
     """Keep messages and how far we have read; not if somebody else has read on meanwhile."""
     reading, _ = LogReading.objects.select_for_update().get_or_create(pk=1)
     if reading.seq != seq:
         return False
     # After an extension there is another last minute, which is told as well.
-    last_minutes = Message.objects.filter(approval__in=moved, event=Event.LAST_MINUTE)
+    last_minutes = Message.objects.filter(approval__in=moved, event=NoticeEvent.LAST_MINUTE)
     last_minutes.exclude(state=State.WAITING).delete()
     Message.objects.bulk_create(messages, ignore_conflicts=True)
     _move_times(moved, facts)
@@ -90,16 +90,16 @@ def _write(
 
 
 def _messages(
-    channel: Channel, entries: list[AuditEntry], facts: Mapping[UUID, Facts]
+    channel: Channel, entries: list[AuditEntry], facts: Mapping[UUID, RequestFacts]
 ) -> Iterator[Message]:
     """Make the messages of one channel of some entries."""
     groups = [group.name for group in channel.person.groups.all()] if channel.person else []
     for entry in entries:
         if entry.seq <= channel.after:
             continue
-        if entry.action in {Event.HELD, Event.LIFTED}:
-            if wants(channel, Event(entry.action)):
-                yield _message(entry, channel, Event(entry.action), entry.at)
+        if entry.action in {NoticeEvent.HELD, NoticeEvent.LIFTED}:
+            if wants(channel, NoticeEvent(entry.action)):
+                yield _message(entry, channel, NoticeEvent(entry.action), entry.at)
             continue
         facts_of_request = facts.get(UUID(entry.subject)) if entry.action in _OF_REQUESTS else None
         if facts_of_request is None:
@@ -109,18 +109,20 @@ def _messages(
                 yield _message(entry, channel, event, at, facts_of_request.approval)
 
 
-def _events(entry: AuditEntry, channel: Channel, facts: Facts) -> Iterator[tuple[Event, datetime]]:
+def _events(
+    entry: AuditEntry, channel: Channel, facts: RequestFacts
+) -> Iterator[tuple[NoticeEvent, datetime]]:
     """What an entry about a request is to be told as, and when."""
     if entry.action == Action.APPROVAL_EXPIRED:
         if not facts.was_seen:
-            yield Event.UNSEEN, entry.at
+            yield NoticeEvent.UNSEEN, entry.at
         return
     if not facts.is_pending:
         return
     if entry.action in _ASKING:
-        yield Event.ASKS, entry.at
+        yield NoticeEvent.ASKS, entry.at
     elif entry.action == Action.APPROVAL_HANDED_OVER and _is_given_to(channel, entry):
-        yield Event.ASSIGNED, entry.at
+        yield NoticeEvent.ASSIGNED, entry.at
     for event, at in times(facts.approval).items():
         if at > entry.at:
             yield event, at
@@ -134,14 +136,17 @@ def _is_given_to(channel: Channel, entry: AuditEntry) -> bool:
     return isinstance(details, dict) and details.get("to") == channel.person.username
 
 
-def times(approval: ApprovalRequest) -> dict[Event, datetime]:
+def times(approval: ApprovalRequest) -> dict[NoticeEvent, datetime]:
     """Return when people are told how much of the time is over."""
     half = approval.submitted_at + (approval.expires_at - approval.submitted_at) / 2
     last_minute = approval.expires_at - LAST_MINUTE
-    return {Event.HALF: half, **({Event.LAST_MINUTE: last_minute} if last_minute > half else {})}
+    return {
+        NoticeEvent.HALF: half,
+        **({NoticeEvent.LAST_MINUTE: last_minute} if last_minute > half else {}),
+    }
 
 
-def _move_times(ids: Mapping[UUID, None], facts: Mapping[UUID, Facts]) -> None:
+def _move_times(ids: Mapping[UUID, None], facts: Mapping[UUID, RequestFacts]) -> None:
     """Have what is told at a time be told when that comes now."""
     for pk in ids:
         if pk in facts:
@@ -153,7 +158,7 @@ def _move_times(ids: Mapping[UUID, None], facts: Mapping[UUID, Facts]) -> None:
 def _message(
     entry: AuditEntry,
     channel: Channel,
-    event: Event,
+    event: NoticeEvent,
     due_at: datetime,
     approval: ApprovalRequest | None = None,
 ) -> Message:

@@ -18,12 +18,12 @@ from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Hold
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, record
-from dashboard.audit.services import Event as Entry
+from dashboard.audit.services import AuditEvent as Entry
 from dashboard.notifications.channels import KINDS, kind_of
-from dashboard.notifications.channels.kind import Kind, Parcel
+from dashboard.notifications.channels.kind import ChannelKind, Parcel
 from dashboard.notifications.concerns import concerns, facts_of, wants
 from dashboard.notifications.errors import SecretLost
-from dashboard.notifications.models import Channel, Event, Message, State
+from dashboard.notifications.models import Channel, Message, NoticeEvent, State
 from dashboard.notifications.notices import Notice, in_order
 from dashboard.notifications.secrets import code_of
 from dashboard.notifications.sending import Sent
@@ -42,9 +42,9 @@ from dashboard.notifications.services.reading import LAST_MINUTE
 
 APART = timedelta(seconds=10)
 """From one message to the next to the same people; what comes in between is told in one."""
-TRYING = (Event.TEST, Event.CODE)
+TRYING = (NoticeEvent.TEST, NoticeEvent.CODE)
 """What somebody asked for who waits for it."""
-ALONE = (Event.HELD, Event.LIFTED, *TRYING)
+ALONE = (NoticeEvent.HELD, NoticeEvent.LIFTED, *TRYING)
 """Never in one message with others, and never later because of them."""
 _WAITS = {"approval__status": Status.PENDING}  # what is decided needs nobody any more
 _NOT_MADE = "It could not be made. The server's log says why."
@@ -67,7 +67,7 @@ class Telling(NamedTuple):
     ids: Sequence[UUID]
     number: int
     channel_id: int
-    kind: Kind
+    kind: ChannelKind
     parcel: Parcel
     is_test: bool
 
@@ -78,7 +78,7 @@ def drop_what_is_over() -> int:
     What somebody is sending right now is left to them.
     """
     waiting = Message.objects.filter(~under_way(), state=State.WAITING)
-    decided = Q(approval__isnull=False) & ~Q(event=Event.UNSEEN) & ~Q(**_WAITS)
+    decided = Q(approval__isnull=False) & ~Q(event=NoticeEvent.UNSEEN) & ~Q(**_WAITS)
     departed = Q(channel__person__is_active=False) | Q(channel__person__is_reviewer=False)
     dropped = 0
     for over, sentence in (
@@ -218,7 +218,7 @@ def _begin(channel_id: int, last_agent: int) -> tuple[Message, Telling | None] |
             fail(Message, message.pk, message.attempts, sentence)
         return head, None
     ids = [message.pk for message in messages]
-    is_test = head.event == Event.TEST
+    is_test = head.event == NoticeEvent.TEST
     return head, Telling(ids, head.attempts, channel.pk, kind, parcel, is_test)
 
 
@@ -271,7 +271,7 @@ def _still_concerned(channel: Channel, messages: Sequence[Message]) -> list[Mess
     remaining = []
     for message in messages:
         known_facts = facts.get(message.approval_id) if message.approval_id else None
-        event = Event(message.event)
+        event = NoticeEvent(message.event)
         concerned = known_facts is None or concerns(channel, known_facts, event, now, groups)
         if event in TRYING or (concerned and wants(channel, event)):
             remaining.append(message)
@@ -286,10 +286,10 @@ def notices_of(channel: Channel, messages: Sequence[Message]) -> list[Notice]:
     facts = facts_of(row.approval_id for row in messages if row.approval_id)
     notices = []
     for message in messages:
-        event, about = Event(message.event), message.approval
+        event, about = NoticeEvent(message.event), message.approval
         if about is None:
             place = "account/told" if channel.person else ""
-            code = code_of(channel) if event == Event.CODE else ""
+            code = code_of(channel) if event == NoticeEvent.CODE else ""
             url = f"{settings.PUBLIC_URL}/{place}"
             notices.append(Notice(event=event, at=message.made_at, now=now, url=url, code=code))
             continue
@@ -318,23 +318,23 @@ def _due(now: datetime) -> QuerySet[Message]:
         state=State.WAITING, due_at__lte=now, channel__is_active=True
     )
     reviewers = Q(channel__person__is_active=True, channel__person__is_reviewer=True)
-    proved = Q(channel__confirmed_at__isnull=False) | Q(event=Event.CODE)
+    proved = Q(channel__confirmed_at__isnull=False) | Q(event=NoticeEvent.CODE)
     quiet = Q(channel__quiet_until__gt=now) & ~Q(event__in=ALONE)
     is_asked_for = Q(channel__person=None) | (reviewers & proved)
-    rests = resting("channel", now) & ~Q(event=Event.TEST)
+    rests = resting("channel", now) & ~Q(event=NoticeEvent.TEST)
     return messages.filter(is_asked_for, ~quiet, ~rests, ~_stale_hold(), _still_waits(now))
 
 
 def _stale_hold() -> Q:
     """What people would be told of a hold that is no longer so. Programs get all, with times."""
     on_hold = Q(Exists(Hold.objects.filter(active=True)))
-    untrue = (Q(event=Event.HELD) & ~on_hold) | (Q(event=Event.LIFTED) & on_hold)
+    untrue = (Q(event=NoticeEvent.HELD) & ~on_hold) | (Q(event=NoticeEvent.LIFTED) & on_hold)
     return untrue & Q(channel__kind__in=_FOR_PEOPLE)
 
 
 def _still_waits(now: datetime) -> Q:
     """What still needs people, or is told whatever became of it."""
     on_hold = Q(Exists(Hold.objects.filter(active=True)))
-    early = Q(event=Event.LAST_MINUTE, approval__expires_at__gt=now + LAST_MINUTE)
+    early = Q(event=NoticeEvent.LAST_MINUTE, approval__expires_at__gt=now + LAST_MINUTE)
     waits = Q(approval__expires_at__gt=now, **_WAITS) & ~on_hold & ~early
-    return Q(approval=None) | Q(event=Event.UNSEEN) | waits
+    return Q(approval=None) | Q(event=NoticeEvent.UNSEEN) | waits

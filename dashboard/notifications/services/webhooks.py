@@ -14,9 +14,9 @@ from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Closing, Recall
 from dashboard.audit.actions import Action
 from dashboard.audit.names import agent_name
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.notifications.addresses import checked_url, shown_url
-from dashboard.notifications.errors import NotAllowed, NotFound, NotSent
+from dashboard.notifications.errors import ChangeNotAllowed, NotSent, ReceiverNotFound
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.secrets import fingerprint, new_salt, shown
 from dashboard.notifications.services.attempts import under_way
@@ -126,7 +126,7 @@ def send_again(*, agent_id: int, delivery_id: UUID, by: User, auth: str) -> Deli
     webhook = _locked(agent_id, by)
     delivery = Delivery.objects.select_for_update().filter(pk=delivery_id, webhook=webhook).first()
     if delivery is None:
-        raise NotFound
+        raise ReceiverNotFound
     if not webhook.is_active:
         raise NotSent("The webhook is off. Nothing was sent. Switch it on first.")
     if delivery.state == State.WAITING:
@@ -143,7 +143,7 @@ def _locked(agent_id: int, by: User) -> Webhook:
     of = Webhook.objects.select_for_update(of=("self",)).select_related("agent")
     webhook = of.filter(agent=agent_id).first()
     if webhook is None:
-        raise NotFound
+        raise ReceiverNotFound
     return webhook
 
 
@@ -154,7 +154,7 @@ def _save(webhook: Webhook, by: User) -> None:
 
 def _check(person: User) -> None:
     if not roles.may_administer(User.objects.get(pk=person.pk)):
-        raise NotAllowed
+        raise ChangeNotAllowed
 
 
 def _newest_change(agent: Agent) -> int:
@@ -164,4 +164,4 @@ def _newest_change(agent: Agent) -> int:
 
 def _record(webhook: Webhook, by: User, auth: str, action: Action, **details: object) -> None:
     subject = agent_name(webhook.agent.name)
-    record(Actor.of_user(by.username, auth), Event(action, subject, details=details))
+    record(Actor.of_user(by.username, auth), AuditEvent(action, subject, details=details))

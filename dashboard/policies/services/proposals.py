@@ -10,7 +10,7 @@ from dashboard.accounts import roles
 from dashboard.accounts.errors import NotPermitted
 from dashboard.accounts.models import User
 from dashboard.audit.actions import Action
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.policies.errors import NotOpen, Outdated, SamePerson
 from dashboard.policies.evaluate import Policy
 from dashboard.policies.models import PolicyProposal, PolicyRevision
@@ -50,7 +50,7 @@ def propose(
         "loosened": list(publication.loosened),
         "based_on": present.number,
     }
-    record(by, Event(Action.POLICY_PROPOSED, _subject(proposal), details=details))
+    record(by, AuditEvent(Action.POLICY_PROPOSED, _subject(proposal), details=details))
     return proposal
 
 
@@ -99,7 +99,7 @@ def withdraw(proposal: PolicyProposal, *, person: User, by: Actor) -> None:
     open_one = _locked(proposal)
     _close(open_one, person)
     details = {"note": open_one.note, "author": open_one.author.username}
-    record(by, Event(Action.POLICY_PROPOSAL_WITHDRAWN, _subject(open_one), details=details))
+    record(by, AuditEvent(Action.POLICY_PROPOSAL_WITHDRAWN, _subject(open_one), details=details))
 
 
 def _locked(proposal: PolicyProposal) -> PolicyProposal:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from approval_client.wire import parse_json
 from dashboard.accounts.models import User
 from dashboard.audit.actions import Action
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.signals import policy_published
@@ -132,7 +132,7 @@ def add_revision(
         "loosened": list(publication.loosened),
         "confirmed_by": second.username if second else None,
     }
-    record(by, Event(Action.POLICY_PUBLISHED, f"policy:{revision.number}", details=details))
+    record(by, AuditEvent(Action.POLICY_PUBLISHED, f"policy:{revision.number}", details=details))
     transaction.on_commit(_teller(revision.number), robust=True)
     return revision
 

@@ -629,7 +629,7 @@ def _record(
     rejects = answers and answers.is_given and form.status is Status.REJECTED
     services.decide(
         approval_id=approval_id,
-        answer=services.Answer(
+        answer=services.ReviewerAnswer(
             reviewer=request.user,
             auth=auth(request),
             status=form.status,

@@ -407,7 +407,7 @@ def _decide(request: PersonRequest, form: BulkForm, one: SignedItem) -> BulkOutc
     try:
         services.decide(
             approval_id=one.id,
-            answer=services.Answer(
+            answer=services.ReviewerAnswer(
                 auth=auth_method,
                 reviewer=request.user,
                 status=form.status,

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 
 from approval_client.wire import canonical_json
 from dashboard.web.drawing.code import RenderedCode, render_code
-from dashboard.web.drawing.direction import Reading
+from dashboard.web.drawing.direction import TextReading
 from dashboard.web.drawing.markup import size_drawn
 from dashboard.web.drawing.prettyjson import pretty_json
 from dashboard.web.drawing.redaction import KnownSecrets, clipped
@@ -136,7 +136,7 @@ class _Said:
         if isinstance(value, str):
             return EvidenceItem(drawn_caption, self._known.draw(text, end), left_out=left_out)
         runs = clipped(self._known.occurrences(text), text[:end])
-        code = render_code(text[:end], redacted=runs, reading=Reading.QUOTED) if end else None
+        code = render_code(text[:end], redacted=runs, reading=TextReading.QUOTED) if end else None
         return EvidenceItem(drawn_caption, code=code, left_out=left_out)
 
     def _room_for(self, text: str) -> int:

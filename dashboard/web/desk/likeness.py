@@ -46,7 +46,7 @@ class DiffSection:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EarlierRequest:
+class EarlierRequestView:
     """An earlier request beside the one that is read.
 
     Attributes:
@@ -85,7 +85,7 @@ class EarlierRequest:
 
 def earlier_request(
     approval: ApprovalRequest, person: User, now: datetime, *, redacts: bool = False
-) -> EarlierRequest | None:
+) -> EarlierRequestView | None:
     """Return the earlier request that ``approval`` resembles; None if there is none.
 
     ``redacts`` says whether secrets are redacted in the difference, unless they had them shown.
@@ -99,7 +99,7 @@ def earlier_request(
     phrase, at, tail = _what_became(match, person, now)
     status, word = words.standing(match)
     lead = "Exactly the same as" if earlier.is_same else "Resembles"
-    return EarlierRequest(
+    return EarlierRequestView(
         id=match.pk,
         status=status,
         word=word,

@@ -25,7 +25,7 @@ from dashboard.web.desk.judgement import last_judgement
 from dashboard.web.desk.view import redacted_secrets
 from dashboard.web.drawing.code import ColourBudget, RenderedCode, render_code
 from dashboard.web.drawing.diff import Difference, difference
-from dashboard.web.drawing.direction import Reading
+from dashboard.web.drawing.direction import TextReading
 from dashboard.web.drawing.pictures import drawn_anew
 from dashboard.web.drawing.redaction import KnownSecrets
 from dashboard.web.http import PersonRequest
@@ -105,7 +105,7 @@ def _output(output: Output, secrets: KnownSecrets) -> OutputView:
     text = output["text"].removesuffix("\n")
     return OutputView(
         label=_OUTPUTS[output["kind"]],
-        code=render_code(text, redacted=secrets.occurrences(text), reading=Reading.PROSE)
+        code=render_code(text, redacted=secrets.occurrences(text), reading=TextReading.PROSE)
         if text
         else None,
         left_out=output["left_out"],

@@ -602,7 +602,7 @@ class Listing:
 SHARED_FOR = timedelta(seconds=1)
 
 
-class _Shared:
+class _SharedQueue:
     """The latest read of all that waits, for all pages that show the list.
 
     Open pages are told at the same moment and ask at the same moment, and who opens one page after
@@ -630,7 +630,7 @@ class _Shared:
         return not timedelta() <= now - self._latest.now <= SHARED_FOR if self._latest else True
 
 
-_shared = _Shared()
+_shared = _SharedQueue()
 
 
 def listed(

@@ -10,14 +10,14 @@ from django.utils.safestring import SafeString
 
 from dashboard.inspection.parts import Part, Place, words
 from dashboard.web.drawing.code import ColourBudget, RenderedCode, render_code
-from dashboard.web.drawing.direction import Reading
+from dashboard.web.drawing.direction import TextReading
 from dashboard.web.drawing.markup import EMPTY, untrusted
 from dashboard.web.drawing.prettyjson import pretty_json
 from dashboard.web.drawing.redaction import KnownSecrets, secrets_in_code, secrets_in_value
 from dashboard.web.drawing.text import Span, apart
 
 
-class Note(NamedTuple):
+class BlockNote(NamedTuple):
     """What was found in a line, said under it. Its words are ours.
 
     Attributes:
@@ -47,7 +47,7 @@ class Mark:
     severity: str
     finding: int
     words: str
-    notes: tuple[Note, ...] = ()
+    notes: tuple[BlockNote, ...] = ()
 
 
 def line_id(block: int, line: int) -> str:
@@ -181,7 +181,7 @@ def _name(place: Place) -> str:
 def _rendered(
     number: int, draft: BlockDraft, budget: ColourBudget, runs: tuple[Span, ...]
 ) -> ContentBlock:
-    reading = None if draft.named_value is None else Reading.PROSE
+    reading = None if draft.named_value is None else TextReading.PROSE
     code = render_code(draft.text, draft.language, budget, apart(runs), reading)
     return ContentBlock(
         title=draft.title,

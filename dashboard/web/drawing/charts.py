@@ -21,7 +21,7 @@ from dashboard.approvals.rules.insight import (
     MOST_LINES_A_SECOND,
     OUTCOMES,
     Deciding,
-    Reading,
+    ReadingDot,
     WaitingHour,
 )
 from dashboard.web import times
@@ -39,7 +39,7 @@ class Tick(NamedTuple):
     is_minor: bool = False
 
 
-class Piece(NamedTuple):
+class BarPiece(NamedTuple):
     """A rectangle; ``name`` says how it is filled."""
 
     name: str
@@ -49,12 +49,12 @@ class Piece(NamedTuple):
     height: str
 
 
-class Column(NamedTuple):
+class ChartColumn(NamedTuple):
     """What one column of a chart shows: its place, its pieces and its sentence."""
 
     x: str
     width: str
-    pieces: Sequence[Piece]
+    pieces: Sequence[BarPiece]
     says: str
 
 
@@ -99,7 +99,7 @@ def _round_numbers() -> Iterable[int]:
 class DaysChart:
     """Requests by day, stacked by outcome."""
 
-    columns: Sequence[Column]
+    columns: Sequence[ChartColumn]
     rows: Sequence[tuple[str, Sequence[int], int]]
     x_ticks: Sequence[Tick]
     y_ticks: Sequence[Tick]
@@ -126,7 +126,7 @@ def days_chart(outcomes: Sequence[dict[str, int]], first: date, days_each: int) 
     every = math.ceil(len(outcomes) / _MOST_DATES)
     return DaysChart(
         columns=[
-            Column(
+            ChartColumn(
                 x=place(number * width),
                 width=place(width),
                 pieces=list(_stacked(counts, number, width, y_axis.top)),
@@ -159,14 +159,14 @@ def _stretch(day: date, days_each: int) -> str:
     return f"{_day(day)} to {_day(end_day)} {end_day:%Y}"
 
 
-def _stacked(counts: dict[str, int], number: int, width: float, top: int) -> Iterable[Piece]:
+def _stacked(counts: dict[str, int], number: int, width: float, top: int) -> Iterable[BarPiece]:
     y = 1.0
     for outcome in OUTCOMES:
         if counts[outcome]:
             height = counts[outcome] / top
             y -= height
             x = (number + _GAP / 2) * width
-            yield Piece(outcome, place(x), place(y), place(width * (1 - _GAP)), place(height))
+            yield BarPiece(outcome, place(x), place(y), place(width * (1 - _GAP)), place(height))
 
 
 def _says_outcomes(name: str, counts: dict[str, int], total: int) -> str:
@@ -192,7 +192,7 @@ class Limit(NamedTuple):
 class DecisionChart:
     """How long people took to decide, with the time limits."""
 
-    columns: Sequence[Column]
+    columns: Sequence[ChartColumn]
     rows: Sequence[tuple[str, int]]
     limits: Sequence[Limit]
     x_ticks: Sequence[Tick]
@@ -223,7 +223,7 @@ def decision_chart(found: Deciding) -> DecisionChart:
     ]
     return DecisionChart(
         columns=[
-            Column(
+            ChartColumn(
                 x=place(x),
                 width=place(_WIDTH),
                 pieces=[_bar("expired" if n == _BARS else "decided", x, counts[n] / y_axis.top)],
@@ -274,9 +274,9 @@ def _says_decisions(name: str, count: int, total: int) -> str:
     return f"{name.capitalize()}: {count:,} decision{'s' * (count != 1)}{share}"
 
 
-def _bar(name: str, x: float, height: float) -> Piece:
+def _bar(name: str, x: float, height: float) -> BarPiece:
     gap = _WIDTH * _GAP / 2
-    return Piece(
+    return BarPiece(
         name, place(x + gap), place(1 - height), place(_WIDTH * (1 - _GAP)), place(height)
     )
 
@@ -311,8 +311,8 @@ _SIZES = (0.3, 0.46, 0.62, 0.78, 0.94)  # of a cell, in each direction
 class HourCell(NamedTuple):
     """One hour of one weekday. ``level`` counts from 1; it is 0 where nothing was asked."""
 
-    hit: Piece
-    square: Piece
+    hit: BarPiece
+    square: BarPiece
     level: int
     says: str
     words: str
@@ -360,8 +360,8 @@ def _hour(day: int, hour: int, one: WaitingHour) -> HourCell:
     half = "" if one.half_s is None else times.length(one.half_s)
     count = f"{one.asked:,} request{'s' * (one.asked != 1)}"
     return HourCell(
-        hit=Piece("hit", place(hour * width), place(day * height), place(width), place(height)),
-        square=Piece(
+        hit=BarPiece("hit", place(hour * width), place(day * height), place(width), place(height)),
+        square=BarPiece(
             f"level-{size}", place(x), place(y), place(width * side), place(height * side)
         ),
         level=size,
@@ -389,7 +389,7 @@ class Dot(NamedTuple):
     says: str
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """A straight line."""
 
     x1: str
@@ -409,7 +409,7 @@ class ReadingChart:
     """
 
     dots: Sequence[Dot]
-    limit: Line
+    limit: ChartLine
     x_ticks: Sequence[Tick]
     y_ticks: Sequence[Tick]
     head: Sequence[str]
@@ -425,7 +425,7 @@ _LEAST_SECONDS, _LEAST_LINES = 60, 100
 _RADIUS, _LARGEST = 4.0, 10.0
 
 
-def reading_chart(readings: Sequence[Reading]) -> ReadingChart:
+def reading_chart(readings: Sequence[ReadingDot]) -> ReadingChart:
     """Draw a dot for each approval."""
     right = _reach(_REACHES_S, max([_LEAST_SECONDS, *(dot.in_view_s for dot in readings)]))
     lines = [10**power for power in range(1, 10)]
@@ -433,7 +433,7 @@ def reading_chart(readings: Sequence[Reading]) -> ReadingChart:
     end = min(right, top / MOST_LINES_A_SECOND)
     return ReadingChart(
         dots=[_dot(dot, right, top) for dot in sorted(readings, key=lambda one: -one.approvals)],
-        limit=Line(
+        limit=ChartLine(
             place(0),
             place(1 - _log(MOST_LINES_A_SECOND, top)),
             place(_log(end, right)),
@@ -455,7 +455,7 @@ def _log(value: float, top: float) -> float:
     return min(1.0, math.log(max(1.0, value)) / math.log(top))
 
 
-def _dot(reading: Reading, right: float, top: float) -> Dot:
+def _dot(reading: ReadingDot, right: float, top: float) -> Dot:
     return Dot(
         x=place(_log(reading.in_view_s, right)),
         y=place(1 - _log(reading.lines, top)),
@@ -465,7 +465,7 @@ def _dot(reading: Reading, right: float, top: float) -> Dot:
     )
 
 
-def _says_reading(reading: Reading) -> str:
+def _says_reading(reading: ReadingDot) -> str:
     lines = f"{reading.lines:,} line{'s' * (reading.lines != 1)}"
     about = f"in view {times.length(reading.in_view_s)}, {lines}"
     if reading.approvals > 1:
@@ -473,7 +473,9 @@ def _says_reading(reading: Reading) -> str:
     return f"{about.capitalize()}, approved by {reading.person}"
 
 
-def _table(readings: Sequence[Reading], lines: Sequence[int]) -> list[tuple[str, Sequence[int]]]:
+def _table(
+    readings: Sequence[ReadingDot], lines: Sequence[int]
+) -> list[tuple[str, Sequence[int]]]:
     counts = [[0] * len(_SECONDS) for _ in lines[:-1]]
     for dot in readings:
         row = min(len(counts), bisect_right(lines, dot.lines)) - 1
@@ -535,8 +537,8 @@ class TimelineRow(NamedTuple):
     """
 
     asked: str
-    waits: Piece
-    runs: Piece | None
+    waits: BarPiece
+    runs: BarPiece | None
     seen: str
     decided: str
     decided_by: int
@@ -546,7 +548,7 @@ class TimelineRow(NamedTuple):
     finished_by: int
 
 
-class Break(NamedTuple):
+class ChartGap(NamedTuple):
     """A stretch in which nothing happened, cut short."""
 
     x: str
@@ -560,7 +562,7 @@ class Timeline:
 
     rows: Sequence[TimelineRow]
     ticks: Sequence[Tick]
-    breaks: Sequence[Break]
+    breaks: Sequence[ChartGap]
 
 
 _LEAST_BREAK_S = 60.0
@@ -670,7 +672,7 @@ def timeline(rows: Sequence[Stages]) -> Timeline:
         rows=[_timeline_row(row, axis) for row in rows],
         ticks=axis.ticks,
         breaks=[
-            Break(
+            ChartGap(
                 place(axis.place(begin)),
                 place(axis.place(end) - axis.place(begin)),
                 f"Nothing for {times.length((end - begin).total_seconds())}",
@@ -692,10 +694,10 @@ def _timeline_row(row: Stages, axis: TimeAxis) -> TimelineRow:
         finished_by = started_by + 1
     return TimelineRow(
         asked=place(asked_x),
-        waits=Piece("waits", place(asked_x), "", place(max(0.0, ended - asked_x)), ""),
+        waits=BarPiece("waits", place(asked_x), "", place(max(0.0, ended - asked_x)), ""),
         runs=None
         if started is None or finished is None or finished_by
-        else Piece("runs", place(started), "", place(max(0.0, finished - started)), ""),
+        else BarPiece("runs", place(started), "", place(max(0.0, finished - started)), ""),
         seen=place(axis.place(row.seen)) if row.seen else "",
         decided=place(ended) if row.decided else "",
         decided_by=decided_by,

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 
 from dashboard.inspection.hidden import GlyphKind, hidden_characters
 from dashboard.inspection.languages import TEXT, lexer_alias
-from dashboard.web.drawing.direction import Reading
+from dashboard.web.drawing.direction import TextReading
 from dashboard.web.drawing.text import Drawing, Span, Tokens
 from dashboard.web.drawing.tokens import DEADLINE_S, can_colour, tokenize
 from dashboard.web.drawing.windows import Window, cut
@@ -86,7 +86,7 @@ class _Source:
     text: str
     alias: str
     redacted: tuple[Span, ...] = ()
-    reading: Reading = Reading.CODE
+    reading: TextReading = TextReading.CODE
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,7 +100,7 @@ def render_code(
     language: str | None = None,
     budget: ColourBudget | None = None,
     redacted: tuple[Span, ...] = (),
-    reading: Reading | None = None,
+    reading: TextReading | None = None,
 ) -> RenderedCode:
     """Render ``source``. Nothing in it is cut off, changed or taken as markup.
 
@@ -108,7 +108,7 @@ def render_code(
     read where it has no colours, as code of its language if that is None.
     """
     alias = lexer_alias(language)
-    of_language = Reading.QUOTED if alias == "json" else Reading.CODE
+    of_language = TextReading.QUOTED if alias == "json" else TextReading.CODE
     code = _Source(source, alias, redacted, reading or of_language)
     if code.alias == TEXT and len(source) <= _SHORT:
         return _render(code, ColourBudget())

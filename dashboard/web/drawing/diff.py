@@ -20,7 +20,7 @@ from django.core.cache import cache
 from django.utils.safestring import SafeString
 
 from dashboard import sandbox
-from dashboard.web.drawing.direction import Reading
+from dashboard.web.drawing.direction import TextReading
 from dashboard.web.drawing.markup import size_drawn, untrusted_code
 from dashboard.web.drawing.redaction import redacted
 
@@ -167,7 +167,7 @@ def _drawn(
         return step
     side = old if step.change is LineChange.REMOVED else new
     draw = redacted if redacts else untrusted_code
-    return DiffLine(step.change, draw(side[step.line - 1], Reading.QUOTED))
+    return DiffLine(step.change, draw(side[step.line - 1], TextReading.QUOTED))
 
 
 def _folded(steps: list[ChangedLine]) -> Iterator[ChangedLine | Gap]:

@@ -46,7 +46,7 @@ _BEGIN_LINE = '<bdi class="leftwards" dir="rtl">'
 _NO_PROSE = re.compile(r"\s*[\[{<$]")  # JSON, markup and the like
 
 
-class Reading(Enum):
+class TextReading(Enum):
     """How a text is read, and so how much of it runs from right to left as one.
 
     ``QUOTED`` is code that has no colours: what stands between double quotes in one line is a
@@ -64,14 +64,14 @@ def turns(text: str) -> bool:
     return not text.isascii() and _patterns().turning.search(text) is not None
 
 
-def isolated(text: str, reading: Reading) -> str:
+def isolated(text: str, reading: TextReading) -> str:
     """Escape ``text``, with an isolate around each run. Not for ``PROSE``, which goes by lines."""
     if text.isascii():
         return escape(text)
-    if reading is Reading.QUOTED:
+    if reading is TextReading.QUOTED:
         pieces = enumerate(_QUOTED.split(text))
         return "".join(_runs(piece, is_literal=_is_string(piece, at)) for at, piece in pieces)
-    return _runs(text, is_literal=reading is not Reading.CODE)
+    return _runs(text, is_literal=reading is not TextReading.CODE)
 
 
 def runs_leftwards(line: str) -> bool:
@@ -85,12 +85,12 @@ def runs_leftwards(line: str) -> bool:
 def prose(line: str, *, leftwards: bool) -> str:
     """Escape a line of prose, or a part of one; ``around`` makes an isolate of a whole line."""
     if not leftwards:
-        return isolated(line, Reading.LITERAL)
+        return isolated(line, TextReading.LITERAL)
     at, pieces = 0, []
     for word in _WORD.finditer(line):
         if _is_machine_word(word[0]):
             pieces += [escape(line[at : word.start()]), '<bdi dir="ltr">']
-            pieces += [isolated(word[0], Reading.CODE), _END]
+            pieces += [isolated(word[0], TextReading.CODE), _END]
             at = word.end()
     return "".join([*pieces, escape(line[at:])])
 

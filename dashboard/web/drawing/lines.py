@@ -8,7 +8,7 @@ from itertools import repeat
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dashboard.web.drawing.blocks import ContentBlock, Mark, Note, finding_id, line_id
+from dashboard.web.drawing.blocks import BlockNote, ContentBlock, Mark, finding_id, line_id
 from dashboard.web.drawing.diff import ChangedLine, LineChange
 from dashboard.web.drawing.markup import EMPTY, numbered, trusted
 from dashboard.web.drawing.windows import Window
@@ -152,7 +152,7 @@ def draw_notes(mark: Mark | None) -> SafeString:
     )
 
 
-def _note(note: Note) -> SafeString:
+def _note(note: BlockNote) -> SafeString:
     doubt, lines = note.doubt, note.lines
     return format_html(
         '<span class="risk risk--{}" title="{}">{}<span><span class="visually-hidden">{}: </span>'

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from dashboard.inspection.hidden import Glyph, glyphs, hidden_characters, replaced
 from dashboard.web.drawing.direction import (
-    Reading,
+    TextReading,
     around,
     isolated,
     prose,
@@ -45,7 +45,7 @@ def untrusted(text: str) -> SafeString:
     )
 
 
-def untrusted_code(text: str, reading: Reading) -> SafeString:
+def untrusted_code(text: str, reading: TextReading) -> SafeString:
     """Return code as HTML, as ``untrusted`` does; its base direction is left to right."""
     return trusted(replaced(isolated(text, reading), _boxes))
 

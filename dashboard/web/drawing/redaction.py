@@ -14,7 +14,7 @@ from approval_client.wire import canonical_json
 from dashboard import sandbox
 from dashboard.inspection.languages import lexer_alias
 from dashboard.inspection.redaction import candidates, may_hold_secrets, secrets_in_text
-from dashboard.web.drawing.direction import Reading
+from dashboard.web.drawing.direction import TextReading
 from dashboard.web.drawing.markup import untrusted, untrusted_code
 from dashboard.web.drawing.text import Span, apart, drawn, pieces, with_joiners
 
@@ -86,7 +86,7 @@ class KnownSecrets:
         return apart(spans)
 
     def draw(
-        self, text: str, end: int | None = None, reading: Reading = Reading.PROSE
+        self, text: str, end: int | None = None, reading: TextReading = TextReading.PROSE
     ) -> SafeString:
         """Draw what an agent wrote, as ``untrusted`` does, with these secrets redacted.
 
@@ -99,7 +99,7 @@ class KnownSecrets:
         return len(self._lengths) > MOST_SOUGHT
 
 
-def redacted(text: str, reading: Reading = Reading.PROSE) -> SafeString:
+def redacted(text: str, reading: TextReading = TextReading.PROSE) -> SafeString:
     """Draw a text with all redacted that looks like a secret, wherever it stands in it.
 
     Only for what nobody decides by: lists, and differences above a content that is whole.
@@ -108,7 +108,7 @@ def redacted(text: str, reading: Reading = Reading.PROSE) -> SafeString:
 
 
 def draw_masked(
-    text: str, masks: Iterable[tuple[int, int]], reading: Reading = Reading.PROSE
+    text: str, masks: Iterable[tuple[int, int]], reading: TextReading = TextReading.PROSE
 ) -> SafeString:
     """Draw what an agent wrote with these runs of it redacted, which stand apart and in order."""
     return _redacted(text, _spans(masks), reading)
@@ -120,10 +120,12 @@ def clipped(runs: Iterable[Span], beginning: str) -> tuple[Span, ...]:
     return tuple(run._replace(end=min(run.end, end)) for run in runs if run.start < end)
 
 
-def _redacted(text: str, runs: tuple[Span, ...], reading: Reading = Reading.PROSE) -> SafeString:
+def _redacted(
+    text: str, runs: tuple[Span, ...], reading: TextReading = TextReading.PROSE
+) -> SafeString:
     if runs:
         return drawn(with_joiners(pieces(text, 0, apart(runs))), reading)
-    return untrusted(text) if reading is Reading.PROSE else untrusted_code(text, reading)
+    return untrusted(text) if reading is TextReading.PROSE else untrusted_code(text, reading)
 
 
 def _all_of(text: str) -> tuple[Span, ...]:

@@ -19,11 +19,11 @@ from approval_client.wire import Kind
 from dashboard.approvals.models import ApprovalRequest, Edit
 from dashboard.inspection.effects import GAINS_RIGHTS, INSTALLS, RUNS_TESTS, STOPS_PROCESSES
 from dashboard.inspection.findings import DOUBTS, UNSEEN
-from dashboard.inspection.headline import SUDO, Argument, Headline, Phrase, Quote
+from dashboard.inspection.headline import SUDO, Headline, HeadlineArgument, Phrase, Quote
 from dashboard.inspection.languages import TEXT, lexer_alias
 from dashboard.inspection.sentences import SENTENCES
 from dashboard.web import words
-from dashboard.web.drawing.direction import Reading
+from dashboard.web.drawing.direction import TextReading
 from dashboard.web.drawing.markup import EMPTY, trusted
 from dashboard.web.drawing.redaction import draw_masked
 
@@ -221,24 +221,24 @@ def _said(html: SafeString) -> SafeString:
 
 
 def _line(headline: Headline) -> SafeString:
-    reading = Reading.QUOTED if headline.kind is Kind.CODE else Reading.PROSE
+    reading = TextReading.QUOTED if headline.kind is Kind.CODE else TextReading.PROSE
     return draw_masked(headline.line.text, headline.line.masks, reading)
 
 
 def _name(quote: Quote | None) -> SafeString:
-    return draw_masked(quote.text, quote.masks, Reading.LITERAL) if quote else EMPTY
+    return draw_masked(quote.text, quote.masks, TextReading.LITERAL) if quote else EMPTY
 
 
-def _arguments(arguments: Iterable[Argument], *, named: bool = False) -> SafeString:
+def _arguments(arguments: Iterable[HeadlineArgument], *, named: bool = False) -> SafeString:
     texts = (_named(argument) if named else _value(argument) for argument in arguments)
     return trusted(" ".join(texts))
 
 
-def _named(argument: Argument) -> SafeString:
+def _named(argument: HeadlineArgument) -> SafeString:
     return trusted(f"{_name(argument.name)}={_value(argument)}")
 
 
-def _value(argument: Argument) -> SafeString:
+def _value(argument: HeadlineArgument) -> SafeString:
     html = _name(argument.value)
     value = html if argument.is_word else trusted(f"&quot;{html}&quot;")
     return trusted(f"{value} {_name(argument.unit)}") if argument.unit.text else value

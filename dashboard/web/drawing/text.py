@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from dashboard.inspection.hidden import Glyph, segments
 from dashboard.web.drawing.direction import (
     JOINERS,
-    Reading,
+    TextReading,
     around,
     isolated,
     prose,
@@ -71,7 +71,7 @@ class Drawing(Sequence[SafeString]):
         windows: Sequence[Window],
         tokens: Callable[[Window], Tokens | None],
         redacted: Sequence[Span] = (),
-        reading: Reading = Reading.CODE,
+        reading: TextReading = TextReading.CODE,
     ) -> None:
         self._source, self._windows, self._tokens = source, windows, tokens
         self._redacted, self._reading = redacted, reading
@@ -121,7 +121,7 @@ class Drawing(Sequence[SafeString]):
                     colours.skip(len(piece))
         elif redacted:
             yield drawn(text_pieces, self._reading)
-        elif self._reading is Reading.PROSE:
+        elif self._reading is TextReading.PROSE:
             yield untrusted(text)
         else:
             yield untrusted_code(text, self._reading)
@@ -212,9 +212,9 @@ def with_joiners(parts: Iterable[Piece]) -> Iterator[Piece]:
         yield Piece("".join(texts))
 
 
-def drawn(parts: Iterable[Piece], reading: Reading) -> SafeString:
+def drawn(parts: Iterable[Piece], reading: TextReading) -> SafeString:
     """Draw pieces that have no colours; ``with_joiners`` made them."""
-    if reading is not Reading.PROSE:
+    if reading is not TextReading.PROSE:
         html = (
             _boxed(isolated(piece, reading)) if html is None else html for piece, html in parts
         )
@@ -271,9 +271,9 @@ def _span(css_class: str, text: str) -> str:
 _CODE_IN_STRINGS = {"sa", "se", "si", "sr", "ch", "cp", "cpf"}  # of classes that begin so
 
 
-def _reading(css_class: str, text: str) -> Reading:
+def _reading(css_class: str, text: str) -> TextReading:
     """Say how a token is read; the names in JSON are strings."""
     if css_class == "nt":
-        return Reading.LITERAL if text.startswith('"') else Reading.CODE
+        return TextReading.LITERAL if text.startswith('"') else TextReading.CODE
     is_literal = css_class[:1] in ("s", "c") and css_class not in _CODE_IN_STRINGS
-    return Reading.LITERAL if is_literal else Reading.CODE
+    return TextReading.LITERAL if is_literal else TextReading.CODE

@@ -22,15 +22,15 @@ from dashboard.inspection.findings import Severity
 from dashboard.notifications import queries, services
 from dashboard.notifications.addresses import LONGEST_URL
 from dashboard.notifications.channels import KINDS, kind_of
-from dashboard.notifications.channels.kind import Kind
+from dashboard.notifications.channels.kind import ChannelKind
 from dashboard.notifications.errors import (
     AddressRefused,
     ChannelRefused,
-    NotFound,
     NotSent,
+    ReceiverNotFound,
     WebhookError,
 )
-from dashboard.notifications.models import HOUSE_EVENTS, Channel, Event, Message, State
+from dashboard.notifications.models import HOUSE_EVENTS, Channel, Message, NoticeEvent, State
 from dashboard.notifications.services import Wish
 from dashboard.notifications.services.channels import LONGEST_NAME
 from dashboard.web import errors, times
@@ -42,15 +42,15 @@ from dashboard.web.times import Moment
 from dashboard.web.words import KINDS as ASKED
 
 EVENTS = {
-    Event.ASKS: "A request waits for approval",
-    Event.HALF: "Half of its time is over",
-    Event.LAST_MINUTE: "Its last minute begins",
-    Event.UNSEEN: "It expired, and nobody had opened it",
-    Event.HELD: "Approvals are put on hold",
-    Event.LIFTED: "The hold is lifted",
-    Event.ASSIGNED: "A request was assigned to you",
-    Event.TEST: "Test",
-    Event.CODE: "Code",
+    NoticeEvent.ASKS: "A request waits for approval",
+    NoticeEvent.HALF: "Half of its time is over",
+    NoticeEvent.LAST_MINUTE: "Its last minute begins",
+    NoticeEvent.UNSEEN: "It expired, and nobody had opened it",
+    NoticeEvent.HELD: "Approvals are put on hold",
+    NoticeEvent.LIFTED: "The hold is lifted",
+    NoticeEvent.ASSIGNED: "A request was assigned to you",
+    NoticeEvent.TEST: "Test",
+    NoticeEvent.CODE: "Code",
 }
 _LEAST = [
     ("", "Every request"),
@@ -83,7 +83,7 @@ class ChannelForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
     )
 
-    def __init__(self, kind: Kind, channel: Channel | None, data: Any = None) -> None:
+    def __init__(self, kind: ChannelKind, channel: Channel | None, data: Any = None) -> None:
         super().__init__(data, initial=_wanted(channel))
         self.kind, self.kept = kind, channel.address if channel else ""
         address = self.fields["address"]
@@ -134,7 +134,7 @@ class ChannelRow:
     """A channel of the house, and how it does."""
 
     channel: Channel
-    kind: Kind
+    kind: ChannelKind
 
     @property
     def where(self) -> str:
@@ -169,7 +169,7 @@ class MessageRow:
     @property
     def event(self) -> str:
         """What happened, in words."""
-        return EVENTS[Event(self.message.event)]
+        return EVENTS[NoticeEvent(self.message.event)]
 
     @property
     def tried(self) -> Moment | None:
@@ -235,7 +235,7 @@ def channel(request: PersonRequest, channel_id: int) -> HttpResponse:
     except (AddressRefused, ChannelRefused) as error:
         _blame(form, error)
         return _page(request, house_channel, form=form)
-    except NotFound:
+    except ReceiverNotFound:
         return errors.not_found(request)
     messages.success(request, "The channel is saved.")
     return redirect("web:channel", channel_id)
@@ -257,7 +257,7 @@ def try_channel(request: PersonRequest, channel_id: int) -> HttpResponse:
         services.try_channel(channel_id=channel_id, by=request.user, auth=auth(request))
     except NotSent as error:
         messages.error(request, str(error))
-    except NotFound:
+    except ReceiverNotFound:
         return errors.not_found(request)
     return redirect("web:channel", channel_id)
 
@@ -286,7 +286,7 @@ def switch(request: PersonRequest, channel_id: int) -> HttpResponse:
     on = request.POST.get("on") == "yes"
     try:
         services.switch_channel(channel_id=channel_id, on=on, by=request.user, auth=auth(request))
-    except NotFound:
+    except ReceiverNotFound:
         return errors.not_found(request)
     state = "on. It is told what happens from now on." if on else "paused. Nothing is sent."
     messages.success(request, f"The channel is {state}")
@@ -306,7 +306,7 @@ def remove(request: PersonRequest, channel_id: int) -> HttpResponse:
     return redirect("web:channels")
 
 
-def kinds_to_add(kinds: Mapping[str, Kind]) -> Sequence[tuple[str, Kind, str]]:
+def kinds_to_add(kinds: Mapping[str, ChannelKind]) -> Sequence[tuple[str, ChannelKind, str]]:
     """Return the kinds with their names, and what is missing before something can be sent."""
     return [(name, kind, kind.missing()) for name, kind in kinds.items()]
 
@@ -338,7 +338,7 @@ def _messages(found: Channel) -> dict[str, Any]:
         "channel": found,
         "row": _row(found),
         "rows": rows,
-        "tried": next((row for row in rows if row.message.event == Event.TEST), None),
+        "tried": next((row for row in rows if row.message.event == NoticeEvent.TEST), None),
         "shown": queries.SHOWN,
     }
 

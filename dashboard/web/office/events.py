@@ -29,7 +29,7 @@ from dashboard.web.drawing.summary import title_of
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class SubjectNames:
     """What the sentences of a page name: requests by their titles, and who had all in view.
 
     Attributes:
@@ -43,7 +43,7 @@ class Named:
     seen: frozenset[tuple[UUID, str]]
 
 
-def named_in(entries: Sequence[AuditEntry]) -> Named:
+def named_in(entries: Sequence[AuditEntry]) -> SubjectNames:
     """Read what ``entries`` name, in as many queries for a hundred as for one."""
     ids = {request_pk for entry in entries if (request_pk := request_id(entry.subject))}
     rows = (
@@ -52,26 +52,26 @@ def named_in(entries: Sequence[AuditEntry]) -> Named:
         .only("kind", "agent__name", "headline__facts")
     )
     votes = Vote.objects.filter(approval__in=ids, end_seen=True)
-    return Named(
+    return SubjectNames(
         {row.pk: (title_of(row), row.agent.name) for row in rows},
         texts_of(entries),
         frozenset(votes.values_list("approval", "person__username")),
     )
 
 
-def sentence(entry: AuditEntry, names: Named) -> SafeString:
+def sentence(entry: AuditEntry, names: SubjectNames) -> SafeString:
     """Say what happened. What is not known here is told by its name."""
-    telling = Telling(entry, names)
+    telling = EventTelling(entry, names)
     write = SENTENCES.get(entry.action)
     if write is None:
         return format_html("{}: {} {}", telling.who, untrusted(entry.action), telling.whom)
     return write(telling)
 
 
-class Telling:
+class EventTelling:
     """One entry, taken apart for its sentence."""
 
-    def __init__(self, entry: AuditEntry, names: Named) -> None:
+    def __init__(self, entry: AuditEntry, names: SubjectNames) -> None:
         self._entry, self._named = entry, names
         self.details: dict[str, Any] = parse_json(entry.details)
 
@@ -191,13 +191,13 @@ def _grant(number: str) -> SafeString:
     return format_html('<a href="{}">remembered approval {}</a>', url, untrusted(number))
 
 
-Write = Callable[[Telling], SafeString]
+Write = Callable[[EventTelling], SafeString]
 
 
 _FIELD = re.compile(r"\{(\w+)\}", re.ASCII)
 
 
-def _tell(text: str, telling: Telling, *more: object) -> SafeString:
+def _tell(text: str, telling: EventTelling, *more: object) -> SafeString:
     """Fill in ``{who}`` and the like from ``telling``, and each ``{}`` from ``more``."""
     fields = {name: getattr(telling, name) for name in _FIELD.findall(text)}
     return format_html(text, *more, **fields)
@@ -215,24 +215,24 @@ _JUDGED: dict[str, str] = {
 }
 
 
-def _judged(telling: Telling) -> SafeString:
+def _judged(telling: EventTelling) -> SafeString:
     effect = telling.details.get("effect")
     return _tell(_JUDGED.get(str(effect), "{who} judged {request}"), telling)
 
 
-def _approved(telling: Telling) -> SafeString:
+def _approved(telling: EventTelling) -> SafeString:
     edited = " with a change" if telling.details.get("edit") else ""
     template = "{who} approved {request}{}{in_view}{because}"
     return _tell(template, telling, edited)
 
 
-def _voted(telling: Telling) -> SafeString:
+def _voted(telling: EventTelling) -> SafeString:
     vote_count, needed = telling.details.get("counted"), telling.details.get("needed")
     template = "{who} approved {request}, {} of {} needed{in_view}{because}"
     return _tell(template, telling, vote_count, needed)
 
 
-def _released(telling: Telling) -> SafeString:
+def _released(telling: EventTelling) -> SafeString:
     if telling.details.get("person"):
         return format_html(
             "{} released {}: {} is no longer a reviewer",
@@ -243,30 +243,30 @@ def _released(telling: Telling) -> SafeString:
     return _tell("{who} released {request}", telling)
 
 
-def _handed_over(telling: Telling) -> SafeString:
+def _handed_over(telling: EventTelling) -> SafeString:
     to = _person(str(telling.details.get("to", "")))
     return _tell("{who} assigned {request} to {}{because}", telling, to)
 
 
-def _taken_over(telling: Telling) -> SafeString:
+def _taken_over(telling: EventTelling) -> SafeString:
     earlier = _person(str(telling.details.get("from", "")))
     return _tell("{who} took over {request} from {}", telling, earlier)
 
 
-def _finished(telling: Telling) -> SafeString:
+def _finished(telling: EventTelling) -> SafeString:
     code, took = telling.details.get("exit_code"), telling.details.get("duration_s")
     how = "" if code is None else f", exit code {code}"
     how += f", after {times.length(float(took))}" if isinstance(took, int | float) else ""
     return _tell("{who} finished {request}{}", telling, how)
 
 
-def _token_issued(telling: Telling) -> SafeString:
+def _token_issued(telling: EventTelling) -> SafeString:
     end = telling.at("expires_at") if telling.details.get("expires_at") else EMPTY
     until = format_html(", valid until {}", end) if end else EMPTY
     return _tell("{who} issued a token for {whom}{}", telling, until)
 
 
-def _published(telling: Telling) -> SafeString:
+def _published(telling: EventTelling) -> SafeString:
     number = str(telling.name)
     confirmed = telling.details.get("confirmed_by")
     by = format_html(" with {}", _person(str(confirmed))) if confirmed else EMPTY
@@ -282,7 +282,7 @@ def _published(telling: Telling) -> SafeString:
 
 
 def _proposal(verb: str) -> Write:
-    def write(telling: Telling) -> SafeString:
+    def write(telling: EventTelling) -> SafeString:
         number = str(telling.name)
         if not number.isdecimal():
             return _tell("{who} {} a looser policy{because}", telling, verb)
@@ -294,7 +294,7 @@ def _proposal(verb: str) -> Write:
 
 
 def _grant_event(verb: str) -> Write:
-    def write(telling: Telling) -> SafeString:
+    def write(telling: EventTelling) -> SafeString:
         because = telling.said("because")
         reason = format_html(": {}", because) if because else EMPTY
         return format_html("{} {} {}{}", telling.who, verb, _grant(str(telling.name)), reason)
@@ -303,7 +303,7 @@ def _grant_event(verb: str) -> Write:
 
 
 def _channel(what: str) -> Write:
-    def write(telling: Telling) -> SafeString:
+    def write(telling: EventTelling) -> SafeString:
         where = telling.said("where")
         to = format_html(": {}", where) if where else EMPTY
         return format_html("{} {} {}{}", telling.who, what, telling.whom, to)
@@ -312,7 +312,7 @@ def _channel(what: str) -> Write:
 
 
 def _own_channel(what: str) -> Write:
-    def write(telling: Telling) -> SafeString:
+    def write(telling: EventTelling) -> SafeString:
         where = telling.said("where")
         at = format_html(": {}", where) if where else EMPTY
         whose = EMPTY if telling.is_own else format_html(" of {}", telling.whom)
@@ -322,7 +322,7 @@ def _own_channel(what: str) -> Write:
 
 
 def _webhook(what: str) -> Write:
-    def write(telling: Telling) -> SafeString:
+    def write(telling: EventTelling) -> SafeString:
         host = telling.said("host")
         where = format_html(": {}", host) if host else EMPTY
         return format_html("{} {} the webhook of {}{}", telling.who, what, telling.whom, where)
@@ -330,7 +330,7 @@ def _webhook(what: str) -> Write:
     return write
 
 
-def _sign_in_failed(telling: Telling) -> SafeString:
+def _sign_in_failed(telling: EventTelling) -> SafeString:
     as_whom = format_html(" as {}", telling.whom) if telling.whom else EMPTY
     return format_html("Somebody failed to sign in{}, from {}", as_whom, telling.said("address"))
 
@@ -339,7 +339,7 @@ def _by_themselves(own: str, other: str) -> Write:
     return lambda told: _tell(own if told.is_own else other, told)
 
 
-def _verified(telling: Telling) -> SafeString:
+def _verified(telling: EventTelling) -> SafeString:
     if telling.details.get("problem"):
         template = "{who} verified the audit log. It is broken: {}"
         return _tell(template, telling, telling.said("problem"))

@@ -21,16 +21,16 @@ from dashboard.accounts import roles
 from dashboard.notifications import queries, services
 from dashboard.notifications.addresses import LONGEST_URL
 from dashboard.notifications.channels import KINDS, kind_of
-from dashboard.notifications.channels.kind import Kind
+from dashboard.notifications.channels.kind import ChannelKind
 from dashboard.notifications.errors import (
     AddressRefused,
+    ChangeNotAllowed,
     ChannelRefused,
     CodeRefused,
-    NotAllowed,
-    NotFound,
     NotSent,
+    ReceiverNotFound,
 )
-from dashboard.notifications.models import Channel, Choice, Event
+from dashboard.notifications.models import Channel, Choice, NoticeEvent
 from dashboard.web import errors
 from dashboard.web.access import action, auth, for_readers, for_reviewers
 from dashboard.web.forms import Incomplete, cleaned, offer_choices, plain, status_of
@@ -93,7 +93,7 @@ class OwnRow(ChannelRow):
     @property
     def tried(self) -> MessageRow | None:
         """The newest message, if it is the code that is asked for, or a test after it."""
-        event = Event.TEST if self.is_confirmed else Event.CODE
+        event = NoticeEvent.TEST if self.is_confirmed else NoticeEvent.CODE
         return self.newest if self.newest and self.newest.message.event == event else None
 
     @property
@@ -103,7 +103,7 @@ class OwnRow(ChannelRow):
         return tried is not None and tried.word == "waiting" and not tried.message.said
 
 
-def is_offered(kind: Kind) -> bool:
+def is_offered(kind: ChannelKind) -> bool:
     """Whether a person can be told by this kind of channel now."""
     return kind.is_for_people and not kind.missing()
 
@@ -130,7 +130,7 @@ def tell_me(request: PersonRequest) -> HttpResponse:
         form.add_error("address", f"{error} Nothing was changed.")
     except ChannelRefused as error:
         form.add_error("address", str(error))
-    except NotAllowed:
+    except ChangeNotAllowed:
         return errors.forbidden(request)
     else:
         messages.success(request, "A code is on its way. Enter it below, and you are told there.")
@@ -151,9 +151,9 @@ def _verb(does: Verb) -> Callable[..., HttpResponseBase]:
             messages.success(request, does(request, channel_id))
         except (ChannelRefused, CodeRefused, Incomplete, NotSent) as error:
             messages.error(request, str(error))
-        except NotAllowed:
+        except ChangeNotAllowed:
             return errors.forbidden(request)
-        except NotFound:
+        except ReceiverNotFound:
             return errors.not_found(request)
         return redirect("web:tell_me")
 

@@ -15,7 +15,12 @@ from django.views.decorators.http import require_http_methods
 from dashboard.accounts.models import Agent
 from dashboard.notifications import queries, services
 from dashboard.notifications.addresses import LONGEST_URL
-from dashboard.notifications.errors import AddressRefused, NotAllowed, NotFound, NotSent
+from dashboard.notifications.errors import (
+    AddressRefused,
+    ChangeNotAllowed,
+    NotSent,
+    ReceiverNotFound,
+)
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.web import errors
 from dashboard.web.access import action, admins_only, auth, refused
@@ -91,7 +96,7 @@ def webhook(request: PersonRequest, agent_id: int) -> HttpResponse:
     except AddressRefused as error:
         form.add_error("url", f"{error} Nothing was changed.")
         return _page(request, agent, form=form)
-    except NotAllowed:
+    except ChangeNotAllowed:
         return refused(request, "admins")
     if secret:
         return _show(request, hook.agent, secret)
@@ -110,9 +115,9 @@ def new_secret(request: PersonRequest, agent_id: int) -> HttpResponse:
         secret = services.new_secret(
             agent_id=agent_id, at_once=at_once, by=request.user, auth=auth(request)
         )
-    except NotFound:
+    except ReceiverNotFound:
         return errors.not_found(request)
-    except NotAllowed:
+    except ChangeNotAllowed:
         return refused(request, "admins")
     return _show(request, agent, secret, overlaps=not at_once)
 
@@ -124,9 +129,9 @@ def switch(request: PersonRequest, agent_id: int) -> HttpResponse:
     on = request.POST.get("on") == "yes"
     try:
         services.switch(agent_id=agent_id, on=on, by=request.user, auth=auth(request))
-    except NotFound:
+    except ReceiverNotFound:
         return errors.not_found(request)
-    except NotAllowed:
+    except ChangeNotAllowed:
         return refused(request, "admins")
     state = "on. It notifies of decisions from now on." if on else "off. Nothing is sent."
     messages.success(request, f"The webhook is {state}")
@@ -141,11 +146,11 @@ def again(request: PersonRequest, agent_id: int, delivery_id: UUID) -> HttpRespo
         services.send_again(
             agent_id=agent_id, delivery_id=delivery_id, by=request.user, auth=auth(request)
         )
-    except NotFound:
+    except ReceiverNotFound:
         return errors.not_found(request)
     except NotSent as error:
         messages.error(request, str(error))
-    except NotAllowed:
+    except ChangeNotAllowed:
         return refused(request, "admins")
     else:
         messages.success(request, "It is sent again within two seconds.")

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from approval_client import ApprovalRequest, DigestMismatch, Pending, TooLate, Unreachable
-from approval_client.adapters._graphs import Desk, Question, checked, resuming
+from approval_client.adapters._graphs import GraphDesk, Question, checked, resuming
 from approval_client.adapters._pauses import Undecided
 from approval_client.adapters._steps import drive_async
 from approval_client.testing import FakeDashboard, approve
@@ -39,7 +39,7 @@ def read(interrupt, *_):
 
 async def resume(graph, fake, **options):
     client = fake.async_client()
-    desk = Desk(client=client, config=CONFIG, read=read, command=dict, **options)
+    desk = GraphDesk(client=client, config=CONFIG, read=read, command=dict, **options)
     return await drive_async(graph, CONFIG, resuming(desk))
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from dashboard.approvals.rules.insight import EDGES_S, OUTCOMES, Deciding, Reading, WaitingHour
+from dashboard.approvals.rules.insight import EDGES_S, OUTCOMES, Deciding, ReadingDot, WaitingHour
 from dashboard.web.drawing import charts
 from dashboard.web.drawing.charts import Stages, Tick
 
@@ -136,7 +136,7 @@ def test_each_hour_says_how_long_half_waited():
 
 
 def test_a_dot_says_what_is_known_and_judges_nobody():
-    chart = charts.reading_chart([Reading(4.0, 116, 1, is_fast=True, person="ana")])
+    chart = charts.reading_chart([ReadingDot(4.0, 116, 1, is_fast=True, person="ana")])
 
     assert [dot.says for dot in chart.dots] == ["In view 4.0 s, 116 lines, approved by ana"]
     assert chart.dots[0].is_fast
@@ -144,7 +144,7 @@ def test_a_dot_says_what_is_known_and_judges_nobody():
 
 def test_several_approvals_at_one_place_are_a_larger_dot():
     chart = charts.reading_chart(
-        [Reading(4.0, 1, count, is_fast=False, person="") for count in (2, 64)]
+        [ReadingDot(4.0, 1, count, is_fast=False, person="") for count in (2, 64)]
     )
 
     assert chart.dots[0].says == "64 approvals: about in view 4.0 s, 1 line"
@@ -152,7 +152,7 @@ def test_several_approvals_at_one_place_are_a_larger_dot():
 
 
 def test_ten_lines_a_second_lie_between_what_is_above_and_below():
-    fast, slow = Reading(10.0, 101, 1, True, "a"), Reading(10.0, 99, 1, False, "a")
+    fast, slow = ReadingDot(10.0, 101, 1, True, "a"), ReadingDot(10.0, 99, 1, False, "a")
     chart = charts.reading_chart([fast, slow])
     x1, y1, x2, y2 = map(per_cent, chart.limit)
     above, below = sorted(chart.dots, key=lambda dot: per_cent(dot.y))
@@ -163,7 +163,7 @@ def test_ten_lines_a_second_lie_between_what_is_above_and_below():
 
 @pytest.mark.parametrize(("seconds", "lines"), [(1.0, 1), (3e6, 1), (1.0, 10**8), (3e6, 10**8)])
 def test_outliers_stay_within_the_chart(seconds, lines):
-    chart = charts.reading_chart([Reading(seconds, lines, 1, is_fast=False, person="a")])
+    chart = charts.reading_chart([ReadingDot(seconds, lines, 1, is_fast=False, person="a")])
     (dot,) = chart.dots
 
     assert 0 <= per_cent(dot.x) <= 100
@@ -173,7 +173,7 @@ def test_outliers_stay_within_the_chart(seconds, lines):
 
 def test_the_table_of_dots_counts_each_number_of_lines_once():
     chart = charts.reading_chart(
-        [Reading(5.0, lines, 1, is_fast=False, person="a") for lines in (1, 9, 10, 99, 100)]
+        [ReadingDot(5.0, lines, 1, is_fast=False, person="a") for lines in (1, 9, 10, 99, 100)]
     )
 
     assert [(name, sum(counts)) for name, counts in chart.rows] == [

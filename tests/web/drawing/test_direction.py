@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dashboard.inspection.hidden import segments
 from dashboard.web.drawing.code import render_code
 from dashboard.web.drawing.diff import difference
-from dashboard.web.drawing.direction import Reading
+from dashboard.web.drawing.direction import TextReading
 from dashboard.web.drawing.markup import size_drawn, untrusted
 from dashboard.web.drawing.text import Span
 
@@ -23,7 +23,7 @@ SIGNS = {
 }
 TURNS = ("R", "AL", "AN")
 texts = st.text("אבגدص٣5 ab\n.,-\"'/=#\u200c\u202e\u05b0()<&")
-readings = st.sampled_from(Reading)
+readings = st.sampled_from(TextReading)
 
 
 def drawn(text, language=None, **more):
@@ -36,7 +36,7 @@ def drawn(text, language=None, **more):
 
 
 def prose(text):
-    return drawn(text, reading=Reading.PROSE)
+    return drawn(text, reading=TextReading.PROSE)
 
 
 def test_each_word_of_code_is_an_isolate():
@@ -100,9 +100,10 @@ def test_json_in_prose_runs_from_left_to_right():
 
 
 def test_a_comment_without_colours_is_read_as_one():
-    assert drawn("אב גד # הו זח", reading=Reading.QUOTED) == "[אב] [גד] # [הו זח]"
+    assert drawn("אב גד # הו זח", reading=TextReading.QUOTED) == "[אב] [גד] # [הו זח]"
     assert (
-        drawn('f("# אב") - גד # הו זח', reading=Reading.QUOTED) == 'f("# [אב]") - [גד] # [הו זח]'
+        drawn('f("# אב") - גד # הו זח', reading=TextReading.QUOTED)
+        == 'f("# [אב]") - [גד] # [הו זח]'
     )
 
 
@@ -127,7 +128,7 @@ def test_a_line_with_something_masked_runs_as_it_would_without():
 
 def prose_with_mask(text, secret):
     found = tuple(Span(m.start(), m.end()) for m in re.finditer(secret, text))
-    return re.sub("•+masked secret", "*", drawn(text, redacted=found, reading=Reading.PROSE))
+    return re.sub("•+masked secret", "*", drawn(text, redacted=found, reading=TextReading.PROSE))
 
 
 def test_a_line_of_a_difference_runs_from_left_to_right():
@@ -170,7 +171,7 @@ HOSTILE = ["א", "א ", "# ", ' # "', "א-", 'א"', "א\\", '\\"', "א/", "./", 
 def test_a_hostile_text_takes_no_longer_than_its_length_asks(piece):
     text = "א" + piece * (200_000 // len(piece)) + '"'
     started_at = time.process_time()
-    for reading in Reading:
+    for reading in TextReading:
         render_code(text, reading=reading)
     size_drawn(text)
     untrusted(text)

@@ -10,13 +10,13 @@ from dashboard.accounts.models import User
 from dashboard.approvals import services
 from dashboard.audit import queries
 from dashboard.audit.models import AuditEntry, AuditVerification
-from dashboard.audit.services import Actor, Event, record, verify_on
+from dashboard.audit.services import Actor, AuditEvent, record, verify_on
 from tests import make
 
 
 def entries(count, actor="agent:robot"):
     with transaction.atomic():
-        record(Actor(actor), *(Event("test.event", f"test:{n}") for n in range(count)))
+        record(Actor(actor), *(AuditEvent("test.event", f"test:{n}") for n in range(count)))
 
 
 def numbers(reply):
@@ -228,7 +228,7 @@ def test_reviewers_cannot_verify(reviewer):
 
 def test_nothing_that_somebody_wrote_can_hide_or_act(auditor):
     with transaction.atomic():
-        record(Actor("agent:x"), Event("test", details={"said": "a\u202eb<script>\u200b"}))
+        record(Actor("agent:x"), AuditEvent("test", details={"said": "a\u202eb<script>\u200b"}))
 
     page = auditor.get("/audit").content.decode()
     assert "\u202e" not in page
@@ -238,7 +238,7 @@ def test_nothing_that_somebody_wrote_can_hide_or_act(auditor):
 
 def test_details_that_are_no_text_are_shown_as_json(auditor, read):
     with transaction.atomic():
-        record(Actor("agent:x"), Event("test", details={"a": [1, None], "b": True}))
+        record(Actor("agent:x"), AuditEvent("test", details={"a": [1, None], "b": True}))
 
     row = read(auditor.get("/audit"), f"entry-{AuditEntry.objects.latest('seq').seq}")
     assert "a [1,null] b true Hash" in row

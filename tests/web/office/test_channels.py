@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from dashboard.approvals.clock import database_now
-from dashboard.notifications.models import HOUSE_EVENTS, Channel, Event, Message, State
+from dashboard.notifications.models import HOUSE_EVENTS, Channel, Message, NoticeEvent, State
 from dashboard.notifications.services import queue_notices
 from tests import make
 
@@ -163,7 +163,9 @@ def test_the_page_lists_what_became_of_each_message(admin, mail, token, read):
     approval = make.pending(token)
     queue_notices()
     said = {"said": "The mail server took it.", "state": State.DELIVERED}
-    Message.objects.filter(event=Event.ASKS).update(tried_at=database_now(), attempts=1, **said)
+    Message.objects.filter(event=NoticeEvent.ASKS).update(
+        tried_at=database_now(), attempts=1, **said
+    )
     reply = admin.get(f"/channels/{mail.pk}")
 
     assert "A request waits for approval Code of beamline delivered 1" in read(reply, "messages")

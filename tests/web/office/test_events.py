@@ -10,14 +10,14 @@ from dashboard.approvals.models import Decision
 from dashboard.approvals.services import mark_viewed
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
-from dashboard.audit.services import Actor, Event, record
+from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.web.office.events import SENTENCES, named_in, sentence
 from tests import make
 
 
 def told(action, subject="", *, actor="user:ana", **details):
     with transaction.atomic():
-        record(Actor(actor), Event(action, subject, details=details))
+        record(Actor(actor), AuditEvent(action, subject, details=details))
     entry = AuditEntry.objects.latest("seq")
     return sentence(entry, named_in([entry]))
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from dashboard.approvals.clock import database_now
-from dashboard.notifications.models import Channel, Choice, Event, Message, State
+from dashboard.notifications.models import Channel, Choice, Message, NoticeEvent, State
 from dashboard.notifications.secrets import code_of
 
 ALICE = {"kind": "email", "address": "alice@example.org", "choice": "assigned"}
@@ -53,7 +53,7 @@ def test_a_new_address_waits_for_its_code(reviewer, channel, read):
 
     assert "alice@example.org not confirmed" in said
     assert "Sending the code" in said
-    assert Message.objects.get().event == Event.CODE
+    assert Message.objects.get().event == NoticeEvent.CODE
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_test_is_on_its_way(reviewer, confirmed, read):
     reply = reviewer.post(f"/account/told/{confirmed.pk}/test", follow=True)
 
     assert "A test message is on its way." in read(reply)
-    assert Message.objects.filter(event=Event.TEST, state=State.WAITING).count() == 1
+    assert Message.objects.filter(event=NoticeEvent.TEST, state=State.WAITING).count() == 1
 
 
 def test_it_is_paused_and_goes_on(reviewer, confirmed, read):
@@ -174,7 +174,9 @@ def test_an_address_that_will_not_do_is_said_and_kept_in_the_form(reviewer, read
 
 def test_what_failed_is_said(reviewer, confirmed, read):
     reviewer.post(f"/account/told/{confirmed.pk}/test")
-    Message.objects.filter(event=Event.TEST).update(state=State.GIVEN_UP, said="No.", attempts=1)
+    Message.objects.filter(event=NoticeEvent.TEST).update(
+        state=State.GIVEN_UP, said="No.", attempts=1
+    )
     Channel.objects.update(failures=5)
 
     said = read(reviewer.get("/account/told"), "main")

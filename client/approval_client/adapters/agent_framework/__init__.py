@@ -22,7 +22,7 @@ from approval_client.adapters._pauses import Undecided, is_approval, started
 from approval_client.adapters._words import formerly
 from approval_client.adapters.agent_framework import _workflows as workflows
 from approval_client.adapters.agent_framework._approvals import Approvals, Save, turn_of
-from approval_client.adapters.agent_framework._gate import Gate
+from approval_client.adapters.agent_framework._gate import ToolGate
 from approval_client.adapters.agent_framework._reasons import reasons
 from approval_client.adapters.agent_framework._turns import current
 
@@ -224,7 +224,7 @@ def gate(
         TypeError: The client blocks.
     """
     framework = import_module("agent_framework")
-    ask_first = Gate(
+    ask_first = ToolGate(
         client,
         framework.MiddlewareFailure,
         time_limit_s=time_limit_s,

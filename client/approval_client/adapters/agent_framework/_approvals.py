@@ -19,7 +19,7 @@ from approval_client.adapters._words import formerly
 from approval_client.adapters.agent_framework import _sessions as sessions
 from approval_client.adapters.agent_framework._reasons import reasons
 from approval_client.adapters.agent_framework._starts import starts
-from approval_client.adapters.agent_framework._turns import Turn
+from approval_client.adapters.agent_framework._turns import AgentTurn
 
 if TYPE_CHECKING:
     from typing import Self
@@ -162,13 +162,13 @@ def turn_of(
     asking: AsyncClient,
     max_wait_s: float | None,
     time_limit_s: int | None,
-) -> Turn:
+) -> AgentTurn:
     """Return the turn in which an agent or a workflow asks."""
     asker = Asker(client=asking, names=names, max_wait_s=max_wait_s)
-    return Turn(asker=asker, run_id=run_id, time_limit_s=time_limit_s)
+    return AgentTurn(asker=asker, run_id=run_id, time_limit_s=time_limit_s)
 
 
-async def _answered(turn: Turn, session: Any) -> list[str]:
+async def _answered(turn: AgentTurn, session: Any) -> list[str]:
     """Ask what is pending. Returns the names of the calls that were approved."""
     requests = sessions.pending(session)
     new = [name for name in requests if name not in turn.answers]

@@ -21,7 +21,7 @@ from approval_client.wire import Kind, digest
 DENIED = "Error: Tool call invocation was rejected"
 
 
-class Gate:
+class ToolGate:
     """Calls a tool only after this very call was approved.
 
     Args:

@@ -36,11 +36,11 @@ from approval_client.adapters.agent_framework._sessions import is_hosted
 
 T = TypeVar("T")
 Make: TypeAlias = Callable[[], ApprovalRequest]
-_current: ContextVar[Turn | None] = ContextVar("turn", default=None)
+_current: ContextVar[AgentTurn | None] = ContextVar("turn", default=None)
 
 
 @dataclass(kw_only=True)
-class Turn:
+class AgentTurn:
     """A run of an agent or a workflow, with everything that it asks.
 
     Attributes:
@@ -246,7 +246,7 @@ class Turn:
         return [self.answers.pop(name) for name in list(names) if name in self.answers]
 
 
-def current() -> Turn | None:
+def current() -> AgentTurn | None:
     """Return the turn that this runs in, if it runs in one."""
     return _current.get()
 

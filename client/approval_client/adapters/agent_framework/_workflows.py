@@ -13,13 +13,13 @@ from approval_client.adapters import _core
 from approval_client.adapters._content import whole
 from approval_client.adapters._pauses import is_approval
 from approval_client.adapters.agent_framework._sessions import REQUEST
-from approval_client.adapters.agent_framework._turns import Make, Turn
+from approval_client.adapters.agent_framework._turns import AgentTurn, Make
 
 Read: TypeAlias = Callable[[Any], ApprovalRequest | None]
 
 
 async def go_on(
-    turn: Turn, events: Sequence[Any], reader: Read | None, run: Callable[..., Awaitable[Any]]
+    turn: AgentTurn, events: Sequence[Any], reader: Read | None, run: Callable[..., Awaitable[Any]]
 ) -> Any:
     """Ask everything that a workflow waits for, and have it go on with the answers."""
     makes = {event.request_id: _about(turn, event, reader) for event in events}
@@ -33,7 +33,7 @@ async def go_on(
     return result
 
 
-def _about(turn: Turn, event: Any, reader: Read | None) -> Make:
+def _about(turn: AgentTurn, event: Any, reader: Read | None) -> Make:
     """Return what makes a question of an event.
 
     Raises:
@@ -52,7 +52,7 @@ def _about(turn: Turn, event: Any, reader: Read | None) -> Make:
     return lambda: request
 
 
-def _question(turn: Turn, event: Any, reader: Read | None) -> ApprovalRequest:
+def _question(turn: AgentTurn, event: Any, reader: Read | None) -> ApprovalRequest:
     request = reader(event) if reader is not None else None
     if request is None:  # the event's data is all that is known of it
         tool = _core.line(f"workflow.{event.source_executor_id}")
@@ -67,7 +67,7 @@ def _question(turn: Turn, event: Any, reader: Read | None) -> ApprovalRequest:
     )
 
 
-def _answer(turn: Turn, event: Any) -> Any:
+def _answer(turn: AgentTurn, event: Any) -> Any:
     if not _is_call(event):
         return is_approval(turn.answers[event.request_id])
     approved = turn.approved(event.request_id, event.data.function_call)

@@ -75,7 +75,7 @@ MOST_HEARD = 20  # messages of the conversation that a reviewer is shown, the ne
 Messages: TypeAlias = Sequence[Any]
 
 
-class Options(TypedDict, total=False):
+class GateOptions(TypedDict, total=False):
     """What may be said about all questions of an agent; ``autogen.for_agent`` explains them."""
 
     run_id: str
@@ -88,7 +88,7 @@ class Options(TypedDict, total=False):
     on_decided: _telling.Listener | None
 
 
-_DEFAULTS: Options = {
+_DEFAULTS: GateOptions = {
     "run_id": "",
     "context": None,
     "objective": "",
@@ -124,8 +124,8 @@ _heard: ContextVar[Heard | None] = ContextVar("heard", default=None)
 class Gate:
     """Asks for one agent, whose name and run are in none of AutoGen's requests."""
 
-    def __init__(self, name: str, **options: Unpack[Options]) -> None:
-        settings: Options = {**_DEFAULTS, **options}
+    def __init__(self, name: str, **options: Unpack[GateOptions]) -> None:
+        settings: GateOptions = {**_DEFAULTS, **options}
         if unknown := settings.keys() - _DEFAULTS.keys():
             raise TypeError(f"There is no option {min(unknown)!r}. Nothing was gated.")
         self._name = name
@@ -163,7 +163,7 @@ class Gate:
         agent._approval_func = self.ask  # noqa: SLF001
         agent._approval_func_is_async = True  # noqa: SLF001
         agent.on_messages_stream = Listener(_beneath(agent.on_messages_stream), self)
-        agent.execute_code_block = Reader(_beneath(agent.execute_code_block))
+        agent.execute_code_block = BlockReader(_beneath(agent.execute_code_block))
 
     def _request(self, request: Any) -> ApprovalRequest:
         question = to_request(request)
@@ -198,7 +198,7 @@ class Listener:
         return self.beneath(messages, cancellation_token)
 
 
-class Reader:
+class BlockReader:
     """Takes the blocks that an agent wants to run, and lets nobody be asked about unclear ones.
 
     AutoGen's request has their text only, and other blocks could be joined to the same.
@@ -218,7 +218,7 @@ class Reader:
 
 def _beneath(method: Any) -> Any:
     """Return what stands before an agent without an earlier gate: its own, or somebody else's."""
-    return method.beneath if isinstance(method, Listener | Reader) else method
+    return method.beneath if isinstance(method, Listener | BlockReader) else method
 
 
 class Guard:
@@ -289,7 +289,7 @@ def _said(message: Any) -> dict[str, str]:
 # --- what people build on ----------------------------------------------------------------------
 
 
-def for_agent(name: str, **options: Unpack[Options]) -> Callable[[Any], Awaitable[Any]]:
+def for_agent(name: str, **options: Unpack[GateOptions]) -> Callable[[Any], Awaitable[Any]]:
     """Return an ``approval_func`` that says who asks: a coroutine function, as AutoGen wants it.
 
     Args:
@@ -310,7 +310,7 @@ def for_agent(name: str, **options: Unpack[Options]) -> Callable[[Any], Awaitabl
     return Gate(name, **options).ask
 
 
-def gate(agent: Any, **options: Unpack[Options]) -> list[CodeExecutorAgent]:
+def gate(agent: Any, **options: Unpack[GateOptions]) -> list[CodeExecutorAgent]:
     """Have every ``CodeExecutorAgent`` in ``agent`` ask first, and tell how what it ran ended.
 
     A gated agent runs exactly the blocks that were approved, once, and nothing without approval:

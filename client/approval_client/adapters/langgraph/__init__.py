@@ -19,7 +19,7 @@ from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._telling import Listener
 from approval_client.adapters import _core
 from approval_client.adapters._content import whole
-from approval_client.adapters._graphs import Desk, Question, checked, resuming
+from approval_client.adapters._graphs import GraphDesk, Question, checked, resuming
 from approval_client.adapters._pauses import Undecided, Unfinished
 from approval_client.adapters._steps import Approvals, drive, drive_async
 from approval_client.adapters._words import formerly
@@ -156,7 +156,7 @@ def _desk(
     time_limit_s: int | None = None,
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
-) -> Desk:
+) -> GraphDesk:
     find = finding(graph)
 
     def question(interrupt: Any, node: str, values: Any) -> Question:
@@ -165,7 +165,7 @@ def _desk(
             return Question(requests=[reading], answer=_first)
         return reading or _question(interrupt, node, values, find)
 
-    return Desk(
+    return GraphDesk(
         client=_core.asking(client, "A graph", on_pending, on_decided),
         config=config,
         read=question,

@@ -39,7 +39,7 @@ def question(
         return None
     if value.get("type") == "tool_approval" and value.keys() <= _OF_ONE:
         ids = [str(value["tool_call_id"])] if value.get("tool_call_id") else []
-        call = Call(value, _kinds(schema), find(str(value["name"])), ids)
+        call = ReviewedCall(value, _kinds(schema), find(str(value["name"])), ids)
         return asking([call], lambda decisions: decisions[0])
     calls = value.get("action_requests")
     if not isinstance(calls, Sequence) or not calls or not value.keys() <= _OF_A_BATCH:
@@ -53,7 +53,7 @@ def question(
     sources = _written(values)
     left_out = () if _apart(calls, sources) else ("edit",)
     batch = [
-        Call(
+        ReviewedCall(
             call,
             rules.get(call["name"], _ALL).difference(left_out),
             find(str(call["name"])),
@@ -65,7 +65,7 @@ def question(
 
 
 @dataclass(frozen=True)
-class Call:
+class ReviewedCall:
     """A call of a model, the decisions that its tool allows, and the tool if it is in sight.
 
     Attributes:
@@ -106,7 +106,7 @@ class Call:
 
 
 def asking(
-    calls: Sequence[Call], whole: Callable[[list[Any]], Any], decide: Decide | None = None
+    calls: Sequence[ReviewedCall], whole: Callable[[list[Any]], Any], decide: Decide | None = None
 ) -> Question:
     """Ask about the calls that can be asked; ``whole`` makes an answer of all decisions."""
     say = decide or _decision

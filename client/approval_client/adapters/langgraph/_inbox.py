@@ -9,7 +9,7 @@ from approval_client._models import ApprovalResponse
 from approval_client._refusals import for_model
 from approval_client.adapters import _core
 from approval_client.adapters._graphs import Question
-from approval_client.adapters.langgraph._hitl import Call, asking
+from approval_client.adapters.langgraph._hitl import ReviewedCall, asking
 from approval_client.adapters.langgraph._tools import Find
 
 _MEMBERS = {"action_request", "config", "description"}
@@ -34,7 +34,7 @@ def question(value: Any, find: Find = lambda _: None) -> Question | None:
     return asking([_call(entry, find) for entry in value], list, _response)
 
 
-def _call(asked: Mapping[str, Any], find: Find) -> Call:
+def _call(asked: Mapping[str, Any], find: Find) -> ReviewedCall:
     action, config = asked["action_request"], asked.get("config") or {}
     fits = asked.keys() <= _MEMBERS and isinstance(config, Mapping) and config.keys() <= _ALLOWED
     if not fits or not isinstance(action, Mapping) or action.keys() != {"action", "args"}:
@@ -46,7 +46,7 @@ def _call(asked: Mapping[str, Any], find: Find) -> Call:
         raise ValueError(f"{action['action']!r:.80} allows nobody to reject it. {_READ}")
     name = str(action["action"])
     call = {"name": name, "args": action["args"], "description": asked.get("description")}
-    return Call(call, may, find(name))
+    return ReviewedCall(call, may, find(name))
 
 
 def _response(

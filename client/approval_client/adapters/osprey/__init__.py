@@ -16,7 +16,13 @@ from approval_client._async_client import AsyncClient
 from approval_client._models import ApprovalResponse
 from approval_client._telling import Listener
 from approval_client.adapters import _core
-from approval_client.adapters._graphs import Desk, Question, Responses, checked, resuming
+from approval_client.adapters._graphs import (
+    GraphDesk,
+    Question,
+    Responses,
+    checked,
+    resuming,
+)
 from approval_client.adapters._pauses import Undecided, Unfinished, is_approval
 from approval_client.adapters._steps import drive, drive_async
 from approval_client.adapters._words import formerly
@@ -100,8 +106,8 @@ def _desk(
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
     **reading: Any,
-) -> Desk:
-    return Desk(
+) -> GraphDesk:
+    return GraphDesk(
         client=_core.asking(client, "A graph", on_pending, on_decided),
         config=config,
         read=_Reader(**reading).question,

@@ -20,7 +20,7 @@ from django.conf import settings
 from approval_client.wire import canonical_json
 from dashboard.inspection.findings import Severity
 from dashboard.notifications.channels.chat.places import Place, checked_place, place
-from dashboard.notifications.channels.kind import Kind, Parcel
+from dashboard.notifications.channels.kind import ChannelKind, Parcel
 from dashboard.notifications.errors import AddressRefused
 from dashboard.notifications.models import Channel
 from dashboard.notifications.notices import (
@@ -211,7 +211,7 @@ def _judged(answer: Mapping[str, Any]) -> Sent:
     return Sent(taken=False, said=problem)
 
 
-KIND = Kind(
+KIND = ChannelKind(
     label="Chat or on-call",
     about="Slack, Teams, Discord, Mattermost, Telegram, ntfy, Matrix, PagerDuty or Opsgenie.",
     address_label="Address of the channel",

@@ -1,7 +1,7 @@
 """Sends one message by apprise, in a process of its own that can be killed.
 
 It is started as a file: its package would load Django, which it knows nothing of. It reads a
-``Job`` as JSON from its input and writes an ``Answer`` as one line of JSON to its output.
+``Job`` as JSON from its input and writes an ``ChildAnswer`` as one line of JSON to its output.
 
 All that the plug-ins send goes through ``requests``, whose one place where a connection is made is
 replaced here: the name is looked up once, each address is checked, and a checked one is called.
@@ -68,7 +68,7 @@ class Job(TypedDict):
     trusted: str
 
 
-class Answer(TypedDict):
+class ChildAnswer(TypedDict):
     """What came of it.
 
     ``status`` is of the last call that was answered, and ``problem`` a sentence of ours about the
@@ -230,7 +230,7 @@ def _failure(error: Exception) -> str:
     return f"The connection failed ({type(error).__name__})."
 
 
-def _sent(job: Job) -> Answer:
+def _sent(job: Job) -> ChildAnswer:
     courier = Courier(job)
 
     def send(adapter: HTTPAdapter, request: PreparedRequest, *_: object, **__: object) -> Response:

@@ -22,7 +22,7 @@ from django.template.loader import render_to_string
 from django.utils.module_loading import import_string
 
 from approval_client.wire import canonical_json, parse_json
-from dashboard.notifications.channels.kind import Kind, Parcel
+from dashboard.notifications.channels.kind import ChannelKind, Parcel
 from dashboard.notifications.errors import AddressRefused
 from dashboard.notifications.models import Channel
 from dashboard.notifications.notices import (
@@ -199,7 +199,7 @@ async def _in_a_thread(work: Callable[[], Sent]) -> Sent:
     return await future
 
 
-KIND = Kind(
+KIND = ChannelKind(
     label="E-mail",
     about="To one address, at most one message each ten seconds.",
     address_label="E-mail address",

@@ -8,7 +8,7 @@ from uuid import UUID
 from approval_client.wire import canonical_json
 from dashboard.approvals.clock import database_now
 from dashboard.notifications.addresses import checked_url, shown_url
-from dashboard.notifications.channels.kind import Kind, Parcel
+from dashboard.notifications.channels.kind import ChannelKind, Parcel
 from dashboard.notifications.models import Channel
 from dashboard.notifications.notices import Notice
 from dashboard.notifications.secrets import signed_headers, signing_keys
@@ -28,7 +28,7 @@ async def _send(parcel: Parcel) -> Sent:
     return await send(parcel.address, parcel.headers, parcel.body)
 
 
-KIND = Kind(
+KIND = ChannelKind(
     label="Signed webhook",
     about="For a program of your own. Each event is one signed message.",
     address_label="Address of the program",

@@ -22,7 +22,7 @@ from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.rules import past_cases
 from dashboard.inspection.findings import INSPECTOR_VERSION
 from dashboard.policies.evaluate import Effect
-from dashboard.policies.simulating import Case, Simulation, simulate
+from dashboard.policies.simulating import PastCase, Simulation, simulate
 from dashboard.web import times, words
 from dashboard.web.access import any_role
 from dashboard.web.drawing.markup import untrusted
@@ -220,7 +220,7 @@ class _Tally:
     answered_in_s: dict[str, float] = field(default_factory=dict)
     older_findings: int = 0
 
-    def counted(self, cases: Iterable[Case]) -> Iterator[Case]:
+    def counted(self, cases: Iterable[PastCase]) -> Iterator[PastCase]:
         for case in cases:
             self.then[_effect_then(case)] += 1
             self.group_of[case.id] = (case.question.agent, case.question.capability)
@@ -232,7 +232,7 @@ class _Tally:
             yield case
 
 
-def _effect_then(case: Case) -> Effect:
+def _effect_then(case: PastCase) -> Effect:
     if case.was_asked:
         return Effect.REVIEW
     return Effect.APPROVE if case.answered == "approved" else Effect.REJECT

@@ -54,7 +54,7 @@ class PathBox(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Summary:
+class PolicySummary:
     """A policy in plain words."""
 
     path: Sequence[PathBox]
@@ -108,10 +108,10 @@ def read_policy(document: str) -> Policy | None:
         return None
 
 
-def policy_summary(policy: Policy, groups: Collection[str]) -> Summary:
+def policy_summary(policy: Policy, groups: Collection[str]) -> PolicySummary:
     """Say what a policy does."""
     lines, cautions = sentences(policy), warnings(policy, known_groups=groups)
-    return Summary(
+    return PolicySummary(
         path=still_path(policy),
         modes=lines[: len(lines) - len(policy.rules)],
         rules=[
