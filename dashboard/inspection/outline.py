@@ -25,7 +25,7 @@ _BASH = tree_sitter.Language(tree_sitter_bash.language())
 _DEFINED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-class OutlineEntry(NamedTuple):
+class LineEntry(NamedTuple):
     """One line of an outline; ``what`` is one of "imports", "function", "class", "command"."""
 
     line: int
@@ -48,27 +48,25 @@ def outline(payload: bytes) -> bytes:
     return json.dumps([len(entries), short]).encode()
 
 
-def _python(source: str) -> Iterator[OutlineEntry]:
+def _python(source: str) -> Iterator[LineEntry]:
     waiting: list[tuple[str, ast.AST]] = [("", parse(source))]
     while waiting:
         above, node = waiting.pop()
         name = above
         if isinstance(node, ast.Import):
-            yield OutlineEntry(
-                node.lineno, "imports", ", ".join(alias.name for alias in node.names)
-            )
+            yield LineEntry(node.lineno, "imports", ", ".join(alias.name for alias in node.names))
         elif isinstance(node, ast.ImportFrom):
-            yield OutlineEntry(node.lineno, "imports", f"{'.' * node.level}{node.module or ''}")
+            yield LineEntry(node.lineno, "imports", f"{'.' * node.level}{node.module or ''}")
         elif isinstance(node, _DEFINED):
             name = f"{above}{node.name}"
             category = "class" if isinstance(node, ast.ClassDef) else "function"
-            yield OutlineEntry(node.lineno, category, name)
+            yield LineEntry(node.lineno, category, name)
             name = f"{name}."
         if isinstance(node, ast.mod | ast.stmt | ast.excepthandler | ast.match_case):
             waiting += [(name, child) for child in ast.iter_child_nodes(node)]
 
 
-def _shell(source: str) -> Iterator[OutlineEntry]:
+def _shell(source: str) -> Iterator[LineEntry]:
     raw = source.encode(errors="replace")
     waiting = [tree_sitter.Parser(_BASH).parse(raw).root_node]
     while waiting:
@@ -77,5 +75,5 @@ def _shell(source: str) -> Iterator[OutlineEntry]:
         category = {"command": "command", "function_definition": "function"}.get(node.type)
         if category and name_node is not None:
             text = raw[name_node.start_byte : name_node.end_byte].decode(errors="replace")
-            yield OutlineEntry(node.start_point.row + 1, category, text)
+            yield LineEntry(node.start_point.row + 1, category, text)
         waiting += node.children
