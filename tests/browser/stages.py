@@ -90,7 +90,7 @@ CHANNELS = (
 from datetime import timedelta
 from django.utils import timezone
 from dashboard.approvals.models import ApprovalRequest
-from dashboard.notifications.models import Channel, Event, Message, State
+from dashboard.notifications.models import Channel, Message, NoticeEvent, State
 from dashboard.notifications.services import Wish, add_channel, add_own
 alice, root = (User.objects.get(username=name) for name in ("alice", "root"))
 now = timezone.now()
@@ -107,13 +107,14 @@ slack = channel("chat", "Ops in Slack", "https://hooks.slack.com/services/T0AAAA
 channel("webhook", "Control room", "https://control-room.example.org/approvals")
 some = list(ApprovalRequest.objects.order_by("submitted_at")[:3])
 took = "The mail server took it."
-message(mail, Event.TEST, None, 1, State.DELIVERED, 1, took)
-message(mail, Event.ASKS, some[0], 3, State.DELIVERED, 1, took + " In one message with 4 more.")
-message(mail, Event.LAST_MINUTE, some[1], 9, State.DROPPED, 0,
+message(mail, NoticeEvent.TEST, None, 1, State.DELIVERED, 1, took)
+message(mail, NoticeEvent.ASKS, some[0], 3, State.DELIVERED, 1,
+    took + " In one message with 4 more.")
+message(mail, NoticeEvent.LAST_MINUTE, some[1], 9, State.DROPPED, 0,
     "It was decided, withdrawn or over before this was sent.")
-message(mail, Event.HELD, None, 30, State.DELIVERED, 2, took)
-message(slack, Event.TEST, None, 2, State.GIVEN_UP, 1, "It answered 403.")
-message(slack, Event.ASKS, some[2], 4, State.WAITING, 3, "It answered 403.")
+message(mail, NoticeEvent.HELD, None, 30, State.DELIVERED, 2, took)
+message(slack, NoticeEvent.TEST, None, 2, State.GIVEN_UP, 1, "It answered 403.")
+message(slack, NoticeEvent.ASKS, some[2], 4, State.WAITING, 3, "It answered 403.")
 Channel.objects.filter(pk=slack.pk).update(failures=6)
 Channel.objects.filter(name="Control room").update(is_active=False)
 own = add_own(person=alice, kind="email", address="alice@example.org", choice="assigned",
@@ -121,8 +122,8 @@ own = add_own(person=alice, kind="email", address="alice@example.org", choice="a
 Channel.objects.filter(pk=own.pk).update(confirmed_at=now)
 other = add_own(person=alice, kind="chat", address="ntfys://ntfy.sh/alice-a71f", choice="high",
     auth="session:password")
-Message.objects.filter(event=Event.CODE).update(state=State.DELIVERED, attempts=1, tried_at=now,
-    said="It answered 200.")
+Message.objects.filter(event=NoticeEvent.CODE).update(state=State.DELIVERED, attempts=1,
+    tried_at=now, said="It answered 200.")
 Channel.objects.update(after=10**12)  # so that nothing more is told
 print("CHANNELS", mail.pk, slack.pk)
 """
