@@ -8,6 +8,7 @@ import time
 import pytest
 from django.conf import settings as django_settings
 from django.db import connection
+from django.db.models.sql.compiler import SQLUpdateCompiler
 from django.test import override_settings
 from hypothesis import settings as hypothesis_settings
 from xdist.scheduler import LoadScopeScheduling
@@ -122,6 +123,25 @@ def _quick(tmp_path_factory):
         # On a busy machine no inspection shall be stopped that a test does not want stopped.
         patch.setattr(inspecting, "DEADLINE_S", 30.0)
         patch.setattr(inspecting, "COMPUTING_S", 5.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _updates_look_again():
+    """Refuse an UPDATE whose conditions reach into other tables, which Django makes a subquery.
+
+    PostgreSQL does not ask a subquery again when it has waited for the row, so two processes that
+    take the same row would both get it. Such conditions belong into ``pk__in``, beside the others.
+    """
+    prepare = SQLUpdateCompiler.pre_sql_setup
+
+    def prepare_one_table(self):
+        self.query.get_initial_alias()
+        assert self.query.count_active_tables() == 1, f"UPDATE through a join: {self.query.where}"
+        return prepare(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SQLUpdateCompiler, "pre_sql_setup", prepare_one_table)
         yield
 
 

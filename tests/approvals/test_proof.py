@@ -205,9 +205,9 @@ TAMPERING = {
     "person": lambda h: Decision.objects.filter(approval=h.approved).update(decided_by=h.ada),
     "reason": of_decision("rejected", reason="Fine."),
     "headline": lambda h: RequestHeadline.objects.filter(approval=h.pending).update(severity=-1),
-    "grounds": lambda h: JudgementGrounds.objects.filter(judgement__approval=h.pending).update(
-        facts='{"kind":"code"}'
-    ),
+    "grounds": lambda h: JudgementGrounds.objects.filter(
+        judgement__in=Judgement.objects.filter(approval=h.pending)
+    ).update(facts='{"kind":"code"}'),
     "grounds deleted": lambda h: JudgementGrounds.objects.filter(
         judgement__approval=h.pending
     ).delete(),

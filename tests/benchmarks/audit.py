@@ -10,7 +10,7 @@ from dashboard.audit import services
 from dashboard.audit.models import AuditEntry, AuditHead
 guards.remove()
 alice = services.Actor("user:alice", "session:password")
-event = services.Event("approval.approved", "0" * 36, "d" * 64, {{"reason": "Seen."}})
+event = services.AuditEvent("approval.approved", "0" * 36, "d" * 64, {{"reason": "Seen."}})
 with transaction.atomic():
     head = services._lock_head()
     rows = []

@@ -3,10 +3,12 @@
 import json
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
+from django.db import connection, transaction
 from django.db.models import F
 
 from approval_client.webhooks import NotGenuine, verify
@@ -507,3 +509,36 @@ async def test_only_a_host_that_is_busy_is_left_alone_for_as_long_as_it_asks(sta
         sent = await sending.send(host.url, {}, b"{}")
 
     assert sent.retry_after_s == seconds
+
+
+@pytest.mark.engine("postgresql")  # the other one has one writer at a time
+@pytest.mark.django_db(transaction=True)
+def test_of_two_that_take_the_same_delivery_at_once_one_gets_it(host, called_back, token, alice):
+    called_back(host.url)
+    make.approved(token, alice)
+    queue_decided()
+    webhook = Webhook.objects.get().pk
+
+    def take():
+        try:
+            return begin(webhook)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            assert begin(webhook)
+            other = pool.submit(take)
+            wait_until_somebody_waits_for_a_row()
+        assert other.result() is None
+
+
+def wait_until_somebody_waits_for_a_row():
+    gives_up_at = time.monotonic() + 10
+    with connection.cursor() as cursor:
+        while time.monotonic() < gives_up_at:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0]:
+                return
+            time.sleep(0.01)
+    raise AssertionError("nobody waits")

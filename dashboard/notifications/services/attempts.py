@@ -44,8 +44,9 @@ def take(due: Callable[[], QuerySet[Thing]]) -> Thing | None:
             continue
         now = database_now()
         claim = {"attempts": F("attempts") + 1, "due_at": now + MINE_FOR, "tried_at": now}
-        still = due().order_by().select_related(None).filter(pk=row.pk, attempts=row.attempts)
-        if still.filter(state=State.WAITING).update(**claim):
+        still = due().order_by().select_related(None).values("pk")
+        # Whoever waited for the row looks again at its own columns alone, not at the subquery.
+        if _waiting(type(row), row.pk, row.attempts).filter(pk__in=still).update(**claim):
             row.attempts, row.tried_at = row.attempts + 1, now
             return row
 
@@ -95,6 +96,13 @@ def under_way() -> Q:
 def conclude(model: type[Attempted], pk: UUID, number: int, state: State, sentence: str) -> bool:
     """Write down how it ended, if nobody else has begun another attempt."""
     return bool(_waiting(model, pk, number).update(state=state, said=sentence))
+
+
+def drop(waiting: QuerySet[Any], sentence: str) -> int:
+    """Drop those of the messages that nobody is sending right now; returns how many."""
+    ids = waiting.order_by().values("pk")
+    free = _rows(waiting.model).filter(~under_way(), state=State.WAITING, pk__in=ids)
+    return free.update(state=State.DROPPED, said=sentence)
 
 
 def forget(model: type[Attempted]) -> int:

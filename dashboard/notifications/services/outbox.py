@@ -29,12 +29,12 @@ from dashboard.notifications.secrets import signed_headers, signing_keys
 from dashboard.notifications.sending import Sent
 from dashboard.notifications.services.attempts import (
     conclude,
+    drop,
     fail,
     forget,
     leave_alone,
     resting,
     take,
-    under_way,
 )
 from dashboard.notifications.services.webhooks import SWITCHED_OFF
 
@@ -108,8 +108,7 @@ def drop_switched_off() -> int:
     Returns:
         How many.
     """
-    off = Delivery.objects.filter(~under_way(), state=State.WAITING, webhook__is_active=False)
-    return off.update(state=State.DROPPED, said=SWITCHED_OFF)
+    return drop(Delivery.objects.filter(webhook__is_active=False), SWITCHED_OFF)
 
 
 def forget_deliveries() -> int:

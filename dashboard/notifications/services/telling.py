@@ -30,12 +30,12 @@ from dashboard.notifications.sending import Sent
 from dashboard.notifications.services.attempts import (
     MINE_FOR,
     conclude,
+    drop,
     fail,
     forget,
     leave_alone,
     resting,
     take,
-    under_way,
 )
 from dashboard.notifications.services.channels import subject_of
 from dashboard.notifications.services.reading import LAST_MINUTE
@@ -77,18 +77,16 @@ def drop_what_is_over() -> int:
 
     What somebody is sending right now is left to them.
     """
-    waiting = Message.objects.filter(~under_way(), state=State.WAITING)
+    waiting = Message.objects.filter(state=State.WAITING)
     decided = Q(approval__isnull=False) & ~Q(event=NoticeEvent.UNSEEN) & ~Q(**_WAITS)
     departed = Q(channel__person__is_active=False) | Q(channel__person__is_reviewer=False)
-    dropped = 0
-    for over, sentence in (
+    reasons = (
         (decided, _OVER),
         (departed, _NOT_THEIRS),
         (Q(channel__is_active=False), _PAUSED),
         (_stale_hold(), _HOLD_OVER),
-    ):
-        dropped += waiting.filter(over).update(state=State.DROPPED, said=sentence)
-    return dropped
+    )
+    return sum(drop(waiting.filter(over), sentence) for over, sentence in reasons)
 
 
 def forget_messages() -> int:

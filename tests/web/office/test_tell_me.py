@@ -70,6 +70,12 @@ def test_what_came_of_the_code_is_said(reviewer, channel, read, state, said):
     assert said in read(reviewer.get("/account/told"), "main")
 
 
+def test_what_was_said_is_not_used_up_by_a_part_that_is_fetched_again(reviewer, confirmed, read):
+    reviewer.get("/account/told", headers={"HX-Request": "true"})
+
+    assert "You are told there from now on." in read(reviewer.get("/account/told"))
+
+
 def test_the_code_confirms_it(reviewer, confirmed, read, recorded):
     said = read(reviewer.get("/account/told"), "main")
 
