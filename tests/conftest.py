@@ -14,7 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from xdist.scheduler import LoadScopeScheduling
 
 from dashboard.accounts.models import User
-from dashboard.policies import inspecting
+from dashboard.policies import inspections
 from tests import make
 
 pytest_plugins = ["tests.chromium", "tests.not_run"]
@@ -121,8 +121,8 @@ def _quick(tmp_path_factory):
         ),
     ):
         # On a busy machine no inspection shall be stopped that a test does not want stopped.
-        patch.setattr(inspecting, "DEADLINE_S", 30.0)
-        patch.setattr(inspecting, "COMPUTING_S", 5.0)
+        patch.setattr(inspections, "DEADLINE_S", 30.0)
+        patch.setattr(inspections, "COMPUTING_S", 5.0)
         yield
 
 

@@ -24,7 +24,7 @@ from dashboard.audit.services import Actor
 from dashboard.inspection.findings import Report
 from dashboard.inspection.headline import make_headline, parse_content
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, parse_rule
-from dashboard.policies.inspecting import Headed
+from dashboard.policies.inspections import Headed
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
 

@@ -36,7 +36,7 @@ from dashboard.live.push import current_hub
 from dashboard.notifications.delivering import AGENTS, PEOPLE, Deliverer, DeliverySource
 from dashboard.notifications.sending import send
 from dashboard.notifications.services import forget_deliveries, forget_messages
-from dashboard.policies.inspecting import inspect
+from dashboard.policies.inspections import inspect
 from dashboard.policies.services import current_revision
 
 SWEEP_EVERY_S = 1.0

@@ -16,7 +16,7 @@ from dashboard.approvals.queries import gravest_rank, last_demands, light
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.inspection.findings import Severity
 from dashboard.notifications.models import Channel, Choice, NoticeEvent
-from dashboard.policies.demands import Required
+from dashboard.policies.rules.demands import Required
 
 _ALWAYS = frozenset({NoticeEvent.ASSIGNED, NoticeEvent.TEST, NoticeEvent.CODE})
 _EVENTS = {

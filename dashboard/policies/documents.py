@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from approval_client.wire import parse_json
-from dashboard.policies.problems import PolicyError, Problem, parse_rule
-from dashboard.policies.rules import Rule
+from dashboard.policies.rules.problems import PolicyError, Problem, parse_rule
+from dashboard.policies.rules.rule import Rule
 
 
 def as_data(

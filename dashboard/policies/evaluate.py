@@ -14,16 +14,15 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
-from dashboard.policies.demands import Required, join, required, shortfalls
-from dashboard.policies.facts import Facts
-from dashboard.policies.grounds import Grounds, RuleGround, Says
-from dashboard.policies.judgement_wording import plainly
-from dashboard.policies.matching import FOUND_BEFORE, Matcher, Outcome, Step
-from dashboard.policies.modes import MODES_OF_OTHERS, ModeVerdict
+from dashboard.policies.judgements.grounds import Grounds, RuleGround, Says
+from dashboard.policies.judgements.matcher import FOUND_BEFORE, Matcher, Outcome, Step
+from dashboard.policies.judgements.modes import MODES_OF_OTHERS, ModeVerdict
+from dashboard.policies.judgements.wording import plainly
 from dashboard.policies.policy import Policy
-from dashboard.policies.problems import PolicyError, parse_rule
-from dashboard.policies.questions import Question
-from dashboard.policies.rules import Effect
+from dashboard.policies.rules.demands import Required, join, required, shortfalls
+from dashboard.policies.rules.facts import Facts, Question
+from dashboard.policies.rules.problems import PolicyError, parse_rule
+from dashboard.policies.rules.rule import Effect
 
 __all__ = [
     "EVERYTHING_TO_A_PERSON",

@@ -11,11 +11,11 @@ from typing import Any, Self
 from approval_client.capabilities import GlobalApprovalConfig
 from approval_client.wire import JsonError, canonical_json
 from dashboard.policies import documents
-from dashboard.policies.implication import implies
-from dashboard.policies.matching import Matcher
-from dashboard.policies.modes import Modes
-from dashboard.policies.problems import PolicyError, Problem, problems_of
-from dashboard.policies.rules import MOST_RULES, Effect, Rule
+from dashboard.policies.judgements.matcher import Matcher
+from dashboard.policies.judgements.modes import Modes
+from dashboard.policies.rules.implication import implies
+from dashboard.policies.rules.problems import PolicyError, Problem, problems_of
+from dashboard.policies.rules.rule import MOST_RULES, Effect, Rule
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy
-from dashboard.policies.modes import PYTHON
-from dashboard.policies.problems import parse_rule
-from dashboard.policies.rules import Effect, Rule
+from dashboard.policies.judgements.modes import PYTHON
+from dashboard.policies.rules.problems import parse_rule
+from dashboard.policies.rules.rule import Effect, Rule
 
 OPERATORS = "operators"
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from approval_client.wire import Kind
-from dashboard.policies.loosening import loosenings
-from dashboard.policies.modes import MEMORY, PYTHON
+from dashboard.policies.judgements.modes import MEMORY, PYTHON
+from dashboard.policies.loosenings import loosenings
 from dashboard.policies.policy import Policy
-from dashboard.policies.rule_wording import rule_sentence
-from dashboard.policies.rules import Effect, Rule
+from dashboard.policies.rules.rule import Effect, Rule
+from dashboard.policies.rules.wording import rule_sentence
 
 __all__ = ["Sentence", "changes", "loosens", "rule_sentence", "sentences"]
 

@@ -23,9 +23,9 @@ from dashboard.approvals.rules.judgement import explained
 from dashboard.approvals.rules.old_trace import grounds_of_trace
 from dashboard.approvals.services import Backfill, backfill, left_to_backfill
 from dashboard.inspection.sentences import SENTENCES
-from dashboard.policies.demands import Required
-from dashboard.policies.grounds import Says
-from dashboard.policies.judgement_wording import plainly
+from dashboard.policies.judgements.grounds import Says
+from dashboard.policies.judgements.wording import plainly
+from dashboard.policies.rules.demands import Required
 from dashboard.web.desk import queue
 from dashboard.web.drawing.summary import headline_of, summarized
 from tests import make

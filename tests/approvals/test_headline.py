@@ -11,7 +11,7 @@ from dashboard.approvals.rules import bulk
 from dashboard.approvals.rules.queue import QueueFilter, filtered
 from dashboard.inspection.findings import Finding, Report, Severity
 from dashboard.inspection.headline import Headline
-from dashboard.policies import inspecting
+from dashboard.policies import inspections
 from dashboard.web.drawing.summary import title_of
 from tests import make
 
@@ -121,9 +121,9 @@ def test_what_could_not_be_inspected_is_still_told_from_others(monkeypatch):
     def too_slow(_):
         raise sandbox.DeadlineExceeded
 
-    monkeypatch.setattr(inspecting, "_inspected", too_slow)
+    monkeypatch.setattr(inspections, "_inspected", too_slow)
 
-    report, headline = inspecting.inspect_and_head(Kind.CODE, LONG)
+    report, headline = inspections.inspect_and_head(Kind.CODE, LONG)
 
     assert report.names == {"too-slow"}
     assert (headline.severity, headline.has_doubts) == (Severity.HIGH, True)
@@ -134,7 +134,7 @@ def test_what_could_not_be_inspected_is_still_told_from_others(monkeypatch):
 def test_lines_of_blanks_do_not_cost_a_request_what_was_found_in_it(word):
     blanks = f"{word}{' ' * 7_900}x\n"
 
-    report, headline = inspecting.inspect_and_head(
+    report, headline = inspections.inspect_and_head(
         Kind.CODE, {"code": f"{blanks * 8}rm -rf /data", "language": "bash"}
     )
 
@@ -156,9 +156,9 @@ def test_what_is_no_headline_is_refused(kept):
 
 
 def test_what_goes_wrong_with_a_headline_loses_nothing_that_was_found(monkeypatch):
-    monkeypatch.setattr(inspecting, "_HEADER", "dashboard.inspection.inspector.nothing")
+    monkeypatch.setattr(inspections, "_HEADER", "dashboard.inspection.inspector.nothing")
 
-    report, headline = inspecting.inspect_and_head(Kind.CODE, LONG)
+    report, headline = inspections.inspect_and_head(Kind.CODE, LONG)
 
     assert report.names == {"file-delete"}
     assert (headline.severity, headline.leading.name) == (Severity.HIGH, "file-delete")

@@ -21,7 +21,7 @@ from dashboard.approvals.rules.insight import (
     percentile,
     rounded,
 )
-from dashboard.policies.grounds import Grounds, RuleGround, Says
+from dashboard.policies.judgements.grounds import Grounds, RuleGround, Says
 
 MONDAY = datetime(2026, 3, 23, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")  # an hour ahead until the night to Sunday the 29th, then two

@@ -10,7 +10,7 @@ from dashboard.approvals.models import ApprovalRequest, Decision, Grant, Inspect
 from dashboard.approvals.rules import past_cases
 from dashboard.approvals.services import expire
 from dashboard.inspection.findings import Report
-from dashboard.policies import inspecting
+from dashboard.policies import inspections
 from dashboard.policies.evaluate import Effect
 from tests import make
 
@@ -70,7 +70,7 @@ def test_what_the_agent_took_back_is_no_truth(token, cases):
 
 
 def test_nobody_was_asked_about_what_a_policy_approved(token, cases, monkeypatch):
-    monkeypatch.setattr(inspecting, "_inspected", lambda _: Report().to_json())
+    monkeypatch.setattr(inspections, "_inspected", lambda _: Report().to_json())
     make.in_force(modes=APPROVES_MEMORY)
     remember(token)
 

@@ -11,7 +11,7 @@ from dashboard.accounts.models import Agent, AgentToken, User
 from dashboard.approvals import guards
 from dashboard.approvals.models import ApprovalRequest, Decision, Inspection, Judgement
 from dashboard.inspection.findings import Finding, Report, Severity
-from dashboard.policies.demands import Required
+from dashboard.policies.rules.demands import Required
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, parse_rule
 from dashboard.policies.services import current_revision
 from dashboard.web.office.policies.backtest import replay

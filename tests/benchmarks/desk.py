@@ -18,7 +18,7 @@ from dashboard.accounts.models import AgentToken, User
 from dashboard.accounts.services.people import OPERATOR, create_person
 from dashboard.approvals.models import ApprovalRequest, Inspection, Judgement, Poll
 from dashboard.inspection.findings import Finding, Report, Severity
-from dashboard.policies.demands import Required
+from dashboard.policies.rules.demands import Required
 from dashboard.policies.services import current_revision
 from approval_client.wire import canonical_json, digest
 

@@ -39,7 +39,7 @@ from dashboard.audit import services as audit
 from dashboard.audit.models import AuditEntry, AuditHead
 from dashboard.inspection.findings import Finding, Report, Severity
 from dashboard.notifications.models import Delivery, State, Webhook
-from dashboard.policies.demands import Required
+from dashboard.policies.rules.demands import Required
 from dashboard.policies.services import current_revision
 
 LINES = ["orders = read('s3://analytics/orders/')", "caput('SR:C01', x)", "print(f'{row.id}')"]

@@ -6,7 +6,7 @@ import time
 
 from approval_client.wire import Kind
 from dashboard.inspection.inspector import inspect_content
-from dashboard.policies import inspecting
+from dashboard.policies.inspections import inspect
 from tests.inspection.corpus import python, shell, sql
 
 LINES = 100
@@ -20,7 +20,7 @@ def inspections(rounds):
         figures[f"inspected, 100 lines of {name}"] = _spread([_inspected(t, name) for t in texts])
         if name == "python":
             figures["  the floor: only parsed"] = _spread([_parsed(text) for text in texts])
-    inspecting.inspect(Kind.CODE, {"code": "1", "language": "python"})  # warm
+    inspect(Kind.CODE, {"code": "1", "language": "python"})  # warm
     texts = list(_texts(_snippets(python), "python", rounds))
     figures["  python, through the sandbox"] = _spread([_asked(text) for text in texts])
     return figures
@@ -57,7 +57,7 @@ def _parsed(text):
 
 def _asked(text):
     began = time.perf_counter()
-    inspecting.inspect(Kind.CODE, {"code": text, "language": "python"})
+    inspect(Kind.CODE, {"code": text, "language": "python"})
     return _for_hundred_lines(text, time.perf_counter() - began)
 
 

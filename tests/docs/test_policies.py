@@ -10,11 +10,19 @@ from dashboard.inspection.findings import UNSEEN, Finding, Severity, Unseen
 from dashboard.inspection.notes import FINDINGS
 from dashboard.inspection.sentences import SENTENCES
 from dashboard.policies.evaluate import evaluate
-from dashboard.policies.importing import from_yaml, to_yaml
-from dashboard.policies.inspecting import inspect
-from dashboard.policies.linting import failing_examples, warnings
-from dashboard.policies.rules import Argument, Demands, Effect, FindingsMatch, Hours, Rule, When
+from dashboard.policies.formats.policy_yaml import from_yaml, to_yaml
+from dashboard.policies.inspections import inspect
+from dashboard.policies.rules.rule import (
+    Argument,
+    Demands,
+    Effect,
+    FindingsMatch,
+    Hours,
+    Rule,
+    When,
+)
 from dashboard.policies.starters import STARTERS
+from dashboard.policies.warnings import failing_examples, warnings
 from tests.docs.reading import ROOT, rows
 from tests.policies.ask import question, rule, silent
 
@@ -131,7 +139,7 @@ def test_every_finding_that_is_listed_is_one_that_is_made():
     sources = [
         *ROOT.glob("dashboard/inspection/**/*.py"),
         *ROOT.glob("dashboard/inspection/knowledge/*.toml"),
-        ROOT / "dashboard/policies/inspecting.py",
+        ROOT / "dashboard/policies/inspections.py",
     ]
     made = set(re.findall(r'"([a-z]+(?:-[a-z]+)*)"', "".join(map(Path.read_text, sources))))
 

@@ -5,7 +5,7 @@ from django.core.management import CommandError
 from django.utils import timezone
 
 from dashboard.policies.evaluate import Policy
-from dashboard.policies.importing import from_yaml
+from dashboard.policies.formats.policy_yaml import from_yaml
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.queries import policy_in_force
 from dashboard.policies.services import current_revision

@@ -7,7 +7,7 @@ from django.core.management import CommandError
 
 from dashboard.audit.models import AuditEntry
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, parse_rule
-from dashboard.policies.importing import to_yaml
+from dashboard.policies.formats.policy_yaml import to_yaml
 from dashboard.policies.models import PolicyProposal
 from dashboard.policies.queries import policy_in_force
 from dashboard.policies.services import current_revision

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from approval_client.wire import Kind
 from dashboard.inspection.findings import Finding, Report, Severity
 from dashboard.policies.evaluate import Policy, evaluate, parse_rule
-from dashboard.policies.questions import Question
+from dashboard.policies.rules.facts import Question
 
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)  # a Wednesday
 CONTENTS = {

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from approval_client.wire import Kind
 from dashboard.inspection.findings import Finding, Report, Severity
 from dashboard.policies.evaluate import Policy
-from dashboard.policies.questions import Question
-from dashboard.policies.rules import Argument, Demands, FindingsMatch, Hours, Rule, When
+from dashboard.policies.rules.facts import Question
+from dashboard.policies.rules.rule import Argument, Demands, FindingsMatch, Hours, Rule, When
 
 names = st.sampled_from(["a", "b", "ab"])
 globs = st.lists(st.sampled_from(["a", "b", "*", "a*", "?", "[ab]"]), max_size=2).map(tuple)

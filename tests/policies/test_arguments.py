@@ -3,8 +3,8 @@
 import pytest
 
 from approval_client.wire import parse_json
-from dashboard.policies.arguments import condition, problem_with
-from dashboard.policies.rules import Argument
+from dashboard.policies.rules.arguments import condition, problem_with
+from dashboard.policies.rules.rule import Argument
 
 
 def holds(arguments, path, test, value=None, *, approving=False):

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from dashboard.policies.demands import Circle, Required, join, required, shortfalls
-from dashboard.policies.rules import Demands
+from dashboard.policies.rules.demands import Circle, Required, join, required, shortfalls
+from dashboard.policies.rules.rule import Demands
 
 OPS, CHIEFS = Circle(("ops",)), Circle(("chiefs",))
 

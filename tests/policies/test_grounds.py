@@ -4,7 +4,13 @@ import pytest
 
 from approval_client.wire import Kind
 from dashboard.policies.evaluate import Effect, Evaluation, on_hold
-from dashboard.policies.grounds import Grounds, ModeSays, RuleGround, Says, UnclearGround
+from dashboard.policies.judgements.grounds import (
+    Grounds,
+    ModeSays,
+    RuleGround,
+    Says,
+    UnclearGround,
+)
 
 UNCLEAR = UnclearGround(
     "A", "findings", "not_read", "too-large", "too-large", "", "", "review", True

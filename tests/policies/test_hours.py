@@ -2,8 +2,8 @@ from datetime import datetime
 
 import pytest
 
-from dashboard.policies.hours import includes, zone
-from dashboard.policies.rules import Hours
+from dashboard.policies.rules.hours import includes, zone
+from dashboard.policies.rules.rule import Hours
 
 
 def at(text):

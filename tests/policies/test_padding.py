@@ -7,13 +7,13 @@ from dashboard import sandbox
 from dashboard.inspection.findings import Finding, Report, Severity, Unseen, in_doubt
 from dashboard.inspection.inspector import inspect_content
 from dashboard.inspection.sentences import SENTENCES
-from dashboard.policies import inspecting
-from dashboard.policies.demands import Circle
+from dashboard.policies import inspections
 from dashboard.policies.evaluate import Effect, evaluate
-from dashboard.policies.facts import Facts
-from dashboard.policies.loosening import loosenings
-from dashboard.policies.matching import Matcher
+from dashboard.policies.judgements.matcher import Matcher
+from dashboard.policies.loosenings import loosenings
 from dashboard.policies.policy import Policy
+from dashboard.policies.rules.demands import Circle
+from dashboard.policies.rules.facts import Facts
 from tests.policies.ask import NOON, READS, WRITES, call, policy, question, rule, silent
 
 WRITE = "import epics\nepics.PV('SR:C01:HV').put(1)\n"
@@ -89,7 +89,7 @@ def test_an_inspection_that_comes_to_nothing_lifts_neither(monkeypatch, error, k
 
     monkeypatch.setattr(sandbox, "call", fail)
     of_kind, content = contents(WRITE)[kind]
-    one = asked(of_kind, content, inspecting.inspect(of_kind, content))
+    one = asked(of_kind, content, inspections.inspect(of_kind, content))
     in_bash = {"languages": ["bash"]}
 
     assert evaluate(policy(rule("reject", **NEVER)), one).effect is Effect.REJECT
@@ -99,10 +99,10 @@ def test_an_inspection_that_comes_to_nothing_lifts_neither(monkeypatch, error, k
 
 
 def test_what_computes_for_too_long_is_not_read(monkeypatch):
-    monkeypatch.setattr(inspecting, "COMPUTING_S", 0.01)
+    monkeypatch.setattr(inspections, "COMPUTING_S", 0.01)
     content = {"code": "x = f(a[0].b, c=1)\n" * 3000, "language": "python"}
 
-    report = inspecting.inspect(Kind.CODE, content)
+    report = inspections.inspect(Kind.CODE, content)
 
     assert [finding.name for finding in report.findings] == ["too-slow"]
     assert evaluate(policy(rule("reject", **NEVER)), asked(Kind.CODE, content, report)).effect is (

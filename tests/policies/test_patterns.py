@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.policies.patterns import Pattern, PatternRefused, fits_any, glob, is_literal
+from dashboard.policies.rules.patterns import Pattern, PatternRefused, fits_any, glob, is_literal
 
 
 @given(st.text("*?ab[]^\\.é\n", max_size=10), st.text("ab[]^\\.é\n", max_size=8))

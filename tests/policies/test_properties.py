@@ -7,9 +7,9 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from dashboard.inspection.findings import UNSEEN, Finding, Severity, in_doubt
-from dashboard.policies.demands import join, required, shortfalls
 from dashboard.policies.evaluate import Effect, Policy, evaluate, is_laxer, stricter
-from dashboard.policies.loosening import loosenings
+from dashboard.policies.loosenings import loosenings
+from dashboard.policies.rules.demands import join, required, shortfalls
 from tests.policies import random_policies as any_
 
 requireds = st.builds(required, any_.demands, owner_may_approve=any_.bools)

@@ -3,7 +3,7 @@
 import pytest
 
 from dashboard.policies.evaluate import Policy, PolicyError, parse_rule
-from dashboard.policies.rules import MOST_RULES, Hours, Rule
+from dashboard.policies.rules.rule import MOST_RULES, Hours, Rule
 from tests.policies.ask import policy, rule, silent
 
 

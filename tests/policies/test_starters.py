@@ -1,8 +1,7 @@
 import pytest
 
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Effect
-from dashboard.policies.linting import warnings
-from dashboard.policies.loosening import loosenings
+from dashboard.policies.loosenings import loosenings
 from dashboard.policies.starters import (
     CONTROL_WRITES,
     DANGEROUS,
@@ -12,6 +11,7 @@ from dashboard.policies.starters import (
     STARTERS,
     add,
 )
+from dashboard.policies.warnings import warnings
 from tests.policies.ask import READS, effect_of, policy, question, rule
 
 HARMLESS = question(findings=[READS])

@@ -2,7 +2,7 @@ import pytest
 
 from approval_client.wire import Kind
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Effect
-from dashboard.policies.rule_wording import duration
+from dashboard.policies.rules.wording import duration
 from dashboard.policies.wording import changes, loosens, rule_sentence, sentences
 from tests.policies.ask import READS, WRITES, effect_of, policy, question, rule, silent
 

@@ -18,7 +18,7 @@ from dashboard.approvals.queries import votes_of
 from dashboard.approvals.rules.grant import GrantTerms
 from dashboard.approvals.rules.step import StepSaid
 from dashboard.audit.services import Actor
-from dashboard.policies.demands import Required
+from dashboard.policies.rules.demands import Required
 
 NO_RIGHT = "Only reviewers can decide."
 OWNER = (

@@ -23,9 +23,9 @@ from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.content import problems_with
 from dashboard.approvals.rules.judgement import explained, judged_by, question_of
 from dashboard.inspection.findings import Report
-from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Evaluation, stricter
 from dashboard.policies.models import PolicyRevision
+from dashboard.policies.rules.demands import Required
 from dashboard.policies.services import current_revision
 
 MOST_EDITS = 50

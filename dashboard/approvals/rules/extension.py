@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from dashboard.approvals.models import ApprovalRequest
-from dashboard.policies.demands import Required
+from dashboard.policies.rules.demands import Required
 
 STEP = timedelta(minutes=5)
 """What one press adds, unless the agent or the policy allows less."""

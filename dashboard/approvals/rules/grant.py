@@ -12,7 +12,7 @@ from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
 from dashboard.approvals.models import ApprovalRequest, Grant
 from dashboard.inspection.findings import Report, Severity
-from dashboard.policies.demands import Required
+from dashboard.policies.rules.demands import Required
 
 ONLY_LATE = (
     "Your approval counts only because half of the time is over, so it cannot be remembered."

@@ -51,7 +51,7 @@ from dashboard.approvals.models import (
     Vote,
 )
 from dashboard.policies.evaluate import SAYING, Effect
-from dashboard.policies.grounds import Grounds, Says
+from dashboard.policies.judgements.grounds import Grounds, Says
 
 QUICK_S = 1.0
 """An approval sooner than this after the page was in sight was not thought about."""

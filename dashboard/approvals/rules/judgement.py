@@ -12,11 +12,11 @@ from django.core.exceptions import ObjectDoesNotExist
 from approval_client.wire import Kind, parse_json
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
 from dashboard.inspection.findings import Report
-from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation, Policy, evaluate
-from dashboard.policies.grounds import Grounds
+from dashboard.policies.judgements.grounds import Grounds
 from dashboard.policies.models import PolicyRevision
-from dashboard.policies.questions import Question
+from dashboard.policies.rules.demands import Required
+from dashboard.policies.rules.facts import Question
 
 LOOP_WITHIN = timedelta(hours=1)
 """How far back the same content counts as a loop for an agent that names no run."""

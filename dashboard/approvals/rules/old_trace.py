@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from approval_client.wire import Kind
-from dashboard.policies.grounds import Grounds, ModeSays, RuleGround, Says
+from dashboard.policies.judgements.grounds import Grounds, ModeSays, RuleGround, Says
 
 _GLOBAL_MODE = re.compile(r"Global mode is '[a-z_]+'\.", re.ASCII)
 _RULE = re.compile(

@@ -15,8 +15,8 @@ from approval_client.wire import Source, Status
 from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Judgement
 from dashboard.approvals.rules.judgement import question_of, report_of
 from dashboard.policies.evaluate import Effect
-from dashboard.policies.questions import Question
-from dashboard.policies.simulating import Answer, PastCase
+from dashboard.policies.rules.facts import Question
+from dashboard.policies.simulation import Answer, PastCase
 
 _BATCH = 100
 """How many are held at once: each may be a megabyte. And no read lasts long, which on SQLite keeps

@@ -48,9 +48,9 @@ from dashboard.audit.models import AuditEntry
 from dashboard.audit.names import agent_name, user_name
 from dashboard.audit.services import Actor
 from dashboard.inspection.findings import Report
-from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON
 from dashboard.policies.models import PolicyProposal, PolicyRevision
+from dashboard.policies.rules.demands import Required
 
 _LOG_PAGE, _ROWS = 20_000, 50
 _CLOSED = {Action(f"approval.{status}") for status in FINAL}

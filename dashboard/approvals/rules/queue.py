@@ -24,7 +24,7 @@ from dashboard.approvals.rules.answer import is_enough, why_not_count
 from dashboard.approvals.rules.snooze import snoozed_by
 from dashboard.approvals.rules.view import Attendance, Presence, attendance
 from dashboard.inspection.findings import Severity
-from dashboard.policies.demands import Required
+from dashboard.policies.rules.demands import Required
 from dashboard.statements import Many, rows
 
 SEARCHED = 65_536

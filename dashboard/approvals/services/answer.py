@@ -59,8 +59,8 @@ from dashboard.approvals.services.step import allow_steps, inspected_steps
 from dashboard.approvals.services.view import viewed_event
 from dashboard.audit.actions import Action
 from dashboard.audit.services import AuditEvent, record
-from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation
+from dashboard.policies.rules.demands import Required
 from dashboard.statements import insert
 
 _NO_RIGHT = "Only reviewers can decide. Your decision was not recorded."

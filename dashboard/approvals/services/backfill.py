@@ -27,7 +27,7 @@ from dashboard.approvals.rules.old_report import old_report
 from dashboard.approvals.rules.old_trace import grounds_of_trace
 from dashboard.approvals.services.headline import headline_row
 from dashboard.approvals.services.judgement import grounds_row
-from dashboard.policies.inspecting import head
+from dashboard.policies.inspections import head
 
 BATCH = 20
 """How many rows one step makes: a second's work at the most."""

@@ -58,7 +58,7 @@ from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
-from dashboard.policies.inspecting import Headed, inspect_and_head
+from dashboard.policies.inspections import Headed, inspect_and_head
 
 _NO_RIGHT = "Only reviewers can change this. Your change was not recorded."
 _FORBIDDEN = "The policy rejects this: {}"

@@ -34,9 +34,9 @@ from dashboard.approvals.services.closing import close
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.inspection.findings import Report
-from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.models import PolicyRevision
+from dashboard.policies.rules.demands import Required
 from dashboard.policies.services import current_revision
 from dashboard.statements import rows
 

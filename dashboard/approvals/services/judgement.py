@@ -31,7 +31,7 @@ from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation, stricter
-from dashboard.policies.grounds import Grounds
+from dashboard.policies.judgements.grounds import Grounds
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
 from dashboard.statements import insert

@@ -21,8 +21,8 @@ from dashboard.approvals.rules.step import ExactStep, Inspected, exact_steps
 from dashboard.approvals.services.grant import keep
 from dashboard.audit.services import AuditEvent
 from dashboard.inspection.findings import Report
-from dashboard.policies.demands import Required
-from dashboard.policies.inspecting import inspect
+from dashboard.policies.inspections import inspect
+from dashboard.policies.rules.demands import Required
 
 _NO_RUN = "The agent names no run, so its steps cannot be allowed for this run alone."
 _NOTHING = "No step of this plan says exactly what would run, so none can be allowed to run."

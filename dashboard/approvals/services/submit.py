@@ -35,9 +35,9 @@ from dashboard.approvals.services.notebook import pin_notebook
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.policies.evaluate import Effect, Evaluation, on_hold
-from dashboard.policies.inspecting import Headed, inspect_and_head
+from dashboard.policies.inspections import Headed, inspect_and_head
 from dashboard.policies.models import PolicyRevision
-from dashboard.policies.rules import DEFAULT_TIME_LIMIT_S
+from dashboard.policies.rules.rule import DEFAULT_TIME_LIMIT_S
 from dashboard.policies.services import current_revision, lock_for_judging, published_revision
 from dashboard.statements import insert, rows
 

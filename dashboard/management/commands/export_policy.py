@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from dashboard.management.operator import OperatorCommand
 from dashboard.policies.evaluate import Policy
-from dashboard.policies.importing import to_yaml
+from dashboard.policies.formats.policy_yaml import to_yaml
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
 

@@ -16,10 +16,10 @@ from dashboard.accounts.services.people import OPERATOR
 from dashboard.management.operator import OperatorCommand
 from dashboard.policies.errors import NotConfirmed, PolicyRefusal
 from dashboard.policies.evaluate import Policy
-from dashboard.policies.importing import Import, YamlError, from_yaml
-from dashboard.policies.loosening import loosenings
+from dashboard.policies.formats.policy_yaml import Import, YamlError, from_yaml
+from dashboard.policies.loosenings import loosenings
 from dashboard.policies.models import PolicyProposal, PolicyRevision
-from dashboard.policies.problems import PolicyError
+from dashboard.policies.rules.problems import PolicyError
 from dashboard.policies.services import current_revision, publish
 from dashboard.policies.wording import changes
 

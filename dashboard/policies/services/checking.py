@@ -9,11 +9,11 @@ from dashboard.accounts.errors import NotPermitted
 from dashboard.accounts.models import User
 from dashboard.policies.errors import ExamplesFail, NotConfirmed
 from dashboard.policies.evaluate import Policy
-from dashboard.policies.inspecting import inspect
-from dashboard.policies.linting import failing_examples
-from dashboard.policies.loosening import loosenings
+from dashboard.policies.inspections import inspect
+from dashboard.policies.loosenings import loosenings
 from dashboard.policies.models import PolicyRevision
-from dashboard.policies.rules import Rule
+from dashboard.policies.rules.rule import Rule
+from dashboard.policies.warnings import failing_examples
 
 LOOSEN, DISABLED = "loosen", "disabled"
 

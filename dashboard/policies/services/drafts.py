@@ -16,7 +16,7 @@ from dashboard.audit.services import Actor
 from dashboard.policies.errors import DraftMoved
 from dashboard.policies.evaluate import Policy
 from dashboard.policies.models import PolicyDraft, PolicyProposal, PolicyRevision
-from dashboard.policies.rules import Rule
+from dashboard.policies.rules.rule import Rule
 from dashboard.policies.services.checking import check_examples
 from dashboard.policies.services.publish import publish
 from dashboard.policies.services.revisions import current_revision

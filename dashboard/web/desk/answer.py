@@ -38,7 +38,7 @@ from dashboard.approvals.rules.grant import GrantScope, GrantTerms
 from dashboard.approvals.rules.likeness import earlier_answer, saw_the_end
 from dashboard.approvals.rules.recall import may_recall, recall_of
 from dashboard.approvals.services import Basis
-from dashboard.policies.demands import Required
+from dashboard.policies.rules.demands import Required
 from dashboard.web import times, words
 from dashboard.web.access import auth
 from dashboard.web.desk.grant import grant_offer

@@ -15,7 +15,7 @@ from dashboard.approvals import services
 from dashboard.approvals.models import ApprovalRequest, Assignment
 from dashboard.approvals.rules import snooze
 from dashboard.approvals.rules.view import Presence, presence
-from dashboard.policies.demands import Required
+from dashboard.policies.rules.demands import Required
 from dashboard.web import times
 from dashboard.web.access import auth
 from dashboard.web.desk.extension import ExtensionOffer, extension_offer

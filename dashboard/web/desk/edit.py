@@ -27,8 +27,8 @@ from dashboard.approvals.rules.edit import ALLOWED_FOR, edited, judged_now, repo
 from dashboard.approvals.rules.judgement import demands_of
 from dashboard.approvals.rules.step import count_of_steps
 from dashboard.approvals.rules.view import is_revealed
-from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect
+from dashboard.policies.rules.demands import Required
 from dashboard.web import errors, times
 from dashboard.web.access import auth, for_readers, for_reviewers
 from dashboard.web.content import TOO_LONG, too_long

@@ -11,7 +11,7 @@ from django import forms
 from dashboard.approvals import services
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.rules.extension import extension
-from dashboard.policies.demands import Required
+from dashboard.policies.rules.demands import Required
 from dashboard.web import times
 from dashboard.web.access import auth
 from dashboard.web.forms import cleaned

@@ -41,7 +41,7 @@ from dashboard.inspection.findings import Report, Severity
 from dashboard.inspection.headline import Headline, make_headline, parse_content
 from dashboard.inspection.parts import words
 from dashboard.inspection.redaction import candidates, secrets_in_text
-from dashboard.policies.demands import Required
+from dashboard.policies.rules.demands import Required
 from dashboard.web import errors, times
 from dashboard.web.access import any_role, auth, refused
 from dashboard.web.drawing.markup import EMPTY, REDACTED, untrusted

@@ -12,11 +12,11 @@ from django.utils.safestring import SafeString
 from approval_client.wire import Source, Status
 from dashboard.approvals.models import ApprovalRequest, Decision, Judgement
 from dashboard.approvals.rules.judgement import demands_of, explained
-from dashboard.policies.demands import Circle, Required
 from dashboard.policies.evaluate import Effect
-from dashboard.policies.grounds import Says
-from dashboard.policies.judgement_wording import plainly
-from dashboard.policies.rule_wording import people
+from dashboard.policies.judgements.grounds import Says
+from dashboard.policies.judgements.wording import plainly
+from dashboard.policies.rules.demands import Circle, Required
+from dashboard.policies.rules.wording import people
 from dashboard.web.drawing import moments
 from dashboard.web.drawing.markup import untrusted
 

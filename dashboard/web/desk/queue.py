@@ -45,7 +45,7 @@ from dashboard.approvals.rules.queue import (
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.headline import Headline
 from dashboard.live import push
-from dashboard.policies.demands import Required
+from dashboard.policies.rules.demands import Required
 from dashboard.statements import Many, rows
 from dashboard.web import times, words
 from dashboard.web.access import for_readers

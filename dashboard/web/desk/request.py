@@ -42,7 +42,7 @@ from dashboard.approvals.rules.queue import PersonalQueue, was_abandoned
 from dashboard.approvals.rules.snooze import snoozed_by
 from dashboard.approvals.rules.step import count_of_steps
 from dashboard.approvals.rules.view import TextPart
-from dashboard.policies.demands import Required
+from dashboard.policies.rules.demands import Required
 from dashboard.web import errors, times, words
 from dashboard.web.access import for_readers, is_in_sight
 from dashboard.web.content import TOO_LONG, Content, fits, lines_of_json

@@ -8,7 +8,7 @@ from django.utils.html import strip_tags
 from approval_client.wire import Kind
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.services import judge_pending_again
-from dashboard.policies.demands import Circle, Required
+from dashboard.policies.rules.demands import Circle, Required
 from dashboard.web import times
 from dashboard.web.desk.judgement import demands_in_words
 from tests import make

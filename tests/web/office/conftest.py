@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Report
-from dashboard.policies import inspecting
+from dashboard.policies import inspections
 from dashboard.web.access import AUTH_KEY
 from tests import make
 
@@ -61,7 +61,7 @@ def found(monkeypatch):
 
     def find(*findings, languages=("python",)):
         report = Report(findings, languages).to_json()
-        monkeypatch.setattr(inspecting, "_inspected", lambda _: report)
+        monkeypatch.setattr(inspections, "_inspected", lambda _: report)
 
     find()
     return find

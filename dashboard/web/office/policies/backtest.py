@@ -22,7 +22,7 @@ from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.rules import past_cases
 from dashboard.inspection.findings import INSPECTOR_VERSION
 from dashboard.policies.evaluate import Effect
-from dashboard.policies.simulating import PastCase, Simulation, simulate
+from dashboard.policies.simulation import PastCase, Simulation, simulate
 from dashboard.web import times, words
 from dashboard.web.access import any_role
 from dashboard.web.drawing.markup import untrusted

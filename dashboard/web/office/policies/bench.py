@@ -24,12 +24,12 @@ from dashboard.approvals.rules.content import problems_with
 from dashboard.approvals.rules.past_cases import past
 from dashboard.inspection.findings import INSPECTOR_VERSION
 from dashboard.policies import queries
-from dashboard.policies.demands import Required
 from dashboard.policies.evaluate import Effect, Evaluation, Policy, evaluate
-from dashboard.policies.inspecting import inspect
+from dashboard.policies.inspections import inspect
 from dashboard.policies.models import PolicyRevision
-from dashboard.policies.questions import Question
-from dashboard.policies.rules import Rule
+from dashboard.policies.rules.demands import Required
+from dashboard.policies.rules.facts import Question
+from dashboard.policies.rules.rule import Rule
 from dashboard.policies.services import current_revision
 from dashboard.web import words
 from dashboard.web.access import any_role

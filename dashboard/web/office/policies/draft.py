@@ -18,7 +18,7 @@ from dashboard.accounts.errors import NotPermitted
 from dashboard.policies import queries
 from dashboard.policies.errors import DraftMoved, PolicyRefusal
 from dashboard.policies.evaluate import Policy, PolicyError
-from dashboard.policies.importing import Import, YamlError, from_yaml
+from dashboard.policies.formats.policy_yaml import Import, YamlError, from_yaml
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision, drafts
 from dashboard.policies.starters import STARTERS, add

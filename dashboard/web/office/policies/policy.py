@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from dashboard.accounts import queries as accounts
 from dashboard.policies.evaluate import Effect, Evaluation, Policy
-from dashboard.policies.linting import warnings
-from dashboard.policies.loosening import loosenings
-from dashboard.policies.matching import Step
+from dashboard.policies.judgements.matcher import Step
+from dashboard.policies.loosenings import loosenings
 from dashboard.policies.models import PolicyProposal, PolicyRevision
-from dashboard.policies.rules import Rule
+from dashboard.policies.rules.rule import Rule
 from dashboard.policies.services import word_for
+from dashboard.policies.warnings import warnings
 from dashboard.policies.wording import Sentence, changes, rule_sentence, sentences
 
 _CANNOT_BE_READ = "This version of the program cannot read it."

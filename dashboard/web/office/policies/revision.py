@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from dashboard.accounts.errors import NotPermitted
 from dashboard.policies import queries
 from dashboard.policies.errors import PolicyRefusal
-from dashboard.policies.importing import to_yaml
+from dashboard.policies.formats.policy_yaml import to_yaml
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision, publish
 from dashboard.policies.services.drafts import stamp_of

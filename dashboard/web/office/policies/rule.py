@@ -25,9 +25,9 @@ from dashboard.inspection.notes import FINDINGS
 from dashboard.policies import queries
 from dashboard.policies.errors import DraftMoved, ExamplesFail
 from dashboard.policies.evaluate import PolicyError, parse_rule
-from dashboard.policies.importing import YamlError, dump, load
+from dashboard.policies.formats.policy_yaml import YamlError, dump, load
 from dashboard.policies.models import PolicyDraft
-from dashboard.policies.rules import Argument, Demands, Effect, Example, Rule, When
+from dashboard.policies.rules.rule import Argument, Demands, Effect, Example, Rule, When
 from dashboard.policies.services import drafts
 from dashboard.policies.wording import rule_sentence
 from dashboard.web.access import action, admins_only

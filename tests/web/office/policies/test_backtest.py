@@ -5,7 +5,7 @@ import pytest
 from approval_client.wire import Status
 from dashboard.approvals.models import Decision
 from dashboard.inspection.findings import Report
-from dashboard.policies import inspecting
+from dashboard.policies import inspections
 from dashboard.web.office.policies import backtest
 from tests import make
 from tests.web.pages import links
@@ -26,7 +26,7 @@ NO_MODES = {
 @pytest.fixture(autouse=True)
 def _nothing_is_found(monkeypatch):
     report = Report(languages=("python",)).to_json()
-    monkeypatch.setattr(inspecting, "_inspected", lambda _: report)
+    monkeypatch.setattr(inspections, "_inspected", lambda _: report)
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_more_than_the_most_is_cut_and_said(run, token, alice, monkeypatch, read
 
 def test_findings_of_an_older_inspector_are_counted(run, token, alice, monkeypatch, read):
     old = Report(inspector="0", languages=("python",)).to_json()
-    monkeypatch.setattr(inspecting, "_inspected", lambda _: old)
+    monkeypatch.setattr(inspections, "_inspected", lambda _: old)
     answered(token, alice, Status.APPROVED)
 
     assert "1 was inspected by an older inspector" in read(run(PRINTS))

@@ -9,7 +9,7 @@ from dashboard.approvals.rules.content import problems_with
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.sentences import SENTENCES
-from dashboard.policies import inspecting
+from dashboard.policies import inspections
 from dashboard.policies.models import PolicyDraft
 from tests import make
 from tests.web.pages import read as tree
@@ -287,7 +287,7 @@ def test_what_was_typed_stays(attempt, content):
 
 def test_ends_of_lines_are_those_that_were_pasted(attempt, monkeypatch):
     sent = []
-    monkeypatch.setattr(inspecting, "_inspected", lambda payload: sent.append(payload) or b"{}")
+    monkeypatch.setattr(inspections, "_inspected", lambda payload: sent.append(payload) or b"{}")
 
     attempt(content="a = 1\r\nb = 2")
     assert json.loads(sent[0])["content"] == {"code": "a = 1\nb = 2"}

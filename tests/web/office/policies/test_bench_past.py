@@ -8,7 +8,7 @@ from approval_client.wire import Status
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Report, Severity
 from dashboard.inspection.sentences import SENTENCES
-from dashboard.policies import inspecting
+from dashboard.policies import inspections
 from dashboard.policies.services import current_revision
 from tests import make
 from tests.web.pages import read as tree
@@ -51,7 +51,7 @@ def test_a_past_request_says_what_happened_then(reviewer, found, token, alice, r
 
 def test_findings_of_an_older_inspector_are_said_to_be(reviewer, found, token, monkeypatch, read):
     old = Report(inspector="0").to_json()
-    monkeypatch.setattr(inspecting, "_inspected", lambda _: old)
+    monkeypatch.setattr(inspections, "_inspected", lambda _: old)
 
     page = read(look(reviewer, make.pending(token)), "answer")
     assert "by an older inspector (version 0)" in page

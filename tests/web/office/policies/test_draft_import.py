@@ -4,7 +4,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, parse_rule
-from dashboard.policies.importing import to_yaml
+from dashboard.policies.formats.policy_yaml import to_yaml
 from dashboard.policies.models import PolicyDraft
 from dashboard.policies.starters import STARTERS, add
 from tests import make

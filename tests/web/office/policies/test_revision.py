@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy
-from dashboard.policies.importing import from_yaml
+from dashboard.policies.formats.policy_yaml import from_yaml
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
 from dashboard.policies.services import publish as publish_policy

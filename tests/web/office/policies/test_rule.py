@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from dashboard.policies.evaluate import Policy, parse_rule
 from dashboard.policies.models import PolicyDraft
-from dashboard.policies.rules import Rule
+from dashboard.policies.rules.rule import Rule
 from dashboard.web.office.policies.rule import PARTS
 from tests import make
 from tests.web.office.drafting import NO_PLANS, begin, change_rule, filled, new_rule, stamp

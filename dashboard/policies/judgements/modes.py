@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from approval_client.capabilities import ApprovalDecision, ApprovalManager, ApprovalMode
 from approval_client.wire import Kind
-from dashboard.policies.grounds import ModeSays
-from dashboard.policies.rules import Effect
+from dashboard.policies.judgements.grounds import ModeSays
+from dashboard.policies.rules.rule import Effect
 
 PYTHON, MEMORY = "python_execution", "memory"
 MODES_OF_OTHERS = frozenset({PYTHON, MEMORY})

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from approval_client.wire import canonical_json, parse_json
-from dashboard.policies.yaml_text import MOST_BYTES, YamlError, dump, load
+from dashboard.policies.formats.strict_yaml import MOST_BYTES, YamlError, dump, load
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 numbers = st.one_of(

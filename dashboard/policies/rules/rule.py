@@ -29,6 +29,9 @@ DEFAULT_TIME_LIMIT_S = 1800
 
 MOST_RULES = 200
 MOST_EXAMPLES = 20
+CLAIMS = ("capabilities", "execution_modes", "runs", "repeated")
+"""Conditions on what the agent says of itself: no approving rule may name one."""
+
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Pattern = Annotated[str, Field(min_length=1, max_length=1000)]
 Glob = Annotated[str, Field(min_length=1, max_length=200)]
@@ -107,8 +110,8 @@ class Hours(_Shape):
 class When(_Shape):
     """What a rule matches on: all of what is given must hold. Nothing given matches everything.
 
-    The last three are what the agent says of itself. They can make an answer stricter, never
-    laxer: no approving rule may name one.
+    The last four, ``CLAIMS``, are what the agent says of itself. They can make an answer stricter,
+    never laxer: no approving rule may name one.
     """
 
     agents: Globs = ()
@@ -130,6 +133,11 @@ class When(_Shape):
     capabilities: Globs = ()
     execution_modes: Globs = ()
     runs: Globs = ()
+
+    @property
+    def rests_on_claims(self) -> bool:
+        """Whether a condition is about what the agent says of itself."""
+        return any(getattr(self, name) for name in CLAIMS)
 
 
 class Demands(_Shape):

@@ -9,11 +9,10 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from approval_client.wire import JsonError, canonical_json
-from dashboard.policies import hours
-from dashboard.policies.arguments import problem_with
-from dashboard.policies.matching import CLAIMS
-from dashboard.policies.patterns import PatternRefused, glob, pattern
-from dashboard.policies.rules import Demands, Effect, Rule, When
+from dashboard.policies.rules import hours
+from dashboard.policies.rules.arguments import problem_with
+from dashboard.policies.rules.patterns import PatternRefused, glob, pattern
+from dashboard.policies.rules.rule import CLAIMS, Demands, Effect, Rule, When
 
 Problem = tuple[str, str]
 _GLOBS = (

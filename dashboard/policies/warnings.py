@@ -10,13 +10,12 @@ from typing import Any
 from approval_client.wire import Kind
 from dashboard.inspection.findings import UNSEEN, Report
 from dashboard.inspection.languages import is_known, lexer_alias
-from dashboard.policies.facts import Facts
-from dashboard.policies.implication import implies, kinds_of
-from dashboard.policies.matching import Matcher, Step, rests_on_claims
-from dashboard.policies.patterns import is_literal, pattern
+from dashboard.policies.judgements.matcher import Matcher, Step
 from dashboard.policies.policy import Policy
-from dashboard.policies.questions import Question
-from dashboard.policies.rules import Effect, Example, Rule, When
+from dashboard.policies.rules.facts import Facts, Question
+from dashboard.policies.rules.implication import implies, kinds_of
+from dashboard.policies.rules.patterns import is_literal, pattern
+from dashboard.policies.rules.rule import Effect, Example, Rule, When
 
 Inspect = Callable[[Kind, Mapping[str, Any]], Report]
 LARGE_PATTERN = 1500
@@ -67,7 +66,7 @@ def _about_reach(
             yield f"It makes no difference: rule '{another.name}' rejects all of it before."
             return
     for another in () if rejects else earlier:
-        if another.effect is Effect.REJECT or rests_on_claims(another.when):
+        if another.effect is Effect.REJECT or another.when.rests_on_claims:
             continue
         if implies(rule, another):
             yield _unreachable(rule, another)

@@ -1,7 +1,7 @@
 import time
 
 from dashboard.policies.evaluate import Effect
-from dashboard.policies.simulating import PastCase, simulate
+from dashboard.policies.simulation import PastCase, simulate
 from tests.policies.ask import READS, WRITES, question, rule, silent
 
 JUDGED = silent(

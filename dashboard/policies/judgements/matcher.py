@@ -11,15 +11,13 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from dashboard.inspection.sentences import plain_sentence, worst_unseen
-from dashboard.policies.conditions import Unsure, compiled
-from dashboard.policies.facts import Facts
-from dashboard.policies.grounds import UnclearGround
-from dashboard.policies.judgement_wording import why_unclear
-from dashboard.policies.rules import Effect, Rule, When
+from dashboard.policies.judgements.grounds import UnclearGround
+from dashboard.policies.judgements.wording import why_unclear
+from dashboard.policies.rules.conditions import Unsure, compiled
+from dashboard.policies.rules.facts import Facts
+from dashboard.policies.rules.rule import Effect, Rule
 
 Outcome = Literal["matches", "does not match", "not reached"]
-CLAIMS = ("capabilities", "execution_modes", "runs", "repeated")
-"""Conditions on what the agent says of itself: no approving rule may name one."""
 FOUND_BEFORE = "The answer was found before."
 
 
@@ -57,7 +55,7 @@ class Matcher:
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
-        self.claims = rests_on_claims(rule.when)
+        self.claims = rule.when.rests_on_claims
         self.not_reached = Step(rule.name, "not reached", FOUND_BEFORE)
         self._conditions = [
             (field, holds, Step(rule.name, "does not match", sentence))
@@ -122,8 +120,3 @@ class Matcher:
         )
         outcome: Outcome = "matches" if counts else "does not match"
         return Step(self.rule.name, outcome, why_unclear(ground), ground)
-
-
-def rests_on_claims(when: When) -> bool:
-    """Whether a condition is about what the agent says of itself."""
-    return any(getattr(when, name) for name in CLAIMS)

@@ -23,8 +23,8 @@ from itertools import islice
 from typing import Any, Final
 
 from approval_client.wire import JsonError, canonical_json
-from dashboard.policies.patterns import PatternRefused, glob, pattern
-from dashboard.policies.rules import Argument
+from dashboard.policies.rules.patterns import PatternRefused, glob, pattern
+from dashboard.policies.rules.rule import Argument
 
 MISSING: Final = object()
 TOO_MUCH: Final = object()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from dashboard.policies.evaluate import Effect, Evaluation, Policy, evaluate
-from dashboard.policies.questions import Question
+from dashboard.policies.rules.facts import Question
 
 Answer = Literal["approved", "rejected", "expired", "cancelled", "edited"]
 

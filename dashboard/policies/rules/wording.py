@@ -8,8 +8,16 @@ from typing import Any
 
 from approval_client.wire import Kind, canonical_json
 from dashboard.inspection.findings import Severity
-from dashboard.policies.demands import Required, required
-from dashboard.policies.rules import Argument, Demands, Effect, FindingsMatch, Hours, Rule, When
+from dashboard.policies.rules.demands import Required, required
+from dashboard.policies.rules.rule import (
+    Argument,
+    Demands,
+    Effect,
+    FindingsMatch,
+    Hours,
+    Rule,
+    When,
+)
 
 _SUBJECTS = {
     Kind.CODE: "code",

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from approval_client.wire import Kind
 from dashboard.inspection.findings import Finding, Severity, Unseen
-from dashboard.policies import arguments, hours
-from dashboard.policies.facts import Facts
-from dashboard.policies.patterns import fits_any, pattern
-from dashboard.policies.rules import Argument, Effect, FindingsMatch, Hours, Rule
+from dashboard.policies.rules import arguments, hours
+from dashboard.policies.rules.facts import Facts
+from dashboard.policies.rules.patterns import fits_any, pattern
+from dashboard.policies.rules.rule import Argument, Effect, FindingsMatch, Hours, Rule
 
 
 class Unsure(NamedTuple):

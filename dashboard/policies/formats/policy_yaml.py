@@ -7,8 +7,14 @@ from typing import Any
 
 from dashboard.policies import documents
 from dashboard.policies.evaluate import Policy, PolicyError
-from dashboard.policies.osprey import BY_CAPABILITY, BY_TOOL, Section
-from dashboard.policies.yaml_text import YamlError, dump, load, load_any, refuse_ambiguous
+from dashboard.policies.formats.osprey import BY_CAPABILITY, BY_TOOL, Section
+from dashboard.policies.formats.strict_yaml import (
+    YamlError,
+    dump,
+    load,
+    load_any,
+    refuse_ambiguous,
+)
 
 __all__ = ["Import", "YamlError", "dump", "from_yaml", "load", "to_yaml"]
 

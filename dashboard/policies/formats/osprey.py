@@ -12,9 +12,9 @@ from typing import Any
 
 from approval_client.capabilities import ApprovalManager
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, PolicyError
-from dashboard.policies.problems import parse_rule
-from dashboard.policies.rules import Rule
-from dashboard.policies.yaml_text import Ambiguous
+from dashboard.policies.formats.strict_yaml import Ambiguous
+from dashboard.policies.rules.problems import parse_rule
+from dashboard.policies.rules.rule import Rule
 
 BY_CAPABILITY = frozenset({"global_mode", "capabilities"})
 BY_TOOL = frozenset({"enabled", "default_policy", "tools"})

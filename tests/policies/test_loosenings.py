@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.policies.loosening import loosenings
+from dashboard.policies.loosenings import loosenings
 from tests.policies.ask import policy, rule, silent
 
 TWO = {"approvals": 2}

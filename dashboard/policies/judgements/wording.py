@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from approval_client.wire import Kind
 from dashboard.inspection.findings import Finding, Severity, Unseen
 from dashboard.inspection.sentences import unseen_sentence
-from dashboard.policies.demands import Required
-from dashboard.policies.grounds import Grounds, ModeSays, Says, UnclearGround
-from dashboard.policies.rule_wording import required_in_words
-from dashboard.policies.rules import Effect
+from dashboard.policies.judgements.grounds import Grounds, ModeSays, Says, UnclearGround
+from dashboard.policies.rules.demands import Required
+from dashboard.policies.rules.rule import Effect
+from dashboard.policies.rules.wording import required_in_words
 
 _NOT_COVERED = {
     Kind.CODE: "No rule covers this code, so a person is asked.",

@@ -6,8 +6,8 @@ import pytest
 
 from approval_client.wire import Kind
 from dashboard.inspection.findings import Finding, Severity
-from dashboard.policies.facts import Facts
-from dashboard.policies.matching import Matcher
+from dashboard.policies.judgements.matcher import Matcher
+from dashboard.policies.rules.facts import Facts
 from tests.policies.ask import DOUBT, NOON, READS, WRITES, call, question, rule
 
 DELETES = Finding("recursive-delete", Severity.HIGH, 1, 1, "deletes-files")

@@ -14,11 +14,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from approval_client.wire import Kind
-from dashboard.policies.demands import Required, required, shortfalls
-from dashboard.policies.implication import implies, kinds_of
-from dashboard.policies.matching import rests_on_claims
 from dashboard.policies.policy import Policy
-from dashboard.policies.rules import Demands, Effect, Rule
+from dashboard.policies.rules.demands import Required, required, shortfalls
+from dashboard.policies.rules.implication import implies, kinds_of
+from dashboard.policies.rules.rule import Demands, Effect, Rule
 
 _STRICTNESS = {Effect.APPROVE: 0, None: 1, Effect.REVIEW: 2}
 _DECIDING = frozenset({Effect.APPROVE, Effect.REVIEW})
@@ -44,8 +43,8 @@ class _Rules:
     def __init__(self, policy: Policy) -> None:
         self.rejecting = [rule for rule in policy.rules if rule.effect is Effect.REJECT]
         rest = [rule for rule in policy.rules if rule.effect is not Effect.REJECT]
-        self.claiming = [rule for rule in rest if rests_on_claims(rule.when)]
-        self.deciding = [rule for rule in rest if not rests_on_claims(rule.when)]
+        self.claiming = [rule for rule in rest if rule.when.rests_on_claims]
+        self.deciding = [rule for rule in rest if not rule.when.rests_on_claims]
         self._place = {rule.name: place for place, rule in enumerate(policy.rules)}
 
     def rejects(self, rule: Rule) -> bool:

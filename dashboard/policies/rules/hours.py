@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from dashboard.policies.rules import Hours
+from dashboard.policies.rules.rule import Hours
 
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _MIDNIGHT = time(0, 0)

@@ -4,7 +4,7 @@ import pytest
 
 from approval_client.wire import Kind
 from dashboard.inspection.findings import Report
-from dashboard.policies.linting import failing_examples, warnings
+from dashboard.policies.warnings import failing_examples, warnings
 from tests.policies.ask import READS, WRITES, policy, rule, silent
 
 

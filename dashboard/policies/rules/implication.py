@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from approval_client.wire import Kind, canonical_json
-from dashboard.policies.patterns import glob, is_literal
-from dashboard.policies.rules import Argument, Effect, FindingsMatch, Rule, When
+from dashboard.policies.rules.patterns import glob, is_literal
+from dashboard.policies.rules.rule import Argument, Effect, FindingsMatch, Rule, When
 
 _GLOBS = (
     "agents",

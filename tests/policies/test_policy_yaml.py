@@ -5,7 +5,7 @@ from hypothesis import given
 
 from approval_client.wire import Kind
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Effect, PolicyError
-from dashboard.policies.importing import Import, YamlError, from_yaml, to_yaml
+from dashboard.policies.formats.policy_yaml import Import, YamlError, from_yaml, to_yaml
 from tests.policies import random_policies as any_
 from tests.policies.ask import DOUBT, WRITES, call, effect_of, policy, question, rule
 

@@ -3,7 +3,6 @@
 import pytest
 
 from approval_client.wire import Kind
-from dashboard.policies.demands import Circle, Required
 from dashboard.policies.evaluate import (
     EVERYTHING_TO_A_PERSON,
     Effect,
@@ -13,7 +12,8 @@ from dashboard.policies.evaluate import (
     evaluate,
     stricter,
 )
-from dashboard.policies.grounds import Says
+from dashboard.policies.judgements.grounds import Says
+from dashboard.policies.rules.demands import Circle, Required
 from tests.policies.ask import (
     DOUBT,
     READS,

@@ -3,10 +3,10 @@
 import pytest
 
 from approval_client.wire import Kind
-from dashboard.policies.demands import Circle, Required
 from dashboard.policies.evaluate import evaluate
-from dashboard.policies.grounds import Grounds
-from dashboard.policies.judgement_wording import plainly
+from dashboard.policies.judgements.grounds import Grounds
+from dashboard.policies.judgements.wording import plainly
+from dashboard.policies.rules.demands import Circle, Required
 from tests.policies.ask import DOUBT, READS, WRITES, policy, question, rule, silent
 
 MACHINE = ("mode", "EPICS", "Python execution", "asks for a review", "'")

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from approval_client.wire import canonical_json
-from dashboard.policies.rules import DEFAULT_TIME_LIMIT_S, Demands
+from dashboard.policies.rules.rule import DEFAULT_TIME_LIMIT_S, Demands
 
 
 @dataclass(frozen=True, order=True)

@@ -1,0 +1,1 @@
+"""Policies as files: our YAML, and Osprey's. Pure."""

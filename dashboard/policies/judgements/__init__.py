@@ -1,0 +1,1 @@
+"""How rules and modes judge one question, and how that is said. Pure."""
