@@ -12,7 +12,7 @@ from dashboard.accounts.roles import may_approve_for
 from dashboard.api import problems
 from dashboard.api.auth import AgentBearer, AgentRequest
 from dashboard.api.schemas import ProblemOut
-from dashboard.approvals.queries import active_hold
+from dashboard.approvals.queries.hold import active_hold
 from dashboard.policies.evaluate import Policy
 from dashboard.policies.services import current_revision
 

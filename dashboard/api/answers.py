@@ -10,7 +10,7 @@ from django.conf import settings
 
 from approval_client.wire import OutcomeState, Status, canonical_json, parse_json
 from dashboard.approvals.models import ApprovalRequest, Decision, Recall
-from dashboard.approvals.queries import Answerable
+from dashboard.approvals.queries.agent import Answerable
 from dashboard.approvals.rules.recall import recall_of, said
 
 

@@ -14,7 +14,7 @@ from approval_client.wire import canonical_json
 from dashboard.api import answers, problems
 from dashboard.api.auth import AgentBearer, AgentRequest
 from dashboard.api.schemas import AnswerOut, ProblemOut
-from dashboard.approvals.queries import decided
+from dashboard.approvals.queries.closing import decided
 
 MOST = 100
 _REFUSALS: dict[int, Any] = dict.fromkeys((401, 404, 422, 503), ProblemOut)

@@ -14,7 +14,8 @@ from approval_client.wire import PROTOCOL, PROTOCOL_HEADER, parse_json
 from dashboard.api import agent, answers, decisions, notebooks, problems
 from dashboard.api.auth import AgentBearer, AgentRequest
 from dashboard.api.schemas import AnswerOut, CancelIn, OutcomeIn, ProblemOut, SubmitIn
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
+from dashboard.approvals.queries.agent import Answerable
 
 MAX_HOLD_S = 50.0
 DEFAULT_HOLD_S = 25.0  # for programs whose own time limit is 30 seconds
@@ -127,7 +128,7 @@ def outcome(request: AgentRequest, approval_id: UUID, body: OutcomeIn, key: Key)
     return _answer(reported)
 
 
-def _answer(answerable: queries.Answerable, status: int = 200) -> HttpResponse:
+def _answer(answerable: Answerable, status: int = 200) -> HttpResponse:
     headers = {"Content-Type": "application/json", "Cache-Control": "no-store"}
     return HttpResponse(answers.to_json(answerable), status=status, headers=headers)
 

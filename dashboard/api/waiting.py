@@ -23,8 +23,9 @@ from dashboard.accounts.models import AgentToken
 from dashboard.api import answers, problems
 from dashboard.api.auth import by_secret
 from dashboard.api.views import DEFAULT_HOLD_S, MAX_HOLD_S
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
 from dashboard.approvals.errors import NotFound, Refused
+from dashboard.approvals.queries.agent import token_asking
 from dashboard.live.hub import Answer, TooManyWaits
 from dashboard.live.push import current_hub
 
@@ -128,7 +129,7 @@ async def _wait(
 def _who_asks(secret: str, approval_id: UUID) -> WaitingAgent | None:
     # Before anything is noted as polled: an agent that waits is shown to people as waiting.
     def look_up(hash_: str) -> AgentToken | None:
-        return queries.token_asking.first(hash_, approval_id)
+        return token_asking.first(hash_, approval_id)
 
     token = by_secret(secret, lambda secret: tokens.find(secret, look_up))
     if token is None:

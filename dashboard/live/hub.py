@@ -23,8 +23,8 @@ from uuid import UUID
 from django.conf import settings
 
 from dashboard.accounts.queries import tokens_that_work
-from dashboard.approvals import queries
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.queries import closing
 from dashboard.approvals.services import note_waiting
 from dashboard.audit.queries import head as log_head
 from dashboard.live.layer import Bell, Doorbell
@@ -225,10 +225,10 @@ class Hub:
 
     async def _answer_what_was_closed(self) -> None:
         if self._read_to is None:
-            read_to = await self.read(queries.last_closing)
+            read_to = await self.read(closing.last_closing)
             closed = list(self._waits)  # of the first ones nobody knows since when to read
         else:
-            rows = await self.read(queries.closed_since, self._read_to)
+            rows = await self.read(closing.closed_since, self._read_to)
             read_to = rows[-1][0] if rows else self._read_to
             closed = [pk for _, pk in rows if self._is_awaited(pk)]
         await self._answer(closed)
@@ -238,7 +238,7 @@ class Hub:
         ids = list(ids)
         if not ids:
             return
-        for pk, approval in (await self.read(queries.closed, ids)).items():
+        for pk, approval in (await self.read(closing.closed, ids)).items():
             self._finish(self._waits.get(pk, ()), approval)
 
     async def _end_waits_of_revoked_tokens(self) -> None:

@@ -12,7 +12,8 @@ from django.db.models import Exists, OuterRef, Subquery
 from approval_client.wire import Status, parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Assignment, Inspection, View
-from dashboard.approvals.queries import gravest_rank, last_demands, light
+from dashboard.approvals.queries.queue import gravest_rank, last_demands
+from dashboard.approvals.queries.request import light
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.inspection.findings import Severity
 from dashboard.notifications.models import Channel, Choice, NoticeEvent

@@ -15,12 +15,16 @@ from django.shortcuts import redirect, render
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.accounts.services.people import ROLES
+from dashboard.approvals.errors import NotFound
 from dashboard.audit.services import Actor
+from dashboard.notifications.errors import ReceiverNotFound
 from dashboard.web import errors
 from dashboard.web.http import PersonRequest
 
 AUTH_KEY = "auth"
 """In the session: how its person signed in, ``"password"`` or ``"link"``."""
+
+_MISSING = (NotFound, ReceiverNotFound)
 
 
 def auth(request: HttpRequest) -> str:
@@ -45,18 +49,23 @@ def address(request: HttpRequest) -> str:
 
 
 P = ParamSpec("P")
-
 View = Callable[Concatenate[PersonRequest, P], HttpResponseBase]
 
 
 def for_readers(view: View[P]) -> View[P]:
-    """Show a page to people who have a role; others are told what they lack."""
+    """Show a page to people who have a role; others are told what they lack.
+
+    A view may raise what services raise where the address names something that does not exist.
+    """
 
     @wraps(view)
     def guarded(request: PersonRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not roles.may_look(request.user):
             return errors.no_role(request)
-        return view(request, *args, **kwargs)
+        try:
+            return view(request, *args, **kwargs)
+        except _MISSING:
+            return errors.not_found(request)
 
     return guarded
 
@@ -136,8 +145,11 @@ def refused(request: PersonRequest, audience: str) -> HttpResponse:
 def _closed(view: AnyView, right: Callable[[User], bool], audience: str) -> AnyView:
     @wraps(view)
     def closed(request: PersonRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return (
-            view(request, *args, **kwargs) if right(request.user) else refused(request, audience)
-        )
+        if not right(request.user):
+            return refused(request, audience)
+        try:
+            return view(request, *args, **kwargs)
+        except _MISSING:
+            return errors.not_found(request)
 
     return cast("AnyView", closed)

@@ -9,7 +9,8 @@ from django.http import HttpRequest
 
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals import queries
+from dashboard.approvals.queries.hold import active_hold
+from dashboard.approvals.queries.present import read_present
 from dashboard.notifications.queries import failing_channels, nobody_is_told
 from dashboard.policies.evaluate import Policy
 
@@ -24,10 +25,10 @@ def hold_state(request: HttpRequest) -> dict[str, Any]:
     person = getattr(request, "user", None)
     if not isinstance(person, User):
         return {}
-    present = cache(queries.present)
+    present = cache(read_present)
     return {
         # Called by the pages that show them; a part of a page often does not.
-        "hold": cache(queries.active_hold),
+        "hold": cache(active_hold),
         "asks_nobody": lambda: _asks_nobody(present().document),
         "log_problem": lambda: present().log_problem,
         "failing_channels": failing_channels,

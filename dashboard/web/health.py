@@ -13,7 +13,8 @@ from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 
-from dashboard.approvals import queries
+from dashboard.approvals.queries.hold import active_hold
+from dashboard.approvals.queries.present import log_problem
 from dashboard.approvals.rules.readiness import obstacles
 from dashboard.audit.services import reach_head
 from dashboard.live.threads import DatabaseThread
@@ -117,7 +118,7 @@ def _log_obstacles() -> list[str]:
     if not settings.READY_NEEDS_WHOLE_LOG:
         return []
     try:
-        problem = queries.log_problem()
+        problem = log_problem()
     except DatabaseError as error:
         return [f"The database does not answer: {str(error).strip()}."]
     if not problem:
@@ -131,6 +132,6 @@ def _log_obstacles() -> list[str]:
 
 def _is_held() -> bool:
     try:
-        return queries.active_hold() is not None
+        return active_hold() is not None
     except DatabaseError:
         return True

@@ -7,11 +7,12 @@ from django.db import transaction
 from django.db.utils import IntegrityError
 
 from approval_client.wire import Source, Status
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import AlreadyClosed, NotFound
 from dashboard.approvals.models import Closing, Decision
-from dashboard.approvals.queries import decided
+from dashboard.approvals.queries import closing
+from dashboard.approvals.queries.closing import decided
 from dashboard.approvals.services import expire
 from dashboard.audit.models import AuditEntry
 from tests import make
@@ -201,7 +202,7 @@ def test_nobody_reads_of_anothers_requests(closed, alice):
 
 
 def test_a_page_of_long_edits_ends_early(agent, token, alice, bob, monkeypatch):
-    monkeypatch.setattr(queries, "MAX_BODY_BYTES", 30)
+    monkeypatch.setattr(closing, "MAX_BODY_BYTES", 30)
     approvals = [make.pending(token, accepts_edits=True) for _ in range(2)]
     for approval in approvals:
         edit = make.edited(approval, alice)

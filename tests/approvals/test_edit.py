@@ -7,7 +7,7 @@ from django.db import DatabaseError, transaction
 
 from approval_client.wire import Source, Status, digest, parse_json
 from dashboard.api.answers import to_json
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
 from dashboard.approvals.errors import (
     AlreadyClosed,
     DigestMismatch,
@@ -17,6 +17,7 @@ from dashboard.approvals.errors import (
     StaleBasis,
 )
 from dashboard.approvals.models import Decision, Edit, Grant
+from dashboard.approvals.queries.agent import answerable
 from dashboard.approvals.rules.grant import GrantScope, GrantTerms
 from dashboard.approvals.services import Basis
 from dashboard.audit.models import AuditEntry
@@ -267,7 +268,7 @@ def test_an_edit_keeps_every_digit(token, alice, bob):
     text = '{"arguments":{"x":1.50e3,"y":12345678901234567890123},"tool":"move"}'
     decision = approve(approval, propose(approval, alice, parse_json(text)), bob)
 
-    told = to_json(queries.answerable(services.current(approval.pk))).decode()
+    told = to_json(answerable(services.current(approval.pk))).decode()
     assert text in told
     assert decision.digest == digest("tool_call", parse_json(text))
 

@@ -5,8 +5,9 @@ from django.utils import timezone
 
 from approval_client.wire import Kind
 from dashboard import sandbox
-from dashboard.approvals import guards, queries
+from dashboard.approvals import guards
 from dashboard.approvals.models import ApprovalRequest, RequestHeadline
+from dashboard.approvals.queries.request import whole, with_headlines
 from dashboard.approvals.rules import bulk
 from dashboard.approvals.rules.queue import QueueFilter, filtered
 from dashboard.inspection.findings import Finding, Report, Severity
@@ -111,7 +112,7 @@ def test_a_retry_makes_no_second_headline(token):
 
 def test_those_of_many_are_read_at_once(token, django_assert_num_queries):
     approval = make.pending(token)
-    [read] = queries.with_headlines(queries.whole([approval.pk]))
+    [read] = with_headlines(whole([approval.pk]))
 
     with django_assert_num_queries(0):
         assert title_of(read)

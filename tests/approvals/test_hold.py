@@ -1,8 +1,9 @@
 import pytest
 
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
 from dashboard.approvals.errors import NotAllowed
 from dashboard.approvals.models import Hold
+from dashboard.approvals.queries.hold import active_hold
 from dashboard.audit.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -26,9 +27,9 @@ def test_a_lifted_hold_holds_nothing_and_can_be_placed_again(ada):
     services.place_hold(by=ada, auth=AUTH)
 
     assert services.lift_hold(by=ada, auth=AUTH) is True
-    assert queries.active_hold() is None
+    assert active_hold() is None
     assert services.lift_hold(by=ada, auth=AUTH) is False
-    assert services.place_hold(by=ada, auth=AUTH) == queries.active_hold()
+    assert services.place_hold(by=ada, auth=AUTH) == active_hold()
 
 
 def test_only_admins_place_and_lift(alice):

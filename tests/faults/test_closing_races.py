@@ -8,7 +8,7 @@ from django.db import transaction
 from approval_client.wire import Source, Status
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Decision
-from dashboard.approvals.queries import decided
+from dashboard.approvals.queries.closing import decided
 from dashboard.approvals.services.closing import close
 from dashboard.audit.services import Actor
 from tests import make

@@ -8,8 +8,10 @@ from django.db import connection
 from approval_client.wire import Kind, Status
 from dashboard.accounts import tokens
 from dashboard.api import answers
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
 from dashboard.approvals.errors import StaleBasis
+from dashboard.approvals.queries import closing
+from dashboard.approvals.queries.agent import told as as_told
 from dashboard.approvals.rules.grant import GrantScope, GrantTerms
 from dashboard.approvals.rules.step import StepAnswer, StepSaid
 from dashboard.approvals.services import Basis
@@ -121,11 +123,11 @@ def without_time(body):
 def same_as_read(told):
     """Compare each that was closed with what is read of it, and say how many there were."""
     ends = [(version, closed) for _, version, closed in told if closed]
-    pending = answers.to_json(queries.told(ends[-1][1].pk, ends[-1][1].agent_id)[0])
+    pending = answers.to_json(as_told(ends[-1][1].pk, ends[-1][1].agent_id)[0])
     for version, closed in ends:
         with connection.execute_wrapper(refuse):
             body = answers.closed(pending, closed)
-        [read] = queries.closed([closed.pk]).values()
+        [read] = closing.closed([closed.pk]).values()
         assert without_time(body) == without_time(answers.closed(pending, read))
         assert closed.version == version
     return len(ends)
@@ -177,13 +179,13 @@ async def test_who_waits_here_is_answered_without_a_read(hub, token, agent, alic
     secret = await in_thread(lambda: make.secret(agent))()
     async with wait_for(approval.pk, secret) as answer:
         await until_waiting(hub)
-        monkeypatch.setattr(queries, "closed", refuse)
-        monkeypatch.setattr(queries, "closed_since", refuse)
+        monkeypatch.setattr(closing, "closed", refuse)
+        monkeypatch.setattr(closing, "closed_since", refuse)
         await in_thread(make.decided)(approval, alice)
         status, body = await answer(within_s=1)
 
     token = await in_thread(tokens.find)(secret)
-    read, _ = await in_thread(queries.told)(approval.pk, token.agent_id)
+    read, _ = await in_thread(as_told)(approval.pk, token.agent_id)
     told = {**answers.answer(read), "now": body["now"]}
     assert (status, body) == (200, told)
 

@@ -7,8 +7,9 @@ from django.db import OperationalError
 from django.test import Client
 
 from dashboard.accounts.queries import tokens_that_work
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
 from dashboard.approvals.models import Poll
+from dashboard.approvals.queries import closing
 from dashboard.live import hub as hub_module
 from dashboard.live import push
 from dashboard.live.seen import LastSeen, seen
@@ -69,7 +70,7 @@ async def test_what_could_not_be_read_is_read_again(hub, approval, secret, alice
     monkeypatch.setattr(push, "ring", lambda *_: None)
     failures = iter([OperationalError("gone")] * 3)
 
-    def fails_at_first(ids, read=queries.closed):
+    def fails_at_first(ids, read=closing.closed):
         for failure in failures:
             raise failure
         return read(ids)
@@ -77,7 +78,7 @@ async def test_what_could_not_be_read_is_read_again(hub, approval, secret, alice
     async with wait_for(approval.pk, secret) as answer:
         await until_waiting(hub)
         await asyncio.sleep(2 * hub_module.TICK_S)
-        monkeypatch.setattr(queries, "closed", fails_at_first)
+        monkeypatch.setattr(closing, "closed", fails_at_first)
         await in_thread(make.decided)(approval, alice)
         status, body = await answer(within_s=5)
 

@@ -15,9 +15,10 @@ from approval_client.wire import OutcomeState
 from dashboard.accounts.models import AgentToken
 from dashboard.accounts.queries import tokens_that_work
 from dashboard.accounts.services.sessions import forget_expired
-from dashboard.approvals import guards, queries, services
+from dashboard.approvals import guards, services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Closing
+from dashboard.approvals.queries import agent, closing
 from dashboard.approvals.rules import history, insight
 from dashboard.audit.services import verify_on
 from dashboard.live.sessions import Visitor, still_welcome
@@ -149,9 +150,9 @@ def on_a_clock(person):
         "queue deliveries": queue_decided,
         "find deliveries": lambda: webhooks_with_due([], 20),
         "begin a delivery": lambda: begin(webhook),
-        "closed": lambda: queries.closed_since(queries.last_closing()),
+        "closed": lambda: closing.closed_since(closing.last_closing()),
         "waiting": lambda: services.note_waiting(ids),
-        "answers": lambda: queries.closed(ids),
+        "answers": lambda: closing.closed(ids),
         "tokens": lambda: tokens_that_work(tokens),
         "visitors": lambda: still_welcome([visitor]),
         "polls": lambda: services.note_polls(dict.fromkeys(ids, now)),
@@ -179,10 +180,10 @@ def by_agents_and_people(person):
         "claim": lambda: services.assign(approval_id=one.pk, person=person, auth="test"),
         "view": lambda: services.mark_viewed(approval_id=one.pk, person=person, auth="test"),
         "wait": lambda: services.of_agent(one.pk, one.agent_id),
-        "enter": lambda: queries.token_asking(token.hash, one.pk),
-        "answer": lambda: queries.told(one.pk, one.agent_id),
-        "answers from the last on": lambda: queries.decided(one.agent_id, after=approved.pk),
-        "answers since": lambda: queries.decided(one.agent_id, since=database_now()),
+        "enter": lambda: agent.token_asking(token.hash, one.pk),
+        "answer": lambda: agent.told(one.pk, one.agent_id),
+        "answers from the last on": lambda: closing.decided(one.agent_id, after=approved.pk),
+        "answers since": lambda: closing.decided(one.agent_id, since=database_now()),
         "badge": page("/mine"),
         "page of the queue": page("/"),
         "list": page("/queue"),

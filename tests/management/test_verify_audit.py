@@ -10,7 +10,8 @@ from django.db import OperationalError
 
 from dashboard.accounts.models import User
 from dashboard.accounts.services import people
-from dashboard.approvals import guards, queries
+from dashboard.approvals import guards
+from dashboard.approvals.queries.present import log_problem
 from dashboard.audit.heads import Head, keep_in_file
 from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
 from dashboard.audit.services import Actor, AuditEvent, record
@@ -134,7 +135,7 @@ def test_a_table_that_says_something_else_is_named(broken, forged):
 def test_a_failed_run_is_kept_and_recorded(broken, forged):
     broken()
 
-    assert queries.log_problem() == FORGED
+    assert log_problem() == FORGED
     entry = AuditEntry.objects.latest("seq")
     assert (entry.action, entry.actor) == ("audit.verified", "operator")
     assert json.loads(entry.details)["problem"] == FORGED
@@ -145,7 +146,7 @@ def test_a_clean_run_takes_back_what_a_failed_one_said(broken, command, forged):
     User.objects.update(is_admin=False)
     command("verify_audit")
 
-    assert queries.log_problem() == ""
+    assert log_problem() == ""
 
 
 def test_a_clean_run_after_none_that_failed_writes_nothing(command, log):
@@ -167,7 +168,7 @@ def test_a_head_that_fits_makes_it_clean_again(broken, command, log):
     broken(expect=f"3:{'f' * 64}")
     command("verify_audit", expect=log[2])
 
-    assert queries.log_problem() == ""
+    assert log_problem() == ""
 
 
 def test_progress_is_told_apart_from_the_answer(log, monkeypatch):

@@ -14,7 +14,7 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
 from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Vote
-from dashboard.approvals.queries import votes_of
+from dashboard.approvals.queries.answer import votes_of
 from dashboard.approvals.rules.grant import GrantTerms
 from dashboard.approvals.rules.step import StepSaid
 from dashboard.audit.services import Actor

@@ -17,8 +17,8 @@ from django.db.models.functions import Length
 from approval_client.wire import Kind, Status, parse_json
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
-from dashboard.approvals import queries
 from dashboard.approvals.models import ApprovalRequest, Judgement
+from dashboard.approvals.queries.request import whole, with_headlines
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.judgement import demands_of, report_of
 from dashboard.approvals.rules.view import Presence, presence
@@ -92,8 +92,8 @@ def sort_out(ids: Sequence[UUID], person: User, now: datetime) -> SortedOut:
 def _short(ids: Iterable[UUID]) -> list[ApprovalRequest]:
     """Read those that are short, in the order of the queue."""
     short = ApprovalRequest.objects.alias(size=Length("content")).filter(size__lte=LONGEST)
-    approvals = queries.whole(short.filter(pk__in=ids).order_by().values_list("pk", flat=True))
-    queries.with_headlines(approvals)
+    approvals = whole(short.filter(pk__in=ids).order_by().values_list("pk", flat=True))
+    with_headlines(approvals)
     return sorted(approvals, key=lambda one: (one.expires_at, one.pk))
 
 

@@ -18,7 +18,7 @@ from approval_client.wire import (
 )
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
-from dashboard.approvals.queries import is_held
+from dashboard.approvals.queries.hold import is_held
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.content import problems_with
 from dashboard.approvals.rules.judgement import explained, judged_by, question_of

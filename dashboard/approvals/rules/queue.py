@@ -18,8 +18,13 @@ from approval_client.wire import Status
 from dashboard.accounts import roles
 from dashboard.accounts.models import Agent, User
 from dashboard.accounts.queries import groups_of
-from dashboard.approvals import queries
 from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Vote
+from dashboard.approvals.queries.queue import (
+    gravest_rank,
+    has_votes_for_open,
+    last_demands,
+    votes_for_open,
+)
 from dashboard.approvals.rules.answer import is_enough, why_not_count
 from dashboard.approvals.rules.snooze import snoozed_by
 from dashboard.approvals.rules.view import Attendance, Presence, attendance
@@ -82,7 +87,7 @@ def filtered(approvals: ApprovalQuerySet, by: QueueFilter) -> ApprovalQuerySet:
     if by.agent:
         approvals = _of_agent(approvals, by.agent)
     if by.severity:
-        ranked = approvals.alias(least=queries.gravest_rank())
+        ranked = approvals.alias(least=gravest_rank())
         approvals = ranked.filter(least__gte=by.severity.rank)
     if by.group:
         approvals = _of_group(approvals, by.group)
@@ -137,7 +142,7 @@ def open_queue(now: datetime) -> OpenQueue:
     """Read all that waits, in a fixed number of queries."""
     rows = _waiting(now, now - _POLLS_EVERY)
     requests = [Waiting._make(row[:-1]) for row in rows]
-    votes = queries.votes_for_open(now) if any(row[-1] for row in rows[:1]) else {}
+    votes = votes_for_open(now) if any(row[-1] for row in rows[:1]) else {}
     return OpenQueue(now, requests, _cases(requests, now), votes, attendance(now))
 
 
@@ -145,9 +150,9 @@ def open_queue(now: datetime) -> OpenQueue:
 def _waiting(now: datetime, since: datetime) -> QuerySet[ApprovalRequest, tuple[Any, ...]]:
     waiting = ApprovalRequest.objects.open(now).order_by("expires_at", "pk")
     annotated = waiting.annotate(
-        demands=queries.last_demands(),
+        demands=last_demands(),
         gone=_is_abandoned(since),
-        some_voted=queries.has_votes_for_open(now),
+        some_voted=has_votes_for_open(now),
     )
     columns = ("pk", "version", "token", "submitted_at", "expires_at", "demands", "gone")
     return annotated.values_list(*columns, "some_voted")
@@ -205,7 +210,7 @@ def _of_agent(approvals: ApprovalQuerySet, name: str) -> ApprovalQuerySet:
 
 
 def _of_group(approvals: ApprovalQuerySet, group: str) -> ApprovalQuerySet:
-    annotated = approvals.annotate(asked=queries.last_demands())
+    annotated = approvals.annotate(asked=last_demands())
     texts = annotated.order_by().values_list("asked", flat=True).distinct()
     return annotated.filter(asked__in=[text for text in texts if _names(text, group)])
 

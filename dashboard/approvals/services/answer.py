@@ -24,7 +24,7 @@ from dashboard.approvals.errors import (
     StepsUncounted,
 )
 from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Judgement, View, Vote
-from dashboard.approvals.queries import Standing, judged, standing, votes_of
+from dashboard.approvals.queries.answer import Standing, judged, standing, votes_of
 from dashboard.approvals.rules.answer import (
     Basis,
     ReviewerAnswer,

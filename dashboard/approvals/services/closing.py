@@ -23,7 +23,8 @@ from dashboard.approvals.models import (
     Snooze,
     Vote,
 )
-from dashboard.approvals.queries import Answerable, told, whole
+from dashboard.approvals.queries.agent import Answerable, told
+from dashboard.approvals.queries.request import whole
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.step import answers_of
 from dashboard.approvals.signals import approval_changed

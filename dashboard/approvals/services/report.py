@@ -28,7 +28,7 @@ from dashboard.approvals.errors import (
     TakenBack,
 )
 from dashboard.approvals.models import ApprovalRequest, Hold, Judgement, Outcome
-from dashboard.approvals.queries import Answerable, outcomes_of
+from dashboard.approvals.queries.agent import Answerable, outcomes_of
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.recall import recall_of
 from dashboard.approvals.services.closing import lock, raise_version

@@ -19,7 +19,7 @@ from dashboard.accounts.models import Agent, AgentToken
 from dashboard.approvals.clock import Now, database_now, now_in
 from dashboard.approvals.errors import IdempotencyConflict, NotAllowed, TooManyPending
 from dashboard.approvals.models import ApprovalRequest, Grant, Hold, Judgement
-from dashboard.approvals.queries import Answerable, answerable
+from dashboard.approvals.queries.agent import Answerable, answerable
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.judgement import asked_since, judged_by, question_of
 from dashboard.approvals.services.closing import announce, close

@@ -17,10 +17,11 @@ from approval_client.wire import Kind, Status
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import reviewers
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
 from dashboard.approvals.clock import now_in
-from dashboard.approvals.errors import AlreadyClosed, NotFound, Refused
+from dashboard.approvals.errors import AlreadyClosed, Refused
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
+from dashboard.approvals.queries.hold import active_hold
 from dashboard.approvals.rules import edit as edit_rules
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.edit import ALLOWED_FOR, edited, judged_now, report_of_edit
@@ -151,7 +152,7 @@ def _why_not(
         return why_not
     if too_long(Kind(approval.kind), edit.content):
         return TOO_LONG
-    return _HELD if queries.active_hold() else ""
+    return _HELD if active_hold() else ""
 
 
 def _once(edit: Edit, judgement: Judgement, person: User, now: datetime) -> str:
@@ -177,10 +178,7 @@ def _sections(approval: ApprovalRequest, edit: Edit, *, redacts: bool) -> list[D
 @for_reviewers
 def write_edit(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show the content in a text field, or save the edit and show it."""
-    try:
-        approval = services.current(approval_id)
-    except NotFound:
-        return errors.not_found(request)
+    approval = services.current(approval_id)
     may_edit = approval.status == Status.PENDING and not why_no_editor(approval)
     base = edit_named(approval, request.GET.get("from", ""))
     if may_edit and redacted_places(approval, request.user, base):
@@ -206,10 +204,7 @@ def write_edit(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 @for_readers
 def show_edit(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpResponse:
     """Show an edit beside the request, or record the answer to it."""
-    try:
-        approval = services.current(approval_id)
-    except NotFound:
-        return errors.not_found(request)
+    approval = services.current(approval_id)
     edit = edit_named(approval, str(edit_id))
     if edit is None:
         return errors.not_found(request)

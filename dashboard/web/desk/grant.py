@@ -21,10 +21,10 @@ from django.views.decorators.http import require_safe
 from approval_client.wire import Kind, canonical_json, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals import queries
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.errors import NotAllowed, NotFound
+from dashboard.approvals.errors import NotAllowed
 from dashboard.approvals.models import ApprovalRequest, Grant, GrantQuerySet, Judgement
+from dashboard.approvals.queries.grant import grants_in_force, grants_over
 from dashboard.approvals.rules.grant import (
     DEFAULT_FOR_S,
     MOST_USES,
@@ -42,7 +42,7 @@ from dashboard.inspection.headline import Headline, make_headline, parse_content
 from dashboard.inspection.parts import words
 from dashboard.inspection.redaction import candidates, secrets_in_text
 from dashboard.policies.rules.demands import Required
-from dashboard.web import errors, times
+from dashboard.web import times
 from dashboard.web.access import any_role, auth, refused
 from dashboard.web.drawing.markup import EMPTY, REDACTED, untrusted
 from dashboard.web.drawing.redaction import redacted
@@ -299,9 +299,9 @@ class GrantListing:
 
 def grant_listing(person: User, now: datetime) -> GrantListing:
     """List grants for a person who looks."""
-    over = list(_light(queries.grants_over(now, MOST_OVER + 1)))
+    over = list(_light(grants_over(now, MOST_OVER + 1)))
     return GrantListing(
-        [_row(grant, person, now) for grant in _light(queries.grants_in_force(now))],
+        [_row(grant, person, now) for grant in _light(grants_in_force(now))],
         [_row(grant, person, now) for grant in over[:MOST_OVER]],
         len(over) > MOST_OVER,
     )
@@ -434,8 +434,6 @@ def end_grant(request: PersonRequest, grant_id: int) -> HttpResponse:
         return redirect("web:grants")
     try:
         revoke_grant(grant_id, by=request.user, auth=auth(request))
-    except NotFound:
-        return errors.not_found(request)
     except NotAllowed:
         return refused(request, "whoever gave that approval, and for admins")
     messages.success(

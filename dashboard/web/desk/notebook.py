@@ -15,7 +15,6 @@ from django.views.decorators.http import require_safe
 from approval_client.wire import Kind, parse_json
 from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.errors import NotFound
 from dashboard.approvals.models import ApprovalRequest, Notebook
 from dashboard.approvals.rules import notebook as notebook_rules
 from dashboard.inspection.notebooks import Cell, Changes, Match, Output, Picture, changes, match
@@ -312,10 +311,7 @@ _PICTURE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 @for_readers
 def notebook(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show the cells of the notebook that was pinned; to htmx, the cells alone."""
-    try:
-        approval = services.current(approval_id)
-    except NotFound:
-        return errors.not_found(request)
+    approval = services.current(approval_id)
     pin = notebook_rules.pinned_to(approval_id)
     if pin is None:
         return errors.not_found(request)

@@ -24,13 +24,14 @@ from django.views.decorators.http import require_safe
 from approval_client.wire import Kind
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import names_of_agents_and_groups
-from dashboard.approvals import queries
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import (
     ApprovalQuerySet,
     ApprovalRequest,
     Decision,
 )
+from dashboard.approvals.queries.closing import among_the_latest, lately_closed
+from dashboard.approvals.queries.queue import gravest_rank, last_demands
 from dashboard.approvals.rules.answer import votes_that_count
 from dashboard.approvals.rules.bulk import MOST
 from dashboard.approvals.rules.queue import (
@@ -367,8 +368,8 @@ def _contents(wanted: Sequence[tuple[UUID, int]]) -> list[RowContent]:
 def _described(ids: Iterable[UUID]) -> QuerySet[ApprovalRequest]:
     annotated = ApprovalRequest.objects.filter(pk__among=ids).annotate(
         purpose=Left("objective", _PURPOSE),
-        risk=queries.gravest_rank(),
-        demands=queries.last_demands(),
+        risk=gravest_rank(),
+        demands=last_demands(),
     )
     light = annotated.select_related(
         "agent", "headline", "token__agent", "recall__person"
@@ -686,7 +687,7 @@ def _asked(filters: Filters, personal: PersonalQueue, opened: UUID | None) -> li
         match = set(filtered(pending, filters.narrowing).values_list("pk", flat=True))
         approvals = [approval for approval in approvals if approval.id in match]
     if filters.by_risk:
-        ranks = dict(pending.annotate(rank=queries.gravest_rank()).values_list("pk", "rank"))
+        ranks = dict(pending.annotate(rank=gravest_rank()).values_list("pk", "rank"))
         approvals.sort(key=lambda one: -ranks.get(one.id, 0))  # else as before: by time left
     return approvals
 
@@ -719,9 +720,9 @@ def _decided_rows(filters: Filters, person: User, now: datetime) -> list[QueueRo
 
 def _decided(filters: Filters) -> ApprovalQuerySet:
     if not filters.narrows:
-        return queries.lately_closed()
-    closed = queries.among_the_latest(LOOKED_THROUGH)
-    return queries.lately_closed(among=filtered(closed, filters.narrowing))
+        return lately_closed()
+    closed = among_the_latest(LOOKED_THROUGH)
+    return lately_closed(among=filtered(closed, filters.narrowing))
 
 
 @require_safe

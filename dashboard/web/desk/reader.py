@@ -21,7 +21,6 @@ from django.views.decorators.http import require_GET, require_POST
 from dashboard import sandbox
 from dashboard.accounts.models import User
 from dashboard.approvals import services
-from dashboard.approvals.errors import NotFound
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
 from dashboard.approvals.rules import likeness
 from dashboard.approvals.rules.edit import edited
@@ -354,10 +353,7 @@ def _outline(block: ContentBlock) -> OutlineView:
 @for_readers
 def lines(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show one window of one text; the page of a request asks for the window alone."""
-    try:
-        approval = services.current(approval_id)
-    except NotFound:
-        return errors.not_found(request)
+    approval = services.current(approval_id)
     form = LinesForm(request.GET)
     reader = read_window(approval, request.user, form.wanted()) if form.is_valid() else None
     if reader is None:
@@ -376,10 +372,7 @@ def lines(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 @for_readers
 def outline(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show what the texts of a content define, import and run, with the lines."""
-    try:
-        approval = services.current(approval_id)
-    except NotFound:
-        return errors.not_found(request)
+    approval = services.current(approval_id)
     context = {"approval": approval, "outlines": outlines_of(approval, request.user)}
     return render(request, "desk/outline.html", context)
 
@@ -388,14 +381,11 @@ def outline(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 @for_readers
 def reveal(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show the secrets of a content to this person from now on, and record that."""
-    try:
-        approval = services.current(approval_id)
-        edit = edit_named(approval, request.POST.get("edit", ""))
-        places = redacted_places(approval, request.user, edit)
-        if places:
-            services.reveal(
-                approval_id=approval_id, person=request.user, auth=auth(request), places=places
-            )
-    except NotFound:
-        return errors.not_found(request)
+    approval = services.current(approval_id)
+    edit = edit_named(approval, request.POST.get("edit", ""))
+    places = redacted_places(approval, request.user, edit)
+    if places:
+        services.reveal(
+            approval_id=approval_id, person=request.user, auth=auth(request), places=places
+        )
     return SeeOther(f"{address_of(approval, edit)}#content-title")

@@ -12,8 +12,6 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard.approvals import services
 from dashboard.approvals.clock import now_in
-from dashboard.approvals.errors import NotFound
-from dashboard.web import errors
 from dashboard.web.access import auth, for_readers
 from dashboard.web.desk.answer import result_of
 from dashboard.web.desk.judgement import last_judgement
@@ -44,10 +42,7 @@ def recall(request: PersonRequest, approval_id: UUID) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD"])
 @for_readers
 def _ask(request: PersonRequest, approval_id: UUID) -> HttpResponse:
-    try:
-        approval = services.current(approval_id)
-    except NotFound:
-        return errors.not_found(request)
+    approval = services.current(approval_id)
     # Whether it is on hold shows on the request's own page.
     result = result_of(approval, request.user, now_in(approval), held=False)
     if result is None or not result.may_recall:

@@ -24,7 +24,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from approval_client.wire import Kind, Status, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals import queries, services
+from dashboard.approvals import services
 from dashboard.approvals.clock import now_in
 from dashboard.approvals.errors import (
     AssignedToAnother,
@@ -34,6 +34,8 @@ from dashboard.approvals.errors import (
     StepsUncounted,
 )
 from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
+from dashboard.approvals.queries.hold import active_hold
+from dashboard.approvals.queries.queue import waiting
 from dashboard.approvals.rules import likeness
 from dashboard.approvals.rules import notebook as notebook_rules
 from dashboard.approvals.rules.answer import why_not_count
@@ -368,7 +370,7 @@ def state_of(
     own: PersonalQueue | None = None,
     among_snoozed: bool = False,
 ) -> RequestState:
-    """Say where ``approval``, read with ``queries.whole()``, stands for ``person``.
+    """Say where ``approval``, read with ``whole()``, stands for ``person``.
 
     ``form`` is the form that they sent, if it was refused: what they chose stays. ``own`` is
     their queue, where it was read before. ``among_snoozed`` is set where they work through what
@@ -448,7 +450,7 @@ def _next(
     approval: ApprovalRequest, person: User, now: datetime, *, among_snoozed: bool
 ) -> UUID | None:
     """Return the most urgent request that this person can still answer and an agent waits for."""
-    queue, snoozed = queries.queue(now).exclude(pk=approval.pk), snoozed_by(person, now)
+    queue, snoozed = waiting(now).exclude(pk=approval.pk), snoozed_by(person, now)
     queue = queue.filter(pk__in=snoozed) if among_snoozed else queue.exclude(pk__in=snoozed)
     ahead = queue.exclude(votes__person=person).select_related("agent__webhook")
     ahead = ahead.defer("content", "evidence", "objective")
@@ -461,10 +463,7 @@ def _next(
 @for_readers
 def show(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show a request in full."""
-    try:
-        approval = services.current(approval_id)
-    except NotFound:
-        return errors.not_found(request)
+    approval = services.current(approval_id)
     return request_page(request, approval)
 
 
@@ -472,10 +471,7 @@ def show(request: PersonRequest, approval_id: UUID) -> HttpResponse:
 @for_readers
 def show_state(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Show what of a request may have changed: its status line and the decision bar."""
-    try:
-        approval = services.current(approval_id)
-    except NotFound:
-        return errors.not_found(request)
+    approval = services.current(approval_id)
     return state_bar(request, approval)
 
 
@@ -526,7 +522,7 @@ def _context(
     now = now_in(approval)
     return {
         "approval": approval,
-        "hold": queries.active_hold() if vars(approval)["held"] else None,
+        "hold": active_hold() if vars(approval)["held"] else None,
         "state": state_of(
             approval, request.user, now, form, own=personal, among_snoozed=among_snoozed
         ),

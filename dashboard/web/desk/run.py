@@ -14,9 +14,9 @@ from django.views.decorators.http import require_safe
 
 from approval_client.wire import Kind, OutcomeState, Source, Status
 from dashboard.accounts.models import Agent, User
-from dashboard.approvals import queries
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Decision
+from dashboard.approvals.queries.hold import active_hold
 from dashboard.approvals.rules import likeness
 from dashboard.approvals.rules import run as run_rules
 from dashboard.approvals.rules.likeness import EarlierRequest
@@ -135,7 +135,7 @@ def run_story(agent: Agent, run_id: str, person: User, now: datetime) -> RunStor
     """Tell a run, in the order in which things were asked."""
     story = run_rules.story(agent.pk, run_id)
     resembles = likeness.earlier_in_run(story.approvals)
-    is_held = queries.active_hold() is not None
+    is_held = active_hold() is not None
     number_of = {entry.pk: story.total - len(story.approvals) + n for n, entry in _from_1(story)}
     steps = [
         _step(

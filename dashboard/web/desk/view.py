@@ -20,11 +20,9 @@ from approval_client.wire import parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
-from dashboard.approvals.errors import NotFound
 from dashboard.approvals.models import ApprovalRequest, Judgement
 from dashboard.approvals.rules.judgement import report_of
 from dashboard.approvals.rules.view import ServedText, TextPart, is_revealed, missing, presence
-from dashboard.web import errors
 from dashboard.web.access import auth, for_readers
 from dashboard.web.content import ApprovedMemory, Content, fits, may_redact, render_content
 from dashboard.web.drawing.blocks import ContentBlock
@@ -232,10 +230,7 @@ def viewing_now(names: Sequence[str]) -> str:
 @for_readers
 def seen(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     """Record that the person sees the request, and show who else does."""
-    try:
-        services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
-    except NotFound:
-        return errors.not_found(request)
+    services.mark_viewed(approval_id=approval_id, person=request.user, auth=auth(request))
     services.note_viewing(approval_id=approval_id, person=request.user)
     viewing = viewers_of(approval_id, request.user, database_now())
     return render(request, "desk/_viewing.html", {"viewing": viewing})

@@ -27,7 +27,6 @@ from dashboard.notifications.errors import (
     AddressRefused,
     ChannelRefused,
     NotSent,
-    ReceiverNotFound,
     WebhookError,
 )
 from dashboard.notifications.models import HOUSE_EVENTS, Channel, Message, NoticeEvent, State
@@ -235,8 +234,6 @@ def channel(request: PersonRequest, channel_id: int) -> HttpResponse:
     except (AddressRefused, ChannelRefused) as error:
         _blame(form, error)
         return _page(request, house_channel, form=form)
-    except ReceiverNotFound:
-        return errors.not_found(request)
     messages.success(request, "The channel is saved.")
     return redirect("web:channel", channel_id)
 
@@ -257,8 +254,6 @@ def try_channel(request: PersonRequest, channel_id: int) -> HttpResponse:
         services.try_channel(channel_id=channel_id, by=request.user, auth=auth(request))
     except NotSent as error:
         messages.error(request, str(error))
-    except ReceiverNotFound:
-        return errors.not_found(request)
     return redirect("web:channel", channel_id)
 
 
@@ -284,10 +279,7 @@ def new_secret(request: PersonRequest, channel_id: int) -> HttpResponse:
 def switch(request: PersonRequest, channel_id: int) -> HttpResponse:
     """Pause a channel, or go on with it."""
     on = request.POST.get("on") == "yes"
-    try:
-        services.switch_channel(channel_id=channel_id, on=on, by=request.user, auth=auth(request))
-    except ReceiverNotFound:
-        return errors.not_found(request)
+    services.switch_channel(channel_id=channel_id, on=on, by=request.user, auth=auth(request))
     state = "on. It is told what happens from now on." if on else "paused. Nothing is sent."
     messages.success(request, f"The channel is {state}")
     return redirect("web:channel", channel_id)

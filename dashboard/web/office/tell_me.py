@@ -28,7 +28,6 @@ from dashboard.notifications.errors import (
     ChannelRefused,
     CodeRefused,
     NotSent,
-    ReceiverNotFound,
 )
 from dashboard.notifications.models import Channel, Choice, NoticeEvent
 from dashboard.web import errors
@@ -153,8 +152,6 @@ def _verb(does: Verb) -> Callable[..., HttpResponseBase]:
             messages.error(request, str(error))
         except ChangeNotAllowed:
             return errors.forbidden(request)
-        except ReceiverNotFound:
-            return errors.not_found(request)
         return redirect("web:tell_me")
 
     return view

@@ -19,10 +19,8 @@ from dashboard.notifications.errors import (
     AddressRefused,
     ChangeNotAllowed,
     NotSent,
-    ReceiverNotFound,
 )
 from dashboard.notifications.models import Delivery, State, Webhook
-from dashboard.web import errors
 from dashboard.web.access import action, admins_only, auth, refused
 from dashboard.web.forms import status_of
 from dashboard.web.http import PersonRequest
@@ -115,8 +113,6 @@ def new_secret(request: PersonRequest, agent_id: int) -> HttpResponse:
         secret = services.new_secret(
             agent_id=agent_id, at_once=at_once, by=request.user, auth=auth(request)
         )
-    except ReceiverNotFound:
-        return errors.not_found(request)
     except ChangeNotAllowed:
         return refused(request, "admins")
     return _show(request, agent, secret, overlaps=not at_once)
@@ -129,8 +125,6 @@ def switch(request: PersonRequest, agent_id: int) -> HttpResponse:
     on = request.POST.get("on") == "yes"
     try:
         services.switch(agent_id=agent_id, on=on, by=request.user, auth=auth(request))
-    except ReceiverNotFound:
-        return errors.not_found(request)
     except ChangeNotAllowed:
         return refused(request, "admins")
     state = "on. It notifies of decisions from now on." if on else "off. Nothing is sent."
@@ -146,8 +140,6 @@ def again(request: PersonRequest, agent_id: int, delivery_id: UUID) -> HttpRespo
         services.send_again(
             agent_id=agent_id, delivery_id=delivery_id, by=request.user, auth=auth(request)
         )
-    except ReceiverNotFound:
-        return errors.not_found(request)
     except NotSent as error:
         messages.error(request, str(error))
     except ChangeNotAllowed:

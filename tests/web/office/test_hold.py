@@ -1,7 +1,7 @@
 import pytest
 
 from dashboard.accounts.services import people
-from dashboard.approvals import queries
+from dashboard.approvals.queries.hold import active_hold
 from tests import make
 
 BY_ADA = ("user:ada", "session:password", "")
@@ -10,7 +10,7 @@ BY_ADA = ("user:ada", "session:password", "")
 def test_placing_a_hold_stops_everything(admin, recorded, read):
     reply = admin.post("/hold", {"reason": "beam dump"}, follow=True)
 
-    assert queries.active_hold().reason == "beam dump"
+    assert active_hold().reason == "beam dump"
     assert recorded("hold.placed") == [BY_ADA]
     assert "Everything is on hold until an admin lifts it." in read(reply)
 
@@ -18,7 +18,7 @@ def test_placing_a_hold_stops_everything(admin, recorded, read):
 def test_a_hold_needs_no_reason(admin):
     admin.post("/hold")
 
-    assert queries.active_hold() is not None
+    assert active_hold() is not None
 
 
 def test_the_page_says_who_and_why(admin, read):
@@ -32,14 +32,14 @@ def test_a_reason_that_is_too_long_stops_nothing_and_is_not_lost(admin):
 
     assert reply.status_code == 422
     assert b"x" * 501 in reply.content
-    assert queries.active_hold() is None
+    assert active_hold() is None
 
 
 def test_lifting_lets_approving_go_on(admin, recorded, read):
     admin.post("/hold")
     reply = admin.post("/hold/lift", follow=True)
 
-    assert queries.active_hold() is None
+    assert active_hold() is None
     assert recorded("hold.lifted") == [BY_ADA]
     assert "The hold is lifted." in read(reply)
 
@@ -55,7 +55,7 @@ def test_opening_the_address_of_lifting_lifts_nothing(admin):
     admin.post("/hold")
 
     assert admin.get("/hold/lift").url == "/hold"
-    assert queries.active_hold() is not None
+    assert active_hold() is not None
 
 
 @pytest.mark.parametrize("who", ["reviewer", "auditor"])
@@ -66,7 +66,7 @@ def test_others_neither_place_nor_lift(request, admin, who, path):
     reply = request.getfixturevalue(who).post(path)
 
     assert reply.status_code == 403
-    assert (queries.active_hold() is not None) == (path == "/hold/lift")
+    assert (active_hold() is not None) == (path == "/hold/lift")
 
 
 def test_a_demoted_admin_cannot_lift_from_a_page_that_is_still_open(admin, ada):
@@ -75,4 +75,4 @@ def test_a_demoted_admin_cannot_lift_from_a_page_that_is_still_open(admin, ada):
     people.change_roles(ada, roles={}, by=make.BY)
     admin.post("/hold/lift")
 
-    assert queries.active_hold() is not None
+    assert active_hold() is not None

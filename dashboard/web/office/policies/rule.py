@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 
 from approval_client.wire import JsonError, Kind, canonical_json, parse_json
 from dashboard.accounts.queries import agents
-from dashboard.approvals.queries import seen_tools
+from dashboard.approvals.queries.request import seen_tools
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.notes import FINDINGS
 from dashboard.policies import queries

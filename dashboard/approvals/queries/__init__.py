@@ -1,0 +1,1 @@
+"""Reads of requests and of what hangs on them, by noun."""
