@@ -8,7 +8,7 @@ from dashboard.accounts.services import people
 from dashboard.approvals import services
 from dashboard.approvals.errors import AlreadyClosed, AssignedToAnother, NotAllowed, TimeOver
 from dashboard.approvals.models import VIEWING_FOR, Assignment, Snooze, Viewing
-from dashboard.approvals.rules.assignment import assignment_of
+from dashboard.approvals.queries.assignment import assignment_of
 from dashboard.approvals.rules.snooze import SnoozeLength, snoozed_by
 from dashboard.audit.models import AuditEntry
 from tests import make

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from dashboard.approvals import services
 from dashboard.approvals.errors import NotAllowed
-from dashboard.approvals.rules.assignment import assignment_of
+from dashboard.approvals.queries.assignment import assignment_of
 from dashboard.approvals.rules.snooze import SnoozeLength, choices, snoozed_by, until
 from dashboard.audit.models import AuditEntry
 from tests import make

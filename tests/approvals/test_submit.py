@@ -7,6 +7,9 @@ from dashboard.approvals import services
 from dashboard.approvals.errors import IdempotencyConflict, NotAllowed, TooManyPending
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.audit.models import AuditEntry
+from dashboard.inspection.findings import Unseen, in_doubt
+from dashboard.inspection.sentences import unseen_sentence
+from dashboard.policies.judgements.wording import TREATED
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -28,6 +31,9 @@ def test_every_kind_waits_for_a_person_and_keeps_its_content(token, kind):
     assert parse_json(approval.content) == CONTENTS[kind]
 
 
+[TOO_LARGE] = in_doubt("too-large", "too-large").findings
+
+
 @pytest.mark.parametrize(
     ("padding", "told"),
     [
@@ -35,8 +41,8 @@ def test_every_kind_waits_for_a_person_and_keeps_its_content(token, kind):
         (
             "#" * 66_000,
             (
-                "Not read: larger than the 64 KiB that are inspected. This rule treats it as if "
-                "it had the finding. Rule 'Never' rejects. It says: Ask an operator."
+                f"{unseen_sentence(Unseen.NOT_READ, TOO_LARGE)}. {TREATED['findings']} "
+                "Rule 'Never' rejects. It says: Ask an operator."
             ),
         ),
     ],

@@ -10,6 +10,7 @@ from dashboard.inspection.sentences import SENTENCES
 from dashboard.policies import inspections
 from dashboard.policies.evaluate import Effect, evaluate
 from dashboard.policies.judgements.matcher import Matcher
+from dashboard.policies.judgements.wording import NOT_APPROVED, NOT_REJECTED, TREATED
 from dashboard.policies.loosenings import loosenings
 from dashboard.policies.policy import Policy
 from dashboard.policies.rules.demands import Circle
@@ -190,7 +191,7 @@ def test_it_is_said_what_was_not_seen_and_how_the_rule_takes_it():
     never, careful = rule("reject", "never", reason="Ask an operator.", **NEVER), rule(**NEVER)
     sums = rule("approve", "sums", no_findings_above="info")
     large, computed = map(_inside, ("too-large", "computed-name"))
-    treated = f"Not read: {large} This rule treats it as if it had the finding."
+    treated = f"Not read: {large} {TREATED['findings']}"
 
     rejected = evaluate(policy(never), too_large)
     reviewed = evaluate(silent(never, careful, sums), dynamic)
@@ -198,9 +199,9 @@ def test_it_is_said_what_was_not_seen_and_how_the_rule_takes_it():
     assert rejected.trace[1:] == (f"Rule 'never': {treated}", "Rule 'never' rejects.")
     assert rejected.reason == f"{treated} Rule 'never' rejects. It says: Ask an operator."
     assert [step.why for step in reviewed.steps[:3]] == [
-        f"Not followed: {computed} This rule does not reject for that.",
-        f"Not followed: {computed} This rule treats it as if it had the finding.",
-        f"Not followed: {computed} So this rule does not approve it.",
+        f"Not followed: {computed} {NOT_REJECTED}",
+        f"Not followed: {computed} {TREATED['findings']}",
+        f"Not followed: {computed} {NOT_APPROVED}",
     ]
     assert f"Rule 'rule': {reviewed.steps[1].why}" in reviewed.trace
 

@@ -25,6 +25,7 @@ from dashboard.approvals.errors import (
 )
 from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Judgement, View, Vote
 from dashboard.approvals.queries.answer import Standing, judged, standing, votes_of
+from dashboard.approvals.queries.assignment import assignment_of
 from dashboard.approvals.rules.answer import (
     Basis,
     ReviewerAnswer,
@@ -32,7 +33,6 @@ from dashboard.approvals.rules.answer import (
     votes_that_count,
     why_not_count,
 )
-from dashboard.approvals.rules.assignment import assignment_of
 from dashboard.approvals.rules.edit import judged_now, report_of_edit
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.judgement import as_judged, report_of

@@ -11,7 +11,7 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals.errors import AssignedToAnother, NotAllowed
 from dashboard.approvals.models import ApprovalRequest, Assignment, Snooze
-from dashboard.approvals.rules.assignment import assignment_of
+from dashboard.approvals.queries.assignment import assignment_of
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.services.closing import event, lock, lock_open, raise_version
 from dashboard.audit.actions import Action

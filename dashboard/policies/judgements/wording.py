@@ -16,13 +16,13 @@ from dashboard.policies.rules.demands import Required
 from dashboard.policies.rules.rule import Effect
 from dashboard.policies.rules.wording import required_in_words
 
-_NOT_COVERED = {
+NOT_COVERED = {
     Kind.CODE: "No rule covers this code, so a person is asked.",
     Kind.TOOL_CALL: "No rule covers this tool call, so a person is asked.",
     Kind.PLAN: "No rule covers this plan, so a person is asked.",
     Kind.MEMORY: "No rule covers this memory change, so a person is asked.",
 }
-_MODES = {
+MODES = {
     ModeSays.ASKS_NOBODY: "Your policy asks nobody about anything.",
     ModeSays.ALL_CODE: "Your policy asks a person about all code.",
     ModeSays.CONTROL_WRITES: (
@@ -40,15 +40,15 @@ _ANSWERS = {
     Says.APPROVES: "Rule “{}” approves it without asking.",
     Says.REJECTS: "Rule “{}” rejects it.",
 }
-_IN_DOUBT = "Not all of it could be read or followed, so a person is asked."
-_ON_HOLD = "Approving is on hold, so a person is asked."
-_TREATED = {
+IN_DOUBT = "Not all of it could be read or followed, so a person is asked."
+ON_HOLD = "Approving is on hold, so a person is asked."
+TREATED = {
     "findings": "This rule treats it as if it had the finding.",
     "no_findings_above": "This rule treats it as if nothing graver was found.",
     "languages": "This rule treats it as if it were in that language.",
 }
-_NOT_APPROVED = "So this rule does not approve it."
-_NOT_REJECTED = "This rule does not reject for that."
+NOT_APPROVED = "So this rule does not approve it."
+NOT_REJECTED = "This rule does not reject for that."
 
 
 def plainly(grounds: Grounds, required: Required | None) -> list[str]:
@@ -74,8 +74,8 @@ def why_unclear(ground: UnclearGround) -> str:
         return f"{problem}, so it does not approve."
     reason = f"{unseen_sentence(Unseen(ground.unseen), _finding_of(ground))}."
     if ground.counts:
-        return f"{reason} {_TREATED[ground.field]}"
-    return f"{reason} {_NOT_APPROVED if ground.effect == Effect.APPROVE else _NOT_REJECTED}"
+        return f"{reason} {TREATED[ground.field]}"
+    return f"{reason} {NOT_APPROVED if ground.effect == Effect.APPROVE else NOT_REJECTED}"
 
 
 def _finding_of(ground: UnclearGround) -> Finding | None:
@@ -98,14 +98,14 @@ def _sentences(grounds: Grounds) -> Iterator[str]:
         if ground.says in _ANSWERS:
             yield _ANSWERS[ground.says].format(ground.rule)
     for says in grounds.modes:
-        if says in _MODES:
-            yield _MODES[says]
+        if says in MODES:
+            yield MODES[says]
         elif not _has_answer(grounds):
-            yield _NOT_COVERED[grounds.kind]
+            yield NOT_COVERED[grounds.kind]
     if grounds.doubts:
-        yield _IN_DOUBT
+        yield IN_DOUBT
     if grounds.held:
-        yield _ON_HOLD
+        yield ON_HOLD
 
 
 def _has_answer(grounds: Grounds) -> bool:

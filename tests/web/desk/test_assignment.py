@@ -4,7 +4,7 @@ import pytest
 
 from approval_client.wire import Status
 from dashboard.approvals import services
-from dashboard.approvals.rules.assignment import assignment_of
+from dashboard.approvals.queries.assignment import assignment_of
 from tests import make
 from tests.web.pages import ids, page_of, post, read
 

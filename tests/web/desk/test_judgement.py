@@ -8,6 +8,8 @@ from django.utils.html import strip_tags
 from approval_client.wire import Kind
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.services import judge_pending_again
+from dashboard.policies.judgements.grounds import ModeSays
+from dashboard.policies.judgements.wording import IN_DOUBT, MODES, NOT_COVERED
 from dashboard.policies.rules.demands import Circle, Required
 from dashboard.web import times
 from dashboard.web.desk.judgement import demands_in_words
@@ -35,7 +37,7 @@ def test_the_page_says_what_the_policy_demands(browser, ask):
     why = page_of(browser, ask()).one(class_="why")
 
     assert why.one(class_="why-trace").text == (
-        "Your policy asks a person about all code. Rule “Careful”: two people from operators must "
+        f"{MODES[ModeSays.ALL_CODE]} Rule “Careful”: two people from operators must "
         "approve, with a reason; reading to the end is not required. Policy revision 2."
     )
     assert why.one(class_="why-brief").text == (
@@ -47,9 +49,9 @@ def test_the_page_says_what_the_policy_demands(browser, ask):
 def test_what_the_policy_says_stands_behind_the_sentence(browser, ask):
     why = page_of(browser, ask()).one(class_="why")
 
-    assert why.one(class_="why-brief").text == "Your policy asks a person about all code."
+    assert why.one(class_="why-brief").text == MODES[ModeSays.ALL_CODE]
     assert why.one("details").one(class_="why-trace").text == (
-        "Your policy asks a person about all code. Policy revision 1."
+        f"{MODES[ModeSays.ALL_CODE]} Policy revision 1."
     )
 
 
@@ -73,9 +75,7 @@ def test_a_person_who_is_asked_because_of_a_doubt_is_told(browser, ask):
     )
     approval = ask(content={"code": "x = (", "language": "python"})
 
-    assert page_of(browser, approval).one(class_="why-brief").text == (
-        "Not all of it could be read or followed, so a person is asked."
-    )
+    assert page_of(browser, approval).one(class_="why-brief").text == IN_DOUBT
 
 
 def test_where_no_rule_speaks_a_person_decides(browser, ask):
@@ -83,7 +83,7 @@ def test_where_no_rule_speaks_a_person_decides(browser, ask):
     page = page_of(browser, ask(kind=Kind.TOOL_CALL, capability="t", content=content))
 
     said = page.one(class_="why-brief").text
-    assert said == "No rule covers this tool call, so a person is asked."
+    assert said == NOT_COVERED[Kind.TOOL_CALL]
 
 
 def test_where_nobody_is_asked_nothing_is_demanded(browser, ask):
@@ -107,7 +107,7 @@ def test_a_request_that_was_judged_again_says_what_was_said_before(browser, ask)
     earlier = why.one("details").one(class_="why-earlier").text
     assert earlier.startswith("Judged again at ")
     assert earlier.endswith(
-        "because the policy changed. Revision 1 said: Your policy asks a person about all code."
+        f"because the policy changed. Revision 1 said: {MODES[ModeSays.ALL_CODE]}"
     )
 
 

@@ -10,6 +10,8 @@ from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.sentences import SENTENCES
 from dashboard.policies import inspections
+from dashboard.policies.judgements.grounds import ModeSays
+from dashboard.policies.judgements.wording import MODES
 from dashboard.policies.models import PolicyDraft
 from tests import make
 from tests.web.pages import read as tree
@@ -97,7 +99,7 @@ def test_how_the_answer_adds_up_is_what_the_page_of_a_request_would_say(attempt)
 
     trace = tree(attempt()).one("ol", class_="trace")
     assert [line.text for line in trace.all("li")] == [
-        "Your policy asks a person about all code.",
+        MODES[ModeSays.ALL_CODE],
         "Rule “prints”: a person must approve.",
     ]
 

@@ -1,4 +1,4 @@
-"""Who is on a request. It gives no right."""
+"""Reads of who is on a request. It gives no right."""
 
 from __future__ import annotations
 
