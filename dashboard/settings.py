@@ -62,6 +62,9 @@ def networks(name: str, texts: list[str]) -> list[str]:
     return texts
 
 
+_MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
+
+
 def mailer(url: str) -> dict[str, Any]:
     """Read the address of a mail server, as Django's mail backends want it."""
     scheme, path = urlsplit(url).scheme, urlsplit(url).path
@@ -88,8 +91,6 @@ def mailer(url: str) -> dict[str, Any]:
         }
     return {"BACKEND": config["EMAIL_BACKEND"], "OPTIONS": options}
 
-
-_MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 IS_CHECKOUT = all((BASE_DIR / name).is_file() for name in ("manage.py", "pyproject.toml"))

@@ -57,9 +57,28 @@ def submission_problem(body: Mapping[str, Any]) -> Problem | None:
     return problem
 
 
+_NOTHING_ASKED: dict[str, Any] = {
+    "objective": "",
+    "evidence": {},
+    "run_id": "",
+    "time_limit_s": None,
+    "max_wait_s": None,
+    "accepts_edits": False,
+    "accepts_grants": False,
+}
+
+
 def whole_submission(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return a question with what it leaves out: a retry may write it otherwise."""
     return _NOTHING_ASKED | _whole(body, "time_limit_s", "max_wait_s")
+
+
+_NOTHING_TOLD: dict[str, Any] = {
+    "exit_code": None,
+    "error": "",
+    "duration_s": None,
+    "output_head": "",
+}
 
 
 def whole_report(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,21 +228,6 @@ _REPORT = {
     "error": Field(_text()),
     "duration_s": Field(_nothing_or(_number(0, 1e9, whole=False))),
     "output_head": Field(_text()),
-}
-_NOTHING_ASKED: dict[str, Any] = {
-    "objective": "",
-    "evidence": {},
-    "run_id": "",
-    "time_limit_s": None,
-    "max_wait_s": None,
-    "accepts_edits": False,
-    "accepts_grants": False,
-}
-_NOTHING_TOLD: dict[str, Any] = {
-    "exit_code": None,
-    "error": "",
-    "duration_s": None,
-    "output_head": "",
 }
 
 # --- parameters of addresses -------------------------------------------------------------------

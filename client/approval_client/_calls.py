@@ -299,6 +299,12 @@ def _other_protocol(header: str) -> str:
     )
 
 
+APPROVALS = "/api/v1/approvals"
+
+
+AGENT = "/api/v1/agent"
+
+
 def _refuse(call: Call, reply: Reply) -> NoReturn:
     problem = read_problem(reply.status, reply.body)
     if problem.code == UNSUPPORTED_PROTOCOL:
@@ -403,8 +409,6 @@ def _seconds(retry_after: str) -> float:
 
 # --- what is sent, besides the question itself -------------------------------------------------
 
-APPROVALS = "/api/v1/approvals"
-AGENT = "/api/v1/agent"
 MAX_TEXT = 4000  # characters of output and errors that are reported
 
 

@@ -250,6 +250,9 @@ def reply(response: httpx2.Response) -> Reply:
     )
 
 
+_NOT_TLS = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL"}
+
+
 def failure(error: httpx2.HTTPError) -> Failure:
     """Return that nothing came back, in words that cannot hold a token."""
     name = type(error).__name__
@@ -266,9 +269,6 @@ def failure(error: httpx2.HTTPError) -> Failure:
             name, stranger="it does not answer in HTTP; try https:// instead of http://"
         )
     return Failure(f"{name}{detail}")
-
-
-_NOT_TLS = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL"}
 
 
 def _tls_error(error: BaseException) -> ssl.SSLError | None:

@@ -105,6 +105,13 @@ def mismatch(found: str, expected: str) -> DigestMismatch:
     )
 
 
+_WITHOUT_WORDS = {
+    Status.REJECTED: "No reason was given.",
+    Status.EXPIRED: "Nobody decided in time.",
+    Status.CANCELLED: "The request was withdrawn before anybody decided.",
+}
+
+
 def closed(answer: Answer) -> ApprovalResponse:
     """Return the response for a request that was closed without being approved."""
     if answer.decision is None:
@@ -113,13 +120,6 @@ def closed(answer: Answer) -> ApprovalResponse:
         fields = told(answer, answer.decision)
     fields["reason"] = fields["reason"] or _WITHOUT_WORDS[answer.status]
     return ApprovalResponse(approved=False, **fields)
-
-
-_WITHOUT_WORDS = {
-    Status.REJECTED: "No reason was given.",
-    Status.EXPIRED: "Nobody decided in time.",
-    Status.CANCELLED: "The request was withdrawn before anybody decided.",
-}
 
 
 def told(answer: Answer, decision: Decision) -> dict[str, Any]:

@@ -39,6 +39,9 @@ _BLOCKS = (
 )
 
 
+_OURS = "approval_client."
+
+
 def _warn_in_a_loop() -> None:
     try:
         asyncio.get_running_loop()
@@ -49,9 +52,6 @@ def _warn_in_a_loop() -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
         depth, frame = depth + 1, frame.f_back
     warnings.warn(_BLOCKS, RuntimeWarning, stacklevel=depth)
-
-
-_OURS = "approval_client."
 
 
 class Client(Driver):

@@ -59,6 +59,9 @@ _FOLDED = FindingKind(
 )
 
 
+_SUSPECT = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f]|[ \t]{{{MANY_BLANKS}}}")
+
+
 def inspect_characters(text: str, *, block: int = 0) -> list[Finding]:
     """Return what the characters of a text hide, line by line."""
     notes = Notes(block)
@@ -69,9 +72,6 @@ def inspect_characters(text: str, *, block: int = 0) -> list[Finding]:
         with notes.at(line, line):
             notes.add(effect)
     return notes.found
-
-
-_SUSPECT = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f]|[ \t]{{{MANY_BLANKS}}}")
 
 
 def _hidden(text: str) -> Iterator[tuple[int, FindingKind]]:

@@ -58,6 +58,9 @@ DOUBTS = frozenset({Unseen.NOT_READ, Unseen.NOT_FOLLOWED})
 """What is never approved without a person, whatever a rule says."""
 
 
+_WRITTEN = frozenset({"name", "severity", "line", "end_line", "code", "block"})
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that the content does or may do.
@@ -104,9 +107,6 @@ class Finding:
     def to_dict(self) -> dict[str, Any]:
         """Return what is stored; what is empty is left out."""
         return {name: value for name, value in asdict(self).items() if value or name in _WRITTEN}
-
-
-_WRITTEN = frozenset({"name", "severity", "line", "end_line", "code", "block"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -421,13 +421,13 @@ def _tool_call(content: Mapping[str, Any], report: Report) -> Headline:
     )
 
 
+_LONGEST_SHAPE = 300
+
+
 def _shape(tool: str, arguments: Mapping[str, Any]) -> str:
     """Name what alike calls share, in few characters."""
     shape = json.dumps([tool, *arguments])
     return shape if len(shape) <= _LONGEST_SHAPE else hashlib.sha256(shape.encode()).hexdigest()
-
-
-_LONGEST_SHAPE = 300
 
 
 def _beginning_of(content: Mapping[str, Any]) -> str:

@@ -120,6 +120,9 @@ def fingerprint(text: str) -> str:
 _Members = list[tuple[str, Any]]
 
 
+_TOO_DEEP = f"The notebook is nested deeper than {MOST_LEVELS} levels."
+
+
 def parse(body: bytes, members: Callable[[_Members], dict[str, Any]] | None = None) -> Any:
     """Read the JSON of a notebook as nbformat reads it.
 
@@ -155,7 +158,6 @@ def parse(body: bytes, members: Callable[[_Members], dict[str, Any]] | None = No
     raise JsonError("too_deep", _TOO_DEEP)
 
 
-_TOO_DEEP = f"The notebook is nested deeper than {MOST_LEVELS} levels."
 _MOST_DIGITS = 18  # that are counted with; a longer number is in no field that we read
 
 

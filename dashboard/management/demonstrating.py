@@ -38,6 +38,9 @@ def issue_demo_token() -> tuple[AgentToken, str]:
     return tokens.issue(agent, by=OPERATOR, life=LIFE)
 
 
+_FILES = "django.core.mail.backends.filebased.EmailBackend"
+
+
 def demo_channel() -> str:
     """Have people told by mail that is written to files, where no mail server is set.
 
@@ -52,9 +55,6 @@ def demo_channel() -> str:
         wish = Wish(name=DEMO_CHANNEL, address="reviewers@example.org")
         add_channel(kind="email", wish=wish, by=None, auth="")
     return folder
-
-
-_FILES = "django.core.mail.backends.filebased.EmailBackend"
 
 
 @contextmanager

@@ -136,6 +136,9 @@ def _shared() -> Iterator[str]:
     yield from _heads(settings.AUDIT_HEADS)
 
 
+_REDIS = {"redis", "rediss", "unix"}
+
+
 def _redis() -> Iterator[str]:
     address = settings.REDIS_URL
     if address and urlsplit(address).scheme not in _REDIS:
@@ -182,17 +185,6 @@ def _secret_key() -> str:
         return ""
 
 
-def misspelled(environment: Iterable[str]) -> Iterator[str]:
-    """Name variables that nothing reads and that look like one of our settings.
-
-    Others' variables stand in an environment too, so this is said and does not keep us from
-    starting.
-    """
-    for name in sorted(set(environment) - OURS):
-        if close := get_close_matches(name, OURS, n=1, cutoff=_ALIKE):
-            yield f"{name} is not a setting and was not read. Did you mean {close[0]}?"
-
-
 OURS = frozenset(
     {
         "ALLOWED_HOSTS",
@@ -220,8 +212,20 @@ OURS = frozenset(
         "WEBHOOK_NETWORKS",
     }
 )
+
+
 _ALIKE = 0.85  # of 1; PUBLIC_ULR and REDIS_UR are, REDIS_HOST and DATABASE_NAME are not
-_REDIS = {"redis", "rediss", "unix"}
+
+
+def misspelled(environment: Iterable[str]) -> Iterator[str]:
+    """Name variables that nothing reads and that look like one of our settings.
+
+    Others' variables stand in an environment too, so this is said and does not keep us from
+    starting.
+    """
+    for name in sorted(set(environment) - OURS):
+        if close := get_close_matches(name, OURS, n=1, cutoff=_ALIKE):
+            yield f"{name} is not a setting and was not read. Did you mean {close[0]}?"
 
 
 def _is_origin(url: str) -> bool:

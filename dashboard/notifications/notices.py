@@ -74,6 +74,20 @@ def gravest(notices: Sequence[Notice]) -> str:
     return max((notice.severity for notice in notices), key=rank)
 
 
+_URGENT = (
+    NoticeEvent.HELD,
+    NoticeEvent.LIFTED,
+    NoticeEvent.TEST,
+    NoticeEvent.CODE,
+    NoticeEvent.ASKS,
+    NoticeEvent.ASSIGNED,
+    NoticeEvent.HALF,
+    NoticeEvent.LAST_MINUTE,
+    NoticeEvent.UNSEEN,
+)
+"""What is told of a request in a message with others, if several things are: the last of these."""
+
+
 def in_order(notices: Iterable[Notice]) -> list[Notice]:
     """Put what is told in one message in order: one notice a request, and the agents in turns.
 
@@ -89,6 +103,19 @@ def in_order(notices: Iterable[Notice]) -> list[Notice]:
         turns[notice.agent] = turns.get(notice.agent, 0) + 1
         placed.append((turns[notice.agent], -rank(notice.severity), notice))
     return [notice for *_, notice in sorted(placed, key=lambda each: each[:2])]
+
+
+_TITLES = {
+    NoticeEvent.ASKS: "{one.what} waits for approval",
+    NoticeEvent.HALF: "Half of the time is over: {one.what}",
+    NoticeEvent.LAST_MINUTE: "Last minute: {one.what}",
+    NoticeEvent.UNSEEN: "Expired unseen: {one.what}",
+    NoticeEvent.ASSIGNED: "Assigned to you: {one.what}",
+    NoticeEvent.HELD: "Approvals are on hold",
+    NoticeEvent.LIFTED: "The hold on approvals is lifted",
+    NoticeEvent.TEST: "Test message from Approvals",
+    NoticeEvent.CODE: "Your code for Approvals: {code}",
+}
 
 
 def title(notices: Sequence[Notice]) -> str:
@@ -110,6 +137,23 @@ def title(notices: Sequence[Notice]) -> str:
             f"{expired} expired unseen" if waiting else f"{expired} requests expired unseen"
         )
     return ", ".join(phrases)
+
+
+_WHEN = {
+    NoticeEvent.HALF: ["Half of the time is over:"],
+    NoticeEvent.LAST_MINUTE: ["Last minute:"],
+    NoticeEvent.ASSIGNED: ["Assigned to you:"],
+    NoticeEvent.UNSEEN: ["Expired unseen:"],
+}
+
+
+_ELSE = {
+    NoticeEvent.HELD: "Nothing is approved until somebody lifts the hold.",
+    NoticeEvent.LIFTED: "Requests can be approved again.",
+    NoticeEvent.TEST: "This channel works. Nothing needs to be done.",
+    NoticeEvent.CODE: "Enter the code on the page Tell me, to be told here. "
+    "It is valid for an hour.",
+}
 
 
 def sentences(notice: Notice) -> list[str]:
@@ -146,44 +190,6 @@ def more(rest: Sequence[Notice]) -> str:
     agents = list(dict.fromkeys(notice.agent for notice in rest))
     names = ", ".join(agents[:MOST_LISTED]) + (", …" if agents[MOST_LISTED:] else "")
     return f"And {len(rest)} more, of {names}"
-
-
-_URGENT = (
-    NoticeEvent.HELD,
-    NoticeEvent.LIFTED,
-    NoticeEvent.TEST,
-    NoticeEvent.CODE,
-    NoticeEvent.ASKS,
-    NoticeEvent.ASSIGNED,
-    NoticeEvent.HALF,
-    NoticeEvent.LAST_MINUTE,
-    NoticeEvent.UNSEEN,
-)
-"""What is told of a request in a message with others, if several things are: the last of these."""
-_WHEN = {
-    NoticeEvent.HALF: ["Half of the time is over:"],
-    NoticeEvent.LAST_MINUTE: ["Last minute:"],
-    NoticeEvent.ASSIGNED: ["Assigned to you:"],
-    NoticeEvent.UNSEEN: ["Expired unseen:"],
-}
-_TITLES = {
-    NoticeEvent.ASKS: "{one.what} waits for approval",
-    NoticeEvent.HALF: "Half of the time is over: {one.what}",
-    NoticeEvent.LAST_MINUTE: "Last minute: {one.what}",
-    NoticeEvent.UNSEEN: "Expired unseen: {one.what}",
-    NoticeEvent.ASSIGNED: "Assigned to you: {one.what}",
-    NoticeEvent.HELD: "Approvals are on hold",
-    NoticeEvent.LIFTED: "The hold on approvals is lifted",
-    NoticeEvent.TEST: "Test message from Approvals",
-    NoticeEvent.CODE: "Your code for Approvals: {code}",
-}
-_ELSE = {
-    NoticeEvent.HELD: "Nothing is approved until somebody lifts the hold.",
-    NoticeEvent.LIFTED: "Requests can be approved again.",
-    NoticeEvent.TEST: "This channel works. Nothing needs to be done.",
-    NoticeEvent.CODE: "Enter the code on the page Tell me, to be told here. "
-    "It is valid for an hour.",
-}
 
 
 def _left(left: timedelta) -> str:

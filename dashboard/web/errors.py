@@ -110,14 +110,14 @@ def no_role(request: HttpRequest) -> HttpResponse:
     return _page(request, 403, "You have no role yet", text, way_back=False)
 
 
+_MOST_NAMED = 5
+
+
 def whom_to_ask() -> str:
     """Say who can give somebody their first role."""
     names = list(admins().values_list("username", flat=True)[:_MOST_NAMED])
     contact = f"an admin ({', '.join(names)})" if names else "whoever runs this server"
     return f"Ask {contact} to give you a role under People and groups, then load this page again."
-
-
-_MOST_NAMED = 5
 
 
 @login_not_required

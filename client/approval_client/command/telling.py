@@ -56,6 +56,12 @@ def of_response(response: ApprovalResponse) -> Result:
     )
 
 
+_DECIDED = (
+    *("status", "id", "digest", "reason", "source", "decided_by", "valid_until", "grant"),
+    "review_url",
+)
+
+
 def of_error(error: Exception) -> Result:
     """Return the result of something that was raised instead of an answer."""
     response = error.response if isinstance(error, NotApproved) else None
@@ -84,6 +90,9 @@ def of_pending(pending: Pending) -> Result:
     return Result(code=Code.PENDING, sentence=pending.id, fields=fields)
 
 
+_MOMENTS = ("decided_at", "valid_until")
+
+
 def of_answer(answer: Answer) -> Result:
     """Return the result of having looked, which uses no approval."""
     decision = answer.decision
@@ -100,13 +109,6 @@ def of_answer(answer: Answer) -> Result:
     lines = [f"{name:<{width}}  {value}" for name, value in rows]
     lines += [f"{'policy':<{width}}  {sentence}" for sentence in answer.trace]
     return Result(code=code_of_status(answer.status), sentence="\n".join(lines), fields=fields)
-
-
-_MOMENTS = ("decided_at", "valid_until")
-_DECIDED = (
-    *("status", "id", "digest", "reason", "source", "decided_by", "valid_until", "grant"),
-    "review_url",
-)
 
 
 def _decided(response: ApprovalResponse) -> dict[str, Any]:

@@ -736,6 +736,9 @@ class PeriodSums(NamedTuple):
     charts_since: date | None = None
 
 
+_ATTEMPTS = 5  # a sweep takes a second or more between two steps
+
+
 def found_in(period: Period, *parts: str) -> PeriodSums:
     """Sum up a period: what is stored, what is pending, and what was closed since."""
     for _ in range(_ATTEMPTS):
@@ -745,9 +748,6 @@ def found_in(period: Period, *parts: str) -> PeriodSums:
             break
         # A sweep stored something meanwhile, which would be counted twice.
     return figures
-
-
-_ATTEMPTS = 5  # a sweep takes a second or more between two steps
 
 
 def _found_in(period: Period, parts: Collection[str], head: int) -> PeriodSums:

@@ -429,6 +429,9 @@ def _has_other_grounds(entry: LoggedEntry, of: Judgement | Edit) -> bool:
     return not hasattr(of, "grounds") or _differs(entry, of.grounds, "grounds")
 
 
+_TEXTS = {"reason", "trace", "run", "tool"}
+
+
 def _detailed(entry: LoggedEntry, columns: Mapping[str, Any]) -> list[str]:
     """Name what an entry and a row say differently. What is empty stands in no entry.
 
@@ -441,9 +444,6 @@ def _detailed(entry: LoggedEntry, columns: Mapping[str, Any]) -> list[str]:
         if not (name not in entry.details and (is_old or name in _TEXTS))
         and (entry.details.get(name) or None) != (value or None)
     ]
-
-
-_TEXTS = {"reason", "trace", "run", "tool"}
 
 
 def _digest(kind: str, content: str) -> str:

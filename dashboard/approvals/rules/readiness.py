@@ -66,6 +66,9 @@ def _obstacles() -> Iterator[str]:
         yield from _disk()
 
 
+_CLOCKS_DIFFER_BY = timedelta(seconds=5)
+
+
 def _audit() -> Iterator[str]:
     existed = AuditEntry.objects.exists()
     # One statement, so one moment: between two, another server may append to the log.
@@ -87,9 +90,6 @@ def _audit() -> Iterator[str]:
             f"The clock was set back: it stands before {last_at:%Y-%m-%d %H:%M:%S} UTC, when the "
             "last entry of the audit log was written. Time limits mean nothing until it is right."
         )
-
-
-_CLOCKS_DIFFER_BY = timedelta(seconds=5)
 
 
 def _disk() -> Iterator[str]:

@@ -134,6 +134,10 @@ def _check_same(earlier: Outcome, key: str, report: OutcomeReport) -> None:
         raise IdempotencyConflict(key)
 
 
+_CLOCKS_DIFFER_BY = timedelta(seconds=5)
+"""A clock that is corrected in small steps goes back by less."""
+
+
 def _check(
     judgement: Judgement, report: OutcomeReport, outcomes: Sequence[Outcome], now: datetime
 ) -> None:
@@ -153,10 +157,6 @@ def _check(
     until = decision.valid_until or decision.decided_at
     if now >= until:
         raise ApprovalExpired(until)
-
-
-_CLOCKS_DIFFER_BY = timedelta(seconds=5)
-"""A clock that is corrected in small steps goes back by less."""
 
 
 def _insert(approval: ApprovalRequest, key: str, report: OutcomeReport, now: datetime) -> Outcome:

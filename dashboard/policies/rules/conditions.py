@@ -128,6 +128,10 @@ def _languages(globs: Globs, effect: Effect) -> Built:
     return any_of_them, f"No language of it is {_either(globs)}."
 
 
+_FORMERLY = {"parsed-in-part": "does-not-parse", "too-many-findings": "too-large"}
+"""What a finding was called when rules that are still in force were written."""
+
+
 def _findings(match: FindingsMatch, effect: Effect) -> Built:
     fits, least = fits_any(match.names), match.at_least.rank
 
@@ -191,10 +195,6 @@ def _content_matches(text: str, effect: Effect) -> Built:
         return lambda facts: compiled.fits(facts.whole), sentence
     sentence = f"The content does not match {text!r} anywhere."
     return lambda facts: any(map(compiled.occurs_in, facts.texts)), sentence
-
-
-_FORMERLY = {"parsed-in-part": "does-not-parse", "too-many-findings": "too-large"}
-"""What a finding was called when rules that are still in force were written."""
 
 
 def _either(names: Globs) -> str:

@@ -96,6 +96,18 @@ class InViewField(forms.CharField):
             raise forms.ValidationError("This is not what our page sends.") from error
 
 
+_UNITS = ("line", "step", "argument", "part")
+
+
+_MOST_SPANS = 60
+
+
+_MOST_PARTS = 10_000_000
+
+
+_LONGEST_S = 100 * 24 * 3600  # far beyond the longest time limit
+
+
 def _in_view(said: Any) -> dict[str, Any]:
     of, seen_count, unit = int(said["of"]), int(said["seen"]), str(said["unit"])
     spans = [tuple(map(int, span)) for span in said["spans"]]
@@ -110,15 +122,6 @@ def _in_view(said: Any) -> dict[str, Any]:
     if bool(seen_count) != bool(spans):
         raise ValueError(seen_count)
     return {"unit": unit, "of": of, "seen": seen_count, "spans": [list(span) for span in spans]}
-
-
-_UNITS = ("line", "step", "argument", "part")
-
-_MOST_SPANS = 60
-
-_MOST_PARTS = 10_000_000
-
-_LONGEST_S = 100 * 24 * 3600  # far beyond the longest time limit
 
 
 def in_view_in_words(shown: str) -> str:

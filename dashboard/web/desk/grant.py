@@ -307,18 +307,19 @@ def grant_listing(person: User, now: datetime) -> GrantListing:
     )
 
 
+_WITH_TEXTS = ("made_from", "edit__approval")
+
+
+_MOST_OF_A_STEP = 20_000
+"""Characters; what is longer is known by its digest alone."""
+
+
 def _light(grants: GrantQuerySet) -> GrantQuerySet:
     """Read the headline of what is allowed: of the request, of an edit, or what a step says."""
     rows = grants.select_related("made_from__headline", "edit__headline", "edit__approval")
     of_step = Case(When(edit=None, then=Left("content", _MOST_OF_A_STEP)), default=Value(""))
     texts = [f"{relation}__{text}" for relation in _WITH_TEXTS for text in ("content", "evidence")]
     return rows.annotate(of_step=of_step).defer("content", "edit__content", "edit__report", *texts)
-
-
-_WITH_TEXTS = ("made_from", "edit__approval")
-
-_MOST_OF_A_STEP = 20_000
-"""Characters; what is longer is known by its digest alone."""
 
 
 def _headline(grant: Grant) -> Headline | None:

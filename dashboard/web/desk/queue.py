@@ -104,6 +104,9 @@ Names = Callable[[], tuple[list[str], list[str]]]
 """Reads the names of agents and of groups."""
 
 
+_FOLDED = ("agent", "kind", "severity", "group", "capability")
+
+
 class QueueForm(forms.Form):
     """Asks which requests to list, and which comes first."""
 
@@ -147,8 +150,6 @@ _NOT_WITH = {
     "abandoned": ("mine",),
     "decided": ("mine", "order"),
 }
-
-_FOLDED = ("agent", "kind", "severity", "group", "capability")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -277,6 +278,9 @@ class QueueRow:
     closer: str = ""
 
 
+_MOST_VALUES = 8
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What stands in the list: a row, rows of one run under a heading, or a fold of alike ones."""
@@ -305,8 +309,6 @@ class Entry:
         """Whether anything was found in those of a fold."""
         return any(row.risk for row in self.rows)
 
-
-_MOST_VALUES = 8
 
 LEAST_ALIKE = 3
 """Fewer than these are not worth a page of their own."""
@@ -364,6 +366,9 @@ def _contents(wanted: Sequence[tuple[UUID, int]]) -> list[RowContent]:
     return [here.get(key) or present[key[0]] for key in wanted]
 
 
+_PURPOSE = 160
+
+
 @rows(Many(ApprovalRequest.id))
 def _described(ids: Iterable[UUID]) -> QuerySet[ApprovalRequest]:
     annotated = ApprovalRequest.objects.filter(pk__among=ids).annotate(
@@ -375,6 +380,9 @@ def _described(ids: Iterable[UUID]) -> QuerySet[ApprovalRequest]:
         "agent", "headline", "token__agent", "recall__person"
     ).order_by()
     return light.defer("content", "evidence", "objective")
+
+
+_required = lru_cache(256)(Required.from_json)  # a policy asks the same of many
 
 
 def _content(approval: Any) -> RowContent:
@@ -419,9 +427,6 @@ def folded(listed: Sequence[QueueRow], opened: UUID | None) -> list[Entry]:
 
 def _is_of(entry: Entry, row: QueueRow) -> bool:
     return entry.rows[0].together == row.together
-
-
-_PURPOSE = 160
 
 
 def _waiting_rows(
@@ -480,14 +485,14 @@ def _row(content: RowContent, **more: Any) -> QueueRow:
     )
 
 
+_NOT_KEPT = "Not fully inspected"
+
+
 def _risk_said(headline: Headline | None, risk: Severity | None) -> str:
     if not risk:
         return ""
     gravest = leading_sentence(headline) if headline else _NOT_KEPT
     return f"{SEVERITIES[risk]} risk: {gravest}"
-
-
-_NOT_KEPT = "Not fully inspected"
 
 
 def _alike(
@@ -513,9 +518,6 @@ def _alike(
         headline.found,
         headline.shape,
     )
-
-
-_required = lru_cache(256)(Required.from_json)  # a policy asks the same of many
 
 
 def _risk(rank: int) -> Severity | None:

@@ -623,14 +623,14 @@ class TimeAxis:
         return ticks
 
 
+_STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 6 * 3600, DAY_S)
+
+
 def _round_times(begin: datetime, end: datetime, width: float) -> list[datetime]:
     whole_s = (end - begin).total_seconds()
     fitting = (s for s in _STEPS_S if whole_s and s / whole_s * width >= _NEAR_WORDS)
     step = next(fitting, math.ceil(whole_s) or 1)
     return [begin + timedelta(seconds=n * step) for n in range(int(whole_s // step) + 1)]
-
-
-_STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 6 * 3600, DAY_S)
 
 
 def _after(seconds: float) -> str:

@@ -141,6 +141,15 @@ class EventTelling:
             return self.said(key)
 
 
+_ALONE = {
+    "deadline": "The deadline",
+    "server": "The server",
+    "operator": "The operator, on the command line,",
+    "anonymous": "Somebody",
+    "retention": "The server",
+}
+
+
 def _somebody(name: str) -> SafeString:
     kind, _, rest = name.partition(":")
     writers_by_kind: dict[str, Callable[[str], SafeString]] = {
@@ -154,15 +163,6 @@ def _somebody(name: str) -> SafeString:
     if rest and kind in writers_by_kind:
         return writers_by_kind[kind](rest)
     return trusted(_ALONE[name]) if name in _ALONE else untrusted(name)
-
-
-_ALONE = {
-    "deadline": "The deadline",
-    "server": "The server",
-    "operator": "The operator, on the command line,",
-    "anonymous": "Somebody",
-    "retention": "The server",
-}
 
 
 def _filtered(what: str, name: str) -> SafeString:

@@ -163,6 +163,12 @@ def _enter(request: HttpRequest, person: User, how: str) -> None:
     sessions.begin(request.session, time.time())
 
 
+_SALT = "browser"
+
+
+KNOWN_FOR_S = 365 * 24 * 3600
+
+
 def _known_browser(request: HttpRequest, username: str) -> str:
     """Return what names this browser if this person signed in with it before; else nothing."""
     name = _browser_cookie()
@@ -187,10 +193,6 @@ def _remembered(response: HttpResponse, person: User) -> HttpResponse:
 
 def _browser_cookie() -> str:
     return f"{settings.SESSION_COOKIE_NAME}-browser"
-
-
-_SALT = "browser"
-KNOWN_FOR_S = 365 * 24 * 3600
 
 
 def _next(request: HttpRequest, person: User) -> str:

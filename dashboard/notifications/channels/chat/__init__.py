@@ -77,6 +77,10 @@ def _where(address: str) -> str:
     return f"{target.service.name} at {target.host}" if target.host else target.service.name
 
 
+_TYPES = {Severity.HIGH.value: "failure", Severity.MEDIUM.value: "warning"}
+"""What apprise calls a severity. On-call services make their own of it."""
+
+
 def _parcel(channel: Channel, notices: Sequence[Notice], message_id: UUID) -> Parcel:
     queue = queue_url()
     body = {
@@ -105,8 +109,10 @@ def _text(notices: Sequence[Notice], queue: str) -> str:
     return f"{title(notices)}: {queue}"
 
 
-_TYPES = {Severity.HIGH.value: "failure", Severity.MEDIUM.value: "warning"}
-"""What apprise calls a severity. On-call services make their own of it."""
+_NOT_THEIRS = (
+    "It is not on the public internet, and only admins can have messages sent elsewhere. Ask one "
+    "for a channel of the house."
+)
 
 
 async def _send(parcel: Parcel) -> Sent:
@@ -128,12 +134,6 @@ async def _send(parcel: Parcel) -> Sent:
     if answer["refused"] and parcel.is_own:  # what a name stands for inside is not theirs to learn
         return Sent(taken=False, said=_NOT_THEIRS)
     return _judged(answer)
-
-
-_NOT_THEIRS = (
-    "It is not on the public internet, and only admins can have messages sent elsewhere. Ask one "
-    "for a channel of the house."
-)
 
 
 def _job(target: Place, message: Mapping[str, str], networks: Sequence[str]) -> bytes:

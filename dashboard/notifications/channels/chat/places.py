@@ -61,6 +61,9 @@ class Place(NamedTuple):
     is_secure: bool
 
 
+_PLAIN_SCHEMES = ("ntfy", "mmost", "matrix")
+
+
 def place(address: str) -> Place:
     """Read an address. Nothing is looked up, and nothing is said of whether it may be called.
 
@@ -92,6 +95,14 @@ def checked_place(address: str) -> Place:
     if target.host:
         checked_url(f"{'https' if target.is_secure else 'http'}://{target.host}/")
     return target
+
+
+_RETIRED = {
+    "msteams": (
+        "Microsoft has switched these connectors of Teams off. Make a workflow in Teams that "
+        "posts to the channel when a webhook request is received, and enter its address."
+    )
+}
 
 
 def _fitting(base: str) -> tuple[Service, re.Match[str]]:
@@ -136,13 +147,6 @@ def _values(service: Service, query: str) -> dict[str, str]:
 _HOST = r"(?P<host>[A-Z0-9](?:[A-Z0-9._-]*[A-Z0-9])?)(?::(?P<port>[0-9]{1,5}))?"
 _NAME = r"(?:(?P<user>[A-Z0-9._%-]+)@)?"  # that a bot shows
 _TOPIC = r"[A-Z0-9_-]{1,64}"
-_PLAIN_SCHEMES = ("ntfy", "mmost", "matrix")
-_RETIRED = {
-    "msteams": (
-        "Microsoft has switched these connectors of Teams off. Make a workflow in Teams that "
-        "posts to the channel when a webhook request is received, and enter its address."
-    )
-}
 
 
 def _slack(parts: Parts) -> Options:

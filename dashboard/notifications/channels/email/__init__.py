@@ -139,6 +139,26 @@ def _backend() -> Any:
     return import_string(mailer["BACKEND"])(**mailer.get("OPTIONS", {}))
 
 
+_FAILURES = (  # the first that fits
+    (
+        smtplib.SMTPAuthenticationError,
+        "The mail server refused the user name or the password. Check EMAIL_URL.",
+    ),
+    (smtplib.SMTPResponseException, "The mail server answered {code}."),
+    (
+        smtplib.SMTPNotSupportedError,
+        "The mail server lacks STARTTLS or signing in. Check EMAIL_URL.",
+    ),
+    (smtplib.SMTPServerDisconnected, "The mail server closed the connection."),
+    (
+        ssl.SSLError,
+        "The mail server does not speak TLS as EMAIL_URL says. Check its scheme and port.",
+    ),
+    (TimeoutError, "The mail server did not answer in time."),
+    (OSError, "No connection to the mail server could be made. Check EMAIL_URL."),
+)
+
+
 def _failure(error: Exception) -> str:
     """Say what a mail server did, in our words: its own may hold what nobody should read."""
     match error:
@@ -159,26 +179,6 @@ def _failure(error: Exception) -> str:
             return reason.format(code=getattr(error, "smtp_code", ""))
     log.error("A mail could not be sent.", exc_info=error)
     return "It could not be sent. The server's log says why."
-
-
-_FAILURES = (  # the first that fits
-    (
-        smtplib.SMTPAuthenticationError,
-        "The mail server refused the user name or the password. Check EMAIL_URL.",
-    ),
-    (smtplib.SMTPResponseException, "The mail server answered {code}."),
-    (
-        smtplib.SMTPNotSupportedError,
-        "The mail server lacks STARTTLS or signing in. Check EMAIL_URL.",
-    ),
-    (smtplib.SMTPServerDisconnected, "The mail server closed the connection."),
-    (
-        ssl.SSLError,
-        "The mail server does not speak TLS as EMAIL_URL says. Check its scheme and port.",
-    ),
-    (TimeoutError, "The mail server did not answer in time."),
-    (OSError, "No connection to the mail server could be made. Check EMAIL_URL."),
-)
 
 
 async def _in_a_thread(work: Callable[[], Sent]) -> Sent:
