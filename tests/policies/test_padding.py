@@ -209,7 +209,7 @@ def test_it_is_said_what_was_not_seen_and_how_the_rule_takes_it():
 def test_names_that_an_agent_chose_are_not_repeated():
     trace = evaluate(policy(rule(**NEVER)), question(findings=[STRANGER])).trace
 
-    assert f"Not known: {_inside('unknown-call')}. This rule treats it as" in " ".join(trace)
+    assert f"Not known: {_inside('unknown-call')}. {TREATED['findings']}" in " ".join(trace)
 
 
 def test_a_certain_rejection_is_told_rather_than_one_in_doubt():
