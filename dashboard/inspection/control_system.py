@@ -14,6 +14,7 @@ from dashboard.inspection.knowledge import CONTROL_SYSTEM
 from dashboard.inspection.knowledge.loading import Deed
 
 WRITES = Deed("control-system-write", Severity.HIGH)
+SERVES = Deed("control-system-write", Severity.HIGH, code="serves-control")
 READS = Deed("control-system-read", Severity.INFO)
 _READING = re.compile(
     r"(?:a?ca|pv|a)?(?:get|info|monitor|read|is|has|wait|connect|disconnect|subscribe|"
@@ -21,7 +22,7 @@ _READING = re.compile(
     r"remove_callback|clear_callback|query|rd|rdbk|print|show|find|search|value|name|sleep|"
     r"null|count|timeout|warning|alarm|unit|precision|limit|host|type|as_|to_)s?(?:_|many$|$|"
     r"(?=[A-Z0-9]))|camonitor\w*|attribute_\w+query\w*|command_\w*query\w*|__(?:enter|exit)__|"
-    r"(?:lower|upper|strip|split|format|startswith|endswith|items|keys|values|append|mean|tolist)$"
+    r"as_\w+$|(?:lower|upper|strip|split|format|startswith|endswith|items|keys|values|append|mean|tolist)$"
 )
 _READING_COMMAND = re.compile(r"(?:Get|Read|Is|Has|State|Status|Info|Query|Wait)(?![a-z])")
 """A device's own commands begin with a capital letter; most of them do something."""
@@ -34,18 +35,26 @@ _ORDINARY = {name for kind in (str, list, dict, set, float) for name in dir(kind
 
 def is_library(path: str) -> bool:
     """Whether a dotted path begins in one of the libraries."""
-    return path.partition(".")[0].removesuffix("()") in CONTROL_SYSTEM.libraries
+    root = path.partition(".")[0].removesuffix("()")
+    return root in CONTROL_SYSTEM.libraries and not path.startswith(CONTROL_SYSTEM.layouts)
 
 
 def called(path: str) -> Deed:
     """Return what calling something of a library does.
 
     A class, known by its capital letter, is only made: it reads at most. An object's method is a
-    command of the device however it is written, and a server lets others write.
+    command of the device however it is written, unless it is one of a value that was read. A
+    server lets others write once it runs.
     """
     parent, _, member = path.rpartition(".")
-    if ".server." in f"{path}.":
-        return WRITES
+    if ".server." in f"{path}." and _serves(parent, member):
+        return SERVES
+    if (
+        _keeps_house(path)
+        or _defines(parent, member)
+        or (member in CONTROL_SYSTEM.of_values and _is_value(parent))
+    ):
+        return READS
     if member[:1].isupper():
         reads = "(" not in parent or _READING_COMMAND.match(member) is not None
     elif member == "close":
@@ -53,6 +62,35 @@ def called(path: str) -> Deed:
     else:
         reads = _READING.match(member) is not None
     return READS if reads else WRITES
+
+
+def _is_value(path: str) -> bool:
+    """Whether a path goes through a call that reads."""
+    calls = (part.removesuffix("()") for part in path.split(".") if part.endswith("()"))
+    return any(name[:1].islower() and _READING.match(name) for name in calls)
+
+
+def _serves(parent: str, member: str) -> bool:
+    """Whether something of a server's module starts a server, or may."""
+    if member in CONTROL_SYSTEM.serves:
+        return True
+    if "(" in parent:
+        return False
+    return member.islower() and member not in CONTROL_SYSTEM.defines
+
+
+def _defines(parent: str, member: str) -> bool:
+    """Whether something says what a server would hold, as a decorator does."""
+    owner = parent.removesuffix("()").rpartition(".")[2]
+    return ".server." in f"{parent}." and (
+        member in CONTROL_SYSTEM.defines
+        or (owner in CONTROL_SYSTEM.defines and member in CONTROL_SYSTEM.hooks)
+    )
+
+
+def _keeps_house(path: str) -> bool:
+    root, _, rest = path.replace("()", "").partition(".")
+    return rest in CONTROL_SYSTEM.housekeeping.get(root, ())
 
 
 def may_command(method: str) -> bool:

@@ -10,6 +10,7 @@ from dashboard.inspection.notes import FindingKind, doubt
 
 HIGH, MEDIUM, LOW, INFO = Severity.HIGH, Severity.MEDIUM, Severity.LOW, Severity.INFO
 
+UNKNOWN_DESTROYS = FindingKind("unknown-call", MEDIUM, "unknown-destroys")
 UNKNOWN_COMMAND = FindingKind("unknown-call", LOW, "unknown-command")
 RUNS_PROGRAM = FindingKind("process-execution", MEDIUM, "runs-program")
 RUNS_TESTS = FindingKind("process-execution", LOW, "runs-tests")
@@ -17,6 +18,7 @@ RUNS_COMMAND = FindingKind("process-execution", HIGH, "runs-command")
 WRITES_FILE = FindingKind("file-write", MEDIUM, "writes-file")
 DELETES_FILES = FindingKind("file-delete", HIGH, "deletes-files")
 DELETES_FOLDERS = FindingKind("recursive-delete", HIGH, "deletes-folders")
+DELETES_FOUND_FILES = FindingKind("recursive-delete", HIGH, "deletes-found-files")
 WRITES_DISK = FindingKind("disk-write", HIGH, "writes-disk")
 CHANGES_SYSTEM = FindingKind("system-change", HIGH, "changes-system")
 STOPS_PROCESSES = FindingKind("system-change", MEDIUM, "stops-processes")

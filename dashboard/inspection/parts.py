@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from dashboard.inspection.languages import our_spelling
 from dashboard.inspection.notes import names
 
+_PERHAPS_SQL = "perhaps sql"
 WHOLE = 0
 """The number of all of it. Parts are counted from 1."""
 
@@ -32,7 +33,7 @@ _ASIDE = names("cwd path file_path filename workdir working_directory descriptio
 _TOOL_WORDS = {
     "python": names("python ipython jupyter notebook pandas repl python3"),
     "bash": names("bash shell sh terminal zsh ssh exec command cmd subprocess console"),
-    "sql": names("sql db database postgres postgresql mysql sqlite snowflake bigquery query"),
+    "sql": names("sql db database postgres postgresql mysql sqlite snowflake bigquery"),
     "powershell": names("powershell pwsh"),
 }
 _SQL_CERTAIN = names("sql sql_query")
@@ -41,6 +42,17 @@ _SQL_START = re.compile(
     r"truncate|grant|revoke|with|merge|explain|replace|call|copy|pragma|begin|do|exec|execute|set|"
     r"vacuum|attach)\b",
     re.IGNORECASE | re.DOTALL,
+)
+_ASKS = names("query queries")
+"""Words of a tool that may ask a database, or a search engine, which takes no statements."""
+
+_SEARCH = re.compile(r"[\s(+!-]*[A-Za-z_][\w.]*:(?![=:\s])[^;\n\\\\{}<]*")
+"""What a search engine is asked, such as ``title:foo AND (bar OR baz)``, and no database."""
+
+_ACTS = re.compile(
+    r"(?i)\b(?:delete|drop|update|insert|alter|truncate|grant|revoke|create|exec|execute|call|merge|"
+    r"replace|begin|declare|kill|shutdown|set|copy|load|attach|detach|rename|lock|use|do|deny|bulk|"
+    r"backup|restore|xp_\w+|sp_\w+)\b"
 )
 _NAME = re.compile(r"[\w.-]*")
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
@@ -122,7 +134,7 @@ def _language_of(tool: str) -> str | None:
     for language, its_words in _TOOL_WORDS.items():
         if not tool_words.isdisjoint(its_words):
             return language
-    return None
+    return None if tool_words.isdisjoint(_ASKS) else _PERHAPS_SQL
 
 
 def _walk(value: Any, language: str | None, name: str, place: Place) -> Iterator[_Found]:
@@ -149,6 +161,9 @@ def _walk(value: Any, language: str | None, name: str, place: Place) -> Iterator
 
 
 def _found(place: Place, text: str, language: str | None, name: str) -> _Found:
+    if language == _PERHAPS_SQL:
+        is_search = _SEARCH.fullmatch(text) and not _ACTS.search(text)
+        language = None if is_search else "sql"
     if name in _ASIDE or name in _LANGUAGE:
         return _Found(place, text)
     if name in _PYTHON:

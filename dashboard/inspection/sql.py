@@ -43,6 +43,7 @@ _CLIENT_PROGRAM = FindingKind("process-execution", Severity.HIGH, "client-runs-p
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 _DROPS = FindingKind("sql-drop", HIGH, "drops-tables")
+_DROPS_DEFINITION = FindingKind("sql-drop", HIGH, "drops-definition")
 _DELETES = FindingKind("sql-delete", MEDIUM, "deletes-rows")
 _UPDATES = FindingKind("sql-update", MEDIUM, "changes-rows")
 _ALL_ROWS = FindingKind("sql-without-where", HIGH, "changes-every-row")
@@ -63,13 +64,14 @@ _READING: tuple[type[exp.Expr], ...] = (
     exp.Transaction, exp.Commit, exp.Rollback, exp.Use, exp.Semicolon, exp.Summarize, exp.From,
 )  # fmt: skip
 _WRITING: tuple[tuple[type[exp.Expr], FindingKind], ...] = (
-    (exp.Drop, _DROPS), (exp.TruncateTable, _DROPS), (exp.Insert, _WRITES), (exp.Merge, _WRITES),
+    (exp.TruncateTable, _DROPS), (exp.Insert, _WRITES), (exp.Merge, _WRITES),
     (exp.LoadData, _WRITES), (exp.Into, _WRITES), (exp.Grant, _GRANTS), (exp.Revoke, _GRANTS),
     (exp.Attach, _WRITES_FILE), (exp.Detach, _WRITES), (exp.Kill, _SETTINGS),
     (exp.Comment, _WRITES), (exp.Cache, _WRITES), (exp.Uncache, _WRITES),
     (exp.Analyze, _WRITES), (exp.Refresh, _WRITES), (exp.Execute, _CODE),
     (exp.Export, _WRITES_FILE),
 )  # fmt: skip
+_WITHOUT_ROWS = names("INDEX VIEW TRIGGER FUNCTION PROCEDURE SEQUENCE CONSTRAINT")
 _PLAIN_NODES = {
     exp.Identifier,
     exp.Column,
@@ -81,7 +83,7 @@ _PLAIN_NODES = {
     exp.From,
 }
 _BY_TYPE: dict[type[exp.Expr], tuple[FindingKind, ...]] = {}
-_JUDGED = (exp.Delete, exp.Update, exp.Create, exp.Alter, exp.Copy, exp.Pragma, exp.Set)
+_JUDGED = (exp.Delete, exp.Update, exp.Create, exp.Alter, exp.Copy, exp.Pragma, exp.Set, exp.Drop)
 _PLAIN_KINDS = names("TABLE VIEW INDEX SCHEMA DATABASE SEQUENCE TYPE DOMAIN MATERIALIZED")
 _READ_ONLY_PRAGMA = re.compile(
     r"pragma\s+(?:\w+\.)?(?:(?:table_x?info|table_list|index_x?info|index_list|foreign_key_list"
@@ -133,6 +135,13 @@ _COMMANDS: tuple[tuple[str, tuple[FindingKind, ...]], ...] = (
         (_GRANTS,),
     ),
     (r"grant\b|set\s+(?:session\s+|local\s+)?(?:role|session\s+auth|password)", (_GRANTS,)),
+    (
+        (
+            r"drop\s+(?:view|index|trigger|function|procedure|sequence|rule|statistics"
+            r"|operator|cast|collation|conversion|synonym)\b(?!.*\bcascade\b)"
+        ),
+        (_DROPS_DEFINITION,),
+    ),
     (r"drop\b|truncate\b", (_DROPS,)),
     (r"vacuum\b|analyze\b|reindex\b|cluster\b|optimize\b|checkpoint\b|refresh\b", (_WRITES,)),
     (r"alter\s+system\b|shutdown\b|kill\b|reset\b|flush\b|purge\b|set\s+global", (_SETTINGS,)),
@@ -380,6 +389,8 @@ def _node(node: exp.Expr, source: str) -> Iterator[FindingKind]:
     match node:
         case exp.Delete() | exp.Update():
             yield from _rows(node)
+        case exp.Drop():
+            yield _dropped(node)
         case exp.Create() | exp.Alter():
             yield from _definition(node)
         case exp.Copy():
@@ -403,11 +414,20 @@ def _writing(kind: type[exp.Expr]) -> tuple[FindingKind, ...]:
 
 def _definition(node: exp.Create | exp.Alter) -> Iterator[FindingKind]:
     if isinstance(node, exp.Alter):
-        yield _DROPS if any(node.find_all(exp.Drop)) else _WRITES
+        if not node.find(exp.Drop):  # what it drops is judged where the walk comes to it
+            yield _WRITES
         return
     yield _WRITES
     if str(node.args.get("kind", "")).upper() not in _PLAIN_KINDS:
         yield _CODE
+
+
+def _dropped(node: exp.Drop) -> FindingKind:
+    """Say whether rows go with what is dropped. With what hangs on it, nobody knows."""
+    kind = str(node.args.get("kind") or "").upper()
+    has_rows = node.args.get("cascade") or node.args.get("materialized")
+    is_definition = kind in _WITHOUT_ROWS and not has_rows
+    return _DROPS_DEFINITION if is_definition else _DROPS
 
 
 def _name(node: exp.Table | exp.Alias) -> Iterator[FindingKind]:
@@ -458,6 +478,8 @@ def _command(source: str) -> Iterator[FindingKind]:
     for pattern, effects in _COMMANDS:
         if re.match(pattern, text, re.DOTALL):
             yield from effects
+            if effects == (_DROPS_DEFINITION,):
+                source = re.sub(r"\bdrop\b", "", source, count=1, flags=re.IGNORECASE)
             break
     else:
         yield NOT_TYPED

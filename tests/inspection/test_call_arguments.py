@@ -123,3 +123,55 @@ def test_the_name_of_a_database_is_no_statement():
     arguments = {"database": "analytics-prod", "query": "SELECT 1"}
 
     assert report_on("run_sql_query", arguments).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("elasticsearch_query", {"query": "title:foo AND (bar OR baz)"}),
+        ("search_query", {"query": "status:open"}),
+        ("run_query", {"q": "+level:error -host:db1 message:timeout*"}),
+    ],
+)
+def test_a_question_to_a_search_engine_is_no_statement(tool, arguments):
+    assert report_on(tool, arguments).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "name"),
+    [
+        ("run_query", {"query": "DROP TABLE runs"}, "sql-drop"),
+        ("run_query", {"q": "DELETE FROM runs"}, "sql-without-where"),
+        ("run_query", {"text": "/* x */ update runs set a = 1"}, "sql-without-where"),
+        ("run_query", {"q": "KILL 5"}, "system-change"),
+        ("run_query", {"q": "LOAD DATA INFILE 'a' INTO TABLE t"}, "sql-write"),
+        ("query", {"query": "SHUTDOWN"}, "system-change"),
+    ],
+)
+def test_a_statement_for_a_tool_that_queries_is_still_read(tool, arguments, name):
+    assert name in report_on(tool, arguments).names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffDELETE FROM t",
+        "use db\ndelete from t",
+        "GO\nDELETE FROM t",
+        "<<a>> BEGIN DELETE FROM t; END",
+        "a:BEGIN DELETE FROM t; END",
+        "xp_cmdshell 'rm x'",
+        "{call wipe_all()}",
+        "BULK INSERT t FROM 'x'",
+        "DETACH x",
+        "SYSTEM DROP REPLICA r",
+        "MATCH (n) DETACH DELETE n",
+        "RM @stage",
+        ".drop table X",
+        "\\! rm x",
+        "title:foo AND DROP TABLE runs",
+    ],
+)
+def test_what_some_database_may_run_is_never_taken_for_a_search(text):
+    findings = report_on("run_query", {"statement_text": text}).findings
+    assert any(finding.severity.rank >= Severity.MEDIUM.rank for finding in findings)

@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("5", "ac4b348d3d8db90a")
+TABLES_OF_VERSION = ("6", "cfa2f9c42cb2e2c8")
 
 
 def document(text, file="ours.toml"):

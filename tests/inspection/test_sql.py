@@ -32,6 +32,41 @@ def test_to_drop_or_empty_something_is_high(statement):
 @pytest.mark.parametrize(
     "statement",
     [
+        "DROP INDEX runs_by_day",
+        "DROP INDEX CONCURRENTLY IF EXISTS a",
+        "DROP VIEW v",
+        "DROP TRIGGER t ON runs",
+        "DROP FUNCTION f(int)",
+        "DROP SEQUENCE s",
+        "DROP RULE r ON runs",
+        "ALTER TABLE runs DROP CONSTRAINT c",
+    ],
+)
+def test_to_drop_a_definition_deletes_no_rows_and_says_so(statement):
+    assert [f.code for f in inspect_sql(statement) if f.name == "sql-drop"] == ["drops-definition"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP INDEX a CASCADE",
+        "DROP INDEX a; DROP TABLE runs",
+        "DROP TABLE runs; DROP INDEX a",
+        "ALTER TABLE runs DROP CONSTRAINT c, DROP COLUMN d",
+        "ALTER TABLE runs DROP COLUMN index",
+        "DROP RULE r ON runs CASCADE",
+        "DROP TYPE t CASCADE",
+        "DROP SCHEMA s",
+        "DROP MATERIALIZED VIEW v",
+    ],
+)
+def test_whoever_drops_more_is_told_that_rows_may_go(statement):
+    assert "drops-tables" in {f.code for f in inspect_sql(statement)}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
         "DELETE FROM runs",
         "UPDATE runs SET a = 1",
         "DELETE FROM runs WHERE true",

@@ -29,6 +29,7 @@ from dashboard.inspection.knowledge.loading import (
     deeds,
     groups,
     load,
+    looks,
     mentions,
     numbers,
     options,
@@ -91,6 +92,7 @@ class ControlSystem:
     """Which libraries speak to a machine, and which of their words write to it."""
 
     libraries: WordSet = table(words)
+    layouts: tuple[str, ...] = table(ordered)
     instruments: WordSet = table(words, grows=True)
     attribute_writers: WordSet = table(words, grows=True)
     commanded: WordSet = table(words, grows=True)
@@ -99,6 +101,11 @@ class ControlSystem:
     values: WordSet = table(words, grows=True)
     harmless_attributes: WordSet = table(words)
     ordinary: WordSet = table(words)
+    of_values: WordSet = table(words)
+    serves: WordSet = table(words, grows=True)
+    defines: WordSet = table(words)
+    hooks: WordSet = table(words)
+    housekeeping: Groups = table(groups)
     commands: WordSet = table(words, grows=True)
     methods: Deeds = table(deeds)
     aliases: Pairs = table(pairs)
@@ -127,6 +134,7 @@ class ShellOptions:
     most_operands: Mapping[str, int] = table(numbers)
     options: Mapping[str, tuple[Option, ...]] = table(options)
     subcommands: Mapping[str, Subcommands] = table(subcommands)
+    looks: Mapping[str, tuple[str, ...]] = table(looks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +186,14 @@ class Secrets:
     secrets: tuple[Secret, ...] = table(secrets, grows=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Verbs:
+    """Words that say what programs and libraries do that nobody here knows."""
+
+    destroying: WordSet = table(words, grows=True)
+    destroying_options: WordSet = table(words, grows=True)
+
+
 STANDARD_LIBRARY = load(StandardLibrary, shipped("python_standard_library")).calls
 LIBRARIES = load(Libraries, shipped("python_libraries"))
 PYTHON_MODULES = load(PythonModules, shipped("python_modules"))
@@ -185,6 +201,7 @@ CONTROL_SYSTEM = load(ControlSystem, shipped("control_system"))
 SHELL_COMMANDS = load(ShellCommands, shipped("shell_commands"))
 SHELL_OPTIONS = load(ShellOptions, shipped("shell_options"))
 SHELL_WRAPPERS = load(ShellWrappers, shipped("shell_wrappers")).wrappers
+VERBS = load(Verbs, shipped("verbs"))
 GIT = load(Git, shipped("git"))
 WINDOWS = load(Windows, shipped("windows"))
 CHARACTERS = load(Characters, shipped("characters"))

@@ -47,11 +47,15 @@ class Document(NamedTuple):
 
 
 class Deed(NamedTuple):
-    """What a function does: a finding, and the check that knows better once it sees arguments."""
+    """What a function does: a finding, and the check that knows better once it sees arguments.
+
+    ``code`` is that of its sentence, where it is not the usual one of such a finding.
+    """
 
     name: str
     severity: Severity
     check: str = ""
+    code: str = ""
 
 
 class Option(NamedTuple):
@@ -84,6 +88,7 @@ class Wrapper(NamedTuple):
         skip: How many operands come before the command.
         effects: What it does by itself.
         runs_alone: What it does when it names no command.
+        skips_first: Whether the operands to skip stand before its options, or are left out.
     """
 
     letters: str = ""
@@ -91,6 +96,7 @@ class Wrapper(NamedTuple):
     skip: int = 0
     effects: tuple[FindingKind, ...] = ()
     runs_alone: tuple[FindingKind, ...] = ()
+    skips_first: bool = False
 
 
 class WindowsCommand(NamedTuple):
@@ -307,6 +313,15 @@ def subcommands(value: Any, where: Location) -> Mapping[str, Subcommands]:
     return MappingProxyType(subcommands_by_name)
 
 
+def looks(value: Any, where: Location) -> Mapping[str, tuple[str, ...]]:
+    """Read which calls of a command only look: patterns of all its words, joined by a blank."""
+    lines_by_name: dict[str, tuple[str, ...]] = {}
+    for entry, inner in _entries(value, where, {"names", "lines"}):
+        lines = tuple(pattern(line, inner.inner("lines")) for line in entry["lines"])
+        _fill(lines_by_name, entry, inner, lines)
+    return MappingProxyType(lines_by_name)
+
+
 def wrappers(value: Any, where: Location) -> Mapping[str, Wrapper]:
     """Read how commands name the one that they start."""
     wrapper_by_name: dict[str, Wrapper] = {}
@@ -319,6 +334,7 @@ def wrappers(value: Any, where: Location) -> Mapping[str, Wrapper]:
             _number(entry.get("skip", 0), inner.inner("skip")),
             _effects(entry.get("effects", []), inner.inner("effects")),
             _effects(entry.get("runs_alone", []), inner.inner("runs_alone")),
+            skips_first=_typed(entry.get("skips_first", False), bool, inner.inner("skips_first")),
         )
     return MappingProxyType(wrapper_by_name)
 

@@ -13,14 +13,19 @@ from dataclasses import dataclass
 
 from dashboard.inspection import control_system
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.knowledge import PYTHON_MODULES
+from dashboard.inspection.knowledge import PYTHON_MODULES, VERBS
 from dashboard.inspection.knowledge.loading import Deed
 from dashboard.inspection.notes import names
 from dashboard.inspection.python.bindings import LOCAL, UNKNOWN
 from dashboard.inspection.python.context import Context
 from dashboard.inspection.python.lookup import called, is_known
 from dashboard.inspection.python.names import LOST, Value
-from dashboard.inspection.python.notes import NETWORK, UNKNOWN_CALL, UNKNOWN_IMPORT
+from dashboard.inspection.python.notes import (
+    NETWORK,
+    UNKNOWN_CALL,
+    UNKNOWN_DESTROYS,
+    UNKNOWN_IMPORT,
+)
 from dashboard.inspection.python.stores import LOADED_FROM, SECRET_NAME, Stores
 from dashboard.inspection.python.strings import HOLE, UNKNOWN_TEXT, Text, Words, command_line
 from dashboard.inspection.python.values import argument, is_module_name
@@ -31,6 +36,7 @@ _WRITES = Deed("file-write", Severity.MEDIUM)
 _ANYWHERE = Deed("network", Severity.LOW)
 _ADDRESS = re.compile(r"(?i)(?:https?|ftps?|s3|gs|wss?|hdfs|sftp|ssh)://")
 _MODE = re.compile(r"[rwaxbtU+]{1,4}(?::\w*|\|\w*)?")
+_NAME_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _QUERY_CALLS = re.compile(r"@\s*\w+\s*[.(]|__|\b(?:import|lambda)\b")
 _METHOD = re.compile(r"\.\s*(\w{1,60})\s*\(")
 _CHANGING = frozenset("wax+")
@@ -40,6 +46,9 @@ _SYMBOLS = names("""
     symbols Symbol Dummy Wild Function IndexedBase Idx MatrixSymbol latex pprint pretty print_latex
     init_printing init_session
 """)
+_STARTED = names("target function func")
+"""What a function that is called elsewhere is given as."""
+
 _CALLS = re.compile(r"[\w\])]\s*\(|__")
 _HARMLESS_CALLS = re.compile(
     r"\b(?:a?(?:sin|cos|tan)h?|exp|log|ln|sqrt|abs|Abs|pi|Eq|Integral|Derivative|diff|[a-zA-Z])\("
@@ -82,6 +91,8 @@ class Calls:
                 self.context.note(node, deed, path)
         if path[0] == UNKNOWN and self._is_unknown(node, path):
             self.context.note(node, UNKNOWN_CALL, path)
+        elif _says_it_destroys(path):
+            self.context.note(node, UNKNOWN_DESTROYS, path)
 
     def _writes(self, node: ast.Call, path: str) -> bool:
         """Whether a method of an unknown object may write to a control system."""
@@ -107,16 +118,28 @@ class Calls:
 
     def _hands_on(self, node: ast.Call) -> None:
         """Judge functions that are given to something that calls them."""
-        keywords = [
-            k for k in node.keywords if k.arg not in ("target", "args", "function", "func")
-        ]
+        keywords = [k for k in node.keywords if k.arg != "args" and k.arg not in _STARTED]
         arguments = [(argument, node.args[i + 1 :]) for i, argument in enumerate(node.args)]
         arguments += [(k.value, _listed(node)) for k in node.keywords if k not in keywords]
+        for keyword in node.keywords:
+            function = keyword.value
+            is_name = isinstance(function, ast.Name)
+            if keyword.arg in _STARTED and is_name and self.context.is_from_elsewhere(function):
+                self.context.note(function, UNKNOWN_CALL)
         for function, rest in arguments:
             for path in self.context.evaluator.paths(function):
                 if "." in path or path == LOST:
                     call = ast.Call(function, [*rest, *_listed(node)], keywords)
                     self.called_as(ast.copy_location(call, node), path)
+
+
+def _says_it_destroys(path: str) -> bool:
+    """Whether a function of a library that nobody knows has a name that means to delete."""
+    root, dot, _ = path.partition(".")
+    if not dot or not root.isidentifier() or is_known(root):
+        return False
+    name = path.rpartition(".")[2]
+    return not VERBS.destroying.isdisjoint(word.lower() for word in _NAME_WORDS.findall(name))
 
 
 def _listed(node: ast.Call) -> list[ast.expr]:

@@ -13,6 +13,7 @@ from dashboard.inspection.notes import FindingKind, doubt
 UNFOLLOWED = "cannot-be-followed"
 NETWORK = Deed("network", Severity.MEDIUM)
 UNKNOWN_CALL = Deed("unknown-call", Severity.LOW)
+UNKNOWN_DESTROYS = Deed("unknown-call", Severity.MEDIUM, code="unknown-library-destroys")
 UNKNOWN_IMPORT = Deed("unknown-import", Severity.LOW)
 CREDENTIALS = Deed("credentials", Severity.MEDIUM)
 MAX_FINDINGS = 200
@@ -36,7 +37,7 @@ class PythonNotes:
         """
         start = getattr(node, "lineno", 0)
         end = getattr(node, "end_lineno", 0) or start
-        effect = FindingKind(deed.name, deed.severity, code or deed.name, about)
+        effect = FindingKind(deed.name, deed.severity, code or deed.code or deed.name, about)
         self.put(effect.finding(start, end))
 
     def doubt(

@@ -9,7 +9,7 @@ from typing import Any
 
 from dashboard.inspection import control_system
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.knowledge import SECRETS
+from dashboard.inspection.knowledge import CONTROL_SYSTEM, SECRETS
 from dashboard.inspection.knowledge.loading import Deed
 from dashboard.inspection.python.calls import QUIET
 from dashboard.inspection.python.lookup import imported, is_harmful, is_known, member, referred
@@ -72,7 +72,7 @@ class Statements:
                 continue
             path = member(module, alias.name)
             for deed in referred(path):
-                if deed.check not in QUIET:
+                if deed.check not in QUIET and not _only_brings(alias, deed):
                     self._notes.add(node, deed, f"{path}" if path.isascii() else "")
 
     def _imported(self, node: ast.stmt, module: str) -> None:
@@ -84,3 +84,15 @@ class Statements:
     def _function(self, node: ast.FunctionDef) -> None:
         if node.name in ("__reduce__", "__reduce_ex__", "__setstate__"):
             self._notes.add(node, _UNPICKLED, code="runs-when-read")
+
+
+def _only_brings(alias: ast.alias, deed: Deed) -> bool:
+    """Whether an import neither reads nor writes, and whoever calls the name later is seen.
+
+    A name of its own for what writes is found here: in a kernel, nobody knows it in the next cell.
+    """
+    if deed in (control_system.READS, control_system.SERVES):
+        return True
+    if deed.name != control_system.WRITES.name or alias.asname not in (None, alias.name):
+        return False
+    return CONTROL_SYSTEM.ambient.get(alias.name, "").endswith(f".{alias.name}")

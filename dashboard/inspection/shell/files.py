@@ -47,13 +47,21 @@ def find(call: ShellCall) -> None:
     """Judge ``find``, which deletes, writes and starts programs on demand."""
     for index, word in enumerate(call.args):
         if word.text == "-delete":
-            call.add(effects.DELETES_FOLDERS)
+            call.add(effects.DELETES_FOUND_FILES if _only_files(call) else effects.DELETES_FOLDERS)
         elif word.text in _FIND_WRITES:
             call.add(effects.WRITES_FILE)
         elif word.text in _FIND_STARTS:
             call.runs(_until_end(call.args[index + 1 :]))
         elif word.opaque:
             call.add(MAYBE_AN_OPTION if index or not word.quoted else _MAYBE_A_FOLDER)
+
+
+def _only_files(call: ShellCall) -> bool:
+    """Whether nothing but files fits all of what ``find`` looks for."""
+    texts = [word.text if word.known and not word.guessed else "" for word in call.args]
+    if {"-o", "-or", ",", "!", "-not", "(", ")", ""} & set(texts):
+        return False
+    return any(pair in (("-type", "f"), ("-type", "l")) for pair in pairwise(texts))
 
 
 def _until_end(words: tuple[Word, ...]) -> tuple[Word, ...]:

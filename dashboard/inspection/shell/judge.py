@@ -8,7 +8,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from dashboard.inspection import effects
-from dashboard.inspection.knowledge import SHELL_COMMANDS, SHELL_OPTIONS
+from dashboard.inspection.knowledge import SHELL_COMMANDS, SHELL_OPTIONS, VERBS
 from dashboard.inspection.knowledge.loading import MalformedTable
 from dashboard.inspection.notes import doubt, names
 from dashboard.inspection.shell import code, files, services, wrappers
@@ -24,8 +24,21 @@ _VERSIONED = re.compile(
 )
 _BEGINS = re.compile(r"(?:^|[;|&({`])\s*(?:\w+=\S*\s+)*([^\s;|&(){}<>`]+)")
 _MARKS = re.compile(r"[\"'\\]")
+_SPECIAL = re.compile(r"[\n\r\v\f;&|<>`$(){}]")
+"""No word that holds one of these is taken for a plain one: a program may read more into it."""
+
 _PLAIN = re.compile(r"[\w.,:/@%+~-]*")
 _ASKS_ABOUT_ITSELF = {"--help", "--version"}
+_SUBCOMMAND = re.compile(r"[a-z][\w-]*")
+_MOST_SUBCOMMANDS = 2
+_HELPS_AFTER_ONE = names("git systemctl")
+_HELPS_BY_LETTER = names("docker podman nerdctl kubectl oc helm")
+_TELLING = 8
+"""So many of a program's first words may be subcommands and options that tell what it does."""
+
+_NAMES = re.compile(r"-{0,2}[A-Za-z][\w:-]*(?:=.*)?")
+_SEPARATORS = re.compile(r"[-_:.\d]+")
+_LISTS = {name: re.compile("|".join(lines)) for name, lines in SHELL_OPTIONS.looks.items()}
 _COMPUTED_NAME = doubt(
     "cannot-be-followed",
     "computed-name",
@@ -69,13 +82,71 @@ def judge(call: ShellCall) -> None:
 
 def _by_name(call: ShellCall, *, is_file: bool) -> None:
     name = call.name
-    if len(call.args) == 1 and call.args[0].text in _ASKS_ABOUT_ITSELF and not is_file:
+    if not is_file and (_asks_about_itself(call) or _only_looks(call)):
         return
     if name in JUDGES:
         JUDGES[name](call)
     elif not is_file and UNKNOWN not in name:
-        call.add(effects.UNKNOWN_COMMAND)
+        call.add(effects.UNKNOWN_DESTROYS if _says_it_destroys(call) else effects.UNKNOWN_COMMAND)
         services.look_inside(call, call.args)
+
+
+def _says_it_destroys(call: ShellCall) -> bool:
+    """Whether a program that nobody knows has a word, in its name or after it, for deleting."""
+    if _words_of(call.name) & VERBS.destroying:
+        return True
+    for word in call.args[:_TELLING]:
+        option = word.text.startswith("-")
+        verbs = VERBS.destroying_options if option else VERBS.destroying
+        words = _words_of(word.text) if _NAMES.fullmatch(word.text) else set()
+        if words & verbs and "no" not in words:
+            return True
+    return False
+
+
+def _words_of(name: str) -> set[str]:
+    return set(_SEPARATORS.split(name.partition("=")[0].lower()))
+
+
+def _asks_about_itself(call: ShellCall) -> bool:
+    """Whether a program is only asked how it is used.
+
+    It is where nothing else is asked. A program with subcommands prints the help of the one before
+    it; after one that is not known, or that starts a program, the word may be for somebody else.
+    """
+    texts = [word.text if word.known and not word.guessed else "" for word in call.args]
+    if len(texts) == 1:
+        return texts[0] in _ASKS_ABOUT_ITSELF
+    if len(texts) == 2 and call.name in _HELPS_AFTER_ONE:  # noqa: PLR2004 - the one and the question
+        return texts[1] == "--help" and _SUBCOMMAND.fullmatch(texts[0]) is not None
+    table = SHELL_OPTIONS.subcommands.get(call.name)
+    *words, question = texts or [""]
+    if table is None or not 1 <= len(words) <= _MOST_SUBCOMMANDS:
+        return False
+    if question != "--help" and not (question == "-h" and call.name in _HELPS_BY_LETTER):
+        return False
+    starts = effects.RUNS_PROGRAM in table.effects.get(words[0], table.otherwise)
+    if words[0] not in table.effects or (
+        starts and (words[1:] or call.name not in _HELPS_BY_LETTER)
+    ):
+        return False
+    return all(_SUBCOMMAND.fullmatch(word) for word in words)
+
+
+def _only_looks(call: ShellCall) -> bool:
+    """Whether a command that may change something is called in a way that does not."""
+    looks = _LISTS.get(call.name)
+    if looks is None or any(
+        not word.known
+        or word.guessed
+        or word.pattern
+        or word.process
+        or _SPECIAL.search(word.text)
+        for word in call.args
+    ):
+        return False
+    words = (re.sub(r"\s", "_", word.text) for word in call.args)  # one stays one
+    return looks.fullmatch(" ".join(words)) is not None
 
 
 def _harmless(call: ShellCall) -> None:

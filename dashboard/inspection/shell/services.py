@@ -143,6 +143,8 @@ def windows(call: ShellCall) -> None:
     from dashboard.inspection.windows import inspect_windows  # noqa: PLC0415 - rarely needed
 
     words = [word.text for word in call.args]
+    if not words:  # it reads commands
+        call.add(effects.PIPES_TO_SHELL if call.stdin else effects.RUNS_PROGRAM)
     while words and re.fullmatch(r"[-/][a-zA-Z:]+", words[0]) and words[0].lower() not in _ENCODED:
         words.pop(0)
     call.shell.notes.adopt(inspect_windows(" ".join(words).replace(UNKNOWN, "")))

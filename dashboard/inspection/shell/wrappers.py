@@ -37,6 +37,8 @@ def wrap(call: ShellCall) -> None:
 def _command(call: ShellCall, wrapper: Wrapper) -> tuple[list[Word], list[Word]]:
     """Return the words of the wrapped command and the variables set for it."""
     words, assigned, skip = list(call.args), list[Word](), wrapper.skip
+    if wrapper.skips_first and words and words[0].text.startswith("-"):
+        skip = 0
     while words:
         word = words.pop(0)
         if word.text == "--":

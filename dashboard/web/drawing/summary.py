@@ -129,6 +129,9 @@ _EXACTLY = {
     INSTALLS.code: "installs code",
     RUNS_TESTS.code: "runs tests",
     STOPS_PROCESSES.code: "stops processes",
+    "drops-definition": "drops a definition",
+    "deletes-found-files": "deletes files",
+    "serves-control": "serves the control system",
 }
 """What is said by the code of a finding, where its name says too little."""
 

@@ -91,6 +91,107 @@ READS = [
 ]
 
 
+VALUES = [
+    "import epics\nv = epics.caget('SR:WF')\nprint(v.max(), v.std(), v.reshape(2, 2))",
+    "import epics\nprint(epics.PV('SR:WF').get().argmax())",
+    "from epics import caget\nprint(caget('NAME', as_string=True).lower())",
+    "from cothread.catools import caget\nprint(caget('SR:WF').round(2))",
+    "from p4p.client.thread import Context\nprint(Context('pva').get('SR:WF').sum())",
+    "import tango\nd = tango.DeviceProxy('a/b/c')\nprint(d.read_attribute('x').value.min())",
+    "from ophyd import EpicsSignalRO\nprint(EpicsSignalRO('X', name='x').get().flatten())",
+    "from osprey.runtime import read_channel\nprint(read_channel('SR:WF').astype(float))",
+    "from caproto.sync.client import read\nprint(read('X').data.copy())",
+]
+HOUSEKEEPING = [
+    "import epics\nepics.ca.initialize_libca()\nepics.ca.pend_event(0.1)",
+    "import epics\nepics.ca.use_initial_context()",
+    "import epics\nc = epics.ca.create_channel('X')\nprint(epics.ca.element_count(c))",
+    "import epics\npv = epics.PV('X')\npv.reconnect()",
+    "import epics\np = epics.CAProcess(target=print)\np.start()\np.join()",
+    "import caproto\nprint(caproto.TimeStamp.now())",
+    "import cothread\ncothread.Sleep(1)\ncothread.Yield()",
+    "import tango\nd = tango.DeviceProxy('a/b/c')\nd.ping()\nd.set_timeout_millis(500)",
+    "import epics.dbr as dbr\na = dbr.event_handler_args()\na.count = 3",
+    (
+        "from caproto.server import PVGroup, pvproperty\n"
+        "class Ioc(PVGroup):\n    a = pvproperty(value=1)\n"
+        "    @a.startup\n    async def a(self, instance, async_lib):\n        pass"
+    ),
+]
+BROUGHT = [
+    "from epics import caput",
+    "from epics import caget, caput, PV",
+    "from epics import caput_many",
+    "from osprey.runtime import read_channel, write_channel",
+    "from p4p.client.thread import Context",
+    "from caproto.threading.client import Context",
+    "from caproto.server import PVGroup, pvproperty",
+    "from tango import DeviceProxy, AttributeProxy",
+    "from ophyd import EpicsMotor, EpicsSignal",
+]
+
+
+@pytest.mark.parametrize("source", VALUES)
+def test_what_is_asked_of_a_value_that_was_read_writes_nothing(source):
+    assert READ in names(source)
+    assert grave(source) == set()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import epics\nepics.get_pv('X').put(1)",
+        "import epics\nepics.PV('X').get_device().move(1)",
+        "import tango\ntango.Database().get_device('a').insert()",
+        "from ophyd import Device\nDevice('X', name='x').screen.remove()",
+        "from ophyd import Device\nDevice('X', name='x').stage.center()",
+        "from p4p.client.thread import Context\nContext('pva').get('X').apply()",
+        "import pymeasure\npymeasure.Supply().get_output().fill(3)",
+        "import tango\ntango.DeviceProxy('a/b/c').index()",
+        "from ophyd import EpicsMotor\nEpicsMotor('X', name='x').copy()",
+        "import epics\nepics.PV('X').run_callbacks()",
+        "import epics\nepics.CAThread(target=epics.ca.put, args=(1, 2)).start()",
+        "import epics\nepics.CAThread(target=mover.move, args=(1,)).start()",
+    ],
+)
+def test_what_a_device_may_do_stays_a_write_after_a_read(source):
+    assert WRITE in grave(source)
+
+
+@pytest.mark.parametrize("source", HOUSEKEEPING)
+def test_housekeeping_writes_nothing(source):
+    assert grave(source) == set()
+
+
+@pytest.mark.parametrize("source", BROUGHT)
+def test_an_import_writes_to_nothing_and_reads_nothing(source):
+    assert names(source) & {READ, WRITE} == set()
+
+
+@pytest.mark.parametrize(
+    "source", ["from epics import caput as s", "from epics import PV as s, caput as t"]
+)
+def test_another_name_for_a_write_is_noted_where_it_is_given(source):
+    assert WRITE in grave(source)
+
+
+@pytest.mark.parametrize("name", ["caput", "caput_many", "caputq", "pvput", "write_channel"])
+def test_what_an_earlier_cell_imported_is_known_by_its_name(name):
+    assert WRITE in grave(f"{name}('X', 1)")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from caproto.server import run\nrun({})",
+        "from p4p.server import Server\nServer(providers=[])",
+        "from tango.server import Device\nclass D(Device):\n    pass\nD.run_server()",
+    ],
+)
+def test_a_server_lets_others_write_and_says_so(source):
+    assert the(WRITE, source).code == "serves-control"
+
+
 @pytest.mark.parametrize("source", IMPORT_STYLES)
 def test_a_caput_is_seen_however_it_is_imported(source):
     assert WRITE in grave(source)
@@ -151,3 +252,23 @@ def test_what_the_source_made_itself_is_not_taken_for_the_kernels():
     )
 
     assert "unknown-call" not in names(source)
+
+
+def test_what_saves_values_writes_a_file():
+    source = "import epics\nepics.autosave.save_pvs('a.req', '/home/u/.bashrc')"
+    assert "file-write" in names(source)
+
+
+@pytest.mark.parametrize("kind", ["Thread", "Process"])
+def test_what_is_started_from_an_earlier_cell_is_unknown(kind):
+    imports = "from multiprocessing import Process\nfrom threading import Thread"
+    source = f"{imports}\n{kind}(target=go).start()"
+    assert "unknown-call" in names(source)
+    assert "unknown-call" not in names(f"def go(): pass\n{source}")
+
+
+@pytest.mark.parametrize("kind", ["CAThread", "CAProcess"])
+def test_what_a_library_starts_from_an_earlier_cell_is_unknown(kind):
+    source = f"import epics\nepics.{kind}(target=go).start()"
+    assert "unknown-call" in names(source)
+    assert "unknown-call" not in names(f"def go(): pass\n{source}")

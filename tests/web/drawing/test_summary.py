@@ -134,6 +134,25 @@ def test_a_call_says_its_tool_and_the_values_that_matter(content, head, line):
     assert (titled(Kind.TOOL_CALL, content), line_of(Kind.TOOL_CALL, content)) == (head, line)
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "title"),
+    [
+        ("DROP INDEX runs_by_day", "sql", "SQL, 1 line: drops a definition"),
+        ("DROP TABLE runs", "sql", "SQL, 1 line: drops data"),
+        ("find . -type f -delete", "bash", "Bash, 1 line: deletes files"),
+        ("find . -delete", "bash", "Bash, 1 line: deletes a folder"),
+        (
+            "from caproto.server import run\nrun({})",
+            "python",
+            "Python, 2 lines: serves the control system",
+        ),
+        ("from epics import caput", "python", "Python, 1 line"),
+    ],
+)
+def test_a_title_says_no_more_than_is_so(text, language, title):
+    assert titled(Kind.CODE, code(text, language)) == title
+
+
 def test_a_long_command_in_a_call_stands_in_the_line_and_its_effects_in_the_title():
     content = call("bash", command=SCRIPT)
 
