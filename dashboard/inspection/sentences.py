@@ -234,6 +234,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         # What the tables of knowledge add.
         "deletes-empty-folders": "Deletes empty folders.",
         "changes-database-users": "Changes who may use a database.",
+        "sets-up-devices": "Sets up or repairs a disk, a processor or another device.",
         "makes-file-system": "Makes a new file system: what was there before is gone.",
         "writes-database": "Writes to a database.",
         "uninstalls": "Uninstalls packages.",

@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("6", "cfa2f9c42cb2e2c8")
+TABLES_OF_VERSION = ("6", "4560e56da8224828")
 
 
 def document(text, file="ours.toml"):

@@ -3,10 +3,15 @@
 import pytest
 
 from dashboard.inspection.code import inspect_shell
+from dashboard.inspection.findings import Severity
 
 
 def names(script):
     return {finding.name for finding in inspect_shell(script)}
+
+
+def grave(script):
+    return {f.name for f in inspect_shell(script) if f.severity.rank >= Severity.MEDIUM.rank}
 
 
 @pytest.mark.parametrize(
@@ -168,3 +173,49 @@ def test_a_function_that_starts_itself_in_a_pipe_is_found():
 
 def test_a_function_with_the_name_of_a_command_is_told():
     assert "dynamic-code" in names("ls() { echo x; }")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "fzf --bind 'enter:execute(/bin/sh)'",
+        "clisp -x '(ext:run-shell-command \"/bin/sh\")'",
+        "borg extract @:/::: --rsh '/bin/sh -c id'",
+        "certbot renew --pre-hook '/bin/bash -c id'",
+        "pdftex --shell-escape '\\write18{id}'",
+        "i386 /bin/sh",
+        "x86_64 rm -rf /srv",
+        "prlimit --pid 1 /bin/sh",
+        "elvish script.elv",
+        "dpkg -i x.deb",
+        "rpm --upgrade x.rpm",
+    ],
+)
+def test_a_program_that_starts_another_is_at_least_of_medium_severity(command):
+    assert grave(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "dpkg -l",
+        "rpm -qa",
+        "findmnt",
+        "shuf names.txt",
+        "sync",
+        "lsns",
+        "zramctl",
+        "partx --show /dev/sda",
+    ],
+)
+def test_commands_of_the_system_that_only_show_are_quiet(command):
+    assert grave(command) == set()
+
+
+def test_the_output_of_shuf_is_a_file():
+    assert "file-write" in grave("shuf names.txt -o other.txt")
+
+
+def test_reading_flash_writes_a_file_and_no_disk():
+    assert grave("flashrom --programmer internal --read image") == {"file-write"}
+    assert "disk-write" in grave("flashrom -p internal -w image")

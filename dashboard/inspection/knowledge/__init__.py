@@ -192,6 +192,7 @@ class Verbs:
 
     destroying: WordSet = table(words, grows=True)
     destroying_options: WordSet = table(words, grows=True)
+    writing: WordSet = table(words, grows=True)
 
 
 STANDARD_LIBRARY = load(StandardLibrary, shipped("python_standard_library")).calls

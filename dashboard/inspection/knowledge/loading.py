@@ -21,9 +21,9 @@ from dashboard.inspection.sentences import SENTENCES
 
 CHECKS = names("""
     argv attribute backend chmod code command engine environ filename formula import inplace magic
-    moved named numpy_load open open_method option path_given plotted program query saved
-    set_attribute set_own spawned sql target temporary thread timed torch_load unseen url url_given
-    variable yaml
+    moved named numpy_load open open_method option path_given plotted pretrained program query
+    saved set_attribute set_own spawned sql target temporary thread timed torch_load unseen url
+    url_given variable yaml
 """)
 """Names of the functions that look at the arguments of a call in Python, where a row names one."""
 

@@ -34,6 +34,8 @@ NAMESPACES = "reaches-namespace"
 _READS = Deed("file-read", Severity.INFO)
 _WRITES = Deed("file-write", Severity.MEDIUM)
 _ANYWHERE = Deed("network", Severity.LOW)
+_REMOTE_CODE = Deed("dynamic-code", Severity.HIGH)
+_FOLDERS = ("/", "./", "../", "~")
 _ADDRESS = re.compile(r"(?i)(?:https?|ftps?|s3|gs|wss?|hdfs|sftp|ssh)://")
 _MODE = re.compile(r"[rwaxbtU+]{1,4}(?::\w*|\|\w*)?")
 _NAME_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -533,6 +535,16 @@ def _named(call: Called) -> None:
             call.calls.called_as(call.node, f"?.{parts[0]}")
 
 
+def _pretrained(call: Called) -> None:
+    """A model is loaded from a folder, or else fetched; some bring code of their own."""
+    is_trusted = call.named("trust_remote_code")
+    if is_trusted is not None and not _is(is_trusted, value=False):
+        call.note(_REMOTE_CODE)
+    texts = call.texts(call.argument(0, "pretrained_model_name_or_path"))
+    is_folder = texts and all(text.value.startswith(_FOLDERS) for text in texts)
+    call.note(_READS if is_folder else None)
+
+
 def _sql(call: Called) -> None:
     statement = call.argument(0, "sql", "query", "statement", "operation")
     if statement is None and not call.is_open_ended:
@@ -592,6 +604,7 @@ CHECKS: dict[str, Check] = {
     "set_attribute": _set_attribute,
     "set_own": _set_own,
     "named": _named,
+    "pretrained": _pretrained,
     "sql": _sql,
     "magic": _magic,
 }
@@ -599,7 +612,7 @@ CHECKS: dict[str, Check] = {
 
 QUIET = names("""
     attribute backend chmod engine environ filename formula import inplace moved named
-    numpy_load open open_method option path_given plotted query saved set_attribute set_own sql
-    target temporary thread timed torch_load url url_given variable yaml
+    numpy_load open open_method option path_given plotted pretrained query saved set_attribute
+    set_own sql target temporary thread timed torch_load url url_given variable yaml
 """)
 """Checks that decide by the arguments: naming such a function is not a finding yet."""

@@ -18,6 +18,7 @@ from dashboard.inspection.knowledge import (
     LIBRARIES,
     PYTHON_MODULES,
     STANDARD_LIBRARY,
+    VERBS,
 )
 from dashboard.inspection.knowledge.loading import Deed, Deeds
 
@@ -43,6 +44,7 @@ for _path, _deeds in _EXACT.items():
     if _rest:
         _name = f"{_root} {_rest.rpartition('.')[2]}"
         _MOVED[_name] = (*_MOVED.get(_name, ()), *_deeds)
+_WRITES = (Deed("file-write", Severity.MEDIUM, check="target"),)
 _PRIVATE = (Deed("unknown-call", Severity.MEDIUM),)
 _METHODS = _merged(LIBRARIES.methods, CONTROL_SYSTEM.methods)
 _ALIASES = {**PYTHON_MODULES.aliases, **CONTROL_SYSTEM.aliases}
@@ -60,7 +62,9 @@ _CALLED_CLASSES = {
     if (parent := path.rpartition(".")[0]).rpartition(".")[2][:1].isupper()
 }
 _MODULES = (
-    {path.rpartition(".")[0] for path in _HARMFUL} - _CALLED_CLASSES - {""}
+    {path.rpartition(".")[0] for path in _HARMFUL}
+    - _CALLED_CLASSES
+    - {"", "builtins.object", "builtins.type"}  # what harms is their __setattr__, by its name
 ) | CONTROL_SYSTEM.libraries
 _TYPES = (
     _CALLED_CLASSES
@@ -141,7 +145,14 @@ def called(path: str) -> tuple[Deed, ...]:
     if control_system.is_library(path):
         return (control_system.called(path),)
     surely = _METHODS.get(name, ()) if parent else ()
-    return surely or _whole(path) or _method(path, name) or _moved(path) or _not_listed(path)
+    return (
+        surely
+        or _whole(path)
+        or _method(path, name)
+        or _moved(path)
+        or _says_it_writes(path, name)
+        or _not_listed(path)
+    )
 
 
 def _moved(path: str) -> tuple[Deed, ...]:
@@ -151,6 +162,14 @@ def _moved(path: str) -> tuple[Deed, ...]:
         return ()
     is_private = any(part[:1] == "_" and part[:2] != "__" for part in parts)
     return _MOVED.get(f"{root} {parts[-1]}") or (_PRIVATE if is_private else ())
+
+
+def _says_it_writes(path: str, name: str) -> tuple[Deed, ...]:
+    """Recognise what a known library has to write files, such as ``networkx.write_adjlist``."""
+    root = path.partition(".")[0]
+    verb, line, _ = name.partition("_")
+    writes = line and verb in VERBS.writing and root in PYTHON_MODULES.harmless
+    return _WRITES if writes and root not in sys.stdlib_module_names else ()
 
 
 @lru_cache(maxsize=4096)

@@ -36,6 +36,12 @@ _HELPS_BY_LETTER = names("docker podman nerdctl kubectl oc helm")
 _TELLING = 8
 """So many of a program's first words may be subcommands and options that tell what it does."""
 
+_NAMES_SHELL = re.compile(
+    r"(?:^|[^\w.-])(?:/usr)?/bin/(?:ba|da|z|k|c|tc|a|fi)?sh(?![\w.-])"
+    r"|\b(?:system|popen|exec|execute|shell_exec|callCommand)\s*\(|\\write18|\bProxyCommand\b"
+)
+"""How a program that nobody knows is told which other one to start."""
+
 _NAMES = re.compile(r"-{0,2}[A-Za-z][\w:-]*(?:=.*)?")
 _SEPARATORS = re.compile(r"[-_:.\d]+")
 _LISTS = {name: re.compile("|".join(lines)) for name, lines in SHELL_OPTIONS.looks.items()}
@@ -88,6 +94,8 @@ def _by_name(call: ShellCall, *, is_file: bool) -> None:
         JUDGES[name](call)
     elif not is_file and UNKNOWN not in name:
         call.add(effects.UNKNOWN_DESTROYS if _says_it_destroys(call) else effects.UNKNOWN_COMMAND)
+        if any(_NAMES_SHELL.search(word.text) for word in call.args):
+            call.add(effects.RUNS_PROGRAM)
         services.look_inside(call, call.args)
 
 

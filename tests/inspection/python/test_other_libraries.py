@@ -1,0 +1,90 @@
+"""What measuring on other people's code showed: libraries that were misread, and false alarms."""
+
+import pytest
+
+from tests.inspection.python.found import grave, names
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import numpy as np\nnp.array([1, 'a'], dtype=object)",
+        "import pandas as pd\npd.api.types.is_object_dtype(object)",
+        "import pandas as pd\npd.Series([1]).map(type)",
+        "def f(kind): return kind()\nf(object)",
+    ],
+)
+def test_a_type_that_is_given_to_a_function_is_no_alarm(source):
+    assert names(source) == set()
+
+
+def test_setting_an_attribute_by_the_type_s_own_function_is_still_seen():
+    source = "import os\ndef f(kind): kind.__setattr__(os, 'system', print)\nf(object)"
+
+    assert "cannot-be-followed" in names(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import networkx as nx\nnx.write_adjlist(nx.path_graph(3), 'x')",
+        "import networkx as nx\nnx.write_pajek(nx.path_graph(3), 'x')",
+        "from sklearn.datasets import dump_svmlight_file\ndump_svmlight_file([], [], 'x')",
+        "import pandas as pd\npd.io.stata.StataWriter117('x', pd.DataFrame()).write_file()",
+        "import urllib.request\nurllib.request.urlretrieve('https://x.example', '/bin/ls')",
+    ],
+)
+def test_what_a_library_calls_writing_writes_a_file(source):
+    assert "file-write" in grave(source)
+
+
+def test_what_is_written_into_memory_by_such_a_function_writes_no_file():
+    source = "import io, networkx as nx\nnx.write_gpickle(nx.path_graph(3), io.BytesIO())"
+
+    assert "file-write" not in names(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from transformers import AutoModel\nAutoModel.from_pretrained('org/model')",
+        "from transformers import AutoTokenizer\nAutoTokenizer.from_pretrained(name)",
+        "import urllib.request\nurllib.request.urlretrieve('https://x.example', 'x')",
+    ],
+)
+def test_what_is_fetched_uses_the_network(source):
+    assert "network" in grave(source)
+
+
+def test_a_model_in_a_folder_is_not_fetched():
+    source = "from transformers import AutoModel\nAutoModel.from_pretrained('./model')"
+
+    assert "network" not in names(source)
+
+
+def test_a_model_that_may_bring_code_runs_code():
+    source = "import x\nx.AutoModel.from_pretrained('./model', trust_remote_code=True)"
+
+    assert "dynamic-code" in grave(source)
+
+
+@pytest.mark.parametrize("function", ["popen2", "popen3", "popen4"])
+def test_each_popen_starts_a_program(function):
+    assert "process-execution" in grave(f"import os\nos.{function}('uname -a')")
+
+
+@pytest.mark.parametrize("call", ["decode(x)", "Unpickler().restore(x)"])
+def test_jsonpickle_makes_objects_of_what_it_reads(call):
+    assert "deserialisation" in grave(f"import jsonpickle\njsonpickle.unpickler.{call}")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import tango\nprint(tango.TimeVal().totime())",
+        "import tango\nprint(tango.TimeVal.now().todatetime())",
+        "import tango\ntango.Except.throw_exception('a', 'b', 'c')",
+    ],
+)
+def test_tango_s_times_and_exceptions_write_to_no_device(source):
+    assert "control-system-write" not in names(source)
