@@ -26,6 +26,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 POOL_SIZE = 2
+HEAVY_POOL_SIZE = 1
+"""Workers for what takes seconds, so that what takes milliseconds never waits for it."""
+
+HEAVY_NICENESS = 10
 QUEUE_WAIT_S = 2.0  # for a free worker; not part of a call's own deadline
 START_WAIT_S = 10.0  # for a new worker on a busy machine; usually 0.05
 ALARM_GRACE_S = 1.0  # after the deadline an orphan ends itself
@@ -57,6 +61,7 @@ def call(
     *,
     computing_s: float | None = None,
     queue_wait_s: float | None = None,
+    is_heavy: bool = False,
 ) -> bytes:
     """Return what the function ``dotted_name`` makes of ``payload``, computed in a worker.
 
@@ -68,6 +73,8 @@ def call(
         deadline_s: How long it may run. Its worker is killed then.
         computing_s: How long it may compute, which a busy machine does not use up.
         queue_wait_s: How long to wait for a free worker, ``QUEUE_WAIT_S`` if it is left out.
+        is_heavy: Whether it may take seconds. There are workers for that which run when nothing
+            else wants the processor.
 
     Raises:
         ValueError: The name is not one of ours.
@@ -76,7 +83,8 @@ def call(
     """
     if not _NAME.fullmatch(dotted_name):
         raise ValueError(f"{dotted_name!r} does not name a function of this package.")
-    return _pool.run(
+    pool = _heavy_pool if is_heavy else _pool
+    return pool.run(
         dotted_name, payload, deadline_s, computing_s=computing_s, queue_wait_s=queue_wait_s
     )
 
@@ -84,7 +92,7 @@ def call(
 class _Worker:
     """One child process and our end of the socket that is its input and output."""
 
-    def __init__(self) -> None:
+    def __init__(self, niceness: int = 0) -> None:
         self._loaded: set[str] = set()
         self._socket, theirs = socket.socketpair()
         with theirs:
@@ -96,6 +104,8 @@ class _Worker:
                 env=clean_environment(),
                 start_new_session=True,  # the terminal's Ctrl-C is not for it
             )
+        if niceness:
+            os.setpriority(os.PRIO_PROCESS, self.process.pid, niceness)
 
     def await_ready(self) -> None:
         self._receive(time.monotonic() + START_WAIT_S)
@@ -162,8 +172,11 @@ class _Worker:
 class _Pool:
     """As many slots as there may be workers; a slot is empty until somebody needs it."""
 
-    def __init__(self, size: int = POOL_SIZE, *, queue_wait_s: float = QUEUE_WAIT_S) -> None:
+    def __init__(
+        self, size: int = POOL_SIZE, *, queue_wait_s: float = QUEUE_WAIT_S, niceness: int = 0
+    ) -> None:
         self._size = size
+        self._niceness = niceness
         self._queue_wait_s = queue_wait_s
         self._reset()
 
@@ -223,7 +236,7 @@ class _Pool:
         if worker is not None and worker.process.poll() is None:
             return worker
         self._end(worker)
-        fresh = _Worker()
+        fresh = _Worker(self._niceness)
         self.workers.add(fresh)
         try:
             fresh.await_ready()
@@ -297,8 +310,10 @@ def _reply(replies: BinaryIO, *, returned: bool, body: bytes) -> None:
 
 
 _pool = _Pool()
-atexit.register(_pool.close)
-os.register_at_fork(after_in_child=_pool.abandon)
+_heavy_pool = _Pool(HEAVY_POOL_SIZE, niceness=HEAVY_NICENESS)
+for _each in (_pool, _heavy_pool):
+    atexit.register(_each.close)
+    os.register_at_fork(after_in_child=_each.abandon)
 
 if __name__ == "__main__":
     _serve()

@@ -40,7 +40,7 @@ _UNNAMED = doubt(
     "argument-without-language",
     Severity.MEDIUM,
 )
-_TOO_LARGE = doubt("too-large", "too-large")
+_TOO_LARGE = doubt("too-large", "too-large-searched")
 
 
 def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding], tuple[str, ...]]:

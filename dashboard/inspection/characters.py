@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.hidden import MANY_BLANKS, Glyph, GlyphKind, segments
 from dashboard.inspection.knowledge import CHARACTERS
-from dashboard.inspection.notes import FindingKind, Notes
+from dashboard.inspection.notes import FindingKind, Notes, line_finder
 
 _DEEP = 80  # blanks at the start of a line that honest code is never indented by
 _JOINERS = "\u200c\u200d"
@@ -67,8 +67,9 @@ def inspect_characters(text: str, *, block: int = 0) -> list[Finding]:
     notes = Notes(block)
     if text.isascii() and not _SUSPECT.search(text):
         return []
+    line_of = line_finder(text)
     for start, effect in [*_hidden(text), *_odd(text)]:
-        line = text.count("\n", 0, start) + 1
+        line = line_of(start)
         with notes.at(line, line):
             notes.add(effect)
     return notes.found

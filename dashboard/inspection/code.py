@@ -8,23 +8,24 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from dashboard.inspection.characters import inspect_characters
+from dashboard.inspection.dangers import dangerous_lines
 from dashboard.inspection.findings import Finding, Severity, Unseen
 from dashboard.inspection.languages import our_spelling
-from dashboard.inspection.notes import FindingKind, Notes, doubt
+from dashboard.inspection.notes import FindingKind, Notes, doubt, line_finder
 from dashboard.inspection.python.inspector import inspect_python
 from dashboard.inspection.secrets import inspect_secrets
 from dashboard.inspection.shell.inspector import inspect_script
 from dashboard.inspection.sql import inspect_sql
 from dashboard.inspection.windows import inspect_windows
 
-MAX_BYTES = 1 << 16  # of one block; reading more could take longer than anybody waits
+MAX_BYTES = 1 << 20  # of one block; of a larger one only its dangerous lines are read
 _DIALECTS = {
     "postgresql": "postgres",
     "postgres": "postgres",
     "sqlite": "sqlite",
     "mysql": "mysql",
 }
-_TOO_LARGE = doubt("too-large", "too-large")
+_TOO_LARGE = doubt("too-large", "too-large-searched")
 _FAILED = doubt("inspection-failed", "inspection-failed")
 _UNNAMED = doubt("not-inspected", "no-language")
 _UNREAD = doubt("not-inspected", "language-not-inspected")
@@ -54,8 +55,8 @@ def inspect_code(text: str, language: str | None = None, *, block: int = 0) -> l
         language: As an agent spells it. What we do not read, or do not know, is a doubt.
     """
     around = inspect_text(text, block=block)
-    if _size(text) > MAX_BYTES:
-        return [*around, _noted(_TOO_LARGE, block)]
+    if is_too_large(text):
+        return [*around, _noted(_TOO_LARGE, block), *_dangers(text, language, block)]
     # A byte order mark at the start is part of the file and not of the code.
     findings = _guarded(_by_language(language), text.removeprefix("\ufeff"), block)
     return [*findings, *(finding for finding in around if finding not in findings)]
@@ -67,13 +68,26 @@ def inspect_text(text: str, *, block: int = 0) -> list[Finding]:
     return [*findings, *_guarded(inspect_secrets, text, block)]
 
 
+def skim_code(text: str, language: str | None = None, *, block: int = 0) -> list[Finding]:
+    """Return what ``text`` hides and what its dangerous lines do. The rest of it is not read."""
+    return [*inspect_text(text, block=block), *_dangers(text, language, block)]
+
+
+def _dangers(text: str, language: str | None, block: int) -> list[Finding]:
+    lines = dangerous_lines(text.removeprefix("\ufeff"))
+    findings = _guarded(_by_language(language), lines, block)
+    return [f for f in findings if f.severity.rank >= Severity.MEDIUM.rank and not f.is_doubt]
+
+
 def search(text: str, *, block: int = 0) -> list[Finding]:
     """Return the grave findings that ``text`` would be, whatever language it is in.
 
     Nothing is vouched for: what no inspector recognises is not mentioned.
     """
-    if not _LIKE_CODE.search(text) or _size(text) > MAX_BYTES:
+    if not _LIKE_CODE.search(text):
         return []
+    if is_too_large(text):
+        text = dangerous_lines(text)
     readings = [inspect_python, _search_script, *([inspect_sql] if _LIKE_SQL.search(text) else [])]
     return list(
         dict.fromkeys(f for inspect in readings for f in sure(_guarded(inspect, text, block)))
@@ -124,8 +138,9 @@ def _search_script(text: str, *, block: int) -> list[Finding]:
 
 def _inspect_script_and_lines(text: str, *, block: int, is_code: bool = True) -> list[Finding]:
     findings = inspect_shell(text, block=block, is_code=is_code)
+    line_of = line_finder(text)
     for match in _WINDOWS_LINE.finditer(text):
-        line = text.count("\n", 0, match.start()) + 1
+        line = line_of(match.start())
         for finding in inspect_windows(match[0].strip(), block=block):
             if not finding.is_doubt:
                 findings.append(replace(finding, line=line, end_line=line))

@@ -12,13 +12,14 @@ from typing import Any
 
 from approval_client.wire import Kind
 from dashboard.inspection.arguments import inspect_call, inspect_texts
-from dashboard.inspection.code import inspect_code
-from dashboard.inspection.fences import looks_fenced, parse_fences
+from dashboard.inspection.code import inspect_code, skim_code
+from dashboard.inspection.fences import Block, looks_fenced, parse_fences
 from dashboard.inspection.findings import Finding, Report, gravest, in_doubt
 from dashboard.inspection.headline import make_headline, parse_content
 from dashboard.inspection.hidden import hidden_characters
 from dashboard.inspection.languages import our_spelling
 from dashboard.inspection.notes import doubt
+from dashboard.inspection.parts import Part, parts_of_texts
 
 hidden_characters("\u00e9")  # compiles what takes a while, before anybody waits for it
 
@@ -44,6 +45,12 @@ def head(payload: bytes) -> bytes:
     request = parse_content(payload)
     report = Report.from_json(request["report"])
     return make_headline(Kind(request["kind"]), request["content"], report).to_json().encode()
+
+
+def skim(payload: bytes) -> bytes:
+    """Read the dangerous lines of ``{"kind": …, "content": …}``; return a report as JSON."""
+    request = json.loads(payload)
+    return _skimmed(Kind(request["kind"]), request["content"]).to_json().encode()
 
 
 def inspect_content(kind: Kind, content: Mapping[str, Any]) -> Report:
@@ -74,6 +81,28 @@ def _code(code: Any, language: Any) -> Report:
     elif not language and looks_fenced(code):
         whole.append(_FENCES)
     return Report(tuple(whole), (our_spelling(language),))
+
+
+def _skimmed(kind: Kind, content: Mapping[str, Any]) -> Report:
+    """Return what dangerous lines do, where there was no time to read everything."""
+    languages: tuple[str, ...] = ()
+    if kind is Kind.CODE:
+        code, language = content.get("code"), content.get("language") or ""
+        if not (isinstance(code, str) and isinstance(language, str)):
+            return in_doubt(*_STRANGE)
+        blocks = None if language else parse_fences(code)
+        if blocks is None or len(blocks) > MAX_BLOCKS:
+            blocks = [Block(language, code)]
+        parts = [Part(n, (), b.code, b.language, is_code=True) for n, b in enumerate(blocks)]
+        languages = tuple(our_spelling(part.language) for part in parts)
+    else:
+        parts = parts_of_texts(content)
+    findings = [
+        finding
+        for part in parts
+        for finding in skim_code(part.text, part.language, block=part.number)
+    ]
+    return Report(_ordered(findings), languages)
 
 
 def _call(tool: Any, arguments: Any) -> Report:

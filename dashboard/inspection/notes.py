@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -58,6 +60,18 @@ FINDINGS = frozenset(UNSEEN) | names("""
     sql-without-where sql-write system-change text-direction unknown-characters unusual-blanks
 """)
 """The names of all findings. The tables may name no other."""
+
+
+def line_finder(text: str) -> Callable[[int], int]:
+    """Return a function from the position of a character to the line it stands on, from 1."""
+    ends: list[int] = []
+
+    def line_of(position: int) -> int:
+        if not ends:
+            ends.extend(match.start() for match in re.finditer("\n|\\Z", text))
+        return bisect_left(ends, position) + 1
+
+    return line_of
 
 
 class Notes:

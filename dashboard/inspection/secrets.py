@@ -6,7 +6,7 @@ import re
 
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.knowledge import SECRETS
-from dashboard.inspection.notes import FindingKind, Notes
+from dashboard.inspection.notes import FindingKind, Notes, line_finder
 from dashboard.inspection.sentences import SENTENCES
 
 _EACH = [
@@ -20,9 +20,10 @@ _EACH = [
 def inspect_secrets(text: str, *, block: int = 0) -> list[Finding]:
     """Return a finding for each line that holds what looks like a credential."""
     notes = Notes(block)
+    line_of = line_finder(text)
     for code, pattern in _EACH:
         for match in pattern.finditer(text):
-            line = text.count("\n", 0, match.start()) + 1
+            line = line_of(match.start())
             with notes.at(line, line):
                 notes.add(FindingKind("credentials", Severity.MEDIUM, code))
     return notes.found

@@ -37,6 +37,13 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "folded-by-python": "Holds a word that Python reads as another one, of plain letters.",
         # How far the inspection came.
         "too-large": "Larger than the 64 KiB that are inspected.",
+        "too-large-searched": (
+            "Larger than the 1 MiB that is inspected. Only lines that name something dangerous "
+            "were read."
+        ),
+        "too-slow-searched": (
+            "Reading all of it took too long. Only lines that name something dangerous were read."
+        ),
         "too-slow": (
             "The inspection took too long and was stopped, so nobody knows what this does."
         ),

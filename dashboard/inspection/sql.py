@@ -16,7 +16,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from dashboard.inspection.findings import Finding, Severity
-from dashboard.inspection.notes import FindingKind, Notes, doubt, names
+from dashboard.inspection.notes import FindingKind, Notes, doubt, line_finder, names
 
 # The parser logs what it cannot read, with the text. That is a finding and nothing for a log.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL + 1)
@@ -237,8 +237,9 @@ def inspect_sql(source: str, *, block: int = 0, dialect: str | None = None) -> l
 
 
 def _without_client_commands(source: str, notes: Notes) -> str:
+    line_of = line_finder(source)
     for match in _CLIENT_COMMAND.finditer(source):
-        row = source.count("\n", 0, match.start()) + 1
+        row = line_of(match.start())
         with notes.at(row, row):
             notes.add(_CLIENT_PROGRAM if _CLIENT_RUNS.match(match[0]) else _CLIENT)
     return _CLIENT_COMMAND.sub("", source)

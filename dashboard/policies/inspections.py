@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from approval_client.wire import Kind, canonical_json
@@ -18,8 +19,16 @@ is not read in time may be rejected for that, and nobody shall be rejected for a
 
 DEADLINE_S = 3.0
 QUEUE_WAIT_S = 10.0  # pages that are drawn need the workers too
+HEAVY_BYTES = 1 << 16  # from here on a content may take seconds, and has as many as it is long
+MORE_PER_MIB_S = 12.0
+HEAVY_QUEUE_WAIT_S = 5.0  # all together stays below the 30 s after which an agent asks again
 _INSPECTOR = "dashboard.inspection.inspector.inspect"
+_SKIMMER = "dashboard.inspection.inspector.skim"
 _HEADER = "dashboard.inspection.inspector.head"
+
+_FAILURES = (sandbox.SandboxError, json.JSONDecodeError, KeyError, TypeError, ValueError)
+_FAILED = in_doubt("inspection-failed", "inspection-failed")
+_TOO_SLOW = in_doubt("too-slow", "too-slow")
 
 log = logging.getLogger(__name__)
 
@@ -34,18 +43,19 @@ class Headed(NamedTuple):
 def inspect(kind: Kind, content: Mapping[str, Any]) -> Report:
     """Return what our inspectors find in ``content``; never raises.
 
-    Blocks for ``DEADLINE_S`` at the most, the wait for a free worker and its first start.
-    An inspection that is too slow, crashes or answers nonsense is a report with one high finding
-    that says so.
+    Blocks for ``DEADLINE_S`` at the most, and for ``MORE_PER_MIB_S`` more for a MiB; for the wait
+    for a free worker and its first start; and again for ``DEADLINE_S`` if that was too little.
+    An inspection that is too slow, crashes or answers nonsense is a report with a high finding
+    that says so. What was too slow is searched for lines that name something dangerous.
     """
     payload = canonical_json({"kind": str(kind), "content": content}).encode()
     try:
         return Report.from_json(_inspected(payload))
     except sandbox.DeadlineExceeded:
-        return in_doubt("too-slow", "too-slow")
-    except (sandbox.SandboxError, json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
+        return _skimmed(payload, in_doubt("too-slow", "too-slow-searched"), _TOO_SLOW)
+    except _FAILURES as error:
         log.warning("Inspecting a %s failed: %s", kind, error)
-        return in_doubt("inspection-failed", "inspection-failed")
+        return _skimmed(payload, _FAILED, _FAILED)
 
 
 def inspect_and_head(kind: Kind, content: Mapping[str, Any]) -> Headed:
@@ -73,14 +83,37 @@ def head(kind: Kind, content: str, report: Report) -> Headline:
 
 
 def _inspected(payload: bytes) -> bytes:
-    return _called(_INSPECTOR, payload)
+    return _called(_INSPECTOR, payload, more_s=MORE_PER_MIB_S * _mib_beyond(payload))
 
 
-def _called(function: str, payload: bytes) -> bytes:
+def _skimmed(payload: bytes, doubt: Report, alone: Report) -> Report:
+    """Return what dangerous lines do, with the doubt about the rest.
+
+    Args:
+        alone: What holds if this cannot be told either.
+    """
+    more_s = _mib_beyond(payload)
+    try:
+        found = Report.from_json(
+            sandbox.call(_SKIMMER, payload, DEADLINE_S + more_s, computing_s=COMPUTING_S + more_s)
+        )
+    except _FAILURES:
+        return alone
+    return replace(found, findings=(*doubt.findings, *found.findings))
+
+
+def _mib_beyond(payload: bytes) -> float:
+    """Return by how much a payload is larger than what every inspection has time for."""
+    return max(len(payload) - HEAVY_BYTES, 0) / (1 << 20)
+
+
+def _called(function: str, payload: bytes, more_s: float = 0.0) -> bytes:
+    is_heavy = len(payload) > HEAVY_BYTES
     return sandbox.call(
         function,
         payload,
-        DEADLINE_S,
-        computing_s=COMPUTING_S,
-        queue_wait_s=QUEUE_WAIT_S,
+        DEADLINE_S + more_s,
+        computing_s=COMPUTING_S + more_s,
+        queue_wait_s=HEAVY_QUEUE_WAIT_S if is_heavy else QUEUE_WAIT_S,
+        is_heavy=is_heavy,
     )

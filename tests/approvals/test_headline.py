@@ -126,7 +126,7 @@ def test_what_could_not_be_inspected_is_still_told_from_others(monkeypatch):
 
     report, headline = inspections.inspect_and_head(Kind.CODE, LONG)
 
-    assert report.names == {"too-slow"}
+    assert report.names == {"too-slow", "file-delete"}
     assert (headline.severity, headline.has_doubts) == (Severity.HIGH, True)
     assert (headline.lines, headline.line.text) == (402, "os.remove('a')")
 

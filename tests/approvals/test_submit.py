@@ -31,15 +31,17 @@ def test_every_kind_waits_for_a_person_and_keeps_its_content(token, kind):
     assert parse_json(approval.content) == CONTENTS[kind]
 
 
-[TOO_LARGE] = in_doubt("too-large", "too-large").findings
+[TOO_LARGE] = in_doubt("too-large", "too-large-searched").findings
+WRITE = "import epics\nepics.PV('SR:C01:HV').put(1)\n"
 
 
 @pytest.mark.parametrize(
-    ("padding", "told"),
+    ("code", "told"),
     [
-        ("", "Ask an operator."),
+        (WRITE, "Ask an operator."),
+        (WRITE + "#" * 66_000, "Ask an operator."),
         (
-            "#" * 66_000,
+            "#" * 1_100_000,
             (
                 f"{unseen_sentence(Unseen.NOT_READ, TOO_LARGE)}. {TREATED['findings']} "
                 "Rule 'Never' rejects. It says: Ask an operator."
@@ -47,7 +49,7 @@ def test_every_kind_waits_for_a_person_and_keeps_its_content(token, kind):
         ),
     ],
 )
-def test_padding_does_not_get_past_a_rule_that_rejects(token, padding, told):
+def test_padding_does_not_get_past_a_rule_that_rejects(token, code, told):
     make.in_force(
         {
             "name": "Never",
@@ -56,8 +58,6 @@ def test_padding_does_not_get_past_a_rule_that_rejects(token, padding, told):
             "when": {"findings": {"names": ["control-system-write"]}},
         }
     )
-    code = f"import epics\nepics.PV('SR:C01:HV').put(1)\n{padding}"
-
     asked = make.pending(token, content={"code": code, "language": "python"})
 
     assert (asked.status, asked.decision.reason) == (Status.REJECTED, told)

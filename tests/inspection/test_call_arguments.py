@@ -71,7 +71,7 @@ def test_code_of_which_nothing_tells_the_language_is_a_doubt_of_medium_severity(
 
 
 def test_an_argument_that_is_too_large_is_a_doubt():
-    report = report_on("save", {"text": "word " * 20_000})
+    report = report_on("save", {"text": "word " * 220_000})
 
     assert report.names == {"too-large"}
     assert report.has_doubts

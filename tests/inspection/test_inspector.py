@@ -96,9 +96,50 @@ def test_what_does_not_parse_is_a_doubt(language, name):
 
 
 def test_more_than_the_inspector_takes_is_a_doubt():
-    report = report_on("x = 1\n" * 12_000, "python")
+    report = report_on("x = 1\n" * 200_000, "python")
 
     assert doubts(report) == [("too-large", Severity.HIGH)]
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "danger", "name"),
+    [
+        (
+            "python",
+            "value = value + 1",
+            "import shutil; shutil.rmtree('/srv')",
+            "recursive-delete",
+        ),
+        ("bash", "echo one two three", "rm -rf /srv", "recursive-delete"),
+        ("sql", "SELECT a FROM t WHERE b = 1;", "DROP TABLE accounts;", "sql-drop"),
+        ("", "nothing to see here", "import os; os.system('rm -rf /srv')", "recursive-delete"),
+    ],
+)
+@pytest.mark.parametrize("bytes_at_least", [80_000, 1_100_000])
+def test_a_danger_at_the_end_of_a_long_text_is_found_on_its_line(
+    language, line, danger, name, bytes_at_least
+):
+    lines = bytes_at_least // len(line)
+    text = f"{line}\n" * lines + danger
+
+    report = report_on(text, language)
+
+    assert (name, 0, lines + 1) in places(report)
+    assert ("too-large" in report.names) is (bytes_at_least > code.MAX_BYTES)
+
+
+def test_a_long_file_is_read_as_a_whole():
+    function = "def step(value):\n    total = value + 1\n    return total * 2\n\n\n"
+
+    report = report_on(function * 1500, "python")
+
+    assert report.findings == ()
+
+
+def test_a_name_given_to_a_danger_is_found_where_it_is_given_in_a_text_that_is_too_large():
+    text = "from shutil import rmtree as clear\n" + "x = 1\n" * 200_000 + "clear('/srv')\n"
+
+    assert ("recursive-delete", 0, 1) in places(report_on(text, "python"))
 
 
 def test_more_blocks_than_are_shown_are_a_doubt():

@@ -68,7 +68,7 @@ def test_every_kind_of_secret_that_is_shipped_has_a_sentence_of_its_own():
 @pytest.mark.parametrize(
     ("code_of_limit", "limit"),
     [
-        ("too-large", code.MAX_BYTES // 1024),
+        ("too-large-searched", code.MAX_BYTES >> 20),
         ("too-many-blocks", inspector.MAX_BLOCKS),
         ("more-findings", inspector.MAX_FINDINGS),
         ("more-findings-of-python", notes.MAX_FINDINGS),

@@ -99,16 +99,81 @@ def test_an_inspection_that_comes_to_nothing_lifts_neither(monkeypatch, error, k
         assert evaluate(policy(rule(demands=BY_TWO, **when)), one).demands.approvals == 2
 
 
+SLOW = "echo $(ls | grep x) && true\n" * 5000
+
+
 def test_what_computes_for_too_long_is_not_read(monkeypatch):
     monkeypatch.setattr(inspections, "COMPUTING_S", 0.01)
     content = {"code": "x = f(a[0].b, c=1)\n" * 3000, "language": "python"}
 
     report = inspections.inspect(Kind.CODE, content)
 
-    assert [finding.name for finding in report.findings] == ["too-slow"]
+    assert [(f.name, f.code) for f in report.findings] == [("too-slow", "too-slow-searched")]
     assert evaluate(policy(rule("reject", **NEVER)), asked(Kind.CODE, content, report)).effect is (
         Effect.REJECT
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "place"),
+    [
+        (Kind.CODE, {"code": f"{SLOW}rm -rf /srv", "language": "bash"}, (0, 5001)),
+        (
+            Kind.CODE,
+            {"code": f"```python\nx = 1\n```\n\n```sh\n{SLOW}rm -rf /srv\n```"},
+            (1, 5001),
+        ),
+        (
+            Kind.TOOL_CALL,
+            {"tool": "run", "arguments": {"command": f"{SLOW}rm -rf /srv"}},
+            (1, 5001),
+        ),
+    ],
+)
+def test_dangers_are_found_in_what_takes_too_long_to_read(monkeypatch, kind, content, place):
+    ask = sandbox.call
+
+    def call(name, payload, deadline_s, *, computing_s, **options):
+        computing_s = 0.01 if name.endswith(".inspect") else 5.0
+        return ask(name, payload, deadline_s, computing_s=computing_s, **options)
+
+    monkeypatch.setattr(sandbox, "call", call)
+
+    report = inspections.inspect(kind, content)
+
+    assert {"too-slow", "recursive-delete"} <= report.names
+    assert place in {(f.block, f.line) for f in report.findings if f.name == "recursive-delete"}
+
+
+def test_dangers_are_found_in_what_no_worker_was_free_to_read(monkeypatch):
+    ask = sandbox.call
+
+    def call(name, *arguments, **options):
+        if name.endswith(".inspect"):
+            raise sandbox.SandboxError("No worker process became free in time.")
+        return ask(name, *arguments, **options)
+
+    monkeypatch.setattr(sandbox, "call", call)
+
+    report = inspections.inspect(Kind.CODE, {"code": "rm -rf /srv", "language": "bash"})
+
+    assert report.names == {"inspection-failed", "recursive-delete"}
+
+
+def test_a_longer_text_has_more_time_and_does_not_hold_up_short_ones(monkeypatch):
+    calls = []
+
+    def call(name, payload, deadline_s, *, computing_s, queue_wait_s, is_heavy):
+        calls.append((is_heavy, computing_s, deadline_s))
+        return Report().to_json().encode()
+
+    monkeypatch.setattr(sandbox, "call", call)
+    for size in (1_000, 1 << 20):
+        inspections.inspect(Kind.CODE, {"code": "x" * size, "language": "python"})
+
+    (is_heavy, short_s, _), (is_heavier, long_s, deadline_s) = calls
+    assert (is_heavy, is_heavier) == (False, True)
+    assert short_s + 10 < long_s < deadline_s
 
 
 @pytest.mark.parametrize(

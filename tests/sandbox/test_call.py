@@ -268,3 +268,19 @@ def test_the_time_that_a_module_takes_to_load_is_not_the_functions(pool):
 def test_a_module_that_cannot_be_loaded_is_a_failure(pool):
     with pytest.raises(SandboxError, match="ModuleNotFoundError"):
         pool.run("tests.sandbox.there_is_none.answer", b"", 5.0)
+
+
+def test_what_may_take_long_does_not_hold_up_what_is_short(monkeypatch):
+    heavy = sandbox._Pool(1, niceness=3)
+    monkeypatch.setattr(sandbox, "_heavy_pool", heavy)
+    with ThreadPoolExecutor(1) as threads:
+        busy = threads.submit(run, heavy, "spin", deadline_s=1.0)
+        while not busy.done() and (not heavy.workers or not heavy._slots.empty()):
+            time.sleep(0.005)
+        inspect = "dashboard.inspection.inspector.inspect"
+        request = b'{"kind":"code","content":{"code":"1","language":"python"}}'
+        assert b"findings" in sandbox.call(inspect, request, 5.0)
+        (worker,) = heavy.workers
+        assert os.getpriority(os.PRIO_PROCESS, worker.process.pid) == os.getpriority(0, 0) + 3
+    assert busy.exception() is not None
+    heavy.close()

@@ -1,0 +1,86 @@
+"""Which lines of a text that is too much to be read name something dangerous.
+
+The other lines are left out, and all keep their numbers. What is left can be read quickly. Nothing
+is vouched for: it only shows what certainly stands there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from dashboard.inspection.findings import Severity
+from dashboard.inspection.knowledge import (
+    CONTROL_SYSTEM,
+    LIBRARIES,
+    SHELL_COMMANDS,
+    STANDARD_LIBRARY,
+)
+from dashboard.inspection.knowledge.loading import Deed
+from dashboard.inspection.notes import FindingKind, names
+
+MOST_LINES = 400
+MOST_CHARACTERS = 1 << 15
+_LONGEST = (
+    1000  # characters of a line; of a longer one the first part with a dangerous word is kept
+)
+_WORD = re.compile(r"[A-Za-z_]\w{1,60}")
+_IMPORTS = re.compile(r"[ \t]*(?:import|from)[ \t]+\w")
+_STATEMENTS = names("""
+    drop truncate delete update insert grant revoke alter merge replace attach copy call
+""")
+
+
+def _dangerous(least: Severity) -> frozenset[str]:
+    tables = (STANDARD_LIBRARY, LIBRARIES.calls, LIBRARIES.methods, CONTROL_SYSTEM.methods)
+    functions = (
+        path.rpartition(".")[2] for table in tables for path in _grave(table.items(), least)
+    )
+    programs = _grave(SHELL_COMMANDS.commands.items(), least)
+    words = chain(functions, programs, CONTROL_SYSTEM.commands, SHELL_COMMANDS.starters)
+    return frozenset(words) | _STATEMENTS | {word.upper() for word in _STATEMENTS}
+
+
+def _grave(
+    items: Iterable[tuple[str, tuple[Deed | FindingKind, ...]]], least: Severity
+) -> Iterator[str]:
+    for name, effects in items:
+        if any(effect.severity.rank >= least.rank for effect in effects):
+            yield name
+
+
+_GRAVEST = _dangerous(Severity.HIGH)
+_GRAVE = _dangerous(Severity.MEDIUM)
+
+
+def dangerous_lines(text: str) -> str:
+    """Return a text in which all lines but the dangerous ones, and imports, are empty.
+
+    The gravest come first, ``MOST_LINES`` of them and ``MOST_CHARACTERS`` at most.
+    """
+    lines = text.split("\n")
+    kept: dict[int, str] = {}
+    room = MOST_CHARACTERS
+    for words in (_GRAVEST, _GRAVE):
+        for number, line in enumerate(lines):
+            if len(kept) >= MOST_LINES or room <= 0:
+                break
+            part = "" if number in kept else _dangerous_part(line, words)
+            if part:
+                kept[number] = part
+                room -= len(part)
+    for number, line in enumerate(lines):
+        if number not in kept and len(line) <= _LONGEST and _IMPORTS.match(line) and room > 0:
+            kept[number] = line
+            room -= len(line)
+    return "\n".join(kept.get(number, "") for number in range(len(lines)))
+
+
+def _dangerous_part(line: str, words: frozenset[str]) -> str:
+    """Return the first part of a line that has one of the words; mostly it is the whole line."""
+    for start in range(0, len(line) or 1, _LONGEST):
+        part = line[start : start + _LONGEST]
+        if not words.isdisjoint(_WORD.findall(part)):
+            return part.strip()
+    return ""
