@@ -60,21 +60,21 @@ def dangerous_lines(text: str) -> str:
     The gravest come first, ``MOST_LINES`` of them and ``MOST_CHARACTERS`` at most.
     """
     lines = text.split("\n")
-    kept: dict[int, str] = {}
+    rows: dict[int, str] = {}
     room = MOST_CHARACTERS
     for words in (_GRAVEST, _GRAVE):
         for number, line in enumerate(lines):
-            if len(kept) >= MOST_LINES or room <= 0:
+            if len(rows) >= MOST_LINES or room <= 0:
                 break
-            part = "" if number in kept else _dangerous_part(line, words)
+            part = "" if number in rows else _dangerous_part(line, words)
             if part:
-                kept[number] = part
+                rows[number] = part
                 room -= len(part)
     for number, line in enumerate(lines):
-        if number not in kept and len(line) <= _LONGEST and _IMPORTS.match(line) and room > 0:
-            kept[number] = line
+        if number not in rows and len(line) <= _LONGEST and _IMPORTS.match(line) and room > 0:
+            rows[number] = line
             room -= len(line)
-    return "\n".join(kept.get(number, "") for number in range(len(lines)))
+    return "\n".join(rows.get(number, "") for number in range(len(lines)))
 
 
 def _dangerous_part(line: str, words: frozenset[str]) -> str:

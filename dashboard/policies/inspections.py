@@ -94,12 +94,12 @@ def _skimmed(payload: bytes, doubt: Report, alone: Report) -> Report:
     """
     more_s = _mib_beyond(payload)
     try:
-        found = Report.from_json(
+        report = Report.from_json(
             sandbox.call(_SKIMMER, payload, DEADLINE_S + more_s, computing_s=COMPUTING_S + more_s)
         )
     except _FAILURES:
         return alone
-    return replace(found, findings=(*doubt.findings, *found.findings))
+    return replace(report, findings=(*doubt.findings, *report.findings))
 
 
 def _mib_beyond(payload: bytes) -> float:

@@ -184,7 +184,10 @@ def changing(house):
     ]
     secret = 'connect("archiver", password="kT9-4wq_LmZ2p", timeout_s=3)'
     masked = house.submit(content={"code": secret, "language": "python"}, **PATIENT)
-    many = "\n".join(f"def step_{n}(x):\n    return x + {n}\n" for n in range(1_000))
+    long_code = [f"def step_{n}(x):\n    return x + {n}\n" for n in range(1_000)]
+    long_code[400:400] = ["import shutil\nshutil.rmtree('/srv/old')\n"]
+    long_code[900:900] = ["import subprocess\nsubprocess.run('make clean', shell=True)\n"]
+    many = "\n".join(long_code)
     lines = house.submit(content={"code": many, "language": "python"}, **PATIENT)
     lines = f"/approvals/{lines['id']}"
     return [
