@@ -28,6 +28,11 @@ _JWT_BEGIN = re.compile(r"\beyJ", re.ASCII)
 _JWT_HEAD = (10, 2_000)  # characters after its beginning
 _NAMED = re.compile(rf"(?:^|_)(?:{SECRETS.names})\Z", re.IGNORECASE)
 _WHOLE = re.compile(r"[A-Za-z0-9_\-.+/=!@#%^*~:,?]{8,200}")  # nothing that calls a command
+_PLACE = re.compile(  # of a file, a host or a page: what somebody has to see before they approve
+    r".*[/\\].*|~[\w-]*|(?:[^@]*@)?(?:(?:[\w-]+\.)+[A-Za-z]{2,}|\d+(?:\.\d+){3}|localhost)(?::\d+)?",
+    re.ASCII,
+)
+_FORMS = [(s.begins, re.compile(s.form, re.ASCII)) for s in SECRETS.secrets if s.form]
 _OTHER_BREAKS = re.compile(r"[\r\f]")  # Python ends or continues lines there otherwise than we do
 
 
@@ -44,15 +49,31 @@ def secrets_in_text(text: str, name: str = "") -> list[Run]:
         text: The value.
         name: What it is called, if anything.
     """
-    if _NAMED.search(name) and _WHOLE.fullmatch(text):
+    if _NAMED.search(name) and _WHOLE.fullmatch(text) and not _PLACE.fullmatch(text):
         return [(0, len(text))]
     runs = {
         match.span(1)
         for begins, look in _EACH
         if any(begin in text for begin in begins)
         for match in look.finditer(text)
+        if not _PLACE.fullmatch(match[1])
     }
     return sorted(runs.union(_signed_tokens(text)))
+
+
+def is_token(text: str, start: int, end: int) -> bool:
+    """Say whether what is covered is a token of a known form, such as an access key of AWS.
+
+    It has one length, and letters and digits. So it can hold no command that a person would have
+    to read; what merely has a secret's name could.
+    """
+    return any(
+        start >= len(begin)
+        and form.fullmatch(text, start - len(begin), end) is not None
+        and not text[start:end].isalpha()
+        for begins, form in _FORMS
+        for begin in begins
+    )
 
 
 def secrets_in_python(source: str) -> list[Run]:
@@ -72,7 +93,8 @@ def candidates(source: str) -> list[Run]:
     """Return what looks like secrets, wherever it stands, in order; what overlaps is one."""
     assigned: list[Run] = []
     if _may_name(source):
-        assigned = [match.span(1) for match in _ASSIGNED.finditer(source)]
+        matches = _ASSIGNED.finditer(source)
+        assigned = [match.span(1) for match in matches if not _PLACE.fullmatch(match[1])]
     runs: list[Run] = []
     for start, end in sorted({*secrets_in_text(source), *assigned}):
         if runs and start < runs[-1][1]:

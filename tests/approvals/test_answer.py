@@ -1,4 +1,5 @@
 import json
+from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
@@ -487,6 +488,37 @@ def test_the_end_can_be_asked_for(token, alice):
         make.decided(approval, alice, shown={"end_seen": ""})
 
     assert make.decided(approval, alice, shown={"end_seen": "yes"}).status == Status.APPROVED
+
+
+@pytest.mark.parametrize("whole_content", [True, False])
+def test_a_vote_with_a_masked_token_ends_when_a_rule_demands_that_all_is_revealed(
+    token, alice, bob, whole_content
+):
+    make.in_force(review(approvals=2, whole_content=whole_content))
+    approval = make.pending(token)
+    masked = {"end_seen": "yes", "masked": 1, "masked_tokens": 1}
+    make.decided(approval, alice, shown=masked)
+    make.in_force(review(approvals=2, whole_content=whole_content, reveal_required=True))
+    services.judge_pending_again()
+
+    with pytest.raises(NotAllowed, match="masked"):
+        make.decided(approval, bob, shown=masked)
+    make.decided(approval, bob, shown={"end_seen": "yes"})
+
+    assert status(approval) == Status.PENDING
+
+
+@pytest.mark.parametrize(("tokens", "counts"), [(1, True), (0, False), (None, False)])
+def test_a_mask_is_no_obstacle_only_where_it_covers_a_token(token, alice, tokens, counts):
+    approval = make.pending(token)
+    shown = {"end_seen": "yes", "masked": 1}
+    if tokens is not None:
+        shown["masked_tokens"] = tokens
+
+    with nullcontext() if counts else pytest.raises(NotAllowed, match="masked"):
+        make.decided(approval, alice, shown=shown)
+
+    assert (status(approval) == Status.APPROVED) is counts
 
 
 def test_the_policy_shortens_the_time_limit_and_never_lengthens_it(token):

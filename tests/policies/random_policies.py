@@ -85,6 +85,7 @@ demands = st.builds(
     reason_required=bools,
     grants_allowed=bools,
     whole_content=bools,
+    reveal_required=bools,
 )
 demands = st.one_of(st.just(Demands()), demands)
 rejecting = st.builds(

@@ -93,9 +93,11 @@ def test_who_comes_later_has_to_be_let_in_by_both():
 
 def test_the_stricter_of_each_setting_holds():
     lax = of(time_limit_s=600, grants_allowed=True, editor_may_approve=True, whole_content=False)
-    strict = of(approvals=2, time_limit_s=60, reason_required=True)
+    strict = of(approvals=2, time_limit_s=60, reason_required=True, reveal_required=True)
 
-    assert join(lax, strict) == Required(approvals=2, time_limit_s=60, reason_required=True)
+    assert join(lax, strict) == Required(
+        approvals=2, time_limit_s=60, reason_required=True, reveal_required=True
+    )
 
 
 def test_no_time_limit_is_longer_than_any():
@@ -108,6 +110,12 @@ def test_demands_survive_being_stored():
     assert Required.from_json(asked.to_json()) == asked
 
 
+def test_a_later_demand_is_stored_only_where_it_is_made():
+    assert "reveal_required" not in of().to_json()  # so what was stored before is still the same
+    strict = of(reveal_required=True)
+    assert Required.from_json(strict.to_json()) == strict
+
+
 def test_the_groups_are_named_in_words():
     asked = join(of(groups=("ops", "night"), escalate_to="chiefs"), of(groups=("safety",)))
 
@@ -117,7 +125,9 @@ def test_the_groups_are_named_in_words():
 
 def test_what_asks_for_less_is_named_respect_by_respect():
     lax = {"grants_allowed": True, "editor_may_approve": True, "whole_content": False}
-    strict = of(approvals=2, groups=("ops",), time_limit_s=60, reason_required=True)
+    strict = of(
+        approvals=2, groups=("ops",), time_limit_s=60, reason_required=True, reveal_required=True
+    )
 
     assert shortfalls(of(**lax, owner_may_approve=True), strict) == [
         "1 instead of 2 people must approve",
@@ -128,6 +138,7 @@ def test_what_asks_for_less_is_named_respect_by_respect():
         "a reason is not required",
         "the approval may be remembered",
         "reading to the end is not required",
+        "masked tokens need not be revealed",
     ]
 
 

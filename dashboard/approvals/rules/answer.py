@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,6 +18,7 @@ from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Vote
 from dashboard.approvals.queries.answer import votes_of
 from dashboard.approvals.rules.grant import GrantTerms
 from dashboard.approvals.rules.step import StepSaid
+from dashboard.approvals.rules.view import masks_of
 from dashboard.audit.services import Actor
 from dashboard.policies.rules.demands import Required
 
@@ -115,7 +117,8 @@ def why_not_count(
 def is_enough(vote: Vote, required: Required) -> bool:
     """Whether a vote is enough under ``required``; a stricter policy may ask for more."""
     has_reason = bool(vote.reason.strip()) or not required.reason_required
-    return has_reason and (vote.end_seen or not required.whole_content)
+    is_revealed = not required.reveal_required or not masks_of(json.loads(vote.shown), required)
+    return has_reason and is_revealed and (vote.end_seen or not required.whole_content)
 
 
 def votes_that_count(

@@ -21,6 +21,7 @@ from dashboard.approvals.models import (
     Viewing,
 )
 from dashboard.approvals.rules.snooze import snoozed_by
+from dashboard.policies.rules.demands import Required
 from dashboard.statements import Many, rows
 
 NOT_SERVED = (
@@ -62,8 +63,25 @@ def missing(approval_id: UUID, person_id: int, texts: Iterable[ServedText]) -> l
     return [part for part in all_parts if part not in parts_served]
 
 
+def masks_that_count(masks: int, tokens: int, required: Required) -> int:
+    """Return how many masks keep somebody from approving.
+
+    A token of a known form may stay masked unless a rule demands that all is revealed.
+
+    Args:
+        masks: How many there are, those of tokens among them.
+        tokens: How many cover a token of a known form.
+    """
+    return masks if required.reveal_required else masks - tokens
+
+
+def masks_of(shown: Mapping[str, Any], required: Required) -> int:
+    """Return how many masks on a page keep whoever saw it from approving."""
+    return masks_that_count(shown.get("masked", 0), shown.get("masked_tokens", 0), required)
+
+
 def as_served(
-    approval_id: UUID, person_id: int, shown: Mapping[str, Any]
+    approval_id: UUID, person_id: int, shown: Mapping[str, Any], required: Required
 ) -> tuple[dict[str, Any], str]:
     """Complete what a page says it displayed by what was served, and say what is still unread.
 
@@ -72,7 +90,7 @@ def as_served(
     texts = [ServedText(str(view), int(parts)) for view, parts in shown.get("texts", [])]
     unread, of = missing(approval_id, person_id, texts), sum(text.parts for text in texts)
     complete = {**shown, "parts_served": [of - len(unread), of]} if of else dict(shown)
-    if not (unread or shown.get("masked")):
+    if not (unread or masks_of(shown, required)):
         return complete, ""
     count = "1 part of it was" if len(unread) == 1 else f"{len(unread)} parts of it were"
     return complete | {"end_seen": ""}, NOT_SERVED.format(count) if unread else MASKED

@@ -44,7 +44,7 @@ from dashboard.approvals.rules.step import (
     steps_json,
     why_not_said,
 )
-from dashboard.approvals.rules.view import as_served
+from dashboard.approvals.rules.view import MASKED, as_served, masks_of
 from dashboard.approvals.services.closing import (
     MOST_TRIES,
     OutOfDate,
@@ -243,11 +243,13 @@ def _approve(
     if why_not:
         raise NotAllowed(_NOT_RECORDED.format(why_not))
     _check_assignment(answering)
-    complete, unread = as_served(approval.pk, answer.reviewer.pk, answer.shown)
+    complete, unread = as_served(approval.pk, answer.reviewer.pk, answer.shown, required)
     answer = replace(answer, shown=complete)
     answering = replace(answering, given=answer)
     if required.whole_content and not answer.end_seen:
         raise NotAllowed(unread or _END_UNSEEN)
+    if required.reveal_required and masks_of(answer.shown, required):
+        raise NotAllowed(MASKED)
     if required.reason_required and not answer.reason.strip():
         raise ReasonMissing
     if (answer.remember or answer.allow_steps) and required.approvals > 1:

@@ -41,6 +41,7 @@ from dashboard.approvals.rules.edit import (
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.grant import GrantScope
 from dashboard.approvals.rules.step import StepSaid
+from dashboard.approvals.rules.view import masks_of
 from dashboard.approvals.services.closing import (
     MOST_TRIES,
     OutOfDate,
@@ -218,7 +219,8 @@ def replace_with(
     reason = answer.reason
     why_not = edit_rules.why_not_allowed(edit, judgement, answer.reviewer, now)
     demands = judged_now(edit, edit.approval, judgement).demands
-    if demands.whole_content and not answer.end_seen:
+    is_masked = demands.reveal_required and masks_of(answer.shown, demands)
+    if is_masked or (demands.whole_content and not answer.end_seen):
         why_not = why_not or _UNSEEN
     if demands.reason_required and not reason.strip():
         why_not = why_not or _NO_WORDS

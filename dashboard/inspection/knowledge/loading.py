@@ -116,6 +116,7 @@ class Secret(NamedTuple):
         find: Where in any text it is found; empty if nowhere.
         literal: Where in the value of a Python literal it is found; empty if nowhere.
         cover: Its first group is what redaction covers; None if nothing is.
+        form: What all of a token looks like, if it has one length and no meaning; else empty.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Secret(NamedTuple):
     find: str
     literal: str
     cover: str | None
+    form: str
 
 
 Deeds = Mapping[str, tuple[Deed, ...]]
@@ -365,7 +367,7 @@ def mentions(value: Any, where: Location) -> tuple[tuple[str, tuple[FindingKind,
 def secrets(value: Any, where: Location) -> tuple[Secret, ...]:
     """Read the kinds of secrets, each under a name of its own."""
     kinds = []
-    optional = {"find", "literal", "cover"}
+    optional = {"find", "literal", "cover", "form"}
     for entry, inner in _entries(value, where, {"name", "begins"}, optional):
         if not entry.keys() & {"find", "literal"} or not entry.keys() & {"find", "cover"}:
             raise inner.wrong("It has to be both found and covered.")
@@ -380,6 +382,7 @@ def secrets(value: Any, where: Location) -> tuple[Secret, ...]:
                 find,
                 pattern(entry.get("literal", ""), inner.inner("literal")),
                 None if cover is False else cover,
+                pattern(entry.get("form", ""), inner.inner("form")),
             )
         )
     _once([secret.name for secret in kinds], where)

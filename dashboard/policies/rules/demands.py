@@ -60,6 +60,7 @@ class Required:
     reason_required: bool = False
     grants_allowed: bool = False
     whole_content: bool = True
+    reveal_required: bool = False
 
     def admits(self, groups: Collection[str], *, after_s: float) -> bool:
         """Whether a person in these groups counts so long after the request was submitted."""
@@ -76,7 +77,10 @@ class Required:
 
     def to_json(self) -> str:
         """Write the text that is stored; equal demands have equal texts."""
-        return canonical_json(asdict(self))
+        fields = asdict(self)
+        if not self.reveal_required:  # as it was written before there was such a demand
+            del fields["reveal_required"]
+        return canonical_json(fields)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -104,6 +108,7 @@ def required(demands: Demands, *, owner_may_approve: bool) -> Required:
         reason_required=demands.reason_required,
         grants_allowed=demands.grants_allowed,
         whole_content=demands.whole_content,
+        reveal_required=demands.reveal_required,
     )
 
 
@@ -119,6 +124,7 @@ def join(a: Required, b: Required) -> Required:
         reason_required=a.reason_required or b.reason_required,
         grants_allowed=a.grants_allowed and b.grants_allowed,
         whole_content=a.whole_content or b.whole_content,
+        reveal_required=a.reveal_required or b.reveal_required,
     )
 
 
@@ -144,6 +150,8 @@ def _shortfalls(of: Required, than: Required) -> Iterator[str]:
         yield "the approval may be remembered"
     if than.whole_content and not of.whole_content:
         yield "reading to the end is not required"
+    if than.reveal_required and not of.reveal_required:
+        yield "masked tokens need not be revealed"
 
 
 def _circles_of(demands: Demands) -> tuple[Circle, ...]:

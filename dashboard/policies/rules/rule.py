@@ -154,6 +154,8 @@ class Demands(_Shape):
         reason_required: Whether Approve needs a reason.
         grants_allowed: Whether a reviewer may remember the approval.
         whole_content: Whether Approve arms only when the end of the content was in sight.
+        reveal_required: Whether Approve needs every masked secret revealed. Without it, a token
+            of a known form, such as an access key of AWS, may stay masked.
     """
 
     approvals: Annotated[StrictInt, Field(ge=1, le=10)] = 1
@@ -165,6 +167,7 @@ class Demands(_Shape):
     reason_required: StrictBool = False
     grants_allowed: StrictBool = False
     whole_content: StrictBool = True
+    reveal_required: StrictBool = False
 
 
 class Example(_Shape):

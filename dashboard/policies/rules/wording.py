@@ -114,6 +114,8 @@ def _demanded(whole: Required, *, owner: bool | None) -> str:
         phrase += f" within {duration(whole.time_limit_s)}"
     if whole.reason_required:
         phrase += ", with a reason"
+    if whole.reveal_required:
+        phrase += ", with every secret revealed"
     return "; ".join([phrase, *_allowed(whole, owner=owner)])
 
 

@@ -115,7 +115,7 @@ def edit_view(
     required, is_mine = evaluation.demands, edit.edited_by_id == person.pk
     why_not = _why_not(approval, edit, required, person, now)
     rejected = f"The policy rejects this now. {evaluation.reason}"
-    reading = _edited_content(approval, edit, person, host)
+    reading = _edited_content(approval, edit, person, host, required)
     # Its difference may hold a secret that the edit does not, and that they had shown.
     redacts = reading.redacts and not is_revealed(approval.pk, person.pk)
     edit.approval = approval
@@ -161,12 +161,13 @@ def _once(edit: Edit, judgement: Judgement, person: User, now: datetime) -> str:
 
 
 def _edited_content(
-    approval: ApprovalRequest, edit: Edit, person: User, host: str
+    approval: ApprovalRequest, edit: Edit, person: User, host: str, required: Required
 ) -> RequestContent:
     """Draw the edited content as if it had been asked."""
     judgement = Judgement(inspection=Inspection(report=edit.report))
     name = edit_page_name(approval, edit)
-    return request_content(edited(approval, edit.content), judgement, host, person, name=name)
+    content = edited(approval, edit.content)
+    return request_content(content, judgement, host, person, name=name, required=required)
 
 
 def _sections(approval: ApprovalRequest, edit: Edit, *, redacts: bool) -> list[DiffSection]:

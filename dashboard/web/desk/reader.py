@@ -24,6 +24,7 @@ from dashboard.approvals import services
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
 from dashboard.approvals.rules import likeness
 from dashboard.approvals.rules.edit import edited
+from dashboard.approvals.rules.judgement import demands_of
 from dashboard.approvals.rules.view import TextPart, missing
 from dashboard.inspection.languages import lexer_alias
 from dashboard.web import errors
@@ -35,6 +36,7 @@ from dashboard.web.desk.view import (
     Unread,
     drawn_content,
     line_range,
+    masks_to_reveal,
     parts_served,
     redacts_for,
     texts_in_parts,
@@ -165,6 +167,7 @@ class Reader:
         served: What this page holds, as a part of the content.
         owed: What was not served to this person yet.
         redacted: How many places of the content are redacted.
+        to_reveal: How many of them somebody has to reveal before their approval counts.
     """
 
     block: ContentBlock
@@ -178,6 +181,7 @@ class Reader:
     served: list[TextPart]
     owed: list[Unread]
     redacted: int
+    to_reveal: int
 
     @property
     def title(self) -> str:
@@ -187,8 +191,8 @@ class Reader:
 
     @property
     def unread(self) -> int:
-        """How much was not served yet or is redacted."""
-        return len(self.owed) + self.redacted
+        """How much was not served yet or has to be revealed."""
+        return len(self.owed) + self.to_reveal
 
     @property
     def owed_parts(self) -> int:
@@ -217,7 +221,8 @@ def read_window(
     approval: ApprovalRequest, person: User, window_request: WindowWanted
 ) -> Reader | None:
     """Show what is wanted of a content, or None if there is no such thing."""
-    content = _content(approval, person)
+    judgement = last_judgement(approval)
+    content = _content(approval, judgement, person)
     to_be_read = {block.number for block in content.to_be_read}
     block = next((b for b in content.blocks if b.number == window_request.block), None)
     if block is None or window_request.part > len(block.code.windows):
@@ -241,12 +246,13 @@ def read_window(
         served=parts,
         owed=unread(content, rest),
         redacted=content.redacted,
+        to_reveal=masks_to_reveal(content, demands_of(judgement)),
     )
 
 
 def outlines_of(approval: ApprovalRequest, person: User) -> list[OutlineView]:
     """Outline each text of a content that has a language."""
-    blocks = _content(approval, person).to_be_read
+    blocks = _content(approval, last_judgement(approval), person).to_be_read
     return [_outline(block) for block in blocks if block.is_inspected and block.language != "text"]
 
 
@@ -254,7 +260,7 @@ def redacted_places(
     approval: ApprovalRequest, person: User, edit: Edit | None = None
 ) -> list[str]:
     """Say where secrets are redacted for a person, in our words; in an edit of it too."""
-    places = list(_redacted(_content(approval, person)))
+    places = list(_redacted(_content(approval, last_judgement(approval), person)))
     if edit is not None:
         judgement = Judgement(inspection=Inspection(report=edit.report))
         redacts = redacts_for(approval, judgement, person)
@@ -277,8 +283,7 @@ def _redacted(content: Content) -> Iterator[str]:
             yield f"text {block.number + 1}, line {line}"
 
 
-def _content(approval: ApprovalRequest, person: User) -> Content:
-    judgement = last_judgement(approval)
+def _content(approval: ApprovalRequest, judgement: Judgement, person: User) -> Content:
     redacts = redacts_for(approval, judgement, person)
     memory = likeness.memory_approved_before(approval)
     _, content = drawn_content(approval, judgement, memory, redacts=redacts)

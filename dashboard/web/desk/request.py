@@ -70,6 +70,7 @@ from dashboard.web.desk.step import confirm_page
 from dashboard.web.desk.view import (
     Unread,
     drawn_for,
+    masks_to_reveal,
     parts_missing,
     parts_on_page,
     signed_view,
@@ -119,6 +120,7 @@ class RequestContent:
     redacts: bool
     served: list[TextPart]
     owed: list[Unread]
+    to_reveal: int
     found: Found
     objective: SafeString
     fields: list[EvidenceField]
@@ -134,8 +136,8 @@ class RequestContent:
 
     @property
     def unread(self) -> int:
-        """How much was not served yet or is redacted; 0 if everything is on the page or was."""
-        return len(self.owed) + self.redacted
+        """How much was not served yet or has to be revealed; 0 if nothing is left to read."""
+        return len(self.owed) + self.to_reveal
 
     @property
     def redacted(self) -> int:
@@ -171,10 +173,12 @@ def request_content(
     person: User | None = None,
     *,
     name: str = "",
+    required: Required | None = None,
 ) -> RequestContent:
     """Draw what an approval request says, for a page that ``own_host`` serves to a person.
 
     ``name`` is what the page is of, for its signature: the request, unless it says otherwise.
+    ``required`` is what is demanded of who approves it, if that is not what the judgement says.
     What is not the request itself is drawn whole, for only the request is served in parts.
     """
     memory = likeness.memory_approved_before(approval)
@@ -197,6 +201,7 @@ def request_content(
         redacts=redacts,
         served=served_parts,
         owed=unread(page_content, missing_parts),
+        to_reveal=masks_to_reveal(page_content, required or demands_of(judgement)),
         found=findings,
         objective=KnownSecrets(page_content.secrets).draw(approval.objective),
         fields=[] if left_out else evidence_fields(evidence, page_content.secrets),
@@ -242,6 +247,7 @@ def _shown(content: Content, findings: Found, *, is_whole: bool) -> dict[str, An
         "whole": is_whole,
         "texts": texts_in_parts(content),
         "masked": content.redacted,
+        "masked_tokens": content.redacted_tokens,
         "warnings": warnings[:_MOST_WARNINGS],
         "warning_count": len(warnings),
         "inspector": findings.inspector,

@@ -22,7 +22,15 @@ from dashboard.approvals import services
 from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Judgement
 from dashboard.approvals.rules.judgement import report_of
-from dashboard.approvals.rules.view import ServedText, TextPart, is_revealed, missing, presence
+from dashboard.approvals.rules.view import (
+    ServedText,
+    TextPart,
+    is_revealed,
+    masks_that_count,
+    missing,
+    presence,
+)
+from dashboard.policies.rules.demands import Required
 from dashboard.web.access import auth, for_readers
 from dashboard.web.content import ApprovedMemory, Content, fits, may_redact, render_content
 from dashboard.web.drawing.blocks import ContentBlock
@@ -186,6 +194,11 @@ def redacted_secrets(
     """Return the secrets that are redacted for ``person``, to redact them elsewhere too."""
     redacts = redacts_for(approval, judgement, person)
     return drawn_content(approval, judgement, redacts=True)[1].secrets if redacts else frozenset()
+
+
+def masks_to_reveal(content: Content, required: Required) -> int:
+    """Return how many masks somebody has to reveal before their approval counts."""
+    return masks_that_count(content.redacted, content.redacted_tokens, required)
 
 
 def parts_missing(

@@ -43,6 +43,7 @@ def test_the_decision_keeps_what_the_page_had_shown(browser, ask, answer, inspec
         "whole": True,
         "texts": [],
         "masked": 0,
+        "masked_tokens": 0,
         "warnings": ["U+202E RIGHT-TO-LEFT OVERRIDE: 1"],
         "warning_count": 1,
         "inspector": INSPECTOR_VERSION,

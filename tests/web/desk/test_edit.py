@@ -231,7 +231,7 @@ def test_a_memory_is_held_against_the_text_that_was_approved(browser, ask):
 def test_a_secret_that_only_the_change_masks_can_be_revealed_and_approved(browser, ask, asked):
     make.in_force(EDITORS)
     approval = ask(content={"code": asked, "language": "python"}, accepts_edits=True)
-    reply = edit(browser, approval, f"token = 'ghp_{'aB3d' * 9}'")
+    reply = edit(browser, approval, "password = 'kT9-4wq_LmZ2p'")
     assert answer(browser, reply).status_code == 403
 
     form = page_after(browser, reply).one("form", class_="reveal")

@@ -1,3 +1,6 @@
+import html
+import json
+
 import pytest
 
 from approval_client.wire import Kind, Status, StepAnswer
@@ -102,13 +105,74 @@ def test_a_secret_is_not_in_what_may_be_remembered(browser, alice, ask, argument
     assert [INSIDE[:9] in page for page in (before, after)] == [False, False]
 
 
-def test_what_is_masked_counts_as_not_read(browser, python, answer):
-    page = page_of(browser, python)
-    assert "disabled" in page.one("button", value="approve").attributes
+NAMED = 'password = "kT9-4wq_LmZ2p"'
 
-    refused = answer(browser, python)
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        NAMED,
+        'password = "import_os_and_go1"',
+        f'token = "{SECRET}x1"',
+        'key = "AKIADELETEPRODUCTION"',
+        'key = "sk-delete-all-of-it-now-1"',
+        f"{CODE}\n{NAMED}",
+    ],
+)
+def test_what_is_masked_counts_as_not_read(browser, ask, answer, code):
+    masked = ask(content={"code": code, "language": "python"})
+    page = page_of(browser, masked)
+    assert "disabled" in page.one("button", value="approve").attributes
+    assert "Masked: 1 secret, not seen until you reveal it." in page.text
+
+    refused = answer(browser, masked)
     assert (refused.status_code, Decision.objects.count()) == (403, 0)
     assert "secrets in it are masked" in read(refused).text
+
+
+def test_a_key_of_a_known_form_may_stay_masked_and_is_recorded_as_masked(browser, python, press):
+    assert "not seen until you reveal it" not in page_of(browser, python).text
+
+    assert press(python).status_code == 303
+    shown = json.loads(Decision.objects.get().shown)
+    assert (shown["masked"], shown["masked_tokens"]) == (1, 1)
+
+
+@pytest.mark.parametrize("whole_content", [True, False])
+def test_a_rule_can_demand_that_every_secret_is_revealed(browser, ask, press, whole_content):
+    demands = {"reveal_required": True, "whole_content": whole_content}
+    make.in_force({"name": "Reveal", "effect": "review", "demands": demands})
+    masked = ask(content={"code": CODE, "language": "python"})
+
+    assert "not seen until you reveal it" in page_of(browser, masked).text
+    assert (press(masked).status_code, Decision.objects.count()) == (403, 0)
+
+    reveal(browser, masked)
+    assert press(masked).status_code == 303
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "https://evil.example/x",
+        "/bin/rm-all-of-it",
+        "../../etc/cron.d/x1",
+        "C:\\Windows\\x1",
+        "evil.example:8080",
+        "192.168.10.10:8080",
+        "admin@evil.example",
+        "localhost:9999",
+    ],
+)
+@pytest.mark.parametrize("name", ["password", "api_key", "secret"])
+def test_an_address_a_path_or_a_host_is_never_masked(browser, ask, name, value):
+    call = ask(kind=Kind.TOOL_CALL, content={"tool": "t", "arguments": {name: value}})
+    code = ask(content={"code": f"{name} = {value!r}", "language": "python"})
+
+    for asked in (call, code):
+        page = page_of(browser, asked)
+        assert not list(page.all(class_="masked"))
+        assert value in html.unescape(page.raw).replace("\\\\", "\\")
 
 
 def test_a_reveal_shows_it_to_its_person_alone_and_is_recorded(browser, browser_of, bob, python):
@@ -120,10 +184,11 @@ def test_a_reveal_shows_it_to_its_person_alone_and_is_recorded(browser, browser_
     assert "text 1, line 1" in entry.details
 
 
-def test_after_a_reveal_it_can_be_approved(browser, python, press):
-    reveal(browser, python)
+def test_after_a_reveal_it_can_be_approved(browser, ask, press):
+    masked = ask(content={"code": NAMED, "language": "python"})
+    reveal(browser, masked)
 
-    assert press(python).status_code == 303
+    assert press(masked).status_code == 303
 
 
 @pytest.fixture

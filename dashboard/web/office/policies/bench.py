@@ -404,6 +404,8 @@ def _demanded(demands: Required) -> Iterator[str]:
         yield "The approval may be remembered."
     if demands.whole_content:
         yield "All of the content must be in view before anybody approves."
+    if demands.reveal_required:
+        yield "Every masked secret must be revealed before anybody approves."
 
 
 _NONE_SUCH = "There is no such request. Nothing was tried."

@@ -371,6 +371,11 @@ class RuleForm(WholeForm):
     whole_content = yes_no(
         "Read to the end", initial="yes", help_text="Required before approving."
     )
+    reveal_required = yes_no(
+        "Reveal every secret",
+        initial="no",
+        help_text="If not, keys of a known form may stay masked.",
+    )
 
     match = _examples("Must match", "Requests for this rule, as a YAML or JSON list.")
     not_match = _examples("Must not match", "Requests it must leave alone.")

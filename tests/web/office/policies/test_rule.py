@@ -56,6 +56,7 @@ EVERYTHING = {
         "reason_required": True,
         "grants_allowed": True,
         "whole_content": False,
+        "reveal_required": True,
     },
     "not_match": [TOOL],
 }
