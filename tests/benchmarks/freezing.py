@@ -19,6 +19,11 @@ from tests.benchmarks.http import Connection
 
 MOST_CPU_S, LATEST_S = 1.0, 0.5
 VIEWERS, ASKED_EACH_S, WORST = 6, 0.05, 6
+SLOW = {  # what the inspectors take longest for, of what is known
+    "commands of a shell": {"code": "a;" * 510_000, "language": "bash"},
+    "calls in Python": {"code": "f(x)\n" * 170_000, "language": "python"},
+    "lines without a language": {"code": "ab\n" * 250_000},
+}
 VIEWS = {
     "first view": "/approvals/{id}",
     "view": "/approvals/{id}",
@@ -56,8 +61,17 @@ async def measure(house, *, seconds, words=()):
         f"  beyond {MOST_CPU_S:.0f} s": sum(view.cpu_s > MOST_CPU_S for view in drawn),
     }
     late = await while_looked_at(house, [view.path for view in drawn[:WORST]], seconds)
-    said = f"{milliseconds(late)}, at the most {max(late) * 1000:.0f} of {LATEST_S * 1000:.0f} ms"
-    return figures | {f"/healthz beside {VIEWERS} who look at them": said}
+    figures[f"/healthz beside {VIEWERS} who look at them"] = _lateness(late)
+    late, short, asked = await while_asked(house)
+    figures[f"/healthz beside {len(SLOW)} agents who ask for a mebibyte"] = _lateness(late)
+    figures["  a short request beside them"] = milliseconds(short)
+    for name, seconds_taken in asked.items():
+        figures[f"  inspected: {name}"] = f"{seconds_taken:.1f} s"
+    return figures
+
+
+def _lateness(late):
+    return f"{milliseconds(late)}, at the most {max(late) * 1000:.0f} of {LATEST_S * 1000:.0f} ms"
 
 
 async def views(house, name, body):
@@ -89,6 +103,38 @@ async def while_looked_at(house, paths, seconds):
 
     await asyncio.gather(ask_whether_it_lives(), *map(look, range(VIEWERS)))
     return late
+
+
+async def while_asked(house):
+    """Have what takes longest inspected, all at once.
+
+    Returns how long each question for ``/healthz`` took, each short request, and each shape.
+    """
+    late, short, is_over = [], [], asyncio.Event()
+
+    async def each(durations, pause_s, question):
+        while not is_over.is_set():
+            began = time.perf_counter()
+            await question()
+            durations.append(time.perf_counter() - began)
+            await asyncio.sleep(pause_s)
+
+    async def inspected(content):
+        began = time.perf_counter()
+        await ask(house, {"kind": "code", "content": content})
+        return time.perf_counter() - began
+
+    async with connected(house) as asking:
+        others = [
+            asyncio.create_task(
+                each(late, ASKED_EACH_S, lambda: asking.request("GET", "/healthz"))
+            ),
+            asyncio.create_task(each(short, 0.2, lambda: inspected({"code": "1"}))),
+        ]
+        durations = await asyncio.gather(*map(inspected, SLOW.values()))
+        is_over.set()
+        await asyncio.gather(*others)
+    return late, short, dict(zip(SLOW, durations, strict=True))
 
 
 async def ask(house, body):
