@@ -45,6 +45,9 @@ _ALIASES = {
 }
 _UNCOLOURED = dict.fromkeys(["batch", "bat", "cmd", "dos", "winbatch"], "batch")
 
+LANGUAGES = frozenset(_ALIASES.values()) | frozenset(_UNCOLOURED.values())
+"""Our names for the languages that we know."""
+
 
 def lexer_alias(language: str | None) -> str:
     """Return the Pygments alias for a language as an agent spells it, ``"text"`` if unknown."""

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from approval_client.wire import Kind
-from dashboard.inspection.findings import UNSEEN, Report
+from dashboard.inspection.findings import UNSEEN, Report, Severity
 from dashboard.inspection.languages import is_known, lexer_alias
 from dashboard.policies.judgements.matcher import Matcher, Step
 from dashboard.policies.policy import Policy
 from dashboard.policies.rules.facts import Facts, Question
 from dashboard.policies.rules.implication import implies, kinds_of
+from dashboard.policies.rules.names import did_you_mean, misspelt, unheard_of
 from dashboard.policies.rules.patterns import is_literal, pattern
 from dashboard.policies.rules.rule import Effect, Example, Rule, When
 
 Inspect = Callable[[Kind, Mapping[str, Any]], Report]
 LARGE_PATTERN = 1500
+_WILD = re.compile(r"\*+")
+_HOSTS = ("*.", "www.")
+_ROOTS = ("/", "~", "C:", "D:", "./")
 _NAMES_ONLY = frozenset({"agents", "tools", "kinds"})
 _ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -35,17 +40,37 @@ class Caution:
     sentence: str
 
 
-def warnings(policy: Policy, known_groups: Collection[str] | None = None) -> list[Caution]:
-    """Return what is probably not meant. ``known_groups``: those there are, if that is known."""
+@dataclass(frozen=True, kw_only=True)
+class KnownNames:
+    """Names that there are now; others may come later. None: nobody knows.
+
+    Attributes:
+        tools: Those that agents asked to call lately.
+    """
+
+    groups: Collection[str] | None = None
+    agents: Collection[str] = ()
+    tools: Collection[str] = ()
+
+
+_NOTHING_KNOWN = KnownNames()
+
+
+def warnings(policy: Policy, known: KnownNames = _NOTHING_KNOWN) -> list[Caution]:
+    """Return what is probably not meant."""
     cautions: list[Caution] = []
     for place, rule in enumerate(policy.rules):
         sentences = [
             *_about_reach(rule, policy.rules[:place], policy.rules),
             *_about_approving(rule, policy),
+            *_about_findings(rule),
+            *_about_globs(rule),
+            *(sentence for _, sentence in misspelt(rule)),
+            *_about_names(rule.when, known),
             *_about_languages(rule.when),
             *_about_unseen(rule),
             *_about_pattern(rule.when),
-            *_about_groups(rule, known_groups),
+            *_about_groups(rule, known.groups),
         ]
         cautions += [Caution(rule.name, sentence) for sentence in sentences]
     return cautions
@@ -101,6 +126,55 @@ def _about_approving(rule: Rule, policy: Policy) -> Iterator[str]:
         yield "It never approves anything: the modes have all of it reviewed."
 
 
+def _about_findings(rule: Rule) -> Iterator[str]:
+    """Warn of rules that approve what nobody has read or knows."""
+    when = rule.when
+    if rule.effect is not Effect.APPROVE or when.no_findings_above is None:
+        return
+    if when.no_findings_above is Severity.LOW and kinds_of(when) & {Kind.CODE, Kind.TOOL_CALL}:
+        yield (
+            "It approves programs and libraries that nobody here knows: calling one is of low "
+            "severity. Choose 'info' to ask a person about them."
+        )
+    if Kind.TOOL_CALL in kinds_of(when) and not when.tools and not when.arguments:
+        yield (
+            "It approves calls of any tool: what a tool does is not inspected, only code among "
+            "its arguments. Name the tools that it may approve."
+        )
+
+
+def _about_globs(rule: Rule) -> Iterator[str]:
+    """Warn of globs on paths and addresses, which stand for more than they seem to."""
+    for argument in rule.when.arguments if rule.effect is Effect.APPROVE else ():
+        if argument.test != "glob" or not _WILD.search(argument.value):
+            continue
+        if "://" in argument.value or argument.value.startswith(_HOSTS):
+            yield (
+                f"'{argument.value}' also fits addresses of other hosts, such as "
+                f"'{_filled(argument.value, '.evil.example/')}'. Use the test 'leads to the host'."
+            )
+        elif argument.value.startswith(_ROOTS):
+            yield (
+                f"'{argument.value}' also fits paths that lead out of the folder, such as "
+                f"'{_filled(argument.value, '../../etc/passwd')}'. Use the test 'lies in the "
+                "folder'."
+            )
+
+
+def _filled(text: str, filling: str) -> str:
+    return _WILD.sub(lambda _: filling, text, count=1)
+
+
+def _about_names(when: When, known: KnownNames) -> Iterator[str]:
+    """Warn of names that are nearly those of agents and tools that there are."""
+    for what, globs, names in (
+        ("agent", when.agents, known.agents),
+        ("tool", when.tools, known.tools),
+    ):
+        for name, near in unheard_of(globs, names):
+            yield f"No {what} is called '{name}' yet. Did you mean '{near}'?"
+
+
 def _about_languages(when: When) -> Iterator[str]:
     for name in when.languages:
         ours = lexer_alias(name)
@@ -146,7 +220,10 @@ def _about_groups(rule: Rule, group_names: Collection[str] | None) -> Iterator[s
         if group_names is not None and name not in group_names
     ]
     for name in unknown:
-        yield f"There is no group '{name}', so nobody can vote as its member."
+        yield (
+            f"There is no group '{name}', so nobody can vote as its member."
+            f"{did_you_mean(name, group_names or ())}"
+        )
     if demands.groups and group_names is not None and set(groups) <= set(unknown):
         yield "Nobody can approve what it asks about."
 

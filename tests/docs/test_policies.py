@@ -22,7 +22,7 @@ from dashboard.policies.rules.rule import (
     When,
 )
 from dashboard.policies.starters import STARTERS
-from dashboard.policies.warnings import failing_examples, warnings
+from dashboard.policies.warnings import KnownNames, failing_examples, warnings
 from tests.docs.reading import ROOT, rows
 from tests.policies.ask import question, rule, silent
 
@@ -51,7 +51,7 @@ def test_our_policy_does_what_its_examples_say_and_gives_no_warning():
 
     assert {rule.effect for rule in policy.rules} == set(Effect)
     assert failing_examples(policy, inspect) == []
-    assert warnings(policy, known_groups=["managers", "directors", "shift"]) == []
+    assert warnings(policy, KnownNames(groups=["managers", "directors", "shift"])) == []
 
 
 @pytest.mark.parametrize("text", OSPREYS)

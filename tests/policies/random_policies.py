@@ -13,7 +13,8 @@ from dashboard.policies.rules.rule import Argument, Demands, FindingsMatch, Hour
 names = st.sampled_from(["a", "b", "ab"])
 globs = st.lists(st.sampled_from(["a", "b", "*", "a*", "?", "[ab]"]), max_size=2).map(tuple)
 severities = st.sampled_from(Severity)
-seen = st.sampled_from(["control-system-write", "file-read", "a"])
+seen = st.sampled_from(["control-system-write", "file-read", "file-write"])
+languages = st.lists(st.sampled_from(["go", "sql", "*", "g*", "[gs]*"]), max_size=2).map(tuple)
 unseen = st.sampled_from(["too-large", "does-not-parse", "cannot-be-followed", "unknown-call"])
 finding_names = st.one_of(seen, seen, seen, unseen)
 groups = st.lists(st.sampled_from(["x", "y", "z"]), max_size=2, unique=True).map(tuple)
@@ -42,6 +43,18 @@ arguments = st.one_of(
     st.builds(
         Argument, path=st.just("a"), test=st.just("glob"), value=st.sampled_from(["a", "*"])
     ),
+    st.builds(
+        Argument,
+        path=st.sampled_from(["a", "b"]),
+        test=st.just("within"),
+        value=st.sampled_from(["/srv", "/srv/a", ["/srv/a", "/tmp"]]),  # noqa: S108 - a path
+    ),
+    st.builds(
+        Argument,
+        path=st.sampled_from(["a", "b"]),
+        test=st.just("host_is"),
+        value=st.sampled_from(["a.example", "*.example", ["b.example:80", "a.example"]]),
+    ),
     st.builds(Argument, path=st.just("a"), test=st.just("one_of"), value=st.just([1, "a"])),
     st.builds(Argument, path=st.just("a"), test=st.just("matches"), value=st.just("a|2")),
 )
@@ -50,7 +63,7 @@ tested = {
     "agents": seldom(globs),
     "kinds": seldom(st.lists(st.sampled_from(Kind), max_size=2).map(tuple)),
     "tools": seldom(globs),
-    "languages": seldom(globs),
+    "languages": seldom(languages),
     "arguments": seldom(st.lists(arguments, max_size=2).map(tuple)),
     "content_matches": maybe(st.sampled_from(["a", "b+", ".*"])),
     "larger_than": maybe(st.sampled_from([10, 30])),
@@ -133,12 +146,26 @@ policies = st.builds(
 )
 
 values = st.sampled_from([0, 1, 2, 3, "a", "1", "b", None, True, [1, 3], {"a": 2}, []])
+places = st.sampled_from(
+    [
+        "/srv/a/x",
+        "/srv/A",
+        "/srv/../etc",
+        "/etc",
+        "C:\\a",
+        "https://a.example/x",
+        "b.example:80",
+        "https://a.example@b.example",
+        "x.a.example",
+        "https://127.1",
+    ]
+)
 contents = {
     Kind.CODE: st.builds(lambda code: {"code": code}, st.sampled_from(["a", "b", "xax", ""])),
     Kind.TOOL_CALL: st.builds(
         lambda tool, arguments: {"tool": tool, "arguments": arguments},
         names,
-        st.dictionaries(st.sampled_from(["a", "b"]), values),
+        st.dictionaries(st.sampled_from(["a", "b"]), values | places),
     ),
     Kind.PLAN: st.builds(lambda step: {"steps": [step]}, names),
     Kind.MEMORY: st.builds(
@@ -158,7 +185,7 @@ findings = st.builds(
 reports = st.builds(
     Report,
     findings=st.lists(findings, max_size=2).map(tuple),
-    languages=st.lists(st.sampled_from(["python", "a", "b", ""]), max_size=2).map(tuple),
+    languages=st.lists(st.sampled_from(["python", "go", "sql", ""]), max_size=2).map(tuple),
 )
 moments = st.sampled_from(
     [datetime(2026, 3, day, hour, tzinfo=UTC) for day in (4, 5) for hour in (9, 15)]

@@ -30,7 +30,7 @@ def test_a_policy_survives_being_written_and_read(written):
 
 def test_a_policy_with_everything_survives():
     example = {"kind": "code", "content": {"code": "a\n\tb: yes\n"}, "run_id": "010"}
-    full = rule(hours={"from": "10:30"}, languages=["no"], examples={"match": [example]})
+    full = rule(hours={"from": "10:30"}, agents=["no"], examples={"match": [example]})
     written = policy(full, python=None, owners=True)
 
     assert from_yaml(to_yaml(written)).policy == written

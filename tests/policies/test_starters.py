@@ -11,7 +11,7 @@ from dashboard.policies.starters import (
     STARTERS,
     add,
 )
-from dashboard.policies.warnings import warnings
+from dashboard.policies.warnings import KnownNames, warnings
 from tests.policies.ask import READS, effect_of, policy, question, rule
 
 HARMLESS = question(findings=[READS])
@@ -19,7 +19,7 @@ HARMLESS = question(findings=[READS])
 
 @pytest.mark.parametrize("starter", STARTERS)
 def test_a_starter_has_nothing_that_is_not_meant(starter):
-    assert warnings(starter.policy, {OPERATORS}) == []
+    assert warnings(starter.policy, KnownNames(groups={OPERATORS})) == []
 
 
 @pytest.mark.parametrize("starter", STARTERS)

@@ -4,12 +4,13 @@ import pytest
 
 from approval_client.wire import Kind
 from dashboard.inspection.findings import Report
-from dashboard.policies.warnings import failing_examples, warnings
+from dashboard.policies.warnings import KnownNames, failing_examples, warnings
 from tests.policies.ask import READS, WRITES, policy, rule, silent
 
 
-def cautions(*rules, groups=None, **others):
-    return [(c.rule, c.sentence) for c in warnings(silent(*rules, **others), groups)]
+def cautions(*rules, groups=None, agents=(), tools=(), **others):
+    known = KnownNames(groups=groups, agents=agents, tools=tools)
+    return [(c.rule, c.sentence) for c in warnings(silent(*rules, **others), known)]
 
 
 def test_a_rule_behind_one_that_matches_as_much_is_never_reached():
@@ -171,3 +172,70 @@ def test_an_example_says_what_its_agent_claims():
     examples = {"match": [{**code("get"), "repeated": 3}], "not_match": [code("get")]}
 
     assert failing_examples(rule(repeated=3, examples=examples), look) == []
+
+
+@pytest.mark.parametrize("kinds", [["code"], ["tool_call"], []])
+def test_approving_what_is_of_low_severity_is_told(kinds):
+    sentences = [s for _, s in cautions(rule("approve", kinds=kinds, no_findings_above="low"))]
+
+    assert any("programs and libraries that nobody here knows" in s for s in sentences)
+
+
+def test_approving_plans_of_low_severity_is_not():
+    assert cautions(rule("approve", kinds=["plan"], no_findings_above="low")) == []
+
+
+def test_approving_tool_calls_by_findings_alone_is_told():
+    told = cautions(rule("approve", kinds=["tool_call"], no_findings_above="info"))
+
+    assert "Name the tools that it may approve." in told[0][1]
+    assert cautions(rule("approve", tools=["read_*"], no_findings_above="info")) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "also", "instead"),
+    [
+        ("/srv/repo/*", "'/srv/repo/../../etc/passwd'", "'lies in the folder'"),
+        ("C:/repo/**", "'C:/repo/../../etc/passwd'", "'lies in the folder'"),
+        ("https://docs.example.org*", "docs.example.org.evil.example/", "'leads to the host'"),
+        ("*.example.org", ".evil.example/.example.org", "'leads to the host'"),
+    ],
+)
+def test_a_glob_on_a_path_or_an_address_in_an_approving_rule_is_told(value, also, instead):
+    argument = {"path": "at", "test": "glob", "value": value}
+    ((_, sentence),) = cautions(rule("approve", tools=["t"], arguments=[argument]))
+
+    assert also in sentence
+    assert instead in sentence
+    assert cautions(rule("reject", tools=["t"], arguments=[argument])) == []
+
+
+@pytest.mark.parametrize("value", ["report-*", "/srv/repo/a.txt", "*"])
+def test_another_glob_is_not(value):
+    argument = {"path": "at", "test": "glob", "value": value}
+
+    assert cautions(rule("approve", tools=["t"], arguments=[argument])) == []
+
+
+def test_a_name_that_is_nearly_that_of_an_agent_or_a_tool_is_told():
+    slip = rule("reject", agents=["beamlin-7"], tools=["delete_fle", "pay", "read_*"])
+
+    assert cautions(slip, agents=["beamline-7"], tools=["delete_file", "refund"]) == [
+        ("rule", "No agent is called 'beamlin-7' yet. Did you mean 'beamline-7'?"),
+        ("rule", "No tool is called 'delete_fle' yet. Did you mean 'delete_file'?"),
+    ]
+
+
+def test_of_a_stored_rule_a_finding_or_a_language_that_does_not_exist_is_told():
+    stored = rule("reject", findings={"names": ["recursiv-delete"]}, languages=["pyhton"])
+
+    assert cautions(stored) == [
+        ("rule", "There is no finding 'recursiv-delete'. Did you mean 'recursive-delete'?"),
+        ("rule", "There is no language 'pyhton' here. Did you mean 'python'?"),
+    ]
+
+
+def test_a_group_that_is_nearly_one_that_there_is_is_told():
+    told = cautions(rule(demands={"groups": ["operator"]}), groups=["operators"])
+
+    assert told[0][1].endswith("Did you mean 'operators'?")

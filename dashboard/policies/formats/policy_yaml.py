@@ -15,6 +15,7 @@ from dashboard.policies.formats.strict_yaml import (
     load_any,
     refuse_ambiguous,
 )
+from dashboard.policies.rules.names import refuse_misspelt
 
 __all__ = ["Import", "YamlError", "dump", "from_yaml", "load", "to_yaml"]
 
@@ -45,7 +46,8 @@ def from_yaml(text: str) -> Import:
 
     Raises:
         YamlError: It is not YAML that can be taken.
-        PolicyError: It is not a policy, or one that does not hold together.
+        PolicyError: It is not a policy, or one that does not hold together, or it names a finding
+            or a language that does not exist.
     """
     data = load_any(text)
     if not isinstance(data, dict):
@@ -54,7 +56,9 @@ def from_yaml(text: str) -> Import:
         return _from_whole_file(data)
     if _OURS & set(data):
         refuse_ambiguous(data)
-        return Import(Policy(**documents.parts(data)), [], [])
+        policy = Policy(**documents.parts(data))
+        refuse_misspelt(policy.rules)
+        return Import(policy, [], [])
     if set(data) <= BY_CAPABILITY or set(data) <= BY_TOOL:
         return _from_section(data, [])
     names = ", ".join(repr(name) for name in sorted(BY_CAPABILITY | _OURS))

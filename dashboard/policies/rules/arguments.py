@@ -10,6 +10,8 @@ other rules it may pass, which is returned as None:
   may pass for the number or word that it spells.
 - ``glob`` and ``matches`` look at texts, ``matches`` of an approving rule at the whole of one.
   Other values may pass, as canonical JSON.
+- ``within`` and ``host_is`` look at texts: whether a path lies in a folder, whether an address
+  leads to a host. What cannot be told, and any other value, may pass.
 - What is missing passes ``absent`` and nothing else.
 - More values than ``MOST_REACHED``, and lists and objects that hold more, are not looked through:
   they may pass.
@@ -23,6 +25,7 @@ from itertools import islice
 from typing import Any, Final
 
 from approval_client.wire import JsonError, canonical_json
+from dashboard.policies.rules import places
 from dashboard.policies.rules.patterns import PatternRefused, glob, pattern
 from dashboard.policies.rules.rule import Argument
 
@@ -31,6 +34,8 @@ TOO_MUCH: Final = object()
 MOST_CHOICES = 100
 MOST_REACHED = 1000  # values; a hostile agent sends half a million
 LONGEST_TEXT = 1000
+_PLACES = {"within": places.within, "host_is": places.host_is}
+_PROBLEMS = {"within": places.problem_with_folder, "host_is": places.problem_with_host}
 _LONGEST_NUMBER = 5000  # characters; JSON numbers are shorter
 Test = Callable[[Any], bool | None]
 
@@ -63,6 +68,8 @@ def problem_with(argument: Argument) -> str:
         case "one_of":
             fits = isinstance(value, list | tuple) and 0 < len(value) <= MOST_CHOICES
             return "" if fits else f"This must be a list of 1 to {MOST_CHOICES} values."
+        case "within" | "host_is":
+            return _problem_with_places(value, _PROBLEMS[argument.test])
         case "equals":
             return _problem_with_json(value)
 
@@ -75,6 +82,21 @@ def _problem_with_text(test: str, value: Any) -> str:
     except PatternRefused as error:
         return f"This is not a valid RE2 pattern: {error}."
     return ""
+
+
+def places_of(value: Any) -> list[str]:
+    """Return the folders or hosts that a condition names: one, or a list of them."""
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _problem_with_places(value: Any, problem: Callable[[str], str]) -> str:
+    if not isinstance(value, str | list | tuple) or not all(
+        isinstance(place, str) for place in places_of(value)
+    ):
+        return "This must be a text, or a list of texts."
+    if not 0 < len(places_of(value)) <= MOST_CHOICES:
+        return f"This must be 1 to {MOST_CHOICES} texts."
+    return next(filter(None, map(problem, places_of(value))), "")
 
 
 def _problem_with_json(value: Any) -> str:
@@ -147,6 +169,9 @@ def _test(argument: Argument, *, strict: bool) -> Test:
             compiled = pattern(value)
             look = compiled.fits if strict else compiled.occurs_in
             return _of_text(lambda text: look(text.encode()), strict=strict)
+        case "within" | "host_is":
+            place = _PLACES[argument.test](places_of(value))
+            return _at_place(place, strict=strict)
         case "over" | "under":
             return _compared(argument.test, _number(value), strict=strict)
 
@@ -180,6 +205,16 @@ def _of_text(test: Callable[[str], bool], *, strict: bool) -> Test:
         if isinstance(argument, str):
             return test(argument)
         return _unclear(test(canonical_json(argument)), strict)
+
+    return passes
+
+
+def _at_place(place: places.Place, *, strict: bool) -> Test:
+    def passes(argument: Any) -> bool | None:
+        if argument is MISSING:
+            return False
+        is_there = place(argument) if isinstance(argument, str) else None
+        return _unclear(True, strict) if is_there is None else is_there
 
     return passes
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from approval_client.wire import Kind, canonical_json
+from dashboard.policies.rules.arguments import places_of
 from dashboard.policies.rules.patterns import glob, is_literal
+from dashboard.policies.rules.places import folder_implies, host_implies
 from dashboard.policies.rules.rule import Argument, Effect, FindingsMatch, Rule, When
 
 _GLOBS = (
@@ -21,6 +23,7 @@ _GLOBS = (
     "runs",
     "languages",
 )
+_REACHES = {"within": folder_implies, "host_is": host_implies}
 _NOT_KINDS = frozenset(When.model_fields) - {"kinds"}
 
 
@@ -57,7 +60,7 @@ def _when_implies(when: When, other: When) -> bool:
         and _findings_imply(when, other)
         and other.content_matches in (None, when.content_matches)
         and other.hours in (None, when.hours)
-        and (not other.arguments or _spelled(other.arguments) <= _spelled(when.arguments))
+        and _arguments_imply(when.arguments, other.arguments)
     )
 
 
@@ -98,6 +101,25 @@ def _findings_imply(when: When, other: When) -> bool:
 def _match_implies(match: FindingsMatch, other: FindingsMatch) -> bool:
     is_as_severe = match.at_least.rank >= other.at_least.rank
     return is_as_severe and _globs_imply(match.names, other.names)
+
+
+def _arguments_imply(arguments: Iterable[Argument], others: Iterable[Argument]) -> bool:
+    spelled = _spelled(arguments)
+    return all(
+        _spelled([other]) <= spelled or any(_is_narrower(each, other) for each in arguments)
+        for other in others
+    )
+
+
+def _is_narrower(argument: Argument, other: Argument) -> bool:
+    """Whether each place that one condition names lies in one that the other names."""
+    reaches = _REACHES.get(argument.test)
+    if reaches is None or (argument.path, argument.test) != (other.path, other.test):
+        return False
+    return all(
+        any(reaches(place, wider) for wider in places_of(other.value))
+        for place in places_of(argument.value)
+    )
 
 
 def _spelled(arguments: Iterable[Argument]) -> frozenset[str]:

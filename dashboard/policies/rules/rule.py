@@ -84,7 +84,18 @@ class Argument(_Shape):
     """
 
     path: Annotated[str, Field(min_length=1, max_length=500)]
-    test: Literal["present", "absent", "equals", "one_of", "glob", "matches", "over", "under"]
+    test: Literal[
+        "present",
+        "absent",
+        "equals",
+        "one_of",
+        "glob",
+        "matches",
+        "within",
+        "host_is",
+        "over",
+        "under",
+    ]
     value: Any = None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from approval_client.wire import Kind, canonical_json
 from dashboard.inspection.findings import Severity
+from dashboard.policies.rules.arguments import places_of
 from dashboard.policies.rules.demands import Required, required
 from dashboard.policies.rules.rule import (
     Argument,
@@ -32,6 +33,8 @@ _TESTS = {
     "one_of": "is one of {value}",
     "glob": "is like {value}",
     "matches": "matches {value}",
+    "within": "lies in {value}",
+    "host_is": "leads to {value}",
     "over": "is over {value}",
     "under": "is under {value}",
 }
@@ -149,6 +152,8 @@ def _arguments(conditions: tuple[Argument, ...]) -> str:
 def _value(argument: Argument) -> str:
     if argument.test in ("glob", "matches"):
         return f"'{argument.value}'"
+    if argument.test in ("within", "host_is"):
+        return " or ".join(f"'{place}'" for place in places_of(argument.value))
     if argument.test == "one_of":
         return ", ".join(canonical_json(value) for value in argument.value)
     return canonical_json(argument.value)

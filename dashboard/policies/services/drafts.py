@@ -16,6 +16,7 @@ from dashboard.audit.services import Actor
 from dashboard.policies.errors import DraftMoved
 from dashboard.policies.evaluate import Policy
 from dashboard.policies.models import PolicyDraft, PolicyProposal, PolicyRevision
+from dashboard.policies.rules.names import refuse_misspelt
 from dashboard.policies.rules.rule import Rule
 from dashboard.policies.services.checking import check_examples
 from dashboard.policies.services.publish import publish
@@ -70,14 +71,17 @@ def add_rule(author: User, rule: Rule, *, stamp: str) -> PolicyDraft:
     Raises:
         ExamplesFail: The rule does not do what its examples say.
         DraftMoved: The draft is not the one that was shown.
-        PolicyError: The draft does not hold together with this rule.
+        PolicyError: The draft does not hold together with this rule, or the rule names a finding
+            or a language that does not exist.
     """
+    refuse_misspelt([rule])
     check_examples([rule], not_done="Nothing was saved")
     return _change(author, stamp, lambda draft: replace(draft, rules=(*draft.rules, rule)))
 
 
 def change_rule(author: User, index: int, rule: Rule, *, stamp: str) -> PolicyDraft:
     """Put ``rule`` in the place of the one at ``index``; raises what ``add_rule`` does."""
+    refuse_misspelt([rule])
     check_examples([rule], not_done="Nothing was saved")
 
     def change(rules: list[Rule]) -> None:

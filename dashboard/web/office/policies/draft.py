@@ -26,7 +26,7 @@ from dashboard.web.access import action, actor, admins_only, refused
 from dashboard.web.forms import area
 from dashboard.web.http import PersonRequest
 from dashboard.web.office.policies.fields import WholeForm
-from dashboard.web.office.policies.policy import compare, known_groups, policy_summary, read_policy
+from dashboard.web.office.policies.policy import compare, known_names, policy_summary, read_policy
 from dashboard.web.office.policies.publishing import (
     PublishForm,
     put_refusal,
@@ -283,7 +283,7 @@ def draft_page(
     if policy:
         comparison = compare(queries.policy_in_force(), policy)
         context |= {
-            "summary": policy_summary(policy, known_groups()),
+            "summary": policy_summary(policy, known_names()),
             "comparison": comparison,
             "modes_form": modes_form or ModesForm(initial=modes_of(policy), auto_id="modes_%s"),
             "form": form or PublishForm(comparison.word),
@@ -308,7 +308,7 @@ def import_yaml(request: PersonRequest) -> HttpResponse:
     context = {
         "found": yaml_import,
         "yaml": form.cleaned_data["yaml"],
-        "summary": policy_summary(yaml_import.policy, known_groups()),
+        "summary": policy_summary(yaml_import.policy, known_names()),
         "comparison": compare(queries.policy_in_force(), yaml_import.policy),
     }
     return _import_page(request, ImportForm(initial={"text": form.cleaned_data["yaml"]}), context)

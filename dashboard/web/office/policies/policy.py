@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from dashboard.accounts import queries as accounts
+from dashboard.approvals.queries.request import seen_tools
 from dashboard.policies.evaluate import Effect, Evaluation, Policy
 from dashboard.policies.judgements.matcher import Step
 from dashboard.policies.loosenings import loosenings
 from dashboard.policies.models import PolicyProposal, PolicyRevision
 from dashboard.policies.rules.rule import Rule
 from dashboard.policies.services import word_for
-from dashboard.policies.warnings import warnings
+from dashboard.policies.warnings import KnownNames, warnings
 from dashboard.policies.wording import Sentence, changes, rule_sentence, sentences
 
 _CANNOT_BE_READ = "This version of the program cannot read it."
@@ -100,6 +101,15 @@ def known_groups() -> list[str]:
     return [group.name for group in accounts.groups()]
 
 
+def known_names() -> KnownNames:
+    """Return the names that rules may mean: of groups, agents and tools."""
+    return KnownNames(
+        groups=known_groups(),
+        agents=list(accounts.agents().prefetch_related(None).values_list("name", flat=True)),
+        tools=seen_tools(),
+    )
+
+
 def read_policy(document: str) -> Policy | None:
     """Return the policy of a document, None if this version of the program cannot read it."""
     try:
@@ -108,9 +118,9 @@ def read_policy(document: str) -> Policy | None:
         return None
 
 
-def policy_summary(policy: Policy, groups: Collection[str]) -> PolicySummary:
+def policy_summary(policy: Policy, known: KnownNames) -> PolicySummary:
     """Say what a policy does."""
-    lines, cautions = sentences(policy), warnings(policy, known_groups=groups)
+    lines, cautions = sentences(policy), warnings(policy, known)
     return PolicySummary(
         path=still_path(policy),
         modes=lines[: len(lines) - len(policy.rules)],

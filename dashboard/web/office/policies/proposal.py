@@ -18,7 +18,7 @@ from dashboard.web.access import action, actor, admins_only, any_role
 from dashboard.web.http import PersonRequest
 from dashboard.web.office.policies.policy import (
     compare,
-    known_groups,
+    known_names,
     policy_summary,
     proposal_view,
     read_policy,
@@ -89,7 +89,7 @@ def _page(
     view = proposal_view(which, queries.policy_in_force(), current_revision().number)
     context = {
         "proposed": view,
-        "summary": policy_summary(policy, known_groups()) if policy else None,
+        "summary": policy_summary(policy, known_names()) if policy else None,
         "form": form or ConfirmForm(_word(which)),
         "is_own": which.author_id == request.user.pk,
     }

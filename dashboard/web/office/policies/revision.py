@@ -19,7 +19,7 @@ from dashboard.web.access import action, actor, admins_only, any_role, refused
 from dashboard.web.http import PersonRequest
 from dashboard.web.office.policies.policy import (
     compare,
-    known_groups,
+    known_names,
     policy_summary,
     proposal_view,
     read_policy,
@@ -46,7 +46,7 @@ def policies(request: PersonRequest) -> HttpResponse:
     rows = list(newest[: SHOWN + 1])
     context = {
         "revision": revision,
-        "summary": policy_summary(policy, known_groups()),
+        "summary": policy_summary(policy, known_names()),
         "proposals": [proposal_view(p, policy, revision.number) for p in queries.open_proposals()],
         "draft": queries.draft_of(request.user),
         "rows": revision_rows(rows)[:SHOWN],
@@ -117,7 +117,7 @@ def _page(
     context = {
         "row": revision_rows([which, *earlier])[0],
         "present": present,
-        "summary": policy_summary(policy, known_groups()) if policy else None,
+        "summary": policy_summary(policy, known_names()) if policy else None,
         "yaml": to_yaml(policy) if policy else "",
         "comparison": comparison,
         "form": form or PublishForm(comparison.word if comparison else ""),

@@ -54,11 +54,14 @@ _TESTS = {
     "one_of": "is one of",
     "glob": "fits the glob",
     "matches": "matches the pattern",
+    "within": "lies in the folder",
+    "host_is": "leads to the host",
     "over": "is over",
     "under": "is under",
 }
 
 _TEXTS = {"glob", "matches"}
+_PLACES = {"within", "host_is"}
 
 
 class ArgumentForm(WholeForm):
@@ -133,6 +136,8 @@ def _value_read(test: str, text: str) -> Any:
         raise ValidationError("This test needs a value.")
     if test in _TEXTS:
         return _json(text) if text.startswith('"') else text
+    if test in _PLACES:
+        return _json(text) if text.startswith("[") else text
     return _several(text) if test == "one_of" else _json_or_text(text)
 
 
@@ -162,6 +167,8 @@ def _json(text: str) -> Any:
 def _value_written(test: str, value: Any) -> str:
     if value is None and test in {"present", "absent"}:
         return ""
+    if test in _PLACES and isinstance(value, str):
+        return value
     if test in _TEXTS and value.strip() and not value.startswith('"'):
         return str(value)
     return canonical_json(value)

@@ -33,7 +33,7 @@ EVERYTHING = {
         "smaller_than": 9000,
         "memory_operations": ["update"],
         "memory_users": ["operator-*"],
-        "findings": {"names": ["sql-*", "shell-*"], "at_least": "medium"},
+        "findings": {"names": ["sql-*", "file-*"], "at_least": "medium"},
         "no_findings_above": "high",
         "hours": {
             "days": ["mon", "fri"],

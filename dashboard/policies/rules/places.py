@@ -1,0 +1,187 @@
+"""Whether a path lies in a folder, and whether an address leads to a host. Pure, and strict.
+
+Three answers: True and False are certain, None means that it cannot be told. A path or an address
+is read only in the one spelling that every program reads in the same way. The rest cannot be told:
+``..``, ``~``, wildcards and variables of a shell, escapes, hidden characters, letters that look
+like others, a user or a password in an address. Links within a folder are not seen here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+
+LONGEST = 4096
+Place = Callable[[str], bool | None]
+
+_UNCLEAR_IN_PATH = re.compile(r"[\x00-\x1f\x7f*?\[\]{}$`'\"|<>;&!]|%[0-9A-Fa-f]{2}")
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_WINDOWS_NAME = re.compile(r"[^\\/:*?\"<>|\x00-\x1f]*[^\\/:*?\"<>|\x00-\x1f. ]")
+_WINDOWS_DEVICE = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:\..*)?")
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_HOST = rf"{_LABEL}(?:\.{_LABEL})*"
+_ADDRESS = re.compile(
+    rf"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{{0,30}})://)?(?P<host>{_HOST})(?::(?P<port>\d{{1,5}}))?"
+    r"(?P<rest>[/?#][!-\[\]-~]*)?"
+)
+_SCHEMES = frozenset(["http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh"])
+_NUMBERS = re.compile(r"(?:0[xX][0-9A-Fa-f]+|\d+)(?:\.(?:0[xX][0-9A-Fa-f]+|\d+))*")
+_DOTTED = re.compile(r"(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}")
+_WANTED = re.compile(rf"(?:\*\.)?{_HOST}(?::\d{{1,5}})?")
+
+
+def within(folders: Iterable[str]) -> Place:
+    """Return a test for whether a path lies in one of the folders, or is one of them.
+
+    Args:
+        folders: Absolute paths, as ``problem_with_folder`` allows them.
+    """
+    return _any_of([_within(folder) for folder in folders])
+
+
+def host_is(hosts: Iterable[str]) -> Place:
+    """Return a test for whether an address, or a bare host, leads to one of the hosts.
+
+    A port in the address has to stand in the wanted host too, as in ``example.org:8443``.
+
+    Args:
+        hosts: Names such as ``example.org``; ``*.example.org`` is every host below that one.
+    """
+    return _any_of([_host_is(host) for host in hosts])
+
+
+def problem_with_folder(text: str) -> str:
+    """Say why a text is not a folder that paths can be compared with; empty if it is."""
+    if not 0 < len(text) <= LONGEST:
+        return f"A folder is a text of 1 to {LONGEST} characters."
+    if _parts(text) is None:
+        return (
+            f"{text!r} is not a plain absolute path. Write it as in /srv/repo or C:\\repo, "
+            "without '..', '~', '*' and variables."
+        )
+    return ""
+
+
+def problem_with_host(text: str) -> str:
+    """Say why a text is not a host that addresses can be compared with; empty if it is."""
+    if len(text) > LONGEST or not _WANTED.fullmatch(text):
+        return (
+            f"{text!r} is not a host. Write it as in docs.example.org, *.example.org or "
+            "localhost:8080, without a path. Write other letters as xn--…"
+        )
+    host = text.removeprefix("*.").partition(":")[0]
+    if _NUMBERS.fullmatch(host) and not _is_dotted(host):
+        return f"{text!r} is not an address in dotted numbers, such as 192.0.2.1."
+    return ""
+
+
+def folder_implies(folder: str, other: str) -> bool:
+    """Say whether every path in ``folder`` certainly lies in ``other`` too."""
+    return _within(other)(folder) is True
+
+
+def host_implies(host: str, other: str) -> bool:
+    """Say whether every address of ``host`` is certainly one of ``other`` too."""
+    host, other = host.lower(), other.lower()
+    if host == other:
+        return True
+    if not other.startswith("*."):
+        return False
+    return host.removeprefix("*.").endswith(other[1:])
+
+
+def _any_of(places: list[Place]) -> Place:
+    def is_at(text: str) -> bool | None:
+        verdicts = [place(text) for place in places]
+        return True if True in verdicts else None if None in verdicts else False
+
+    return is_at
+
+
+def _within(folder: str) -> Place:
+    wanted = _parts(folder) or ("",)
+    alike = _alike(wanted)
+
+    def is_within(text: str) -> bool | None:
+        parts = _parts(text)
+        if parts is None or (wanted[0] == "/") != (parts[0] == "/"):
+            return None
+        if parts[: len(wanted)] == wanted:
+            return True
+        # Some disks take names for the same that differ in case or in how letters are composed.
+        return None if _alike(parts)[: len(alike)] == alike else False
+
+    return is_within
+
+
+def _parts(text: str) -> tuple[str, ...] | None:
+    """Return the root and the names of an absolute path, None if it cannot be told for certain."""
+    if len(text) > LONGEST or _UNCLEAR_IN_PATH.search(text) or not _is_plain(text):
+        return None
+    if _DRIVE.match(text):
+        names = re.split(r"[\\/]+", text[3:].rstrip("\\/")) if text[3:] else []
+        if not all(map(_is_windows_name, names)):
+            return None
+        return (text[0].upper(), *names)
+    if not text.startswith("/") or text.startswith("//") or "\\" in text:
+        return None
+    names = [name for name in text.split("/") if name not in ("", ".")]
+    if any(name == ".." or name.startswith("~") for name in names):
+        return None
+    return ("/", *names)
+
+
+def _is_windows_name(name: str) -> bool:
+    return bool(_WINDOWS_NAME.fullmatch(name)) and not _WINDOWS_DEVICE.fullmatch(name)
+
+
+def _is_plain(text: str) -> bool:
+    """Say whether no letter of a text is hidden, or is one that a program may read as another."""
+    if text.isascii():
+        return True
+    if unicodedata.normalize("NFC", text) != text:
+        return False
+    for character in text:
+        category = unicodedata.category(character)
+        if category in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") or (
+            category == "Zs" and character != " "
+        ):
+            return False
+        if not character.isascii() and unicodedata.normalize("NFKC", character) != character:
+            return False
+        if character in "\u2215\u2044\u29f8\u29f5\u2216\ufe68\u2024\ufe52\u3002\u0589":
+            return False
+    return True
+
+
+def _alike(parts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(unicodedata.normalize("NFC", part.casefold()) for part in parts)
+
+
+def _host_is(wanted: str) -> Place:
+    host, _, port = wanted.lower().partition(":")
+    below = host.startswith("*.")
+    name = host.removeprefix("*")
+
+    def is_host(text: str) -> bool | None:
+        match = _ADDRESS.fullmatch(text) if len(text) <= LONGEST else None
+        if match is None:
+            return None
+        found_host, found_port = match["host"].lower(), match["port"] or ""
+        if _NUMBERS.fullmatch(found_host) and not _is_dotted(found_host):
+            return None  # 127.1 and 2130706433 are 127.0.0.1 to many programs
+        if (match["scheme"] or "https").lower() not in _SCHEMES:
+            return None  # of which nobody knows what its host is for
+        is_named = (
+            found_host.endswith(name) and found_host != name if below else found_host == host
+        )
+        if not is_named:
+            return False
+        return True if found_port == port else None
+
+    return is_host
+
+
+def _is_dotted(host: str) -> bool:
+    return bool(_DOTTED.fullmatch(host)) and all(int(part) < 256 for part in host.split("."))  # noqa: PLR2004 - a byte
