@@ -96,7 +96,7 @@ def pending(of: AgentToken, *, key: str | None = None, **changes) -> ApprovalReq
 def inspected(monkeypatch, report: Report) -> None:
     """Have our inspection find just this in whatever is submitted from now on."""
 
-    def inspect(kind: Kind, content: dict) -> Headed:
+    def inspect(kind: Kind, content: dict, **_) -> Headed:
         return Headed(report, make_headline(kind, parse_content(canonical_json(content)), report))
 
     submitting = import_module("dashboard.approvals.services.submit")

@@ -61,6 +61,18 @@ class TooManyPending(Refused):
         )
 
 
+class InspectionBusy(Refused):
+    """Everybody who could inspect a content is busy with others."""
+
+    code = "unavailable"
+    retry_after_s = 3
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Other long contents are being inspected. Nothing was stored. Send the same again."
+        )
+
+
 class AlreadyClosed(Refused):
     """Somebody or something answered first."""
 

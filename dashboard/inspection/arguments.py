@@ -58,6 +58,11 @@ def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding]
     return list(dict.fromkeys(findings)), tuple(languages)
 
 
+def about_call(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
+    """Return what the names of a tool and of its arguments say, and commands in two arguments."""
+    return [*_by_name(tool), *_split(arguments)]
+
+
 def inspect_texts(value: Any) -> list[Finding]:
     """Return what the texts in any JSON value may hide, or would do if they were run."""
     findings = _in_names(keys(value))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from dashboard.inspection.characters import inspect_characters
-from dashboard.inspection.dangers import dangerous_lines
+from dashboard.inspection.dangers import Room, dangerous_lines
 from dashboard.inspection.findings import Finding, Severity, Unseen
 from dashboard.inspection.languages import our_spelling
 from dashboard.inspection.notes import FindingKind, Notes, doubt, line_finder
@@ -68,13 +68,19 @@ def inspect_text(text: str, *, block: int = 0) -> list[Finding]:
     return [*findings, *_guarded(inspect_secrets, text, block)]
 
 
-def skim_code(text: str, language: str | None = None, *, block: int = 0) -> list[Finding]:
+def skim_code(
+    text: str, language: str | None = None, *, block: int = 0, room: Room | None = None
+) -> list[Finding]:
     """Return what ``text`` hides and what its dangerous lines do. The rest of it is not read."""
-    return [*inspect_text(text, block=block), *_dangers(text, language, block)]
+    return [*inspect_text(text, block=block), *_dangers(text, language, block, room)]
 
 
-def _dangers(text: str, language: str | None, block: int) -> list[Finding]:
-    lines = dangerous_lines(text.removeprefix("\ufeff"))
+def _dangers(
+    text: str, language: str | None, block: int, room: Room | None = None
+) -> list[Finding]:
+    lines = dangerous_lines(text.removeprefix("\ufeff"), room)
+    if not lines.strip("\n"):
+        return []
     findings = _guarded(_by_language(language), lines, block)
     return [f for f in findings if f.severity.rank >= Severity.MEDIUM.rank and not f.is_doubt]
 

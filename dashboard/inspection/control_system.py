@@ -24,6 +24,20 @@ _READING = re.compile(
     r"(?=[A-Z0-9]))|camonitor\w*|attribute_\w+query\w*|command_\w*query\w*|__(?:enter|exit)__|"
     r"as_\w+$|(?:lower|upper|strip|split|format|startswith|endswith|items|keys|values|append|mean|tolist)$"
 )
+_ACTS = re.compile(
+    r"(?:^|_)(?:write|put|set|reset|scan|move|home|clear|on|off|start|stop|open|enable|disable|valve|"
+    r"shutter|beam|hv|reference|ready)(?:_|$)"
+)
+"""Words after the first of a name that does more than read, as in ``read_write_read``."""
+
+_OF_DEVICES = re.compile(
+    r"(?:close|disconnect|connect|find|search|limit|alarm|timeout|name|poll|list|get_ready)_\w+"
+)
+"""What a device's own commands may be called, where another library's would be questions."""
+
+_ACTS_IN_CAPITALS = re.compile(
+    r"(?:Reset|Clear|Move|On|Off|Set|Write|Put|Start|Stop|Ready)(?![a-z])"
+)
 _READING_COMMAND = re.compile(r"(?:Get|Read|Is|Has|State|Status|Info|Query|Wait)(?![a-z])")
 """A device's own commands begin with a capital letter; most of them do something."""
 
@@ -55,13 +69,28 @@ def called(path: str) -> Deed:
         or (member in CONTROL_SYSTEM.of_values and _is_value(parent))
     ):
         return READS
+    root = path.partition(".")[0].removesuffix("()")
     if member[:1].isupper():
-        reads = "(" not in parent or _READING_COMMAND.match(member) is not None
+        reads = "(" not in parent or (
+            _READING_COMMAND.match(member) is not None and _ACTS_IN_CAPITALS.search(member) is None
+        )
     elif member == "close":
-        reads = path.partition(".")[0].removesuffix("()") not in CONTROL_SYSTEM.devices
+        reads = root not in CONTROL_SYSTEM.devices
     else:
-        reads = _READING.match(member) is not None
+        reads = _READING.match(member) is not None and not _acts(root, parent, member)
     return READS if reads else WRITES
+
+
+def _acts(root: str, parent: str, member: str) -> bool:
+    """Whether a name that begins as a question goes on as a command."""
+    first_word, _, rest = member.partition("_")
+    about_news = any(word in member for word in ("monitor", "callback", "subscri", "history"))
+    if about_news or first_word in ("is", "has", "add", "remove", "as"):
+        return False
+    if _ACTS.search(f"_{rest}") is not None and not rest.startswith(("set_", "setpoint")):
+        return True
+    is_device = "(" in parent and root in CONTROL_SYSTEM.commanded
+    return is_device and _OF_DEVICES.fullmatch(member) is not None
 
 
 def _is_value(path: str) -> bool:

@@ -1,13 +1,14 @@
 """Which lines of a text that is too much to be read name something dangerous.
 
 The other lines are left out, and all keep their numbers. What is left can be read quickly. Nothing
-is vouched for: it only shows what certainly stands there.
+is vouched for, and a line within a longer text is read as if it would run.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain
 
 from dashboard.inspection.findings import Severity
@@ -22,6 +23,28 @@ from dashboard.inspection.notes import FindingKind, names
 
 MOST_LINES = 400
 MOST_CHARACTERS = 1 << 15
+MOST_TEXTS = 2_000
+
+
+@dataclass(slots=True)
+class Room:
+    """How much may still be read, of all texts of a content together."""
+
+    lines: int = MOST_LINES
+    characters: int = MOST_CHARACTERS
+    texts: int = MOST_TEXTS
+
+    @property
+    def is_left(self) -> bool:
+        """Whether anything more may be read."""
+        return min(self.lines, self.characters, self.texts) > 0
+
+    def take(self, line: str) -> None:
+        """Use what a line takes."""
+        self.lines -= 1
+        self.characters -= len(line)
+
+
 _LONGEST = (
     1000  # characters of a line; of a longer one the first part with a dangerous word is kept
 )
@@ -54,26 +77,27 @@ _GRAVEST = _dangerous(Severity.HIGH)
 _GRAVE = _dangerous(Severity.MEDIUM)
 
 
-def dangerous_lines(text: str) -> str:
+def dangerous_lines(text: str, room: Room | None = None) -> str:
     """Return a text in which all lines but the dangerous ones, and imports, are empty.
 
-    The gravest come first, ``MOST_LINES`` of them and ``MOST_CHARACTERS`` at most.
+    The gravest come first, as many as there is ``room`` for; without one, for this text alone.
     """
+    room = Room() if room is None else room
+    room.texts -= 1
     lines = text.split("\n")
     rows: dict[int, str] = {}
-    room = MOST_CHARACTERS
     for words in (_GRAVEST, _GRAVE):
         for number, line in enumerate(lines):
-            if len(rows) >= MOST_LINES or room <= 0:
+            if not room.is_left:
                 break
             part = "" if number in rows else _dangerous_part(line, words)
             if part:
                 rows[number] = part
-                room -= len(part)
+                room.take(part)
     for number, line in enumerate(lines):
-        if number not in rows and len(line) <= _LONGEST and _IMPORTS.match(line) and room > 0:
+        if number not in rows and len(line) <= _LONGEST and _IMPORTS.match(line) and room.is_left:
             rows[number] = line
-            room -= len(line)
+            room.take(line)
     return "\n".join(rows.get(number, "") for number in range(len(lines)))
 
 

@@ -11,15 +11,16 @@ from dataclasses import replace
 from typing import Any
 
 from approval_client.wire import Kind
-from dashboard.inspection.arguments import inspect_call, inspect_texts
+from dashboard.inspection.arguments import about_call, inspect_call, inspect_texts
 from dashboard.inspection.code import inspect_code, skim_code
+from dashboard.inspection.dangers import Room
 from dashboard.inspection.fences import Block, looks_fenced, parse_fences
 from dashboard.inspection.findings import Finding, Report, gravest, in_doubt
 from dashboard.inspection.headline import make_headline, parse_content
 from dashboard.inspection.hidden import hidden_characters
 from dashboard.inspection.languages import our_spelling
 from dashboard.inspection.notes import doubt
-from dashboard.inspection.parts import Part, parts_of_texts
+from dashboard.inspection.parts import Part, parts_of_call, parts_of_texts
 
 hidden_characters("\u00e9")  # compiles what takes a while, before anybody waits for it
 
@@ -85,7 +86,7 @@ def _code(code: Any, language: Any) -> Report:
 
 def _skimmed(kind: Kind, content: Mapping[str, Any]) -> Report:
     """Return what dangerous lines do, where there was no time to read everything."""
-    languages: tuple[str, ...] = ()
+    findings: list[Finding] = []
     if kind is Kind.CODE:
         code, language = content.get("code"), content.get("language") or ""
         if not (isinstance(code, str) and isinstance(language, str)):
@@ -94,15 +95,21 @@ def _skimmed(kind: Kind, content: Mapping[str, Any]) -> Report:
         if blocks is None or len(blocks) > MAX_BLOCKS:
             blocks = [Block(language, code)]
         parts = [Part(n, (), b.code, b.language, is_code=True) for n, b in enumerate(blocks)]
-        languages = tuple(our_spelling(part.language) for part in parts)
+    elif kind is Kind.TOOL_CALL:
+        tool, arguments = content.get("tool"), content.get("arguments")
+        if not (isinstance(tool, str) and isinstance(arguments, Mapping)):
+            return in_doubt(*_STRANGE)
+        findings = about_call(tool, arguments)
+        parts = parts_of_call(tool, arguments)
     else:
         parts = parts_of_texts(content)
-    findings = [
-        finding
-        for part in parts
-        for finding in skim_code(part.text, part.language, block=part.number)
-    ]
-    return Report(_ordered(findings), languages)
+    room = Room()
+    for part in parts:
+        if room.is_left:
+            findings += skim_code(part.text, part.language, block=part.number, room=room)
+    languages = {our_spelling(part.language): None for part in parts if part.is_code}
+    of_blocks = tuple(our_spelling(part.language) for part in parts)
+    return Report(_ordered(findings), of_blocks if kind is Kind.CODE else tuple(languages))
 
 
 def _call(tool: Any, arguments: Any) -> Report:

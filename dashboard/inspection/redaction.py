@@ -10,7 +10,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from dashboard.inspection.knowledge import SECRETS
 
@@ -28,11 +28,17 @@ _JWT_BEGIN = re.compile(r"\beyJ", re.ASCII)
 _JWT_HEAD = (10, 2_000)  # characters after its beginning
 _NAMED = re.compile(rf"(?:^|_)(?:{SECRETS.names})\Z", re.IGNORECASE)
 _WHOLE = re.compile(r"[A-Za-z0-9_\-.+/=!@#%^*~:,?]{8,200}")  # nothing that calls a command
-_PLACE = re.compile(  # of a file, a host or a page: what somebody has to see before they approve
-    r".*[/\\].*|~[\w-]*|(?:[^@]*@)?(?:(?:[\w-]+\.)+[A-Za-z]{2,}|\d+(?:\.\d+){3}|localhost)(?::\d+)?",
+_PLACE = re.compile(  # what may be a path, a host or an address: people have to see those
+    r"[/\\~]|^@|@[\w-]+\.|[\w-]\.[A-Za-z]|\d\.\d|:\d|%[0-9A-Fa-f]{2}|localhost|xn--|^[0-9A-Fa-f:]*:"
+    r"|^\d+$",
     re.ASCII,
 )
+_NEIGHBOURS = re.compile(r"[^\s\"'`(){}\[\]<>,;=]*")
+_AROUND_A_PLACE = re.compile(r"[/\\@?#&%]|\.\w|:\d")
+_AROUND_A_JWT = re.compile(r"[/\\@?#&%]|:\d")  # it has points in itself
 _FORMS = [(s.begins, re.compile(s.form, re.ASCII)) for s in SECRETS.secrets if s.form]
+_LEAST_DIGITS = 2
+_LOOKED_AT = 300  # characters on each side
 _OTHER_BREAKS = re.compile(r"[\r\f]")  # Python ends or continues lines there otherwise than we do
 
 
@@ -49,31 +55,52 @@ def secrets_in_text(text: str, name: str = "") -> list[Run]:
         text: The value.
         name: What it is called, if anything.
     """
-    if _NAMED.search(name) and _WHOLE.fullmatch(text) and not _PLACE.fullmatch(text):
+    if _NAMED.search(name) and _WHOLE.fullmatch(text) and not _PLACE.search(text):
         return [(0, len(text))]
     runs = {
         match.span(1)
         for begins, look in _EACH
         if any(begin in text for begin in begins)
         for match in look.finditer(text)
-        if not _PLACE.fullmatch(match[1])
     }
-    return sorted(runs.union(_signed_tokens(text)))
+    runs = {run for run in runs if not _is_in_a_place(text, *run, _AROUND_A_PLACE)}
+    tokens = (run for run in _signed_tokens(text) if not _is_in_a_place(text, *run, _AROUND_A_JWT))
+    return sorted(runs.union(tokens))
 
 
 def is_token(text: str, start: int, end: int) -> bool:
     """Say whether what is covered is a token of a known form, such as an access key of AWS.
 
-    It has one length, and letters and digits. So it can hold no command that a person would have
-    to read; what merely has a secret's name could.
+    It has one length, stands alone, and is of letters and digits that make no words. So it can
+    hold nothing that a person would have to read; what merely has a secret's name could.
     """
-    return any(
-        start >= len(begin)
-        and form.fullmatch(text, start - len(begin), end) is not None
-        and not text[start:end].isalpha()
+    return _is_mixed(text[start:end]) and any(
+        start >= len(begin) and form.fullmatch(text, start - len(begin), end) is not None
         for begins, form in _FORMS
         for begin in begins
     )
+
+
+def _is_mixed(token: str) -> bool:
+    """Say whether letters and digits change as often as chance has them change, and words do not.
+
+    Of a hundred tokens that chance makes, some ten do not pass. They have to be revealed.
+    """
+    classes = [(c.isdigit(), c.isupper()) for c in token]
+    changes = sum(left != right for left, right in pairwise(classes))
+    digits = sum(is_digit for is_digit, _ in classes)
+    if token.isupper():
+        return digits >= _LEAST_DIGITS
+    return digits > _LEAST_DIGITS and changes * 2 >= len(token)
+
+
+def _is_in_a_place(text: str, start: int, end: int, signs: re.Pattern[str]) -> bool:
+    """Say whether a path, a host or an address stands around what would be covered."""
+    line = text.rfind("\n", max(0, start - _LOOKED_AT), start) + 1 or max(0, start - _LOOKED_AT)
+    head = _NEIGHBOURS.match(text[line:start][::-1])
+    tail = _NEIGHBOURS.match(text, end, end + _LOOKED_AT)
+    sides = (head[0][::-1] if head else "", (tail[0] if tail else "").rstrip(".:!?"))
+    return any(signs.search(side) for side in sides)
 
 
 def secrets_in_python(source: str) -> list[Run]:
@@ -94,7 +121,7 @@ def candidates(source: str) -> list[Run]:
     assigned: list[Run] = []
     if _may_name(source):
         matches = _ASSIGNED.finditer(source)
-        assigned = [match.span(1) for match in matches if not _PLACE.fullmatch(match[1])]
+        assigned = [match.span(1) for match in matches if not _PLACE.search(match[1])]
     runs: list[Run] = []
     for start, end in sorted({*secrets_in_text(source), *assigned}):
         if runs and start < runs[-1][1]:

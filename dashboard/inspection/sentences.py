@@ -44,6 +44,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "too-slow-searched": (
             "Reading all of it took too long. Only lines that name something dangerous were read."
         ),
+        "long-text": ("Holds a text of more than 64 KiB, of which only the beginning is followed"),
         "too-slow": (
             "The inspection took too long and was stopped, so nobody knows what this does."
         ),

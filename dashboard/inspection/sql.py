@@ -59,6 +59,7 @@ _UNKNOWN = FindingKind("unknown-call", LOW, "unknown-database-function")
 _CODE = doubt("cannot-be-followed", "code-in-database")
 NOT_TYPED = doubt("cannot-be-followed", "unknown-statement")
 
+_DELETES_IN_MERGE = re.compile(r"(?i)\bthen\s+delete\b")
 _READING: tuple[type[exp.Expr], ...] = (
     exp.Select, exp.SetOperation, exp.Subquery, exp.Values, exp.Table, exp.Describe, exp.Show,
     exp.Transaction, exp.Commit, exp.Rollback, exp.Use, exp.Semicolon, exp.Summarize, exp.From,
@@ -376,6 +377,8 @@ def effects_of(tree: exp.Expr, source: str) -> Iterator[FindingKind]:
         yield from _command(source)
     if _OUT_FILE.search(source):
         yield _WRITES_FILE
+    if isinstance(tree, exp.Merge) and _DELETES_IN_MERGE.search(source):
+        yield _DELETES
     if isinstance(tree, exp.Pragma):
         yield from _pragma(source)
         return

@@ -136,7 +136,8 @@ def _about_findings(rule: Rule) -> Iterator[str]:
             "It approves programs and libraries that nobody here knows: calling one is of low "
             "severity. Choose 'info' to ask a person about them."
         )
-    if Kind.TOOL_CALL in kinds_of(when) and not when.tools and not when.arguments:
+    is_narrow = when.tools or when.arguments or when.languages
+    if Kind.TOOL_CALL in kinds_of(when) and not is_narrow:
         yield (
             "It approves calls of any tool: what a tool does is not inspected, only code among "
             "its arguments. Name the tools that it may approve."
@@ -167,12 +168,12 @@ def _filled(text: str, filling: str) -> str:
 
 def _about_names(when: When, known: KnownNames) -> Iterator[str]:
     """Warn of names that are nearly those of agents and tools that there are."""
-    for what, globs, names in (
+    for kind, globs, names in (
         ("agent", when.agents, known.agents),
         ("tool", when.tools, known.tools),
     ):
         for name, near in unheard_of(globs, names):
-            yield f"No {what} is called '{name}' yet. Did you mean '{near}'?"
+            yield f"No {kind} is called '{name}' yet. Did you mean '{near}'?"
 
 
 def _about_languages(when: When) -> Iterator[str]:

@@ -12,7 +12,6 @@ from dashboard.inspection.fences import Block, looks_fenced, parse_fences
 from dashboard.inspection.findings import Report, Severity
 from dashboard.inspection.languages import is_known
 from dashboard.inspection.parts import Part, parts_of_call, parts_of_texts
-from dashboard.inspection.redaction import is_token
 from dashboard.web.drawing.blocks import BlockDraft, ContentBlock, of_part, raw, rendered
 from dashboard.web.drawing.diff import ChangedLine, LineChange, line_changes
 from dashboard.web.drawing.prettyjson import pretty_json
@@ -394,7 +393,7 @@ class Content:
     def redacted_tokens(self) -> int:
         """How many of these places hold a token of a known form, as ``is_token`` says."""
         return sum(
-            not run.is_all and is_token(block.text, run.start, run.end)
+            block.holds_token(run)
             for block in self.blocks
             if not block.is_raw
             for run in block.code.redacted

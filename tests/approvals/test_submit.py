@@ -1,14 +1,21 @@
 from datetime import timedelta
+from importlib import import_module
 
 import pytest
 
 from approval_client.wire import Kind, Source, Status, parse_json
 from dashboard.approvals import services
-from dashboard.approvals.errors import IdempotencyConflict, NotAllowed, TooManyPending
+from dashboard.approvals.errors import (
+    IdempotencyConflict,
+    InspectionBusy,
+    NotAllowed,
+    TooManyPending,
+)
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Unseen, in_doubt
 from dashboard.inspection.sentences import unseen_sentence
+from dashboard.policies.inspections import InspectorsBusy
 from dashboard.policies.judgements.wording import TREATED
 from tests import make
 
@@ -159,3 +166,17 @@ def test_a_submission_and_its_judgement_are_recorded(token):
         ("policy:1", "approval.judged"),
     ]
     assert {e.digest for e in entries} == {approval.digest}
+
+
+def test_what_nobody_was_free_to_inspect_is_not_stored_and_may_be_sent_again(token, monkeypatch):
+    def busy(*_, **__):
+        raise InspectorsBusy
+
+    submitting = import_module("dashboard.approvals.services.submit")
+    monkeypatch.setattr(submitting, "inspect_and_head", busy)
+    with pytest.raises(InspectionBusy, match="Send the same again") as refused:
+        make.pending(token, key="k")
+    assert (refused.value.code, ApprovalRequest.objects.count()) == ("unavailable", 0)
+
+    monkeypatch.undo()
+    assert make.pending(token, key="k").status == Status.PENDING

@@ -35,6 +35,9 @@ OFFICE = [
 def pages(house, cookies):
     """The paths of every kind of page: name -> path."""
     found = {"queue": "/", "decided": "/?show=decided", "not found": "/nothing"}
+    far_out = f'connect("{"archiver " * 5}", token="ghp_{"aB3d" * 9}")'
+    token = {"code": far_out, "language": "python"}
+    house.cancel(house.submit(content=token), "No longer needed, for another one was faster.")
     for number, question in enumerate(everything()):
         found[f"{question.get('kind', 'code')} {number}"] = _path(house.submit(**question))
     return found

@@ -7,8 +7,9 @@ from tests.browser.test_looks import serious
 
 PARTS = 4
 LONG = "\n".join(f"row_{n} = {n}" for n in range(1, PARTS * 1_000 + 1))
-SECRET = "ghp_" + "aB3d" * 9
-TOKEN = {"code": f'token = "{SECRET}"\nprint(len(token))', "language": "python"}
+SECRET = "kT9-4wq_LmZ2p"
+NAMED = {"code": f'password = "{SECRET}"\nprint(len(password))', "language": "python"}
+TOKEN = {"code": f'token = "ghp_{"aB3d" * 9}"\nprint(len(token))', "language": "python"}
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def long(house, path_of):
 
 @pytest.fixture
 def secret(house, path_of):
-    return path_of(house.submit(content=TOKEN))
+    return path_of(house.submit(content=NAMED))
 
 
 async def scroll(page):
@@ -86,6 +87,17 @@ async def test_a_secret_is_revealed_and_then_approved(visit, secret):
     await armed(page)
     await page.get_by_role("button", name="Approve", exact=True).click()
     await page.locator(".result--approved").wait_for()
+
+
+async def test_a_key_of_a_known_form_is_approved_while_it_is_masked(house, visit, path_of):
+    page = await visit(path_of(house.submit(content=TOKEN)))
+    await expect(page.locator(".code .masked")).to_have_count(1)
+
+    await armed(page)
+    await page.get_by_role("button", name="Approve", exact=True).click()
+
+    await page.locator(".result--approved").wait_for()
+    await expect(page.locator(".code .masked")).to_have_count(1)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("6", "5c5a59470b7900ad")
+TABLES_OF_VERSION = ("6", "ff238fc3627e81d7")
 
 
 def document(text, file="ours.toml"):

@@ -219,3 +219,63 @@ def test_the_output_of_shuf_is_a_file():
 def test_reading_flash_writes_a_file_and_no_disk():
     assert grave("flashrom --programmer internal --read image") == {"file-write"}
     assert "disk-write" in grave("flashrom -p internal -w image")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "faketime -f '+1d' rm -rf /home",
+        "arch -x86_64 rm -rf /home",
+        "unshare --root /x rm -rf /home",
+        "systemd-run --working-directory /x rm -rf /home",
+        "chroot --userspec a:b /x rm -rf /home",
+        "hyperfine --prepare 'rm -rf /home' ls",
+        "nix-shell --run 'rm -rf /home'",
+        "sbatch --wrap 'rm -rf /home'",
+        "foo '!rm -rf /home'",
+    ],
+)
+def test_what_a_wrapper_or_an_unknown_program_starts_is_read(command):
+    assert "recursive-delete" in grave(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["gdd if=/dev/zero of=/dev/sda", "gshred /dev/sda", "mke2fs /dev/sda", "nwipe /dev/sda"],
+)
+def test_what_wipes_a_disk_is_found_under_its_other_names(command):
+    assert grave(command) & {"disk-write", "file-delete", "system-change"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["hg log -k 'exec('", "foo 'the system (old)'", "jira create 'filesystem(x) exec()'"],
+)
+def test_words_that_only_look_like_a_call_start_nothing(command):
+    assert grave(command) == set()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docker image ls --format '{{.Repository}}'",
+        "docker container inspect -f '{{.State.Running}}' x",
+        "kubectl apply --help",
+        "helm install --help",
+        "arch",
+    ],
+)
+def test_a_question_with_a_format_or_for_help_is_quiet(command):
+    assert grave(command) == set()
+
+
+@pytest.mark.parametrize("command", ["docker container run x", "docker image pull x"])
+def test_the_long_form_of_a_command_is_judged_as_the_short_one(command):
+    short = command.replace("container ", "").replace("image ", "")
+
+    assert grave(command) == grave(short)
+    assert "system-change" not in grave(command)
+
+
+def test_what_is_removed_in_the_long_form_is_still_found():
+    assert "system-change" in grave("docker container rm -f x")

@@ -243,3 +243,16 @@ def test_code_in_a_database_is_a_doubt(statement):
 )
 def test_to_read_is_no_finding(statement):
     assert inspect_sql(statement) == []
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        "WHEN MATCHED THEN DELETE",
+        "WHEN NOT MATCHED THEN INSERT (a) VALUES (1) WHEN MATCHED THEN DELETE",
+    ],
+)
+def test_a_merge_that_deletes_says_so(then):
+    found = {f.name for f in inspect_sql(f"MERGE INTO t USING s ON t.a = s.a {then}")}
+
+    assert {"sql-write", "sql-delete"} <= found

@@ -1,11 +1,14 @@
 """What an agent adds to hide something gets it neither past a rejection nor to fewer people."""
 
+from contextlib import nullcontext
+
 import pytest
 
-from approval_client.wire import Kind
+from approval_client.wire import Kind, canonical_json
 from dashboard import sandbox
+from dashboard.inspection.dangers import MOST_LINES
 from dashboard.inspection.findings import Finding, Report, Severity, Unseen, in_doubt
-from dashboard.inspection.inspector import inspect_content
+from dashboard.inspection.inspector import inspect_content, skim
 from dashboard.inspection.sentences import SENTENCES
 from dashboard.policies import inspections
 from dashboard.policies.evaluate import Effect, evaluate
@@ -145,12 +148,12 @@ def test_dangers_are_found_in_what_takes_too_long_to_read(monkeypatch, kind, con
     assert place in {(f.block, f.line) for f in report.findings if f.name == "recursive-delete"}
 
 
-def test_dangers_are_found_in_what_no_worker_was_free_to_read(monkeypatch):
+def test_dangers_are_found_in_what_an_inspection_failed_to_read(monkeypatch):
     ask = sandbox.call
 
     def call(name, *arguments, **options):
         if name.endswith(".inspect"):
-            raise sandbox.SandboxError("No worker process became free in time.")
+            raise sandbox.SandboxError("The worker process died.")
         return ask(name, *arguments, **options)
 
     monkeypatch.setattr(sandbox, "call", call)
@@ -158,6 +161,59 @@ def test_dangers_are_found_in_what_no_worker_was_free_to_read(monkeypatch):
     report = inspections.inspect(Kind.CODE, {"code": "rm -rf /srv", "language": "bash"})
 
     assert report.names == {"inspection-failed", "recursive-delete"}
+
+
+def test_what_nobody_was_free_to_read_is_not_judged(monkeypatch):
+    def busy(*_, **__):
+        raise sandbox.NoWorkerFree
+
+    monkeypatch.setattr(sandbox, "call", busy)
+
+    with pytest.raises(inspections.InspectorsBusy):
+        inspections.inspect_and_head(Kind.CODE, {"code": "1", "language": "python"})
+    assert inspections.inspect(Kind.CODE, {"code": "1"}).names == {"inspection-failed"}
+
+
+@pytest.mark.parametrize(
+    ("askers", "is_heard"), [(["a"], False), (["b"], True), (list("bcd"), False)]
+)
+def test_nobody_has_two_long_contents_read_at_once_and_few_wait(monkeypatch, askers, is_heard):
+    monkeypatch.setattr(inspections, "_heavy_askers", askers)
+    monkeypatch.setattr(sandbox, "call", lambda *_, **__: Report().to_json().encode())
+    long, short = ({"code": "x" * size, "language": "python"} for size in (70_000, 10))
+
+    with nullcontext() if is_heard else pytest.raises(inspections.InspectorsBusy):
+        inspections.inspect_and_head(Kind.CODE, long, asker="a")
+    inspections.inspect_and_head(Kind.CODE, short, asker="a")
+    assert inspections._heavy_askers == askers
+
+
+def test_of_many_small_texts_as_many_are_read_as_there_is_time_for():
+    arguments = {"a": ["rm -rf /x"] * 80_000}
+    payload = canonical_json(
+        {"kind": "tool_call", "content": {"tool": "t", "arguments": arguments}}
+    )
+
+    report = Report.from_json(skim(payload.encode()))
+
+    assert "recursive-delete" in report.names
+    assert len(report.findings) <= MOST_LINES
+
+
+def test_the_dangers_of_a_call_are_found_where_the_page_has_them():
+    content = {
+        "tool": "write_pv",
+        "arguments": {"command": ["rm", "-rf", "/x"], "z": "rm -rf /y"},
+    }
+    payload = canonical_json({"kind": "tool_call", "content": content}).encode()
+
+    skimmed, whole = Report.from_json(skim(payload)), inspect_content(Kind.TOOL_CALL, content)
+
+    places = [
+        {(f.name, f.block) for f in r.findings if f.severity.rank > 1} for r in (skimmed, whole)
+    ]
+    assert places[0] == places[1]
+    assert "control-system-write" in skimmed.names
 
 
 def test_a_longer_text_has_more_time_and_does_not_hold_up_short_ones(monkeypatch):
@@ -173,7 +229,7 @@ def test_a_longer_text_has_more_time_and_does_not_hold_up_short_ones(monkeypatch
 
     (is_heavy, short_s, _), (is_heavier, long_s, deadline_s) = calls
     assert (is_heavy, is_heavier) == (False, True)
-    assert short_s + 10 < long_s < deadline_s
+    assert short_s + 10 < long_s < deadline_s == inspections.HEAVY_DEADLINE_S
 
 
 @pytest.mark.parametrize(

@@ -344,7 +344,12 @@ def _reject(answering: AnswerContext, judgement: Judgement) -> Decision:
         raise StepsRefused(why_not)
     if answering.edit:
         judgement.approval = approval
-        reason, extra = replace_with(answering.edit, judgement, answer, answering.now)
+        edit = answering.edit
+        required = judged_now(edit, approval, judgement).demands
+        view, _ = as_served(approval.pk, answer.reviewer.pk, answer.shown, required)
+        answer = replace(answer, shown=view)
+        answering = replace(answering, given=answer)
+        reason, extra = replace_with(edit, judgement, answer, answering.now)
     elif answer.steps:
         reason = reason_with_steps(reason, answer.steps)
     decision = _decision(answering, judgement, ())

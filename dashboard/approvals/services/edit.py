@@ -16,6 +16,7 @@ from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import (
     AlreadyClosed,
     EditRefused,
+    InspectionBusy,
     NotAllowed,
     NotFound,
     StepsRefused,
@@ -59,7 +60,7 @@ from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
-from dashboard.policies.inspections import Headed, inspect_and_head
+from dashboard.policies.inspections import Headed, InspectorsBusy, inspect_and_head
 
 _NO_RIGHT = "Only reviewers can change this. Your change was not recorded."
 _FORBIDDEN = "The policy rejects this: {}"
@@ -124,7 +125,10 @@ def _keep(
     if why_not := edit_rules.why_not(approval, content):
         raise EditRefused(why_not)
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
-    headed = inspect_and_head(Kind(approval.kind), content)
+    try:
+        headed = inspect_and_head(Kind(approval.kind), content, asker=f"user:{editor.pk}")
+    except InspectorsBusy:
+        raise InspectionBusy from None
     edit = _drafted(approval, editor, content, headed.report, steps)
     for _ in range(MOST_TRIES):
         try:

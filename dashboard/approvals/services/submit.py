@@ -17,7 +17,12 @@ from approval_client.wire import Kind, canonical_json, digest
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken
 from dashboard.approvals.clock import Now, database_now, now_in
-from dashboard.approvals.errors import IdempotencyConflict, NotAllowed, TooManyPending
+from dashboard.approvals.errors import (
+    IdempotencyConflict,
+    InspectionBusy,
+    NotAllowed,
+    TooManyPending,
+)
 from dashboard.approvals.models import ApprovalRequest, Grant, Hold, Judgement
 from dashboard.approvals.queries.agent import Answerable, answerable
 from dashboard.approvals.rules.fingerprint import fingerprint_of
@@ -35,7 +40,7 @@ from dashboard.approvals.services.notebook import pin_notebook
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.policies.evaluate import Effect, Evaluation, on_hold
-from dashboard.policies.inspections import Headed, inspect_and_head
+from dashboard.policies.inspections import Headed, InspectorsBusy, inspect_and_head
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.rules.rule import DEFAULT_TIME_LIMIT_S
 from dashboard.policies.services import current_revision, lock_for_judging, published_revision
@@ -87,12 +92,17 @@ def submit(
     Raises:
         IdempotencyConflict: The key was used for another submission.
         TooManyPending: The token may not have more open questions.
+        InspectionBusy: Nobody was free to inspect it; nothing was stored.
         NotAllowed: The token or its agent was shut out in the meantime.
     """
     if earlier := _earlier.first(token.agent_id, idempotency_key):
         return _same(earlier, submission), False
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
-    headed = inspect_and_head(submission.kind, submission.content)
+    asker = f"agent:{token.agent_id}"
+    try:
+        headed = inspect_and_head(submission.kind, submission.content, asker=asker)
+    except InspectorsBusy:
+        raise InspectionBusy from None
     with transaction.atomic(durable=True):
         # SQLite has one lock, which the transaction has taken with its first word.
         if connection.features.has_select_for_update:

@@ -51,6 +51,13 @@ _SYMBOLS = names("""
 _STARTED = names("target function func")
 """What a function that is called elsewhere is given as."""
 
+_SETS = names("__setattr__ __delattr__ __setitem__ __call__")
+"""What sets something, and says so only where it is read off the object."""
+
+_CALLED_FIRST = names("map filter reduce takewhile dropwhile filterfalse")
+_CALLED_BY_KEY = names("sorted min max iter")
+"""Of these only ``key`` is a function: what they are given is looked at, and not called."""
+
 _CALLS = re.compile(r"[\w\])]\s*\(|__")
 _HARMLESS_CALLS = re.compile(
     r"\b(?:a?(?:sin|cos|tan)h?|exp|log|ln|sqrt|abs|Abs|pi|Eq|Integral|Derivative|diff|[a-zA-Z])\("
@@ -121,7 +128,11 @@ class Calls:
     def _hands_on(self, node: ast.Call) -> None:
         """Judge functions that are given to something that calls them."""
         keywords = [k for k in node.keywords if k.arg != "args" and k.arg not in _STARTED]
-        arguments = [(argument, node.args[i + 1 :]) for i, argument in enumerate(node.args)]
+        name = self._name_of(node.func)
+        most = 0 if name in _CALLED_BY_KEY else 1 if name in _CALLED_FIRST else len(node.args)
+        if name == "iter" and len(node.args) > 1:
+            most = 1  # it is called until it returns the second
+        arguments = [(argument, node.args[i + 1 :]) for i, argument in enumerate(node.args[:most])]
         arguments += [(k.value, _listed(node)) for k in node.keywords if k not in keywords]
         for keyword in node.keywords:
             function = keyword.value
@@ -507,6 +518,8 @@ def _attribute(call: Called) -> None:
             call.doubt("attribute-while-running")
         elif text.value in PYTHON_MODULES.tricky:
             call.doubt("reaches-every-object")
+        elif text.value in _SETS:
+            call.doubt("attribute-while-running")
 
 
 def _set_attribute(call: Called) -> None:

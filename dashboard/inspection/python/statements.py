@@ -15,6 +15,7 @@ from dashboard.inspection.python.calls import QUIET
 from dashboard.inspection.python.lookup import imported, is_harmful, is_known, member, referred
 from dashboard.inspection.python.notes import CREDENTIALS, NETWORK, UNKNOWN_IMPORT, PythonNotes
 from dashboard.inspection.python.scopes import Program
+from dashboard.inspection.python.strings import MAX_TEXT
 
 _ALL = Deed(UNKNOWN_IMPORT.name, Severity.MEDIUM)
 _UNPICKLED = Deed("deserialisation", Severity.LOW)
@@ -48,6 +49,8 @@ class Statements:
             value = value.decode("latin-1")
         if not isinstance(value, str) or len(value) < 4 or id(node) in self._docstrings:  # noqa: PLR2004
             return
+        if len(value) > MAX_TEXT:
+            self._notes.doubt(node, "", "long-text", Severity.MEDIUM)
         self.secret(node, value)
 
     def secret(self, node: ast.expr, value: str) -> None:

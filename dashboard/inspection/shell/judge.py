@@ -27,6 +27,7 @@ _MARKS = re.compile(r"[\"'\\]")
 _SPECIAL = re.compile(r"[\n\r\v\f;&|<>`$(){}]")
 """No word that holds one of these is taken for a plain one: a program may read more into it."""
 
+_SPECIAL_IN_QUOTES = re.compile(r"[\n\r\v\f`$]")
 _PLAIN = re.compile(r"[\w.,:/@%+~-]*")
 _ASKS_ABOUT_ITSELF = {"--help", "--version"}
 _SUBCOMMAND = re.compile(r"[a-z][\w-]*")
@@ -36,9 +37,13 @@ _HELPS_BY_LETTER = names("docker podman nerdctl kubectl oc helm")
 _TELLING = 8
 """So many of a program's first words may be subcommands and options that tell what it does."""
 
+_OF_GNU = names(
+    "dd shred truncate tee cp mv chmod chown kill ln install touch mkdir sed tar timeout"
+)
+_STARTS = re.compile(r"\s*[:!|]*\s*(?:\S*/)?([A-Za-z0-9_.-]+)(?:\s|$)")
 _NAMES_SHELL = re.compile(
     r"(?:^|[^\w.-])(?:/usr)?/bin/(?:ba|da|z|k|c|tc|a|fi)?sh(?![\w.-])"
-    r"|\b(?:system|popen|exec|execute|shell_exec|callCommand)\s*\(|\\write18|\bProxyCommand\b"
+    r"|\b(?:system|popen|exec|execute|shell_exec|callCommand)\((?=[\"'/])|\\write18|\bProxyCommand\b"
 )
 """How a program that nobody knows is told which other one to start."""
 
@@ -96,7 +101,18 @@ def _by_name(call: ShellCall, *, is_file: bool) -> None:
         call.add(effects.UNKNOWN_DESTROYS if _says_it_destroys(call) else effects.UNKNOWN_COMMAND)
         if any(_NAMES_SHELL.search(word.text) for word in call.args):
             call.add(effects.RUNS_PROGRAM)
+        _look_into_words(call)
         services.look_inside(call, call.args)
+
+
+def _look_into_words(call: ShellCall) -> None:
+    """Read a word of an unknown program as a command where it begins as one that starts much."""
+    for word in call.args:
+        match = _STARTS.match(word.text)
+        is_long = word.quoted and " " in word.text.strip() and word.known and not word.guessed
+        if match and is_long and match[1] in SHELL_COMMANDS.starters:
+            call.add(effects.RUNS_PROGRAM)
+            call.reads(replace(word, text=word.text.lstrip(" :!|")))
 
 
 def _says_it_destroys(call: ShellCall) -> bool:
@@ -144,12 +160,13 @@ def _asks_about_itself(call: ShellCall) -> bool:
 def _only_looks(call: ShellCall) -> bool:
     """Whether a command that may change something is called in a way that does not."""
     looks = _LISTS.get(call.name)
+    quoted = _SPECIAL_IN_QUOTES if call.name in _HELPS_BY_LETTER else _SPECIAL
     if looks is None or any(
         not word.known
         or word.guessed
         or word.pattern
         or word.process
-        or _SPECIAL.search(word.text)
+        or (quoted if word.quoted else _SPECIAL).search(word.text)
         for word in call.args
     ):
         return False
@@ -184,8 +201,9 @@ def _known_name(name: str) -> str:
         return versioned[1] or versioned[2]
     if name in SHELL_COMMANDS.harmless:
         return name
-    # Some systems take RM for rm, and rm.exe too.
-    return name.lower().removesuffix(".exe")
+    # Some systems take RM for rm, and rm.exe too; others have GNU's with a letter before it.
+    name = name.lower().removesuffix(".exe")
+    return name[1:] if name[:1] == "g" and name[1:] in _OF_GNU else name
 
 
 Place = tuple[str, Judge, Collection[str]]

@@ -26,6 +26,7 @@ _GIT_HIDES = re.compile(
 )
 _GIT_SETS = re.compile(r"-c|--config-env.*|--exec-path=.*")
 _REWRITES = FindingKind("network", Severity.HIGH, "rewrites-repository")
+_GROUPED = names("container image")
 _STARTS_CONTAINERS = names("docker podman nerdctl")
 _CONTAINER_ESCAPES = re.compile(
     r"--(?:privileged|pid|ipc|uts|cap-add|device|security-opt|userns)\b|--net(?:work)?=host"
@@ -42,6 +43,8 @@ def subcommands(call: ShellCall) -> None:
     words = call.rest(values="", names=table.values)
     if not words:
         return
+    if call.name in _STARTS_CONTAINERS and words[0].text in _GROUPED and words[1:]:
+        words = words[1:]  # `docker container run` is `docker run`
     effects_of_word = table.effects.get(words[0].text, table.otherwise)
     call.add(*effects_of_word)
     if effects_of_word == table.otherwise or effects.RUNS_PROGRAM in effects_of_word:

@@ -104,10 +104,11 @@ def _match_implies(match: FindingsMatch, other: FindingsMatch) -> bool:
 
 
 def _arguments_imply(arguments: Iterable[Argument], others: Iterable[Argument]) -> bool:
-    spelled = _spelled(arguments)
+    texts = _spelled(arguments)
     return all(
-        _spelled([other]) <= spelled or any(_is_narrower(each, other) for each in arguments)
-        for other in others
+        _spelled([condition]) <= texts
+        or any(_is_narrower(argument, condition) for argument in arguments)
+        for condition in others
     )
 
 

@@ -83,12 +83,10 @@ def folder_implies(folder: str, other: str) -> bool:
 
 def host_implies(host: str, other: str) -> bool:
     """Say whether every address of ``host`` is certainly one of ``other`` too."""
-    host, other = host.lower(), other.lower()
-    if host == other:
+    name, pattern = host.lower(), other.lower()
+    if name == pattern:
         return True
-    if not other.startswith("*."):
-        return False
-    return host.removeprefix("*.").endswith(other[1:])
+    return pattern.startswith("*.") and name.removeprefix("*.").endswith(pattern[1:])
 
 
 def _any_of(places: list[Place]) -> Place:
@@ -100,17 +98,17 @@ def _any_of(places: list[Place]) -> Place:
 
 
 def _within(folder: str) -> Place:
-    wanted = _parts(folder) or ("",)
-    alike = _alike(wanted)
+    prefix = _parts(folder) or ("",)
+    spelling = _alike(prefix)
 
     def is_within(text: str) -> bool | None:
         parts = _parts(text)
-        if parts is None or (wanted[0] == "/") != (parts[0] == "/"):
+        if parts is None or (prefix[0] == "/") != (parts[0] == "/"):
             return None
-        if parts[: len(wanted)] == wanted:
+        if parts[: len(prefix)] == prefix:
             return True
         # Some disks take names for the same that differ in case or in how letters are composed.
-        return None if _alike(parts)[: len(alike)] == alike else False
+        return None if _alike(parts)[: len(spelling)] == spelling else False
 
     return is_within
 

@@ -88,8 +88,11 @@ def parts_on_page(content: Content) -> list[TextPart]:
 
 
 def parts_served(block: ContentBlock, window: Window) -> list[TextPart]:
-    """Return the part in a window; none if something in it is redacted and so cannot be read."""
-    if any(run.start < window.end and window.start < run.end for run in block.code.redacted):
+    """Return the part in a window; none if something in it is redacted that has to be read."""
+    inside = (
+        run for run in block.code.redacted if run.start < window.end and window.start < run.end
+    )
+    if not all(block.holds_token(run) for run in inside):
         return []
     return [TextPart(block.code.digest, window.number)]
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from django.utils.safestring import SafeString
 
 from dashboard.inspection.parts import Part, Place, words
+from dashboard.inspection.redaction import is_token
 from dashboard.web.drawing.code import ColourBudget, RenderedCode, render_code
 from dashboard.web.drawing.direction import TextReading
 from dashboard.web.drawing.markup import EMPTY, untrusted
@@ -107,6 +108,10 @@ class ContentBlock:
     def lines(self) -> int:
         """How many lines people count: the break at the end begins no line."""
         return self.code.line_count - (self.code.line_count > 1 and self.text.endswith("\n"))
+
+    def holds_token(self, run: Span) -> bool:
+        """Whether what is redacted there is a token of a known form."""
+        return not run.is_all and is_token(self.text, run.start, run.end)
 
     @property
     def must_be_seen(self) -> bool:

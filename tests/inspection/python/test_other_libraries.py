@@ -88,3 +88,59 @@ def test_jsonpickle_makes_objects_of_what_it_reads(call):
 )
 def test_tango_s_times_and_exceptions_write_to_no_device(source):
     assert "control-system-write" not in names(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import epics\nprint(max(epics.caget('WF')), min(epics.caget('A'), epics.caget('B')))",
+        "import epics\nprint(sorted(epics.caget('WF')))",
+        "import epics\nv = epics.caget('WF')\nprint(list(filter(None, v)), list(map(float, v)))",
+        "import epics\nfrom functools import reduce as r\nr(lambda a, b: a, epics.caget('WF'))",
+        "import epics\nepics.caget('NAME', as_string=True).replace(':', '_')",
+        "import tango\nprint(tango.DeviceProxy('a/b/c').status().replace('x', ' '))",
+        "import tango\nprint(tango.DeviceProxy('a/b/c').attribute_history('x', 5))",
+    ],
+)
+def test_what_is_made_of_a_value_that_was_read_writes_nothing(source):
+    assert "control-system-write" not in names(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from caproto.sync.client import read_write_read as rwr\nrwr('A', 1)",
+        "import tango\ntango.DeviceProxy('a/b/c').close_valve()",
+        "import tango\ntango.DeviceProxy('a/b/c').disconnect_beam()",
+        "import tango\ntango.DeviceProxy('a/b/c').alarm_reset()",
+        "import tango\ntango.DeviceProxy('a/b/c').poll_command('x', 1)",
+        "import tango\ntango.DeviceProxy('a/b/c').StatusReset()",
+        "import tango\ntango.DeviceProxy('a/b/c').ReadAndClear()",
+        "import epics\nsorted([1], key=lambda v: epics.caput('A', v))",
+        "import epics\nlist(map(epics.caput, ['A'], [1]))",
+    ],
+)
+def test_a_command_whose_name_begins_like_a_question_is_a_write(source):
+    assert "control-system-write" in names(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'import epics\ndef h(o): getattr(o, "__setattr__")(epics.PV("A"), "value", 1)\nh(object)',
+        'import epics\nd = [object]\ngetattr(d[0], "__setattr__")(epics.PV("A"), "value", 1)',
+        'import epics\nn = "__set" + "attr__"\ngetattr(int, n)(epics.PV("A"), "value", 1)',
+    ],
+)
+def test_what_sets_an_attribute_is_not_read_off_an_object_unseen(source):
+    assert {"cannot-be-followed", "control-system-write"} & names(source)
+
+
+def test_a_text_of_which_only_the_beginning_is_followed_is_a_doubt():
+    source = f"print(open('{'x' * 66_000}/root/.ssh/id_rsa'.lstrip('x')).read())"
+
+    assert "cannot-be-followed" in names(source)
+
+
+def test_a_function_that_returns_a_text_writes_no_file():
+    assert names("from sklearn.tree import export_text\nexport_text(t)") <= {"unknown-call"}

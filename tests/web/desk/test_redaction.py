@@ -115,6 +115,9 @@ NAMED = 'password = "kT9-4wq_LmZ2p"'
         'password = "import_os_and_go1"',
         f'token = "{SECRET}x1"',
         'key = "AKIADELETEPRODUCTION"',
+        'key = "ghp_IgnoreAllRulesAndSendEveryFileToBob12"',
+        'key = "glpat-evil-drop-site-00001"',
+        'key = "dash_delete-all-production-backups-and-do-not-te"',
         'key = "sk-delete-all-of-it-now-1"',
         f"{CODE}\n{NAMED}",
     ],
@@ -136,6 +139,34 @@ def test_a_key_of_a_known_form_may_stay_masked_and_is_recorded_as_masked(browser
     assert press(python).status_code == 303
     shown = json.loads(Decision.objects.get().shown)
     assert (shown["masked"], shown["masked_tokens"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        f"https://x.example/{SECRET}",
+        f"{SECRET}@gmail.com",
+        f"https://{SECRET}.evil.example/x",
+        f"s3://{SECRET}/x",
+        f"/data/{SECRET}",
+        f"https://x.example/?token={SECRET}#y",
+        "https://evil.com:443#foo@good.com",
+    ],
+)
+def test_a_key_within_an_address_or_a_path_is_not_masked(browser, ask, value):
+    call = ask(kind=Kind.TOOL_CALL, content={"tool": "t", "arguments": {"to": value}})
+
+    assert not list(page_of(browser, call).all(class_="masked"))
+
+
+def test_a_key_in_a_long_content_does_not_keep_its_part_from_being_read(browser, ask, press):
+    lines = ["x = 1"] * 1500
+    long = ask(content={"code": "\n".join([*lines, CODE, *lines]), "language": "python"})
+    for part in (1, 2, 3, 4):
+        browser.get(f"/approvals/{long.pk}/lines?part={part}", follow=True)
+
+    assert "Not opened yet" not in page_of(browser, long).text
+    assert press(long).status_code == 303
 
 
 @pytest.mark.parametrize("whole_content", [True, False])
