@@ -87,7 +87,7 @@ def _is_mixed(token: str) -> bool:
     Of a hundred tokens that chance makes, some ten do not pass. They have to be revealed.
     """
     classes = [(c.isdigit(), c.isupper()) for c in token]
-    changes = sum(left != right for left, right in pairwise(classes))
+    changes = sum(pair[0] != pair[1] for pair in pairwise(classes))
     digits = sum(is_digit for is_digit, _ in classes)
     if token.isupper():
         return digits >= _LEAST_DIGITS
