@@ -65,7 +65,7 @@ class InspectionBusy(Refused):
     """Everybody who could inspect a content is busy with others."""
 
     code = "unavailable"
-    retry_after_s = 3
+    retry_after_s = 1
 
     def __init__(self) -> None:
         super().__init__(
