@@ -25,11 +25,6 @@ def raises_alarm(code, language):
     return report.has_doubts or _is_grave(report)
 
 
-def only_unknown(code, language):
-    """Say whether a rule that lets pass what is of low severity would let this pass."""
-    return not raises_alarm(code, language)
-
-
 def is_approved(code, language):
     """Say whether the starter *Read-only Python approved* approves it without a person."""
     return _effect(READ_ONLY, code, language) is Effect.APPROVE
