@@ -11,8 +11,10 @@ class DashboardConfig(AppConfig):
 
     def ready(self) -> None:
         """Connect what reacts: guards around migrations, pushes after changes."""
+        from dashboard import metrics  # noqa: PLC0415 - needs the settings
         from dashboard.approvals import guards  # noqa: PLC0415 - needs the app registry
         from dashboard.live import receivers  # noqa: PLC0415 - needs the app registry
 
         guards.connect()
+        metrics.connect()
         receivers.connect()

@@ -20,10 +20,11 @@ from dashboard.live.consumers import QueueConsumer  # noqa: E402
 from dashboard.live.origin import ExactOrigin  # noqa: E402
 from dashboard.web.handler import PooledHandler  # noqa: E402
 from dashboard.web.health import Watched  # noqa: E402
+from dashboard.web.requests import RequestLog  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
-        "http": Watched(Protocol(FairShare(LongPolling(LimitBody(PooledHandler()))))),
+        "http": RequestLog(Watched(Protocol(FairShare(LongPolling(LimitBody(PooledHandler())))))),
         "websocket": ExactOrigin(
             AuthMiddlewareStack(URLRouter([path("ws/queue/", QueueConsumer.as_asgi())]))
         ),

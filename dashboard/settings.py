@@ -3,16 +3,21 @@
 Nothing here can loosen the gate: who must be asked is decided by the published policy alone.
 """
 
+import re
 import secrets
 import sqlite3
 import sys
+from contextlib import suppress
+from email.utils import parseaddr
+from importlib.util import find_spec
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import environ
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.core.validators import validate_email
 from platformdirs import user_data_path
 
 from dashboard.cookies import cookie_names
@@ -20,15 +25,31 @@ from dashboard.cookies import cookie_names
 env = environ.Env()
 
 
-def whole_number(name: str, default: int, least: int = 0) -> int:
+def whole_number(name: str, default: int, *, least: int = 0, most: int = 10**9) -> int:
     """Read a setting that counts something."""
     text = env.str(name, default="") or str(default)
-    if not text.isascii() or not text.isdigit() or int(text) < least:
-        at_least = f" of at least {least}" if least else ""
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(most))
+    if not is_number or not least <= int(text) <= most:
         raise ImproperlyConfigured(
-            f"{name} is {text!r}. Set a whole number{at_least}, or unset it."
+            f"{name} is {text[:40]!r}. Set a whole number from {least} to {most}, or unset it."
         )
     return int(text)
+
+
+def secret(name: str) -> str:
+    """Read a setting that may hold a secret: from the variable, or the file that another names."""
+    text, path = str(env.str(name, default="")), env.str(f"{name}_FILE", default="")
+    if not path:
+        return text
+    if text:
+        raise ImproperlyConfigured(f"{name} and {name}_FILE are both set. Set one, and unset it.")
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ImproperlyConfigured(
+            f"{name}_FILE is {path!r}, which cannot be read ({error}). Set the path of a file "
+            "that this account may read, or unset it."
+        ) from None
 
 
 def on_or_off(name: str, text: str) -> bool:
@@ -36,6 +57,15 @@ def on_or_off(name: str, text: str) -> bool:
     if text not in {"", "0", "1"}:
         raise ImproperlyConfigured(f"{name} is {text!r}. Set 1 or 0, or unset it.")
     return text == "1"
+
+
+def one_of(name: str, default: str, *more: str) -> str:
+    """Read a setting that has a few words."""
+    text = env.str(name, default="").strip().lower() or default
+    if text not in {default, *more}:
+        words = " or ".join([default, *more])
+        raise ImproperlyConfigured(f"{name} is {text[:40]!r}. Set {words}, or unset it.")
+    return text
 
 
 def true_or_false(name: str) -> bool:
@@ -60,6 +90,61 @@ def networks(name: str, texts: list[str]) -> list[str]:
                 "10.20.0.0/16, with commas between them, or unset it."
             ) from None
     return texts
+
+
+def host_names(name: str, texts: list[str]) -> list[str]:
+    """Read a list of host names; an address with a scheme or a port would match nothing."""
+    for text in texts:
+        if text != "*" and not _HOST.fullmatch(text):
+            raise ImproperlyConfigured(
+                f"{name} names {text!r}, which is not a host name. Set names such as "
+                "approvals.example.org, without scheme and port and with commas between them, or "
+                "unset it."
+            )
+    return texts
+
+
+_HOST = re.compile(r"\.?[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\]", re.ASCII)
+
+
+def sender(name: str) -> str:
+    """Read the address that mail is sent from; empty if none is set."""
+    text = str(env.str(name, default=""))
+    try:
+        if text:
+            validate_email(parseaddr(text)[1])
+    except ValidationError:
+        raise ImproperlyConfigured(
+            f"{name} is {text!r}, which is no address of mail. Set one such as "
+            "approvals@example.org, or unset it."
+        ) from None
+    return text
+
+
+def database(url: str) -> dict[str, Any]:
+    """Read where the database is, as Django wants it."""
+    is_sqlite = urlsplit(url).scheme == "sqlite"
+    config: dict[str, Any] = {}
+    if is_sqlite or urlsplit(url).scheme in {"postgres", "postgresql"}:
+        with suppress(ImproperlyConfigured, ValueError):
+            config = environ.Env.db_url_config(url)
+    if config.get("NAME", "") in {"", ":memory:"}:
+        raise ImproperlyConfigured(  # what was set is not repeated: it may hold a password
+            "DATABASE_URL names no database that this program knows. Set "
+            "postgres://USER:PASSWORD@HOST/NAME, or unset it for an SQLite file in the data "
+            "folder."
+        )
+    if not is_sqlite:
+        _need("psycopg", "DATABASE_URL names PostgreSQL")
+    return {**config, "is_sqlite": is_sqlite}
+
+
+def _need(package: str, because: str) -> None:
+    if find_spec(package) is None:
+        raise ImproperlyConfigured(
+            f"{because}, and the package {package} is not installed. Install the extra [scale], "
+            "such as with: pip install -c constraints.txt -e ./client -e '.[scale]'"
+        )
 
 
 _MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
@@ -104,20 +189,21 @@ OPERATOR_COMMAND = (
 )
 # A wheel has templates and static files in the package, and nothing is written beside them.
 PAGES_DIR = BASE_DIR if IS_CHECKOUT else BASE_DIR / "dashboard" / "web"
-DATA_DIR = (
-    BASE_DIR / "var" if IS_CHECKOUT else user_data_path("approval-dashboard", appauthor=False)
-)
-DATA_DIR = Path(env.str("DASHBOARD_DATA_DIR", default=str(DATA_DIR))).absolute()
-SECRET_KEY_FILE = DATA_DIR / "secret_key"
+DATA_DIR = BASE_DIR / "var"
+if named := env.str("DASHBOARD_DATA_DIR", default=""):
+    DATA_DIR = Path(named).absolute()
+elif not IS_CHECKOUT:  # asked for only here: an account of a container may have no home
+    DATA_DIR = user_data_path("approval-dashboard", appauthor=False)
+MADE_KEY_FILE = DATA_DIR / "secret_key"
 
 DEBUG = true_or_false("DEBUG")
-SECRET_KEY = env.str("SECRET_KEY", default="")
-SECRET_KEY_IS_CONFIGURED = "SECRET_KEY" in env.ENVIRON
+SECRET_KEY = secret("SECRET_KEY")
+SECRET_KEY_IS_CONFIGURED = bool({"SECRET_KEY", "SECRET_KEY_FILE"} & env.ENVIRON.keys())
 if not SECRET_KEY_IS_CONFIGURED:
     # `start` writes the file. Without it a process signs for itself alone, so nothing that was
     # signed elsewhere is believed.
     try:
-        SECRET_KEY = SECRET_KEY_FILE.read_text(encoding="ascii").strip()
+        SECRET_KEY = MADE_KEY_FILE.read_text(encoding="ascii").strip()
     except OSError:
         SECRET_KEY = secrets.token_urlsafe(48)
 
@@ -129,11 +215,13 @@ _public = urlsplit(PUBLIC_URL)
 _https = _public.scheme == "https"
 
 # How many proxies stand in front and add to X-Forwarded-For; it is not believed otherwise.
-PROXY_COUNT = whole_number("PROXY_COUNT", 0)
+PROXY_COUNT = whole_number("PROXY_COUNT", 0, most=20)
 
 LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
 ALLOWED_HOSTS_IS_CONFIGURED = "ALLOWED_HOSTS" in env.ENVIRON
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[*LOOPBACK_HOSTS, _public.hostname or ""])
+ALLOWED_HOSTS = [*LOOPBACK_HOSTS, _public.hostname or ""]
+if ALLOWED_HOSTS_IS_CONFIGURED:
+    ALLOWED_HOSTS = host_names("ALLOWED_HOSTS", env.list("ALLOWED_HOSTS"))
 
 # --- what it is made of -------------------------------------------------------------------------
 
@@ -211,15 +299,11 @@ POSTGRESQL_OPTIONS = {
     ),
 }
 
-_database_url = env.str("DATABASE_URL", default="")
-_database_url = _database_url or f"sqlite:///{DATA_DIR / 'dashboard.sqlite3'}"
-if urlsplit(_database_url).scheme not in {"sqlite", "postgres", "postgresql"}:
-    raise ImproperlyConfigured(
-        "DATABASE_URL names no database that this program knows. Set postgres://USER@HOST/NAME, "
-        "or unset it for an SQLite file in the data folder."
-    )
-_database = env.db_url_config(_database_url)
-_is_sqlite = _database["ENGINE"].endswith("sqlite3")
+# Not a setting of Django's, whose error pages would show the password.
+database_url = secret("DATABASE_URL")
+database_url = database_url or f"sqlite:///{DATA_DIR / 'dashboard.sqlite3'}"
+_database = database(database_url)
+_is_sqlite = _database.pop("is_sqlite")
 if _is_sqlite:
     _database["ENGINE"] = "dashboard.sqlite3"  # Django's, and the writers of a process take turns
 _database["OPTIONS"] = {
@@ -234,8 +318,9 @@ if _is_sqlite:
     _database["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
 DATABASES = {"default": _database}
 
-REDIS_URL = env.str("REDIS_URL", default="")
+REDIS_URL = secret("REDIS_URL")
 if REDIS_URL:
+    _need("channels_redis", "REDIS_URL is set")
     CHANNEL_LAYERS = {
         "default": {
             "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
@@ -288,29 +373,42 @@ SIGN_IN_LINK_LIFE_S = 3600
 # By each process. A submission counts as five requests; a body of 1 MiB has to fit.
 REQUESTS_PER_MINUTE = whole_number("REQUESTS_PER_MINUTE", 3000, least=60)
 KIB_PER_MINUTE = whole_number("KIB_PER_MINUTE", 12 * 1024, least=1024)
-PENDING_PER_TOKEN = whole_number("PENDING_PER_TOKEN", 50, least=1)
+PENDING_PER_TOKEN = whole_number("PENDING_PER_TOKEN", 50, least=1, most=100_000)
 # Of all that an agent ever sent; those that no request named are deleted after a day.
-NOTEBOOK_MIB_PER_AGENT = whole_number("NOTEBOOK_MIB_PER_AGENT", 1024)
-WAITS_PER_TOKEN = whole_number("WAITS_PER_TOKEN", 100, least=1)
-WAITS_PER_PROCESS = whole_number("WAITS_PER_PROCESS", 5000, least=1)
+NOTEBOOK_MIB_PER_AGENT = whole_number("NOTEBOOK_MIB_PER_AGENT", 1024, most=10**6)
+WAITS_PER_TOKEN = whole_number("WAITS_PER_TOKEN", 100, least=1, most=100_000)
+WAITS_PER_PROCESS = whole_number("WAITS_PER_PROCESS", 5000, least=1, most=100_000)
 
 # --- what is told to other machines -------------------------------------------------------------
 
 # The mail server, in the form of Django 6.1; without one no mail is sent.
-_email_url = env.str("EMAIL_URL", default="")
+_email_url = secret("EMAIL_URL")
 MAILERS = {"default": mailer(_email_url)} if _email_url else {}
-DEFAULT_FROM_EMAIL = env.str(
-    "DEFAULT_FROM_EMAIL", default=f"approvals@{_public.hostname or 'localhost'}"
-)
+# Without one, a host name without a dot will do: it is for whoever runs the mail server.
+DEFAULT_FROM_EMAIL = sender("DEFAULT_FROM_EMAIL") or f"approvals@{_public.hostname or 'localhost'}"
 
 # Besides the public internet: networks that webhooks may be sent to. Plain http is for loopback.
 WEBHOOK_NETWORKS = networks("WEBHOOK_NETWORKS", env.list("WEBHOOK_NETWORKS", default=[]))
+
+# --- who watches it, and what it writes ---------------------------------------------------------
+
+# /metrics answers whoever has the token or comes from a network; without either it is not there.
+METRICS_TOKEN = secret("METRICS_TOKEN")
+_SHORTEST_TOKEN = 20
+if METRICS_TOKEN and len(METRICS_TOKEN) < _SHORTEST_TOKEN:
+    raise ImproperlyConfigured(
+        f"METRICS_TOKEN is shorter than {_SHORTEST_TOKEN} characters, so it could be guessed. Set "
+        "a longer one, or unset it."
+    )
+METRICS_NETWORKS = networks("METRICS_NETWORKS", env.list("METRICS_NETWORKS", default=[]))
+LOG_FORMAT = one_of("LOG_FORMAT", "text", "json")
+LOG_LEVEL = one_of("LOG_LEVEL", "info", "warning", "error")
 
 # --- how the audit log is watched ---------------------------------------------------------------
 
 # Where `start` keeps heads of the log, besides the database: a file, or a host's address.
 AUDIT_HEADS = env.str("AUDIT_HEADS", default="")
-AUDIT_HEADS_EVERY_S = whole_number("AUDIT_HEADS_EVERY_S", 300)
+AUDIT_HEADS_EVERY_S = whole_number("AUDIT_HEADS_EVERY_S", 300, least=1, most=86_400)
 READY_NEEDS_WHOLE_LOG = on_or_off(
     "READY_NEEDS_WHOLE_LOG", env.str("READY_NEEDS_WHOLE_LOG", default="")
 )
@@ -322,10 +420,11 @@ POLICY_TWO_PEOPLE = on_or_off("POLICY_TWO_PEOPLE", env.str("POLICY_TWO_PEOPLE", 
 # --- the browser's side -------------------------------------------------------------------------
 
 SESSION_ENGINE = "dashboard.accounts.sessions"
+_MONTH_S = 30 * 86_400
 # A session ends this long after the last press, key or page that was opened, and this long after
 # signing in at the latest.
-SESSION_IDLE_S = whole_number("SESSION_IDLE_S", 8 * 3600, least=600)
-SESSION_LONGEST_S = whole_number("SESSION_LONGEST_S", 24 * 3600, least=600)
+SESSION_IDLE_S = whole_number("SESSION_IDLE_S", 8 * 3600, least=600, most=_MONTH_S)
+SESSION_LONGEST_S = whole_number("SESSION_LONGEST_S", 24 * 3600, least=600, most=_MONTH_S)
 SESSION_COOKIE_AGE = SESSION_IDLE_S
 SESSION_COOKIE_SAMESITE = "Lax"  # Strict would make every link from a message look signed out
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _https
@@ -367,20 +466,27 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {
+        "text": {
             "()": "dashboard.logs.Line",
-            "format": "{asctime} {levelname} {name}: {message}",
+            "format": "{asctime} {levelname} {name}: {message}{of_request}",
             "style": "{",
-        }
+        },
+        "json": {"()": "dashboard.logs.JsonLine"},
     },
     "filters": {"sparing": {"()": "dashboard.logs.Sparing"}},
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["sparing"]}
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": LOG_FORMAT,
+            "filters": ["sparing"],
+        }
     },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
-        "approval_client": {"level": "INFO"},
-        "dashboard": {"level": "INFO"},
+        "approval_client": {"level": LOG_LEVEL.upper()},
+        "dashboard": {"level": LOG_LEVEL.upper()},
         "django.request": {"level": "ERROR"},
+        # Its traceback of a Redis that went away: live.layer says the same in a line.
+        "channels_redis": {"level": "CRITICAL"},
     },
 }

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from importlib import import_module
 from uuid import uuid4
 
@@ -20,7 +20,9 @@ from dashboard.approvals.rules.grant import GrantScope, GrantTerms
 from dashboard.approvals.rules.step import StepSaid
 from dashboard.approvals.services import Basis, OutcomeReport
 from dashboard.approvals.services.submit import Submission
+from dashboard.audit.models import AuditHead
 from dashboard.audit.services import Actor
+from dashboard.clock import database_now
 from dashboard.inspection.findings import Report
 from dashboard.inspection.headline import make_headline, parse_content
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, parse_rule
@@ -200,6 +202,13 @@ def outdated(grant: Grant) -> None:
 
 def own(agent: Agent, owner: User) -> None:
     Agent.objects.filter(pk=agent.pk).update(owner=owner)
+
+
+def clock_set_back(**by: float) -> datetime:
+    """Have the log end at a moment that is to come; returns that moment."""
+    latest_at = database_now() + timedelta(**by)
+    AuditHead.objects.update(latest_at=latest_at)
+    return latest_at
 
 
 def _backdate(approval: ApprovalRequest, **moments):

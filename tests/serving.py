@@ -158,7 +158,10 @@ class House:
 
     @contextmanager
     def only(self, server):
-        """Connections that are opened and used in here are with ``server``."""
+        """Connections that are opened in here are with ``server``.
+
+        Nothing is asked in here that needs the database: a server that is stopped may hold it.
+        """
         others = [other for other in self.servers if other is not server]
         for other in others:
             other.send(signal.SIGSTOP)
@@ -173,6 +176,12 @@ class House:
         with self.only(server):
             assert client.get("/healthz").status_code == 200
         return client
+
+    def end_servers(self):
+        """Stop what runs, in the ordinary way."""
+        for server in [*self.servers, *self.workers]:
+            if server.process and server.process.poll() is None:
+                server.end()
 
     def end(self):
         for server in [*self.servers, *self.workers]:
@@ -295,12 +304,12 @@ class House:
         """Wait until it would approve, whoever else shares the address."""
         gives_up_at = time.monotonic() + STARTS_WITHIN_S
         while time.monotonic() < gives_up_at and server.process.poll() is None:
-            if not server.has_said("Stop it with"):
-                time.sleep(0.02)
-                continue
-            with suppress(httpx2.TransportError), self.only(server):
-                if httpx2.get(f"{self.url}/readyz", timeout=5, trust_env=False).is_success:
-                    return
+            if server.has_said("Stop it with"):
+                with suppress(httpx2.TransportError), self.only(server):
+                    if httpx2.get(f"{self.url}/readyz", timeout=5, trust_env=False).is_success:
+                        return
+            # The servers that `only` stops may hold the database's lock: let them finish.
+            time.sleep(0.2)
         raise AssertionError(f"The dashboard did not start.\n{server.log.read_text()[-2000:]}")
 
 

@@ -1,10 +1,12 @@
 """The log holds no link that works, and is not flooded by one line."""
 
+import json
 import logging
 
 import pytest
+from django.db import OperationalError
 
-from dashboard.logs import MOST, WINDOW_S, Line, Sparing
+from dashboard.logs import REQUEST_ID, WINDOW_S, JsonLine, Line, Sparing, trouble
 
 
 @pytest.fixture
@@ -17,7 +19,7 @@ def written(clock):
     """Logs as the server does; gives a function that logs, and what was written."""
     lines = []
     handler = logging.Handler()
-    handler.setFormatter(Line("{levelname} {name}: {message}", style="{"))
+    handler.setFormatter(Line("{levelname} {name}: {message}{of_request}", style="{"))
     handler.addFilter(Sparing(lambda: clock[0]))
     handler.emit = lambda record: lines.append(handler.format(record))
     logger = logging.getLogger("tests.logs")
@@ -44,14 +46,23 @@ def test_nor_in_a_traceback(written):
     assert "8EJMn0" not in lines[0]
 
 
-def test_one_message_is_written_ten_times_a_minute_whatever_it_names(written):
+@pytest.mark.parametrize(
+    "secret", ["dash_f7WD9zKx31LmQpRsTuVwXyZ012345678", "Bearer abcdefgh1234"]
+)
+def test_nor_is_what_opens_the_api(written, secret):
+    log, lines = written
+    log.warning("It sent %s and failed.", secret)
+
+    assert lines[0].endswith("… and failed.")
+    assert secret[-8:] not in lines[0]
+
+
+def test_one_trouble_is_written_once_a_minute_whatever_it_names(written):
     log, lines = written
     for number in range(1000):
         log.error("The disk of %s is full.", number)
 
-    assert len(lines) == MOST
-    last = f"The disk of {MOST - 1} is full. (More like this are left out for {WINDOW_S} s.)"
-    assert lines[-1] == f"ERROR tests.logs: {last}"
+    assert lines == ["ERROR tests.logs: The disk of 0 is full."]
 
 
 def test_a_minute_later_it_says_how_many_were_left_out(written, clock):
@@ -61,7 +72,7 @@ def test_a_minute_later_it_says_how_many_were_left_out(written, clock):
     clock[0] = WINDOW_S
     log.error("Full.")
 
-    assert lines[-1] == "ERROR tests.logs: Full. (15 more like this were left out.)"
+    assert lines[-1] == "ERROR tests.logs: Full. (24 more like this were left out.)"
 
 
 def test_another_message_is_written_meanwhile(written):
@@ -89,3 +100,60 @@ def test_no_more_messages_are_kept_than_a_few_hundred(written):
 
     (sparing,) = log.handlers[0].filters
     assert len(sparing._counted) <= 500
+
+
+@pytest.fixture
+def request_id():
+    token = REQUEST_ID.set("4f2a")
+    yield "4f2a"
+    REQUEST_ID.reset(token)
+
+
+def test_the_id_of_the_request_stands_in_its_lines(written, request_id):
+    log, lines = written
+    log.warning("Odd.")
+
+    assert lines == [f"WARNING tests.logs: Odd. [{request_id}]"]
+
+
+def test_a_line_of_json_has_the_same_in_fields(request_id):
+    fields = {"path": "/sign-in/8EJMn0-n0pSH8nyQ8JsMr_ZE", "status": 200}
+    record = logging.LogRecord("tests", logging.INFO, "", 1, "It\nsaid %s.", ("x",), None)
+    record.fields = fields
+    line = JsonLine().format(record)
+
+    assert "\n" not in line
+    said = json.loads(line)
+    assert said.pop("time").endswith("+00:00")
+    assert said == {
+        "level": "info",
+        "logger": "tests",
+        "message": "It\nsaid x.",
+        "path": "/sign-in/…",
+        "status": 200,
+        "request_id": request_id,
+    }
+
+
+def test_a_line_of_json_can_be_written_whatever_it_names():
+    record = logging.LogRecord("tests", logging.INFO, "", 1, "Path \ud800\u202e.", (), None)
+
+    assert JsonLine().format(record).isascii()
+
+
+def test_a_line_of_json_holds_the_traceback_without_secrets():
+    error = ValueError('{"token": "dash_f7WD9zKx31LmQpRsTuVwXyZ012345678"}')
+    details = (ValueError, error, None)
+    record = logging.LogRecord("tests", logging.ERROR, "", 1, "It failed.", (), details)
+    said = json.loads(JsonLine().format(record))
+
+    assert said["traceback"].endswith('ValueError: {"token": "dash_…"}')
+
+
+def test_a_database_that_is_away_is_a_line_and_what_nobody_foresaw_a_traceback(written):
+    log, lines = written
+    trouble(log, "Looking failed", OperationalError("connection refused\nIs it running?"))
+    trouble(log, "Looking failed", KeyError("seq"))
+
+    assert lines[0] == "WARNING tests.logs: Looking failed (connection refused)."
+    assert lines[1].startswith("ERROR tests.logs: Looking failed.\nKeyError: 'seq'")

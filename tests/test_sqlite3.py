@@ -245,3 +245,45 @@ def test_all_who_write_at_once_are_served(token):
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(write, range(24)))) == 24
     assert holder() is None
+
+
+@pytest.fixture
+def replaced(monkeypatch):
+    """Have the open file be another one than its name stands for now."""
+
+    def replace():
+        name = str(connection.settings_dict["NAME"])
+        monkeypatch.setitem(base._FILES, name, base._FILES[name]._replace(inode=1))
+
+    return replace
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_written_to_a_file_that_was_replaced(replaced):
+    replaced()
+
+    with pytest.raises(OperationalError, match="was replaced or removed"):
+        make.group("operators")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_begun_before_the_file_was_replaced_is_not_committed(replaced, monkeypatch):
+    @transaction.atomic
+    def write():
+        make.group("operators")
+        replaced()
+
+    with pytest.raises(OperationalError, match="was replaced or removed"):
+        write()
+    monkeypatch.undo()
+
+    assert not Group.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_another_file_is_not_opened_in_place_of_the_first(replaced):
+    connection.close()
+    replaced()
+
+    with pytest.raises(OperationalError, match="restart every program"):
+        connection.ensure_connection()

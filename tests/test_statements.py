@@ -54,7 +54,7 @@ VALUES = {
     "accounts.queries._tokens": lambda case: [[case.token.pk, 5]],
     "accounts.queries.names_of_reviewers": lambda _: [],
     "audit.services._head": lambda _: [],
-    "audit.services._move_head": lambda _: [1, 7, "f" * 64],
+    "audit.services._move_head": lambda _: [1, 7, "f" * 64, LONG_AGO],
     "policies.services.revisions._newest": lambda _: [],
     "approvals.queries.agent.token_asking": lambda case: [case.token.hash, case.pending.pk],
     "approvals.queries.agent._as_told": lambda case: [case.approved.pk, case.token.agent_id],
@@ -63,6 +63,7 @@ VALUES = {
     "approvals.queries.answer._judged": lambda case: [case.pending.pk, case.person.pk],
     "approvals.queries.answer.votes_of": lambda case: [case.approved.pk],
     "approvals.queries.hold._active_hold": lambda _: [],
+    "approvals.queries.hold._stops": lambda _: [],
     "approvals.queries.present._present": lambda _: [],
     "approvals.queries.closing._last_closing": lambda _: [],
     "approvals.queries.closing.closed_since": lambda _: [0],
@@ -104,6 +105,8 @@ VALUES = {
         case.pending.run_id,
         LONG_AGO,
         LONG_AGO,
+        case.tool.name,
+        case.tool.schema_digest,
     ],
     "accounts.sessions._person": lambda case: [case.person.pk],
     "accounts.sessions._session": lambda case: ["key", case.now],
@@ -148,6 +151,7 @@ def case(alice, bob, token):
         before=[token.agent_id, "run", second.kind, second.submitted_at, LONG_AGO, second.pk],
         digest=second.digest,
         grants=[granted.made_from_id],
+        tool=granted.made_from.tool,
     )
     guards.install()
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeAlias
 
-from approval_client.wire import JsonError, Kind, OutcomeState
+from approval_client.wire import OF_TOOL, JsonError, Kind, OutcomeState
 
 # --- questions and reports ---------------------------------------------------------------------
 
@@ -69,8 +69,13 @@ _NOTHING_ASKED: dict[str, Any] = {
 
 
 def whole_submission(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a question with what it leaves out: a retry may write it otherwise."""
-    return _NOTHING_ASKED | _whole(body, "time_limit_s", "max_wait_s")
+    """Return a question with what it leaves out: a retry may write it otherwise.
+
+    Without what describes the tool: an agent may be upgraded while it waits.
+    """
+    whole = _NOTHING_ASKED | _whole(body, "time_limit_s", "max_wait_s")
+    evidence = whole["evidence"].items()
+    return whole | {"evidence": {name: value for name, value in evidence if name not in OF_TOOL}}
 
 
 _NOTHING_TOLD: dict[str, Any] = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +25,7 @@ from approval_client._from_autogen import to_request
 from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending
 from approval_client._refusals import for_model, refusal
 from approval_client._telling import Listener
+from approval_client._tracing import conversation
 
 if TYPE_CHECKING:
     from typing import Self
@@ -216,6 +217,10 @@ class AsyncClient(Driver):
             await self._release()
 
     async def _drive(self, http: httpx2.AsyncClient, flow: Flow[T]) -> T:
+        with conversation() as traced:
+            return await self._go(http, flow, traced)
+
+    async def _go(self, http: httpx2.AsyncClient, flow: Flow[T], traced: Mapping[str, str]) -> T:
         received: Received = None
         while True:
             try:
@@ -236,7 +241,7 @@ class AsyncClient(Driver):
                 received = None
                 continue
             try:
-                received = reply(await http.request(**self._arguments(step)))
+                received = reply(await http.request(**self._arguments(step, traced)))
             except httpx2.HTTPError as error:
                 received = failure(error)
 

@@ -13,7 +13,13 @@ from approval_client._async_client import AsyncClient
 from approval_client._defaults import default_async_client, default_client
 from approval_client._errors import DigestMismatch, not_approved
 from approval_client._functions import Call, Target, target_of
-from approval_client._models import ApprovalRequest, ApprovalResponse, with_place
+from approval_client._models import (
+    ApprovalRequest,
+    ApprovalResponse,
+    about_tool,
+    with_place,
+    within_limit,
+)
 from approval_client._outcomes import Run, report, report_async
 from approval_client._sync_client import Client
 from approval_client._telling import Listener
@@ -143,8 +149,13 @@ class _Gate:
     def question(self, call: Call) -> tuple[ApprovalRequest, dict[str, Any]]:
         """Return what is asked about the whole arguments of a call, and under which key."""
         evidence, key = (_made(self.asks[name], call) for name in ("evidence", "idempotency_key"))
-        request = ApprovalRequest.tool_call(
-            self.tool, self._json(call), evidence=evidence or {}, **self.options
+        request = within_limit(
+            ApprovalRequest.tool_call(
+                self.tool,
+                self._json(call),
+                evidence={**about_tool(self.target.schema), **(evidence or {})},
+                **self.options,
+            )
         )
         if key is None:
             return request, {}

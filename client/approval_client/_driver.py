@@ -7,7 +7,7 @@ import ipaddress
 import os
 import ssl
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -229,12 +229,12 @@ class Driver:
             in_run(request), key=key, timing=self._timing, heard=heard, listeners=listeners
         )
 
-    def _arguments(self, call: Call) -> dict[str, Any]:
+    def _arguments(self, call: Call, traced: Mapping[str, str]) -> dict[str, Any]:
         return {
             "method": call.method,
             "url": self._settings.url + call.path,
             "content": call.content(),
-            "headers": call.headers(),
+            "headers": {**traced, **call.headers()},
             "timeout": httpx2.Timeout(call.timeout_s),
         }
 

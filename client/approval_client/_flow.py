@@ -340,14 +340,16 @@ class Conversation:
         if not self._open:
             return
         self._open = False
+        timeout_s = FAREWELL_S
         try:
             if not self._id:
-                call = self._submission(timeout_s=FAREWELL_S / 2)
+                timeout_s /= 2
+                call = self._submission(timeout_s=timeout_s)
                 answer = read(call, (yield call))
                 if not isinstance(answer, Answer):
                     return
                 self._id = answer.id
-            yield cancellation(self._id, reason, timeout_s=FAREWELL_S / 2)
+            yield cancellation(self._id, reason, timeout_s=timeout_s)
         except DashboardError:
             return  # there is nothing to withdraw, or no way to
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import BoundArguments, Parameter, Signature
@@ -17,6 +18,7 @@ from approval_client.wire import Kind, canonical_json, digest
 _SPREAD: dict[Any, type] = {Parameter.VAR_POSITIONAL: list, Parameter.VAR_KEYWORD: dict}
 _NAMED = {Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY}
 _OWNERS = {"self", "cls"}
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 
@@ -55,6 +57,15 @@ class Target:
         bound.apply_defaults()
         return dict(bound.arguments)
 
+    def schema(self) -> dict[str, Any]:
+        """Return the parameters as a JSON Schema, with their annotations as texts."""
+        parameters = self.signature.parameters.values()
+        return {
+            "type": "object",
+            "properties": {param.name: _described(param) for param in parameters},
+            "required": [param.name for param in parameters if _is_needed(param)],
+        }
+
     def rebound(self, args: tuple[Any, ...], response: ApprovalResponse) -> Call:
         """Return the whole arguments as a reviewer changed them.
 
@@ -79,6 +90,17 @@ class Target:
                 raise _unfit(f"repeat a parameter of the function in {name!r}", response)
         bound = BoundArguments(self.signature, {name: arguments[name] for name in parameters})
         return (*args[: self.owners], *bound.args), bound.kwargs
+
+
+def _described(parameter: Parameter) -> dict[str, str]:
+    if parameter.annotation is Parameter.empty:
+        return {}
+    text = inspect.formatannotation(parameter.annotation)
+    return {"annotation": _ADDRESS.sub("", text)}  # the same in every process
+
+
+def _is_needed(parameter: Parameter) -> bool:
+    return parameter.default is Parameter.empty and parameter.kind not in _SPREAD
 
 
 def target_of(function: Any, *, owners: int | None = None) -> Target:

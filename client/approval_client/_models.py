@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +15,9 @@ from approval_client.wire import (
     MAX_BODY_BYTES,
     MAX_DEPTH,
     MAX_NOTEBOOK_BYTES,
+    OF_TOOL,
+    TOOL_HINTS,
+    TOOL_SCHEMA,
     JsonError,
     Kind,
     Status,
@@ -383,6 +386,48 @@ def _capability(kind: Kind, content: Mapping[str, Any]) -> str:
             return str(kind)
 
 
+# --- evidence of a tool ------------------------------------------------------------------------
+
+_LARGEST_SCHEMA = 16_384  # bytes of canonical JSON; of a larger one its digest is sent
+
+
+def about_tool(
+    schema: Callable[[], Any], annotations: Callable[[], Any] = lambda: None
+) -> dict[str, Any]:
+    """Return what the evidence of a call says of its tool, as far as it can be sent.
+
+    A call is asked about without what raises, or is no mapping.
+
+    Args:
+        schema: Returns the JSON Schema of the tool's parameters.
+        annotations: Returns MCP's hints. The dashboard shows them as claims.
+    """
+    facts = dict(zip(OF_TOOL, (_made(schema, _schema), _made(annotations, _hints)), strict=True))
+    return {name: value for name, value in facts.items() if value}
+
+
+def _made(make: Callable[[], Any], sent: Callable[[Mapping[str, Any]], Any]) -> Any:
+    try:
+        value = make()
+        return sent(value) if isinstance(value, Mapping) else None
+    except Exception:  # noqa: BLE001 - what a framework makes of strange types may raise anything
+        return None
+
+
+def _hints(annotations: Mapping[str, Any]) -> dict[str, bool]:
+    return {name: annotations[name] for name in TOOL_HINTS if type(annotations.get(name)) is bool}
+
+
+def _schema(schema: Mapping[str, Any]) -> Any:
+    """Return a schema, or the SHA-256 of its canonical JSON where it is large."""
+    text = canonical_json(dict(schema))
+    return parse_json(text) if len(text.encode()) <= _LARGEST_SCHEMA else _digest_of(text)
+
+
+def _digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 # --- evidence that can be sent -----------------------------------------------------------------
 
 NOT_JSON = "Left out: this could not be sent as JSON."
@@ -396,14 +441,20 @@ def sendable(evidence: Mapping[str, Any]) -> dict[str, Any]:
 def within_limit(request: ApprovalRequest) -> ApprovalRequest:
     """Return ``request`` with a sentence in place of its largest evidence until it fits.
 
+    In place of a tool's schema stands its digest, by which the dashboard knows it too.
+
     If the content alone is too large, so is the result, and it will be refused as a whole.
     """
     sizes = {name: _size(value) for name, value in request.evidence.items()}
-    for name in sorted(sizes, key=sizes.__getitem__, reverse=True):
+    for name in sorted(sizes, key=lambda name: (name == TOOL_SCHEMA, sizes[name]), reverse=True):
         if _size_of_body(request) <= MAX_BODY_BYTES:
             break
-        sentence = f"Left out: this was too large to be sent ({sizes[name]:,} bytes)."
-        request = replace(request, evidence={**request.evidence, name: sentence})
+        value = request.evidence[name]
+        if name == TOOL_SCHEMA and isinstance(value, Mapping):
+            instead = _digest_of(canonical_json(value))
+        else:
+            instead = f"Left out: this was too large to be sent ({sizes[name]:,} bytes)."
+        request = replace(request, evidence={**request.evidence, name: instead})
     return request
 
 

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,6 +24,7 @@ from approval_client._from_autogen import to_request
 from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending
 from approval_client._refusals import for_model, refusal
 from approval_client._telling import Listener
+from approval_client._tracing import conversation
 
 if TYPE_CHECKING:
     from typing import Self
@@ -277,6 +278,10 @@ class Client(Driver):
                 raise
 
     def _drive(self, http: httpx2.Client, flow: Flow[T]) -> T:
+        with conversation() as traced:
+            return self._go(http, flow, traced)
+
+    def _go(self, http: httpx2.Client, flow: Flow[T], traced: Mapping[str, str]) -> T:
         received: Received = None
         while True:
             try:
@@ -296,7 +301,7 @@ class Client(Driver):
                 received = None
                 continue
             try:
-                received = reply(http.request(**self._arguments(step)))
+                received = reply(http.request(**self._arguments(step, traced)))
             except httpx2.HTTPError as error:
                 received = failure(error)
 

@@ -24,6 +24,11 @@ UNSUPPORTED_PROTOCOL = "unsupported_protocol"
 MAX_DEPTH = 32
 MAX_BODY_BYTES = 1_048_576
 MAX_NOTEBOOK_BYTES = 10 * 1_048_576
+TOOL_SCHEMA, TOOL_ANNOTATIONS = "tool_schema", "tool_annotations"
+OF_TOOL = (TOOL_SCHEMA, TOOL_ANNOTATIONS)
+"""Members of the evidence of a call that describe its tool; a retry may send others."""
+TOOL_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+"""The annotations of MCP (its schema of 2025-06-18) that are shown, as claims."""
 WEBHOOK_SECRET_PREFIX = "whsec_"  # noqa: S105 - what every such secret begins with
 _DIGEST_TAG = b"approval-dashboard content v1\n"
 _VERSION = re.compile(r"([1-9][0-9]{0,5})(?:\.[0-9]{1,6})?", re.ASCII)

@@ -18,6 +18,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from approval_client.wire import MAX_BODY_BYTES, UNSUPPORTED_PROTOCOL, JsonError
 from dashboard.approvals.errors import NotebookTooLarge, Refused
 from dashboard.approvals.rules.content import NOT_ONE_LINE, ONE_LINE
+from dashboard.metrics import PROCESS, REFUSALS
 
 CONTENT_TYPE = "application/problem+json"
 KEY = r"^[\x21-\x7e]+$"
@@ -85,7 +86,8 @@ class Problem(NamedTuple):
         return headers
 
     def body(self) -> bytes:
-        """The JSON to send."""
+        """The JSON to send, which counts as one refusal more."""
+        REFUSALS.labels(PROCESS, self.code).inc()
         fields: dict[str, Any] = {
             "type": "about:blank",
             "title": HTTPStatus(self.status).phrase,

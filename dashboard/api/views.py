@@ -16,6 +16,7 @@ from dashboard.api.auth import AgentBearer, AgentRequest
 from dashboard.api.schemas import AnswerOut, CancelIn, OutcomeIn, ProblemOut, SubmitIn
 from dashboard.approvals import services
 from dashboard.approvals.queries.agent import Answerable
+from dashboard.tracing import TRACEPARENT
 
 MAX_HOLD_S = 50.0
 DEFAULT_HOLD_S = 25.0  # for programs whose own time limit is 30 seconds
@@ -76,8 +77,12 @@ router = Router(auth=AgentBearer(), tags=["approvals"])
 )
 def submit(request: AgentRequest, body: SubmitIn, key: Key) -> HttpResponse:
     """Ask. Asking again with the same key and content returns the first request."""
+    parent = request.headers.get("traceparent", "")
     answerable, created = services.submit(
-        token=request.auth, idempotency_key=key, submission=body.submission()
+        token=request.auth,
+        idempotency_key=key,
+        submission=body.submission(),
+        traceparent=parent if TRACEPARENT.fullmatch(parent) else None,
     )
     return _answer(answerable, status=201 if created else 200)
 

@@ -28,6 +28,7 @@ from dashboard.approvals.errors import NotFound, Refused
 from dashboard.approvals.queries.agent import token_asking
 from dashboard.live.hub import Answer, TooManyWaits
 from dashboard.live.push import current_hub
+from dashboard.logs import trouble
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -109,8 +110,8 @@ async def _answer(wait: Wanted, scope: Scope, receive: Receive) -> bytes | probl
         return problems.TOO_MANY_WAITS
     except Refused as error:
         return problems.of_refusal(error)
-    except DatabaseError:
-        log.exception("A wait ended early because the database did not answer.")
+    except DatabaseError as error:
+        trouble(log, "A wait ended early, for the database did not answer", error)
         return problems.UNAVAILABLE
 
 

@@ -181,15 +181,59 @@ class ReasonMissing(Refused):
         )
 
 
-class OnHold(Refused):
+class Stopped(Refused):
+    """Nothing is approved or started now, whatever it is.
+
+    Attributes:
+        why: The reason in one sentence, for whoever looks at a request.
+    """
+
+    why = ""
+
+
+class OnHold(Stopped):
     """An admin has stopped all approving."""
 
     code = "on_hold"
+    why = "Approvals are on hold until an admin lifts that."
 
     def __init__(self) -> None:
         super().__init__(
             "An admin has put everything on hold, so nothing is approved or started until it is "
             "lifted. Nothing was recorded."
+        )
+
+
+class ClockBehind(Stopped):
+    """The server's clock was set back: the log has entries of moments that are yet to come.
+
+    Args:
+        until: The latest of them, after which it is right again by itself.
+    """
+
+    code = "clock_behind"
+
+    def __init__(self, until: datetime) -> None:
+        self.until = until
+        day = until.strftime("%Y-%m-%d %H:%M:%S UTC")
+        self.why = f"The server's clock was set back, so nothing can be approved until {day}."
+        super().__init__(
+            f"The server's clock was set back: it stands before {day}, when something was "
+            "recorded already. Until then nobody can tell how long an approval is valid, so "
+            "nothing is approved or started. Nothing was recorded. Whoever runs the server sets "
+            "the clock right, or accepts the new time."
+        )
+
+
+class NotConfirmed(Refused):
+    """A hold after a restore was lifted without a look at what is old."""
+
+    code = "not_confirmed"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The database was restored, so its tokens, roles, policy and channels are as old as "
+            "the backup. The hold was not lifted. Look through each of them, and tick it."
         )
 
 
@@ -272,19 +316,6 @@ class ApprovalExpired(Refused):
         super().__init__(
             f"This approval was valid until {_clock_time(at)} and was not used. Nothing may "
             "run. Ask again."
-        )
-
-
-class ClockBehind(Refused):
-    """The server's clock was set back since the approval was given."""
-
-    code = "clock_behind"
-
-    def __init__(self, at: datetime) -> None:
-        super().__init__(
-            f"This approval was given at {_clock_time(at)}, which is later than the server's "
-            "clock shows now, so nobody can tell how long it was valid. Nothing may run. Set the "
-            "server's clock right, and ask again."
         )
 
 

@@ -5,13 +5,16 @@ final status never changes, a status needs its decision, an answer is about what
 about an edit of it, edits, votes, decisions and their order, judgements, outcomes, recalls, policy
 revisions and audit entries are only ever inserted, and an audit entry follows the one before it.
 
-SQLite silently drops a table's triggers when a later migration rebuilds the table, so they are
-taken off before every migration and put on after it. ``missing()`` tells what is not there.
+SQLite silently drops a table's triggers when a migration rebuilds the table, so there they are
+taken off before migrations and put on after them, and nobody else reads or writes the file from
+before the first is off until all are on. On PostgreSQL they stay on meanwhile. A migration that
+has to change what a guard keeps takes that guard off itself, in its own transaction.
+``missing()`` tells what is not there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from django.apps import apps
@@ -20,6 +23,7 @@ from django.db.models.signals import post_migrate, pre_migrate
 
 # The columns of a request that may change.
 _MOVES = {"status", "version", "judged_under", "expires_at", "extensions", "extended_s"}
+_MOVES_OF_TOOLS = {"claims", "tool_class", "classed_by_id", "classed_at"}
 _MOVES_OF_GRANTS = {"uses", "ended_at", "ended_by_id", "ended_because"}
 _INSERT_ONLY = [
     "inspection",
@@ -60,6 +64,7 @@ def guards() -> Iterator[TableGuard]:
     yield from _of_closing()
     yield from _of_recalls()
     yield from _of_grants()
+    yield from _of_tools()
     yield from _of_audit()
     yield from _of_notebooks()
     for name in _INSERT_ONLY:
@@ -107,14 +112,51 @@ def connect() -> None:
     post_migrate.connect(_after_migration, sender=app)
 
 
-def _before_migration(**_: Any) -> None:
-    remove()
+def _before_migration(plan: Sequence[Any] = (), **_: Any) -> None:
+    if plan and connection.vendor == "sqlite":  # where nothing is to be migrated, they stay on
+        _taken_off.update(_present())
+        _keep_for_this_connection("EXCLUSIVE")
+        remove()
 
 
 def _after_migration(**_: Any) -> None:
     tables = connection.introspection.table_names()
     if all(guard.table in tables for guard in guards()):
         install()
+    _taken_off.clear()
+    if connection.vendor == "sqlite":
+        _keep_for_this_connection("NORMAL")
+
+
+_taken_off: dict[str, str] = {}
+"""Guards that are off while migrations run on SQLite, by name, and how each was made."""
+
+
+def put_back() -> None:
+    """Put on again what was taken off before migrations that failed; nothing if none did."""
+    if not _taken_off:
+        return
+    with transaction.atomic(), connection.cursor() as cursor:
+        for name, statement in _taken_off.items():
+            cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
+            cursor.execute(statement)
+    _taken_off.clear()
+    _keep_for_this_connection("NORMAL")
+
+
+def _present() -> dict[str, str]:
+    query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'guard_%'"
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        return dict(cursor.fetchall())
+
+
+def _keep_for_this_connection(mode: str) -> None:
+    """Have SQLite keep its lock between transactions, or give it back after the next one."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"PRAGMA locking_mode = {mode}")
+    with transaction.atomic(), connection.cursor() as cursor:  # takes effect with it
+        cursor.execute("SELECT count(*) FROM sqlite_master")
 
 
 def _table(model: str) -> str:
@@ -166,6 +208,13 @@ def _of_grants() -> Iterator[TableGuard]:
     yield TableGuard(
         "edit_in_time", _table("edit"), "INSERT", late, "edits are of what is pending"
     )
+
+
+def _of_tools() -> Iterator[TableGuard]:
+    tool = _table("tool")
+    changes = _changes("tool", _MOVES_OF_TOOLS)
+    yield TableGuard("tool_names", tool, "UPDATE", changes, "a tool stays what it is")
+    yield TableGuard("tool_kept", tool, "DELETE", "1 = 1", "tools are never deleted")
 
 
 def _names_its_content() -> str:

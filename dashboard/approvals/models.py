@@ -12,6 +12,7 @@ from django.db.models import F, Q, Value
 from approval_client.wire import Kind, OutcomeState, Source, Status
 from dashboard.accounts.models import Agent, AgentToken
 from dashboard.policies.models import PolicyRevision
+from dashboard.policies.rules.rule import ToolClass
 
 
 def _choices(words: type[Kind | Status | Source | OutcomeState]) -> list[tuple[str, str]]:
@@ -27,6 +28,34 @@ def _either(field: str, other: str, name: str) -> models.CheckConstraint:
     of_one = Q(**{field: None, f"{other}__isnull": False})
     of_other = Q(**{f"{field}__isnull": False, other: None})
     return models.CheckConstraint(condition=of_one | of_other, name=name)
+
+
+class Tool(models.Model):
+    """A tool that an agent asked to call, by its name and its schema.
+
+    All three are the agent's word. The same name from another agent, or with another schema, is
+    another tool: so no class covers what it was not given for.
+    """
+
+    agent = models.ForeignKey(Agent, models.PROTECT, related_name="tools", db_index=False)
+    name = models.CharField(max_length=200)
+    schema_digest = models.CharField(max_length=64, blank=True)  # empty: the agent sent none
+    claims = models.TextField(default="{}")  # JSON: the hints of MCP that it sent last
+    first_asked_at = models.DateTimeField()
+    tool_class = models.CharField(max_length=20, blank=True)  # empty: nobody has classed it
+    classed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+", db_index=False
+    )
+    classed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["agent", "name", "schema_digest"], name="tool_once_per_schema"
+            ),
+            _one_of("tool_class", ["", *map(str, ToolClass)], "tool_class_known"),
+        ]
 
 
 class ApprovalQuerySet(models.QuerySet["ApprovalRequest"]):
@@ -65,6 +94,10 @@ class ApprovalRequest(models.Model):
 
     kind = models.CharField(max_length=10, choices=_choices(Kind))
     capability = models.CharField(max_length=200)
+    # Of a call; NULL also where it was asked before there were tools, or its agent has too many.
+    tool = models.ForeignKey(
+        Tool, models.PROTECT, null=True, related_name="requests", db_index=False
+    )
     content = models.TextField()  # canonical JSON, as it was hashed
     digest = models.CharField(max_length=64)  # of kind and content; decisions name it
     objective = models.TextField(blank=True)
@@ -73,6 +106,8 @@ class ApprovalRequest(models.Model):
     max_wait_s = models.PositiveIntegerField(null=True)
     accepts_edits = models.BooleanField(default=False)
     accepts_grants = models.BooleanField(default=False)
+    # The span of the agent's trace that asked, for spans of what comes of it.
+    traceparent = models.CharField(max_length=55, null=True)
     submitted_at = models.DateTimeField()
 
     status = models.CharField(max_length=10, choices=_choices(Status), default=Status.PENDING)
@@ -109,6 +144,12 @@ class ApprovalRequest(models.Model):
             # How often an agent asked the same before, counted at every submission; and what else
             # was answered to the same content.
             models.Index(fields=["digest", "agent"], name="approval_of_content"),
+            # What became of the calls of a tool, and which was approved last.
+            models.Index(
+                fields=["tool", "status", "-submitted_at"],
+                name="approval_of_tool",
+                condition=Q(tool__isnull=False),
+            ),
             # The history, and one agent's: page by page, without sorting.
             models.Index(fields=["-submitted_at", "-id"], name="approval_in_order"),
             models.Index(
@@ -624,6 +665,8 @@ class Hold(models.Model):
     placed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     placed_at = models.DateTimeField()
     reason = models.CharField(max_length=500, blank=True)
+    # After a restore: whoever lifts it says first that they looked through what is old.
+    must_confirm = models.BooleanField(db_default=Value(value=False), default=False)
     lifted_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
     )

@@ -49,9 +49,15 @@ class Action(StrEnum):
     HOLD_PLACED = "hold.placed"
     HOLD_LIFTED = "hold.lifted"
 
+    CLOCK_ACCEPTED = "clock.accepted"
+    DATABASE_ACCEPTED = "database.accepted"
+    BACKUP_MADE = "backup.made"
+
     AGENT_ADDED = "agent.added"
     AGENT_DEACTIVATED = "agent.retired"
     AGENT_REACTIVATED = "agent.restored"
+
+    TOOL_CLASSED = "tool.classed"
 
     TOKEN_ISSUED = "token.issued"
     TOKEN_REVOKED = "token.revoked"

@@ -103,6 +103,49 @@ def _after_the_rest(descriptor: int) -> str:
     return "" if is_whole else f"{_UNFINISHED}\n"
 
 
+def beside() -> Path:
+    """The file in the data folder that keeps the last head, so that an older database is found."""
+    return Path(settings.DATA_DIR) / "audit_head"
+
+
+def kept_beside() -> Head | None:
+    """Return the head in the data folder, or None if none was kept there yet.
+
+    Raises:
+        OSError: The file cannot be read.
+        NoHead: There is something else in it.
+    """
+    try:
+        text = beside().read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        text = ""
+    head = Head.parse(text.strip())
+    if head is None:
+        raise NoHead(f"The file {beside()} has no head of the audit log.")
+    return head
+
+
+def keep_beside(head: Head) -> None:
+    """Replace the head in the data folder."""
+    path = beside()
+    new = path.with_suffix(f".{os.getpid()}.new")
+    with new.open("w", encoding="ascii") as file:
+        file.write(f"{head}\n")
+        file.flush()
+        os.fsync(file.fileno())
+    give_to_owner(new)
+    new.replace(path)
+
+
+def give_to_owner(path: Path) -> None:
+    """Let whoever owns the folder own a new file in it, where root makes it for a server."""
+    if os.geteuid() == 0:
+        folder = path.parent.stat()
+        os.chown(path, folder.st_uid, folder.st_gid)
+
+
 def as_json(head: Head) -> bytes:
     """What a host is sent."""
     body = {"dashboard": settings.PUBLIC_URL, "seq": head.seq, "hash": head.hash}

@@ -34,10 +34,15 @@ class AuditEntry(models.Model):
 
 
 class AuditHead(models.Model):
-    """The last link of the chain: one row, locked last in every transaction that records."""
+    """The last link of the chain: one row, locked last in every transaction that records.
+
+    ``latest_at`` is the latest moment of all entries, which may be another one's than the last's:
+    so a clock that was set back is still found after something else was recorded.
+    """
 
     seq = models.BigIntegerField()
     hash = models.CharField(max_length=64)
+    latest_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Replace
 
+from dashboard.audit.heads import Head
 from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
 
 
@@ -82,6 +83,11 @@ def about(subject: str) -> QuerySet[AuditEntry]:
 def head() -> AuditHead | None:
     """The last link of the chain, or None before anything was recorded."""
     return AuditHead.objects.filter(pk=1).first()
+
+
+def lacks(kept: Head) -> bool:
+    """Whether the log has not the entry that somebody kept the number and the hash of."""
+    return not AuditEntry.objects.filter(seq=kept.seq, hash=kept.hash).exists()
 
 
 def last_verification() -> AuditVerification | None:

@@ -6,19 +6,25 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from pkgutil import iter_modules
 from typing import Any, NamedTuple, Protocol
 
-from django.db import IntegrityError, connection, transaction
-from django.db.models import Func, QuerySet, TextField
+from django.apps import apps
+from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import Func, QuerySet, Subquery, TextField
 from django.utils import timezone
 
 from approval_client.wire import canonical_json
+from dashboard import migrations
 from dashboard.audit.actions import Action
 from dashboard.audit.chain import GENESIS, Break, Link, Walk, link_hash
 from dashboard.audit.heads import kept_heads
 from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
 from dashboard.audit.names import agent_name, user_name
 from dashboard.audit.queries import last_ended
+from dashboard.clock import Now, now_in
 from dashboard.statements import change, insert_all, rows
 
 log = logging.getLogger(__name__)
@@ -26,6 +32,7 @@ log = logging.getLogger(__name__)
 _PAGE = 5000
 _PART = 20_000
 _LONGEST_PROBLEM = 300
+_REACH_WITHIN_MS = 1000  # whoever asks has two seconds, and the reason should come in them
 
 
 class Actor(NamedTuple):
@@ -78,14 +85,16 @@ def record(actor: Actor, *events: AuditEvent) -> int:
     if not connection.in_atomic_block:
         raise RuntimeError("audit.record() must run inside the transaction that it describes.")
     head = _lock_head()
-    at, entries = timezone.now(), list[AuditEntry]()
+    _check_schema(vars(head)["migration"])
+    at, entries = now_in(head), list[AuditEntry]()
     for event in events:
         entry = _entry(head, at, event.actor or actor, event)
         head.seq, head.hash = entry.seq, entry.hash
         entries.append(entry)
     if entries:
         insert_all(entries)
-        if _move_head(1, head.seq, head.hash) is None:
+        latest_at = max(at, head.latest_at or at)
+        if _move_head(1, head.seq, head.hash, latest_at) is None:
             raise IntegrityError("The head of the log is gone. Nothing was recorded.")
     return head.seq
 
@@ -129,10 +138,26 @@ def hold_still() -> None:
     _lock_head()
 
 
+def forget_latest() -> None:
+    """Have the log go on from the present moment, in the transaction that records why."""
+    _lock_head()
+    AuditHead.objects.filter(pk=1).update(latest_at=None)
+
+
 def reach_head() -> None:
-    """Take the lock that every record takes, and let it go, or fail as recording would."""
+    """Take the locks that recording takes, and let them go, or fail as recording would."""
     with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute(f"SET LOCAL lock_timeout = '{_REACH_WITHIN_MS}ms'")
+                cursor.execute(f"LOCK TABLE {_tables()} IN ROW EXCLUSIVE MODE")
         _head.first()
+
+
+def _tables() -> str:
+    models = apps.get_app_config("dashboard").get_models()
+    tables = [model._meta.db_table for model in models]  # noqa: SLF001 - public by custom
+    return ", ".join(map(connection.ops.quote_name, tables))
 
 
 def ask_to_verify(by: Actor, expect: tuple[int, str] | None = None) -> AuditVerification:
@@ -385,12 +410,17 @@ def _break_before_head(walk: Walk, expect: Mapping[int, str]) -> Break | None:
 @rows()
 def _head() -> QuerySet[AuditHead]:
     # A row that is always the same one: locking "the newest entry" hands a waiter the old one.
-    return AuditHead.objects.select_for_update().filter(pk=1)
+    newest = MigrationRecorder.Migration.objects.filter(app="dashboard").order_by("-id")
+    heads = AuditHead.objects.select_for_update().filter(pk=1)
+    return heads.annotate(now=Now(), migration=Subquery(newest.values("name")[:1]))
 
 
-@change(AuditHead.id, AuditHead.seq, AuditHead.hash)
-def _move_head(pk: int, seq: int, hash_: str) -> tuple[QuerySet[AuditHead], dict[str, Any]]:
-    return AuditHead.objects.filter(pk=pk), {"seq": seq, "hash": hash_}
+@change(AuditHead.id, AuditHead.seq, AuditHead.hash, AuditHead.latest_at)
+def _move_head(
+    pk: int, seq: int, hash_: str, latest_at: datetime
+) -> tuple[QuerySet[AuditHead], dict[str, Any]]:
+    moved = {"seq": seq, "hash": hash_, "latest_at": latest_at}
+    return AuditHead.objects.filter(pk=pk), moved
 
 
 def _lock_head() -> AuditHead:
@@ -398,6 +428,24 @@ def _lock_head() -> AuditHead:
         return head
     AuditHead.objects.get_or_create(pk=1, defaults={"seq": 0, "hash": GENESIS})
     return _head()[0]
+
+
+class NewerSchema(OperationalError):
+    """The database was migrated by a newer version than this process runs."""
+
+
+@cache
+def _known_migrations() -> frozenset[str]:
+    return frozenset(module.name for module in iter_modules(migrations.__path__))
+
+
+def _check_schema(newest: str | None) -> None:
+    """See that this process knows the schema: what it does not know it must not write to."""
+    if newest and newest not in _known_migrations():
+        raise NewerSchema(
+            f"The database was migrated by a newer version ({newest}), so this process records "
+            "nothing more. Restart it with that version."
+        )
 
 
 def _entry(head: AuditHead, at: datetime, actor: Actor, event: AuditEvent) -> AuditEntry:

@@ -8,16 +8,13 @@ from collections.abc import Iterator
 
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.hidden import MANY_BLANKS, Glyph, GlyphKind, segments
-from dashboard.inspection.knowledge import CHARACTERS
+from dashboard.inspection.looks import look_alikes
 from dashboard.inspection.notes import FindingKind, Notes, line_finder
 
 _DEEP = 80  # blanks at the start of a line that honest code is never indented by
 _JOINERS = "\u200c\u200d"
 _EMOJI_STYLE = "\ufe0e\ufe0f"
 _BOM = "\ufeff"
-_ASCII = str.maketrans(
-    {odd: plain for plain, odds in CHARACTERS.look_alikes.items() for odd in odds}
-)
 _WORD = re.compile(r"(?=\w*[^\x00-\x7f])\w{2,}")
 _ORDINALS = "\xaa\xba"  # as in 1st, in Spanish
 _HIGH, _MEDIUM, _LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
@@ -47,7 +44,7 @@ _FAR_OUT = FindingKind(
     "row-of-blanks",
 )
 _JOINED = FindingKind("invisible-characters", _LOW, "joining-characters")
-_DISGUISED = FindingKind(
+DISGUISED = FindingKind(
     "look-alike-characters",
     _HIGH,
     "letters-of-another-script",
@@ -73,6 +70,13 @@ def inspect_characters(text: str, *, block: int = 0) -> list[Finding]:
         with notes.at(line, line):
             notes.add(effect)
     return notes.found
+
+
+def inspect_look_alikes(text: str, *, block: int = 0) -> list[Finding]:
+    """Return a finding, without lines, if a word of a text passes for another one."""
+    if text.isascii():
+        return []
+    return [DISGUISED.finding(0, 0, block)] if any(True for _ in look_alikes(text)) else []
 
 
 def _hidden(text: str) -> Iterator[tuple[int, FindingKind]]:
@@ -114,26 +118,12 @@ def _is_symbol(character: str) -> bool:
 def _odd(text: str) -> Iterator[tuple[int, FindingKind]]:
     if text.isascii():
         return
-    plain_words = _plain_words(text)
-    for start, word in _odd_words(text):
-        if _is_folded(word):
-            yield start, _FOLDED
-        elif _is_disguised(word, plain_words):
-            yield start, _DISGUISED
-
-
-def _is_disguised(word: str, others: frozenset[str]) -> bool:
-    """Say whether ``word`` passes for another one.
-
-    It does if Latin letters stand in it beside letters that merely look Latin, or if all of it
-    looks like a common name of code, or like one of the ``others`` in the same text.
-    """
-    plain = word.translate(_ASCII)
-    if plain == word:
-        return False
-    if re.search("[A-Za-z]", word):
-        return True
-    return plain.isascii() and (plain in CHARACTERS.common or plain in others)
+    folded_words = {match.start() for match in _WORD.finditer(text) if _is_folded(match[0])}
+    for start in folded_words:
+        yield start, _FOLDED
+    for start, _ in look_alikes(text):
+        if start not in folded_words:
+            yield start, DISGUISED
 
 
 def _is_folded(word: str) -> bool:
@@ -143,16 +133,6 @@ def _is_folded(word: str) -> bool:
         for character in word
     )
     return letters and unicodedata.normalize("NFKC", word).isascii()
-
-
-def _odd_words(text: str) -> list[tuple[int, str]]:
-    """Return where the words with letters beyond ASCII begin, and the words."""
-    return [(match.start(), match[0]) for match in _WORD.finditer(text)]
-
-
-def _plain_words(text: str) -> frozenset[str]:
-    """Return the words of a text that are made of ASCII only."""
-    return frozenset(re.findall(r"[A-Za-z_]\w+", text, re.ASCII))
 
 
 def _is_letter(character: str) -> bool:

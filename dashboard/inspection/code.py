@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from dashboard.inspection.characters import inspect_characters
+from dashboard.inspection.characters import inspect_characters, inspect_look_alikes
 from dashboard.inspection.dangers import Room, dangerous_lines
 from dashboard.inspection.findings import Finding, Severity, Unseen
 from dashboard.inspection.languages import our_spelling
@@ -66,6 +66,11 @@ def inspect_text(text: str, *, block: int = 0) -> list[Finding]:
     """Return what any text may hide: odd characters, and credentials."""
     findings = _guarded(inspect_characters, text, block)
     return [*findings, *_guarded(inspect_secrets, text, block)]
+
+
+def inspect_words(text: str) -> list[Finding]:
+    """Return the finding that words of a text look alike, or look like others; not where."""
+    return _guarded(inspect_look_alikes, text, 0)
 
 
 def skim_code(

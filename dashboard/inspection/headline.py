@@ -12,7 +12,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import chain, islice
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -147,6 +147,20 @@ def make_headline(kind: Kind, content: Any, report: Report) -> Headline:
     """Say what lists say of a content. Total: content of no known shape has little to say."""
     make = _MAKERS[kind]
     return make(content if isinstance(content, Mapping) else {}, report)
+
+
+def add_to_headline(headline: Headline, finding: Finding) -> Headline:
+    """Return what lists say once a finding about the whole of it comes to what was found."""
+    phrase, present = Phrase(finding.name, finding.code), headline.severity
+    is_graver = present is None or _RANKS[finding.severity] > _RANKS[present]
+    does = (phrase, *headline.does) if is_graver else (*headline.does, phrase)
+    return replace(
+        headline,
+        severity=finding.severity if is_graver else present,
+        leading=phrase if is_graver else headline.leading,
+        found=tuple(sorted({*headline.found, finding.name})),
+        does=does[:_MOST_PHRASES],
+    )
 
 
 def parse_content(text: str | bytes) -> Any:

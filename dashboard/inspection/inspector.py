@@ -6,13 +6,14 @@ It runs in the sandbox, since a parser can be slow on hostile text.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from approval_client.wire import Kind
 from dashboard.inspection.arguments import about_call, inspect_call, inspect_texts
-from dashboard.inspection.code import inspect_code, skim_code
+from dashboard.inspection.characters import DISGUISED
+from dashboard.inspection.code import inspect_code, inspect_words, skim_code
 from dashboard.inspection.dangers import Room
 from dashboard.inspection.fences import Block, looks_fenced, parse_fences
 from dashboard.inspection.findings import Finding, Report, gravest, in_doubt
@@ -62,7 +63,32 @@ def inspect_content(kind: Kind, content: Mapping[str, Any]) -> Report:
         report = _call(content.get("tool"), content.get("arguments"))
     else:
         report = Report(tuple(inspect_texts(content)))
-    return replace(report, findings=_ordered(report.findings))
+    return replace(
+        report, findings=_ordered([*report.findings, *_alike(content, report.findings)])
+    )
+
+
+def _alike(content: Mapping[str, Any], findings: Iterable[Finding]) -> list[Finding]:
+    """Return the finding about words that look alike, where no text of the content has it alone.
+
+    Names of arguments are read too, and the words of one text beside those of another.
+    """
+    if any(finding.name == DISGUISED.name for finding in findings):
+        return []
+    return inspect_words("\n".join(_texts(content)))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text of JSON, names too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from value
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
 
 
 def _code(code: Any, language: Any) -> Report:
@@ -107,6 +133,7 @@ def _skimmed(kind: Kind, content: Mapping[str, Any]) -> Report:
     for part in parts:
         if room.is_left:
             findings += skim_code(part.text, part.language, block=part.number, room=room)
+    findings += _alike(content, findings)
     languages = {our_spelling(part.language): None for part in parts if part.is_code}
     of_blocks = tuple(our_spelling(part.language) for part in parts)
     return Report(_ordered(findings), of_blocks if kind is Kind.CODE else tuple(languages))

@@ -57,7 +57,8 @@ FINDINGS = frozenset(UNSEEN) | names("""
     deserialisation disk-write dynamic-code file-delete file-read file-write folding-characters
     hidden-text invisible-characters look-alike-characters network pipe-to-shell privilege-change
     process-execution recursive-delete row-of-blanks sql-delete sql-drop sql-grant sql-update
-    sql-without-where sql-write system-change text-direction unknown-characters unusual-blanks
+    sql-without-where sql-write system-change text-direction tool-schema-changed
+    unknown-characters unusual-blanks
 """)
 """The names of all findings. The tables may name no other."""
 

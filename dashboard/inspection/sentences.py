@@ -32,9 +32,13 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         ),
         "joining-characters": "Holds invisible characters that join letters.",
         "letters-of-another-script": (
-            "Holds a word with letters of another script that look like Latin ones."
+            "Holds a word that looks like another one but has other letters."
         ),
         "folded-by-python": "Holds a word that Python reads as another one, of plain letters.",
+        # Tools.
+        "tool-schema-changed": (
+            "The schema of this tool is not the one with which a call of it was last approved."
+        ),
         # How far the inspection came.
         "too-large": "Larger than the 64 KiB that are inspected.",
         "too-large-searched": (

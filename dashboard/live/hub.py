@@ -32,6 +32,7 @@ from dashboard.live.pages import OpenPage
 from dashboard.live.seen import seen
 from dashboard.live.sessions import still_welcome
 from dashboard.live.threads import DatabaseThread
+from dashboard.logs import trouble
 
 TICK_S = 2.0
 FLUSH_EVERY_S = 6.0
@@ -129,6 +130,23 @@ class Hub:
     def leave(self, page: OpenPage) -> None:
         """Stop telling ``page``."""
         self._pages.discard(page)
+
+    # --- figures --------------------------------------------------------------------------------
+
+    @property
+    def waits(self) -> int:
+        """How many waits of agents are open."""
+        return sum(self._waits_of.values())
+
+    @property
+    def pages(self) -> int:
+        """How many pages are open."""
+        return len(self._pages)
+
+    @property
+    def is_deaf(self) -> bool:
+        """Whether bells of other processes do not come."""
+        return self._doorbell.is_deaf
 
     # --- bells ----------------------------------------------------------------------------------
 
@@ -306,7 +324,7 @@ class Hub:
                 await asyncio.wait(pending, timeout=0.1)
 
     def _admit(self, token_id: int) -> None:
-        full = sum(self._waits_of.values()) >= settings.WAITS_PER_PROCESS
+        full = self.waits >= settings.WAITS_PER_PROCESS
         if full or self._waits_of.get(token_id, 0) >= settings.WAITS_PER_TOKEN:
             raise TooManyWaits
 
@@ -333,5 +351,5 @@ class Hub:
         # A database that is away for a moment must not end the hub: the next tick reads again.
         try:
             await work
-        except Exception:
-            log.exception("The hub failed at one thing; it tries again within %s s.", TICK_S)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next tick comes
+            trouble(log, f"The hub failed at one thing and tries again within {TICK_S} s", error)

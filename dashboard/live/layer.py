@@ -67,7 +67,7 @@ class Doorbell:
                 await self._layer.group_send(GROUP, message)
         except Exception as error:  # noqa: BLE001 - whatever Redis throws: a bell may be lost
             self._doubt.set()
-            log.warning("A bell to the other processes was lost (%s).", _said(error))
+            _trouble("a bell was lost", error)
 
     async def listen(self) -> None:
         """Hear the other processes until cancelled, joining anew whenever nothing gets through."""
@@ -76,7 +76,7 @@ class Doorbell:
                 await self._hear_until_deaf()
             except Exception as error:  # noqa: BLE001 - whatever Redis throws: try again
                 self.is_deaf = True
-                log.warning("The channel layer does not answer, trying again (%s).", _said(error))
+                _trouble("it is tried again", error)
             await asyncio.sleep(REJOIN_S)
 
     async def leave(self) -> None:
@@ -85,7 +85,7 @@ class Doorbell:
             async with asyncio.timeout(LEAVE_TIMEOUT_S):
                 await self._layer.flush()
         except Exception as error:  # noqa: BLE001 - whatever Redis throws: take another layer
-            log.warning("Leaving the channel layer failed (%s).", _said(error))
+            _trouble("leaving it failed", error)
             self._layer = channel_layers.make_backend(DEFAULT_CHANNEL_LAYER)
 
     async def _hear_until_deaf(self) -> None:
@@ -128,5 +128,9 @@ async def _within(limit_s: float, event: asyncio.Event) -> bool:
         return False
 
 
-def _said(error: Exception) -> str:
-    return str(error) or type(error).__name__
+def _trouble(what: str, error: Exception) -> None:
+    # One sentence for all: it is one trouble, of which the log has one line a minute.
+    reason = str(error) or type(error).__name__
+    log.warning(
+        "Redis does not answer, so pages of other processes are late: %s (%s).", what, reason
+    )

@@ -35,6 +35,13 @@ def ring(bell: Bell, closed: ApprovalRequest | None = None) -> None:
         hub.ring(bell, closed)
 
 
+def company() -> tuple[int, int, bool]:
+    """Count who waits in this process: agents, open pages; and whether no bells come to it."""
+    hubs = _working()
+    waits, pages = sum(hub.waits for hub in hubs), sum(hub.pages for hub in hubs)
+    return waits, pages, any(hub.is_deaf for hub in hubs)
+
+
 def heard() -> int | None:
     """How often this process heard of changes; None if it does not listen.
 

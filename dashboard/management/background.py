@@ -17,7 +17,6 @@ from django.conf import settings
 
 from approval_client.wire import Kind
 from dashboard.accounts.services.sessions import forget_expired
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.services import (
     Backfill,
     end_forbidden_grants,
@@ -30,9 +29,19 @@ from dashboard.approvals.services import (
     verify_on,
 )
 from dashboard.approvals.services.insight import BATCH
-from dashboard.audit.heads import Head, as_json, heads_file, keep_in_file
+from dashboard.audit.heads import (
+    Head,
+    as_json,
+    heads_file,
+    keep_beside,
+    keep_in_file,
+    kept_beside,
+)
 from dashboard.audit.queries import head as audit_head
+from dashboard.audit.queries import lacks
+from dashboard.clock import database_now
 from dashboard.live.push import current_hub
+from dashboard.logs import trouble
 from dashboard.notifications.delivering import AGENTS, PEOPLE, Deliverer, DeliverySource
 from dashboard.notifications.sending import send
 from dashboard.notifications.services import forget_deliveries, forget_messages
@@ -155,6 +164,26 @@ def _head() -> Head | None:
     return Head(head.seq, head.hash) if head else None
 
 
+async def keep_the_last_head() -> None:
+    """Keep the head of the log in the data folder, so that an older database is found.
+
+    While the log lacks what was kept before, that stays: it is what keeps this from approving.
+    """
+    kept_head = None
+
+    def keep() -> None:
+        nonlocal kept_head
+        head = _head()
+        if head is None or head == kept_head:
+            return
+        earlier = kept_beside()
+        if earlier is None or not lacks(earlier):
+            keep_beside(head)
+            kept_head = head
+
+    await _repeat(keep, SWEEP_EVERY_S)
+
+
 async def _keep_head(head: Head) -> None:
     if path := heads_file():
         await current_hub().work(partial(keep_in_file, path, head))
@@ -191,6 +220,7 @@ EVERYTHING = (
     tell_for_ever,
     verify_the_log,
     keep_heads,
+    keep_the_last_head,
     sum_up_for_ever,
     backfill_for_ever,
 )
@@ -205,6 +235,6 @@ async def _keep_at(work: Callable[[], Awaitable[object]], every_s: float) -> Non
     while True:
         try:
             await work()
-        except Exception:
-            log.exception("Background work failed; it is tried again in %s s.", every_s)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next time comes
+            trouble(log, f"Background work failed and is tried again in {every_s} s", error)
         await asyncio.sleep(every_s)

@@ -8,6 +8,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
+from dashboard.accounts.models import User
+from dashboard.accounts.queries import admins
+
 
 class OperatorCommand(BaseCommand):
     """Says in a sentence what is wrong with the database, and exits with status 1."""
@@ -22,6 +25,21 @@ class OperatorCommand(BaseCommand):
                 f"`{settings.OPERATOR_COMMAND} start` or `{settings.OPERATOR_COMMAND} migrate` "
                 "once."
             ) from None
+
+
+def admin_named(name: str) -> User:
+    """Return the admin of that name, who answers for what the command does.
+
+    Raises:
+        CommandError: No active admin has it.
+    """
+    person = admins().filter(username=name).first()
+    if person is None:
+        names = ", ".join(admins().values_list("username", flat=True)) or "nobody"
+        raise CommandError(
+            f"No active admin is called {name!r}. Nothing was done. Admins: {names}."
+        )
+    return person
 
 
 def cannot_be_used(error: DatabaseError) -> str:

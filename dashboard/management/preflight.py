@@ -12,7 +12,6 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.http.request import validate_host
 
-from dashboard.approvals.rules.readiness import obstacles
 from dashboard.audit.heads import is_address
 from dashboard.notifications.addresses import checked_url
 from dashboard.notifications.errors import AddressRefused
@@ -32,8 +31,7 @@ def check_settings(*, host: str, insecure_http: bool) -> None:
     Raises:
         CannotStart: With every reason found.
     """
-    reasons = list(_reasons(host, insecure_http=insecure_http))
-    if reasons:
+    if reasons := wrong_settings(host, insecure_http=insecure_http):
         raise CannotStart("\n".join(["Nothing was started.", *reasons]))
 
 
@@ -43,9 +41,13 @@ def check_worker() -> None:
     Raises:
         CannotStart: With every reason found.
     """
-    reasons = [*_shared(), *obstacles(draws_pages=False)]
-    if reasons:
+    if reasons := list(_shared()):
         raise CannotStart("\n".join(["Nothing was started.", *reasons]))
+
+
+def wrong_settings(host: str, *, insecure_http: bool = False) -> list[str]:
+    """Say of each setting under which the gate would not be one what is wrong and what to do."""
+    return list(_reasons(host, insecure_http=insecure_http))
 
 
 def make_data_dir() -> Path:
@@ -153,8 +155,6 @@ def _without_password(url: str) -> str:
 
 
 def _heads(named: str) -> Iterator[str]:
-    if settings.AUDIT_HEADS_EVERY_S < 1:
-        yield "AUDIT_HEADS_EVERY_S is 0. Set a number of seconds, such as 300, or unset it."
     if is_address(named):
         try:
             checked_url(named)
@@ -187,6 +187,11 @@ def _secret_key() -> str:
 
 OURS = frozenset(
     {
+        "DATABASE_URL_FILE",
+        "EMAIL_URL_FILE",
+        "METRICS_TOKEN_FILE",
+        "REDIS_URL_FILE",
+        "SECRET_KEY_FILE",
         "ALLOWED_HOSTS",
         "AUDIT_HEADS",
         "AUDIT_HEADS_EVERY_S",
@@ -196,6 +201,10 @@ OURS = frozenset(
         "DEFAULT_FROM_EMAIL",
         "EMAIL_URL",
         "KIB_PER_MINUTE",
+        "LOG_FORMAT",
+        "LOG_LEVEL",
+        "METRICS_NETWORKS",
+        "METRICS_TOKEN",
         "NOTEBOOK_MIB_PER_AGENT",
         "PENDING_PER_TOKEN",
         "POLICY_TWO_PEOPLE",
@@ -214,6 +223,7 @@ OURS = frozenset(
 )
 
 
+_OF_AGENTS = {"DASHBOARD_URL", "DASHBOARD_TOKEN", "DASHBOARD_QUIET"}
 _ALIKE = 0.85  # of 1; PUBLIC_ULR and REDIS_UR are, REDIS_HOST and DATABASE_NAME are not
 
 
@@ -223,9 +233,12 @@ def misspelled(environment: Iterable[str]) -> Iterator[str]:
     Others' variables stand in an environment too, so this is said and does not keep us from
     starting.
     """
-    for name in sorted(set(environment) - OURS):
-        if close := get_close_matches(name, OURS, n=1, cutoff=_ALIKE):
+    for name in sorted(set(environment) - OURS - _OF_AGENTS):
+        close = get_close_matches(name, OURS, n=1, cutoff=_ALIKE)
+        if close:
             yield f"{name} is not a setting and was not read. Did you mean {close[0]}?"
+        elif name.startswith("DASHBOARD_"):
+            yield f"{name} is not a setting and was not read. docs/settings.md names all of them."
 
 
 def _is_origin(url: str) -> bool:

@@ -110,7 +110,7 @@ def _address_file() -> Path:
 def _keep_secret_key(folder: Path) -> None:
     if settings.SECRET_KEY_IS_CONFIGURED:
         return
-    key_file = folder / settings.SECRET_KEY_FILE.name
+    key_file = folder / settings.MADE_KEY_FILE.name
     if not key_file.exists():
         new = key_file.with_suffix(".new")
         descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db.models import Q, QuerySet
 
 from dashboard.accounts.models import User
-from dashboard.approvals.clock import database_now
+from dashboard.clock import database_now
 from dashboard.notifications.channels import kinds_that_send
 from dashboard.notifications.models import Channel, Delivery, Message, State, Webhook
 from dashboard.notifications.services.reading import told
@@ -46,6 +48,23 @@ def latest_messages(channel: Channel, limit: int = SHOWN) -> list[Message]:
     rows = Message.objects.filter(~later, channel=channel).select_related("approval__agent")
     unread = ["approval__content", "approval__evidence", "approval__objective"]
     return list(rows.defer(*unread).order_by("-made_at", "-due_at", "pk")[:limit])
+
+
+def message_counts() -> dict[tuple[str, str], int]:
+    """Count messages by whom they are for and how they stand: due and not sent, or given up.
+
+    Those that were given up are deleted after 30 days.
+    """
+    now, counts = database_now(), dict[tuple[str, str], int]()
+    both: dict[str, QuerySet[Any]] = {
+        "people": Message.objects.all(),
+        "hosts": Delivery.objects.all(),
+    }
+    for receiver, rows in both.items():
+        waiting = rows.filter(state=State.WAITING, due_at__lte=now)
+        counts[receiver, "waiting"] = waiting.count()
+        counts[receiver, "failed"] = rows.filter(state=State.GIVEN_UP).count()
+    return counts
 
 
 def nobody_is_told() -> bool:

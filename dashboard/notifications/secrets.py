@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
+from django.utils.encoding import force_str
 
 from approval_client.wire import WEBHOOK_SECRET_PREFIX, webhook_signature
 from dashboard.notifications.errors import SecretLost
@@ -71,7 +72,8 @@ def signed_headers(keys: Iterable[bytes], message_id: UUID, body: bytes) -> dict
 
 def _key_of(salt: str, made: str) -> bytes | None:
     """Return the key with the fingerprint ``made``, if a key of the server still makes it."""
-    keys = (_key(salt, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS))
+    server_keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    keys = (_key(salt, force_str(key)) for key in server_keys)
     return next((key for key in keys if _fingerprint(key) == made), None)
 
 

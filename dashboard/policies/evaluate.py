@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
-from dashboard.policies.judgements.grounds import Grounds, RuleGround, Says
+from dashboard.policies.judgements.grounds import Grounds, RuleGround, Says, ToolSays
 from dashboard.policies.judgements.matcher import FOUND_BEFORE, Matcher, Outcome, Step
 from dashboard.policies.judgements.modes import MODES_OF_OTHERS, ModeVerdict
-from dashboard.policies.judgements.wording import plainly
+from dashboard.policies.judgements.wording import TOOLS, plainly
 from dashboard.policies.policy import Policy
 from dashboard.policies.rules.demands import Required, join, required, shortfalls
 from dashboard.policies.rules.facts import Facts, Question
@@ -40,7 +40,7 @@ __all__ = [
     "stricter",
 ]
 
-_ON_HOLD = "Everything is on hold: a person is asked."
+_STOPPED = "All approving is stopped: a person is asked."
 THE_MODES = "Modes"
 """What the step of the modes is called."""
 SAYING = {
@@ -112,19 +112,25 @@ def evaluate(policy: Policy, question: Question) -> Evaluation:
 
 
 def stricter(a: Evaluation, b: Evaluation) -> Evaluation:
-    """Return what holds when both have to: the stricter effect, and all that both demand."""
+    """Return what holds when both have to: the stricter effect, and all that both demand.
+
+    How a tool is classed is as ``b`` says, which is the later one.
+    """
     if a.effect is not b.effect:
-        return max(a, b, key=lambda evaluation: _STRICTNESS[evaluation.effect])
+        strict = max(a, b, key=lambda evaluation: _STRICTNESS[evaluation.effect])
+        tool_class = b.grounds.tool_class if b.grounds else ""
+        grounds = strict.grounds and replace(strict.grounds, tool_class=tool_class)
+        return replace(strict, grounds=grounds)
     trace = tuple(dict.fromkeys(b.trace + a.trace))
     grounds = b.grounds.joined(a.grounds) if a.grounds and b.grounds else None
     demands = join(a.demands, b.demands)
     return replace(b, trace=trace, demands=demands, words=b.words or a.words, grounds=grounds)
 
 
-def on_hold(evaluation: Evaluation) -> Evaluation:
-    """Return what holds of an approval while approving is on hold: a person is asked."""
+def stopped(evaluation: Evaluation) -> Evaluation:
+    """Return what holds of an approval while all approving is stopped: a person is asked."""
     grounds = evaluation.grounds and replace(evaluation.grounds, held=True, by_modes=False)
-    trace = (*evaluation.trace, _ON_HOLD)
+    trace = (*evaluation.trace, _STOPPED)
     return Evaluation(Effect.REVIEW, trace, evaluation.demands, grounds=grounds)
 
 
@@ -155,11 +161,14 @@ class _Evaluating:
             self._facts.question.kind, may_write=self._facts.may_write, reads=self._facts.reads
         )
         effect, in_doubt = self._effect(by_mode)
+        tool_says = self._tool_says(effect)
+        effect = Effect.REVIEW if tool_says else effect
         if effect is Effect.REVIEW:
             end = len(self._policy.matchers)
         steps = self._all_steps(by_mode, end)
         sentences = [*self._told(steps), *self._about_modes(by_mode)]
         sentences += [_doubts(self._facts)] if in_doubt else []
+        sentences += map(TOOLS.__getitem__, tool_says)
         sentences += self._about_demands() if effect is Effect.REVIEW else []
         grounds = self._grounds(
             steps,
@@ -167,12 +176,15 @@ class _Evaluating:
             by_modes=by_mode.effect is effect,
             rules=tuple(self._spoken(effect)),
             doubts=_names_of_doubts(self._facts) if in_doubt else (),
+            tool=tool_says,
         )
         return Evaluation(effect, tuple(sentences), self._demands(), steps, grounds=grounds)
 
     def _grounds(self, steps: tuple[Step, ...], **more: Any) -> Grounds:
         unclear = tuple(step.ground for step in steps if step.ground)
-        return Grounds(kind=self._facts.question.kind, unclear=unclear, **more)
+        question = self._facts.question
+        tool_class = str(question.tool_class or "")
+        return Grounds(kind=question.kind, unclear=unclear, tool_class=tool_class, **more)
 
     def _spoken(self, effect: Effect) -> Iterator[RuleGround]:
         for matcher in self._speaking:
@@ -238,6 +250,21 @@ class _Evaluating:
             return Effect.REVIEW, True
         return effect, False
 
+    def _tool_says(self, effect: Effect) -> tuple[ToolSays, ...]:
+        """Return why a call that would be approved is for a person all the same.
+
+        Also where the gate is switched off: an admin said of this tool that it takes a person. And
+        a tool that nobody classed may be one that a rule rejects, by another schema.
+        """
+        if effect is not Effect.APPROVE:
+            return ()
+        if self._facts.is_classed_otherwise:
+            return (ToolSays.CLASSED_OTHERWISE,)
+        if self._facts.may_be_irreversible:
+            return (ToolSays.IRREVERSIBLE,)
+        is_doubt = self._facts.is_unclassed and self._policy.rejects_classes
+        return (ToolSays.UNCLASSED,) if is_doubt else ()
+
     def _demands(self) -> Required:
         """Add up what the rules ask for; an approving rule hides nothing of it.
 
@@ -248,7 +275,9 @@ class _Evaluating:
         demands = [required(m.rule.demands, owner_may_approve=owners) for m in self._asking]
         if not self._review_is_certain:
             demands.append(Required(owner_may_approve=owners))
-        return reduce(join, demands)
+        total = reduce(join, demands)
+        # What is remembered would approve the next call without a person.
+        return replace(total, grants_allowed=False) if self._facts.may_be_irreversible else total
 
     def _all_steps(self, said: ModeVerdict | None, end: int) -> tuple[Step, ...]:
         rejecting = set(self._policy.rejecting)

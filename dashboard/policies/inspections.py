@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from approval_client.wire import Kind, canonical_json
 from dashboard import sandbox
-from dashboard.inspection.findings import Report, in_doubt
-from dashboard.inspection.headline import Headline, unread_headline
+from dashboard.inspection.findings import Finding, Report, in_doubt
+from dashboard.inspection.headline import Headline, add_to_headline, unread_headline
 
 COMPUTING_S = 0.5
 """What an inspection may compute; 64 KiB of prose take 0.35 s. It is not a time by the clock: what
@@ -55,6 +55,11 @@ class Headed(NamedTuple):
 
     report: Report
     headline: Headline
+
+    def with_finding(self, finding: Finding) -> Headed:
+        """Return both with a finding more, about the whole of the content."""
+        report = replace(self.report, findings=(*self.report.findings, finding))
+        return Headed(report, add_to_headline(self.headline, finding))
 
 
 def inspect(kind: Kind, content: Mapping[str, Any]) -> Report:

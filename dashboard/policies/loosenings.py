@@ -77,6 +77,8 @@ class _Comparison:
                 self._replaces(now, rule) for now in self._new.claiming
             ):
                 yield f"Some of what rule '{rule.name}' required is no longer required."
+        if self._before.rejects_classes and not self._after.rejects_classes:
+            yield "No rule rejects by class any more, so calls of unclassed tools may be approved."
         yield from self._effects()
         yield from self._demands()
 
@@ -95,8 +97,7 @@ class _Comparison:
             for policy in (self._before, self._after)
         )
         matters = now is Effect.APPROVE or any(
-            rule.effect is Effect.APPROVE and kind in kinds_of(rule.when)
-            for rule in self._new.deciding
+            rule.effect is Effect.APPROVE and kind in kinds_of(rule) for rule in self._new.deciding
         )
         return matters and _STRICTNESS[now] < _STRICTNESS[then]
 
@@ -163,7 +164,7 @@ class _Comparison:
         # Where the modes see to it that a person is asked, a rule cannot weaken that.
         kinds = frozenset(Kind)
         for rule in (now, then):
-            kinds &= kinds_of(rule.when) if rule else kinds
+            kinds &= kinds_of(rule) if rule else kinds
         effects = {effect for kind in kinds for effect in self._after.read_modes.effects(kind)}
         harmless = {Effect.REVIEW} if now else {Effect.REVIEW, None}
         if effects <= harmless:
@@ -193,7 +194,7 @@ def _first_implied(rule: Rule, rules: list[Rule]) -> int:
 
 
 def _are_apart(rule: Rule, other: Rule) -> bool:
-    return not kinds_of(rule.when) & kinds_of(other.when)
+    return not kinds_of(rule) & kinds_of(other)
 
 
 def _name(rule: Rule | None) -> str:

@@ -86,6 +86,11 @@ class Policy:
         return tuple(Matcher(rule) for rule in self.rules)
 
     @cached_property
+    def rejects_classes(self) -> bool:
+        """Whether a rule rejects by the class of a tool, so that an unclassed one is a doubt."""
+        return any(self.rules[index].when.tool_classes for index in self.rejecting)
+
+    @cached_property
     def rejecting(self) -> tuple[int, ...]:
         """Which rules reject: they are tried before all others."""
         return tuple(i for i, rule in enumerate(self.rules) if rule.effect is Effect.REJECT)

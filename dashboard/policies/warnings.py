@@ -64,6 +64,7 @@ def warnings(policy: Policy, known: KnownNames = _NOTHING_KNOWN) -> list[Caution
             *_about_reach(rule, policy.rules[:place], policy.rules),
             *_about_approving(rule, policy),
             *_about_findings(rule),
+            *_about_calls(rule),
             *_about_globs(rule),
             *(sentence for _, sentence in misspelt(rule)),
             *_about_names(rule.when, known),
@@ -111,7 +112,7 @@ def _unreachable(rule: Rule, other: Rule) -> str:
 def _about_approving(rule: Rule, policy: Policy) -> Iterator[str]:
     if rule.effect is not Effect.APPROVE:
         return
-    kinds, conditions = kinds_of(rule.when), _given(rule.when)
+    kinds, conditions = kinds_of(rule), _given(rule.when)
     if not conditions - {"kinds"}:
         yield "It approves everything of its kind, whatever it does."
     elif conditions <= _NAMES_ONLY:
@@ -131,17 +132,20 @@ def _about_findings(rule: Rule) -> Iterator[str]:
     when = rule.when
     if rule.effect is not Effect.APPROVE or when.no_findings_above is None:
         return
-    if when.no_findings_above is Severity.LOW and kinds_of(when) & {Kind.CODE, Kind.TOOL_CALL}:
+    if when.no_findings_above is Severity.LOW and kinds_of(rule) & {Kind.CODE, Kind.TOOL_CALL}:
         yield (
             "It approves programs and libraries that nobody here knows: calling one is of low "
             "severity. Choose 'info' to ask a person about them."
         )
-    is_narrow = when.tools or when.arguments or when.languages
-    if Kind.TOOL_CALL in kinds_of(when) and not is_narrow:
-        yield (
-            "It approves calls of any tool: what a tool does is not inspected, only code among "
-            "its arguments. Name the tools that it may approve."
-        )
+
+
+def _about_calls(rule: Rule) -> Iterator[str]:
+    """Warn of rules that approve no call of a tool and look as if they did."""
+    when = rule.when
+    is_of_others = when.memory_operations or when.memory_users or when.languages
+    if not rule.takes_no_calls or is_of_others or Kind.TOOL_CALL not in (when.kinds or Kind):
+        return
+    yield "It approves no call of a tool: only a rule that names the tool does. Name the tools."
 
 
 def _about_globs(rule: Rule) -> Iterator[str]:

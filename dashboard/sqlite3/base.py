@@ -4,11 +4,17 @@ Whoever finds SQLite locked sleeps for up to 100 ms and asks again, in no order.
 that write, one in a hundred waited for two seconds. Here the threads of a process queue before
 they begin a transaction that writes, first come, first served. SQLite's own waiting is left for
 other processes.
+
+And a file that is replaced while it is open is noticed. What is written to it then would be
+written to a file that nobody finds any more, and SQLite itself does not always look.
 """
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from django.db.backends.sqlite3 import base
 from django.db.utils import OperationalError
@@ -21,6 +27,29 @@ _TURNS: defaultdict[str, Turn] = defaultdict(Turn)
 _DEFAULT_TIMEOUT_S = 5.0  # sqlite3's own
 
 
+class _File(NamedTuple):
+    """Which file a name stands for."""
+
+    device: int
+    inode: int
+
+    @classmethod
+    def of(cls, name: str) -> _File | None:
+        with suppress(OSError):
+            status = os.stat(name)  # noqa: PTH116 - a Path costs more, and this is asked each time
+            return cls(status.st_dev, status.st_ino)
+        return None
+
+
+_FILES: dict[str, _File] = {}
+"""The file that this process opened first, by its name in the settings."""
+
+_REPLACED = (
+    "the file {} was replaced or removed while this program has it open. Nothing is written until "
+    "it is back. To go on with another one, restart every program that uses it"
+)
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     """Begins to write when it is its turn, within the ``timeout`` of its options, in seconds."""
 
@@ -29,8 +58,37 @@ class DatabaseWrapper(base.DatabaseWrapper):
     # Django's stubs leave out the methods that its own backends extend.
     _turn: Turn | None = None  # while it is this connection's
 
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Open the file, unless it is another one than this process had open before."""
+        self._check_file()  # before SQLite makes an empty one
+        opened = super().get_new_connection(conn_params)
+        if not self.is_in_memory_db():
+            file = _File.of(self._name)
+            if file:
+                _FILES.setdefault(self._name, file)
+        return opened
+
+    @property
+    def _name(self) -> str:
+        return str(self.settings_dict["NAME"])
+
+    def was_replaced(self) -> bool:
+        """Whether another file, or none, has the name of the one that this process has open."""
+        file = _FILES.get(self._name)
+        return file is not None and _File.of(self._name) != file
+
+    def _check_file(self) -> None:
+        if self.was_replaced():
+            raise OperationalError(_REPLACED.format(self._name))
+
+    def _commit(self) -> None:
+        if self.connection is not None and self._turn is not None:
+            self._check_file()
+        super()._commit()  # type: ignore[misc]
+
     def _start_transaction_under_autocommit(self) -> None:
         self.ensure_connection()
+        self._check_file()
         if self.transaction_mode in ("IMMEDIATE", "EXCLUSIVE"):
             self._take_turn()
         try:

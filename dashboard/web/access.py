@@ -7,7 +7,6 @@ from functools import wraps
 from http import HTTPStatus
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -19,7 +18,7 @@ from dashboard.approvals.errors import NotFound
 from dashboard.audit.services import Actor
 from dashboard.notifications.errors import ReceiverNotFound
 from dashboard.web import errors
-from dashboard.web.http import PersonRequest
+from dashboard.web.http import PersonRequest, client_address
 
 AUTH_KEY = "auth"
 """In the session: how its person signed in, ``"password"`` or ``"link"``."""
@@ -38,14 +37,9 @@ def actor(request: PersonRequest) -> Actor:
 
 
 def address(request: HttpRequest) -> str:
-    """Return the address that ``request`` came from.
-
-    Behind ``PROXY_COUNT`` trusted proxies it is the one that the outermost of them saw.
-    """
-    forwarded = request.headers.get("X-Forwarded-For", "").split(",")
-    if settings.PROXY_COUNT and len(forwarded) >= settings.PROXY_COUNT:
-        return str(forwarded[-settings.PROXY_COUNT]).strip()[:100]
-    return str(request.META.get("REMOTE_ADDR", ""))
+    """Return the address that ``request`` came from."""
+    peer = str(request.META.get("REMOTE_ADDR", ""))
+    return client_address(request.headers.get("X-Forwarded-For", ""), peer)
 
 
 P = ParamSpec("P")

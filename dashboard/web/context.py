@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 
 from dashboard.accounts import roles
@@ -31,6 +32,8 @@ def hold_state(request: HttpRequest) -> dict[str, Any]:
         "hold": cache(active_hold),
         "asks_nobody": lambda: _asks_nobody(present().document),
         "log_problem": lambda: present().log_problem,
+        "clock_behind": lambda: present().clock_behind,
+        "operator_command": settings.OPERATOR_COMMAND,
         "failing_channels": failing_channels,
         "nobody_is_told": nobody_is_told,
         "may_look": roles.may_look(person),

@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 
 from dashboard.inspection.findings import Finding, Report, Severity, Unseen
 from dashboard.inspection.sentences import plain_sentence, sentence
+from dashboard.policies.rules.wording import CLASSES
 from dashboard.web.content import Content
 from dashboard.web.drawing.blocks import (
     BlockNote,
@@ -94,6 +95,7 @@ class Found:
         more: How many are not listed at all.
         doubts: What was not read or followed, and what that means; None if there is nothing.
         nothing: What is true where nothing was found, in two sentences.
+        tool: How the tool that is called is classed, in a few words; empty where none is called.
         has_placeless: Whether something was found of which nobody can tell where.
         first: Leads to the first line, from the top, in which something was found.
         inspector: The version that looked.
@@ -105,14 +107,19 @@ class Found:
     more: int
     doubts: tuple[str, str] | None
     nothing: tuple[str, str]
+    tool: str
     has_placeless: bool
     first: str
     inspector: str
     shown: list[str]
 
 
-def found(report: Report, content: Content) -> tuple[Found, Content]:
-    """Return what to list, and the content with marks where findings are."""
+def found(report: Report, content: Content, tool_class: str) -> tuple[Found, Content]:
+    """Return what to list, and the content with marks where findings are.
+
+    Args:
+        tool_class: Of the tool that is called; empty where nobody has classed it.
+    """
     blocks = content.blocks
     ordered = sorted(report.findings, key=_gravest_first)
     listed = ordered[:MOST_SHOWN]
@@ -123,7 +130,8 @@ def found(report: Report, content: Content) -> tuple[Found, Content]:
         placeless=[row for row in rows if not row.places],
         more=len(ordered) - len(listed),
         doubts=next((advice for unseen, advice in _CARE.items() if unseen in report.unseen), None),
-        nothing=_nothing(content),
+        nothing=_nothing(content, tool_class),
+        tool=tool_in_words(tool_class) if content.call else "",
         has_placeless=not all(_first_line(finding, blocks) for finding in ordered),
         first=_first(listed, blocks),
         inspector=report.inspector,
@@ -145,11 +153,18 @@ def draw_sentence(finding: Finding) -> SafeString:
     )
 
 
-def _nothing(content: Content) -> tuple[str, str]:
+def tool_in_words(tool_class: str) -> str:
+    """Say how a tool is classed."""
+    if not tool_class:
+        return "Nobody has classed this tool"
+    return f"This tool is classed as “{CLASSES[tool_class]}”"
+
+
+def _nothing(content: Content, tool_class: str) -> tuple[str, str]:
     """Say what is true where nothing was found: only code is inspected for what it does."""
     hidden = "No code or hidden characters found in it."
     if content.call:
-        return "Nobody has classed this tool.", hidden
+        return f"{tool_in_words(tool_class)}.", hidden
     if content.plan:
         return "What the steps do is not inspected.", hidden
     if content.memory:

@@ -15,6 +15,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 from django.core import signals
@@ -23,6 +24,7 @@ from django.core.handlers.asgi import ASGIHandler
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
+from dashboard import metrics
 from dashboard.web.middleware import is_machine
 
 ANSWERING = 6
@@ -35,6 +37,8 @@ PATIENCE_S = 0.5
 """How long a page lets others go first."""
 
 _SAFE = {"GET", "HEAD"}
+_ANSWERING = metrics.IN_HAND.labels(metrics.PROCESS, "answering")
+_VIEWING = metrics.IN_HAND.labels(metrics.PROCESS, "viewing")
 
 T = TypeVar("T")
 
@@ -81,13 +85,15 @@ class PooledHandler(ASGIHandler):
             return await self._in_pool(scope, respond)
 
     async def _in_pool(self, scope: Any, work: Callable[[], T]) -> T:
-        loop = asyncio.get_running_loop()
+        loop, context = asyncio.get_running_loop(), copy_context()  # with the id of the request
         if _is_page(scope):
-            return await loop.run_in_executor(self._viewing, work)
+            with _VIEWING.track_inprogress():
+                return await loop.run_in_executor(self._viewing, context.run, work)
         self._being_answered += 1
         self._nobody.clear()
         try:
-            return await loop.run_in_executor(self._answering, work)
+            with _ANSWERING.track_inprogress():
+                return await loop.run_in_executor(self._answering, context.run, work)
         finally:
             self._being_answered -= 1
             if not self._being_answered:

@@ -18,6 +18,7 @@ from dashboard.approvals.queries.present import log_problem
 from dashboard.approvals.rules.readiness import obstacles
 from dashboard.audit.services import reach_head
 from dashboard.live.threads import DatabaseThread
+from dashboard.web.metrics import MetricsDoor
 
 ALIVE = b'{"status": "ok"}'
 READY_WITHIN_S = 2.0
@@ -28,7 +29,7 @@ Reply = tuple[HTTPStatus, bytes]
 
 
 class Watched:
-    """Answers ``/healthz``, that the process runs, and ``/readyz``, whether it may approve.
+    """Answers ``/healthz``, that the process runs, ``/readyz``, if it may approve, ``/metrics``.
 
     As raw ASGI, on the event loop: slow pages do not make the process look dead, and neither does
     a database that does not answer. One check at a time, in a thread of its own, serves all who
@@ -39,17 +40,25 @@ class Watched:
         self.app = app
         self._read = DatabaseThread("readiness")
         self._check: asyncio.Task[Reply] | None = None
+        self._metrics = MetricsDoor()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one HTTP request."""
-        if scope["path"] not in {"/healthz", "/readyz"}:
+        if scope["path"] not in {"/healthz", "/readyz", "/metrics"}:
             await self.app(scope, receive, send)
         elif scope["method"] not in {"GET", "HEAD"}:
             await _send(send, HTTPStatus.METHOD_NOT_ALLOWED, b"", [(b"allow", b"GET, HEAD")])
         else:
-            alive = scope["path"] == "/healthz"
-            status, body = (HTTPStatus.OK, ALIVE) if alive else await self._ready()
-            await _send(send, status, body, hides_body=scope["method"] == "HEAD")
+            status, body, content_type = await self._answer(scope)
+            more = [(b"content-type", content_type.encode())]
+            await _send(send, status, body, more, hides_body=scope["method"] == "HEAD")
+
+    async def _answer(self, scope: Any) -> tuple[HTTPStatus, bytes, str]:
+        if scope["path"] == "/metrics":
+            return await self._metrics.answer(scope)
+        is_alive = scope["path"] == "/healthz"
+        status, body = (HTTPStatus.OK, ALIVE) if is_alive else await self._ready()
+        return status, body, "application/json"
 
     async def _ready(self) -> Reply:
         loop = asyncio.get_running_loop()
@@ -70,7 +79,6 @@ async def _send(
     hides_body: bool = False,
 ) -> None:
     headers = [
-        (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
         (b"x-content-type-options", b"nosniff"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponseRedirect
 from django_htmx.middleware import HtmxDetails
 
@@ -11,6 +12,21 @@ from dashboard.accounts.models import User
 
 PRESSED = "pressed"
 """In the address of the sign-in page: somebody pressed something, and was not signed in."""
+
+
+def client_address(forwarded: str, peer: str) -> str:
+    """Return the address that a request came from.
+
+    Behind ``PROXY_COUNT`` trusted proxies it is the one that the outermost of them saw.
+
+    Args:
+        forwarded: The header ``X-Forwarded-For``.
+        peer: Who is connected.
+    """
+    hops = forwarded.split(",")
+    if settings.PROXY_COUNT and len(hops) >= settings.PROXY_COUNT:
+        return hops[-settings.PROXY_COUNT].strip()[:100]
+    return peer
 
 
 class HtmxRequest(HttpRequest):

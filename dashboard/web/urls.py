@@ -33,6 +33,7 @@ from dashboard.web.office import (
     people,
     sign_in,
     tell_me,
+    tools,
     webhooks,
 )
 from dashboard.web.office.policies import backtest, bench, draft, proposal, revision, rule
@@ -129,6 +130,7 @@ _office: list[URLPattern] = [
         webhooks.again,
         name="webhook_again",
     ),
+    path("tools", tools.tools, name="tools"),
     path("channels", channels.channels, name="channels"),
     path("channels/new/<str:kind>", channels.new_channel, name="channel_new"),
     path("channels/<int:channel_id>", channels.channel, name="channel"),

@@ -5,6 +5,7 @@ import { goBack } from "./advancing.js";
 import { announceInSight } from "./announcing.js";
 import { closest, find, findAll, need } from "./dom.js";
 import { whyNotYet } from "./inview.js";
+import { comingId, openId } from "./opening.js";
 import { isArming, sayTooEarly } from "./pressing.js";
 import { walk } from "./walking.js";
 
@@ -18,8 +19,6 @@ const isOn = () => localStorage.getItem(STORED) !== "off";
  * @param {import("./dom.js").Kind<E>} kind
  */
 const inBar = (selector, kind) => find(document, `#request-bar ${selector}`, kind);
-/** @type {HTMLElement | null} */
-let opening = null; // the link that was followed last, until its request is there
 /** @param {Element} element */
 const isInSight = (element) => element.checkVisibility();
 
@@ -30,9 +29,10 @@ const isInSight = (element) => element.checkVisibility();
  */
 function beside(step) {
   const links = findAll(document, ".item-link", HTMLElement).filter(isInSight);
-  const open = links.findIndex((link) => link.getAttribute("aria-current"));
-  const [focused, opened] = [document.activeElement, opening].map((link) => links.findIndex((one) => one === link));
-  const from = [focused, opened, open].find((at) => at >= 0) ?? -1;
+  const ids = links.map((link) => closest(link, ".item", HTMLElement)?.dataset.id ?? "");
+  const focused = links.findIndex((link) => link === document.activeElement);
+  const [coming, open] = [comingId(), openId()].map((id) => (id ? ids.indexOf(id) : -1));
+  const from = [focused, coming, open].find((at) => at >= 0) ?? -1;
   return from < 0 ? links.at(step > 0 ? 0 : -1) : links[from + step];
 }
 
@@ -47,12 +47,18 @@ function move(step) {
   link.closest(".item")?.scrollIntoView({ block: "nearest" });
   if (link.closest(".item--fold")) return link.focus({ preventScroll: true });
   closest(document.activeElement, ".item-link", HTMLElement)?.blur();
-  opening = link;
   link.click();
 }
 
-/** Only the focus goes there: the press that approves is another one. */
+/**
+ * Only the focus goes there: the press that approves is another one. While somebody says why not, it stays with that:
+ * a reason that is typed beside its field has an "a" in it, and a blank, which presses the button that has the focus.
+ */
 function toApprove() {
+  if (inBar(".reject[open]", HTMLDetailsElement)) {
+    toReason();
+    return announceInSight("Close Reject first, if you want to approve.");
+  }
   const approve = inBar(".decide > [value=approve]", HTMLButtonElement);
   if (!approve) return whyNone();
   if (!approve.disabled) return approve.focus();
@@ -75,6 +81,21 @@ function toReason() {
   if (!panel) return;
   panel.open = true;
   panel.querySelector("textarea")?.focus();
+}
+
+/**
+ * Whoever opens a panel by a click goes on by typing into it. Not by touch, where that would bring a keyboard up.
+ *
+ * @param {MouseEvent} event
+ */
+function intoPanel(event) {
+  const panel = closest(event.target, "#request-bar .panel > summary", HTMLElement)?.parentElement;
+  if (!(panel instanceof HTMLDetailsElement) || (event instanceof PointerEvent && event.pointerType === "touch")) return;
+  const field = panel.querySelector("textarea");
+  if (!field || event.defaultPrevented) return;
+  event.preventDefault(); // the browser would open it after the first keys, which would go elsewhere
+  panel.open = !panel.open;
+  if (panel.open) field.focus();
 }
 
 function toEdit() {
@@ -140,6 +161,8 @@ function meaning(event) {
   return event.repeat && !"jknN".includes(key) ? null : CHARACTERS[key];
 }
 
+document.addEventListener("click", intoPanel);
+
 if (document.getElementById("keys")) {
   document.addEventListener("keydown", (event) => {
     const act = meaning(event);
@@ -154,5 +177,4 @@ if (document.getElementById("keys")) {
     sayWhetherOn();
   });
   document.addEventListener("click", (event) => closest(event.target, "#keys-open", HTMLElement) && explain());
-  document.addEventListener("htmx:afterSettle", (event) => event.detail.target?.id === "pane" && (opening = null));
 }

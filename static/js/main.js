@@ -18,7 +18,6 @@ import "./view.js";
 import "./menu.js";
 import "./pick.js";
 import "./notify.js";
-import "./account.js";
 import "./grant.js";
 import "./drafts.js";
 import "./using.js";

@@ -9,8 +9,14 @@ import { mayLeave } from "./drafts.js";
 const OPENS = ".items [data-id] .item-link, a[data-opens]";
 const opener = document.getElementById("opener");
 
+/** @type {{id: string} | null} */
+let coming = null; // the request that was asked for last, until it is there or cannot be had
+
 /** @returns {string | undefined} the id of the request that is open */
 export const openId = () => document.getElementById("request")?.dataset.id;
+
+/** @returns {string | undefined} the id of the request that is on its way */
+export const comingId = () => coming?.id;
 
 /** @param {MouseEvent} event */
 function follow(event) {
@@ -25,7 +31,10 @@ function follow(event) {
 export function openRequest(address) {
   const { pathname, search } = new URL(address, location.href);
   const options = { source: opener, target: "#pane", select: "#pane", swap: "outerHTML show:window:top" };
-  htmx.ajax("GET", pathname + search, options).catch(() => {}); // swapping.js says what went wrong
+  const asked = { id: pathname.slice(pathname.lastIndexOf("/") + 1) };
+  coming = asked;
+  const answered = htmx.ajax("GET", pathname + search, options).catch(() => {}); // swapping.js says what went wrong
+  answered.finally(() => coming === asked && (coming = null));
 }
 
 if (opener) document.addEventListener("click", follow);

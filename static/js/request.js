@@ -16,9 +16,12 @@ const bar = () => document.getElementById("request-bar");
 const isSending = () => document.querySelector(":is(#request-bar, #request-status) [aria-busy]") !== null;
 /** @type {HTMLElement | null} */
 let watched = null;
-let wasInBar = false;
-let focused = ""; // where in the bar the focus was, as a selector
+let wasInside = false; // whether the focus was in what an answer replaced
+let focused = ""; // where in it, as a selector
+/** @type {string[]} */
+let folds = []; // what was open in it when news came, as ids
 
+const REPLACED = ":is(#request-bar, #request-status, #request-why)";
 const AHEAD = { rootMargin: "0px 0px 200px 0px" };
 
 const near = new IntersectionObserver((entries) => {
@@ -66,9 +69,13 @@ async function fetchBar() {
   await fetched(need(document, "#main", HTMLElement), url, options); // main stays
 }
 
-/** @param {Element} element - in the bar: what the same would be in another drawing of it */
+/**
+ * @param {Element} element - in what an answer replaces
+ * @returns {string} what selects the same in another drawing of it; empty where nothing does
+ */
 function selectorOf(element) {
   if (element.id) return `#${CSS.escape(element.id)}`;
+  if (element.localName === "summary" && element.parentElement) return `${selectorOf(element.parentElement)} > summary`;
   const [name, value] = ["name", "value"].map((attribute) => CSS.escape(element.getAttribute(attribute) ?? ""));
   return name && `[name="${name}"][value="${value}"]`;
 }
@@ -81,14 +88,17 @@ function selectorOf(element) {
 function consider(event) {
   const { target, requestConfig, serverResponse } = event.detail;
   const here = bar();
-  if (!here || target !== here) return;
+  if (!here || target !== here || !event.detail.shouldSwap) return; // an error replaces nothing
   const isSame = serverResponse.includes(`data-stamp="${here.dataset.stamp}"`);
   const isNoNews = requestConfig.verb === "get" && (isSame || isSending());
-  if (isNoNews) event.detail.shouldSwap = false;
-  else if (document.activeElement && here.contains(document.activeElement)) {
-    wasInBar = true; // kept until it is settled
-    focused = selectorOf(document.activeElement);
-  }
+  if (isNoNews) return void (event.detail.shouldSwap = false);
+  // News closes nothing that somebody reads or chooses in; the answer to their own press does.
+  const unfolded = findAll(document, `${REPLACED} details[id][open]`, HTMLElement).map(({ id }) => id);
+  folds = requestConfig.verb === "get" ? [...folds, ...unfolded] : [];
+  const focus = closest(document.activeElement, `${REPLACED} *`, HTMLElement);
+  if (!focus) return;
+  wasInside = true; // kept until it is settled
+  focused = selectorOf(focus);
 }
 
 /**
@@ -112,18 +122,20 @@ function settled(event) {
 }
 
 /**
- * Say aloud that it ended, and keep the place of somebody who was in the bar.
+ * Say aloud that it ended, and keep the place of somebody who was in what was replaced.
  *
  * @param {HTMLElement} here - the bar
  */
 function settledIn(here) {
   showWhetherSeen();
+  for (const id of folds) document.getElementById(id)?.setAttribute("open", "");
+  folds = [];
   const said = find(here, ".result-title, .progress-said", HTMLElement);
   const place = find(here, ".result, .progress-said", HTMLElement);
-  if (wasInBar && !here.contains(document.activeElement)) {
-    (place ?? (focused ? find(here, focused, HTMLElement) : null))?.focus({ preventScroll: true });
+  if (wasInside && !closest(document.activeElement, REPLACED, HTMLElement)) {
+    (place ?? (focused ? find(document, `${REPLACED} ${focused}`, HTMLElement) : null))?.focus({ preventScroll: true });
   }
-  wasInBar = false;
+  wasInside = false;
   if (said) announce(said.innerText);
 }
 

@@ -8,13 +8,13 @@ from django.db.utils import IntegrityError
 
 from approval_client.wire import Source, Status
 from dashboard.approvals import services
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import AlreadyClosed, NotFound
 from dashboard.approvals.models import Closing, Decision
 from dashboard.approvals.queries import closing
 from dashboard.approvals.queries.closing import decided
 from dashboard.approvals.services import expire
 from dashboard.audit.models import AuditEntry
+from dashboard.clock import database_now
 from tests import make
 
 pytestmark = pytest.mark.django_db

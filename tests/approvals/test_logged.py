@@ -9,7 +9,6 @@ from django.db import transaction
 
 from approval_client.wire import Kind, OutcomeState, Status
 from dashboard.approvals import guards, services
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Assignment, Decision, Grant, Vote
 from dashboard.approvals.rules import fingerprint as rules
 from dashboard.approvals.rules.fingerprint import fingerprint_of
@@ -19,6 +18,7 @@ from dashboard.approvals.rules.step import StepAnswer, StepSaid
 from dashboard.approvals.services import closing
 from dashboard.audit import services as audit
 from dashboard.audit.models import AuditEntry
+from dashboard.clock import database_now
 from tests import make, notebooks
 
 pytestmark = pytest.mark.django_db

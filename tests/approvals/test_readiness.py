@@ -1,12 +1,13 @@
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 
 import pytest
 from django.db import connection
 
 from dashboard.approvals import guards
 from dashboard.approvals.rules import readiness
+from dashboard.audit import heads
 from dashboard.audit.models import AuditEntry, AuditHead
+from dashboard.sqlite3 import base
 from tests import make
 
 CUT = "The end of the audit log is not where it should be"
@@ -52,12 +53,59 @@ def test_a_cut_log_stands_in_the_way(token):
 
 
 @pytest.mark.django_db
-def test_a_clock_that_was_set_back_stands_in_the_way(token, monkeypatch):
-    last = AuditEntry.objects.latest("seq").at
-    monkeypatch.setattr(readiness, "database_now", lambda: last - timedelta(seconds=6))
+def test_a_clock_that_was_set_back_stands_in_the_way_whatever_was_recorded_since(token, ada):
+    latest_at = make.clock_set_back(seconds=60)
+    make.pending(token)
 
     (why,) = readiness.obstacles()
-    assert why.startswith(f"The clock was set back: it stands before {last:%Y-%m-%d %H:%M:%S} UTC")
+    at = f"{latest_at:%Y-%m-%d %H:%M:%S}"
+    assert why.startswith(f"The clock was set back: it stands before {at} UTC")
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """Keep a head in the data folder; returns a function that writes its file."""
+    monkeypatch.setattr(heads, "beside", lambda: tmp_path / "audit_head")
+    return (tmp_path / "audit_head").write_text
+
+
+@pytest.mark.django_db
+def test_a_log_that_has_what_was_kept_is_ready(token, kept):
+    first = AuditEntry.objects.earliest("seq")
+    kept(f"{first.seq}:{first.hash}\n")
+
+    assert readiness.obstacles() == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("head", [f"900:{'a' * 64}", f"1:{'a' * 64}"])
+def test_a_log_that_lacks_what_was_kept_stands_in_the_way(token, kept, head):
+    kept(f"{head}\n")
+
+    (why,) = readiness.obstacles()
+    assert why.startswith(f"The audit log has not the entry {head.partition(':')[0]} that was")
+    assert "accept_database" in why
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", ["", "nothing", "12:"])
+def test_a_kept_head_that_cannot_be_read_stands_in_the_way(token, kept, text):
+    kept(text)
+
+    (why,) = readiness.obstacles()
+    assert why.startswith("The head of the audit log that was kept cannot be read: The file ")
+
+
+@pytest.mark.engine("sqlite")
+@pytest.mark.django_db
+def test_a_file_that_was_replaced_stands_in_the_way_until_it_is_back(token, monkeypatch):
+    name = str(connection.settings_dict["NAME"])
+    with monkeypatch.context() as other:
+        other.setitem(base._FILES, name, base._FILES[name]._replace(inode=1))
+        (why,) = readiness.obstacles()
+
+    assert why.startswith(f"The file {name} was replaced or removed")
+    assert readiness.obstacles() == []
 
 
 @pytest.mark.django_db

@@ -117,7 +117,7 @@ def test_an_admin_may_take_back_what_others_approved(approval, ada):
 
 
 def test_an_admin_may_take_back_what_the_policy_approved(token, alice, ada):
-    make.in_force({"name": "Fast", "effect": "approve", "when": {"kinds": ["tool_call"]}})
+    make.in_force({"name": "Fast", "effect": "approve", "when": {"tools": ["read"]}})
     call = {"kind": Kind.TOOL_CALL, "capability": "read"}
     approval = make.pending(token, content={"tool": "read", "arguments": {}}, **call)
 

@@ -99,6 +99,18 @@ def test_the_same_key_for_something_else_is_a_conflict(token, change):
         make.pending(token, key="k", **change)
 
 
+def test_an_agent_that_describes_its_tool_otherwise_after_an_upgrade_finds_its_question(token):
+    call = {"kind": Kind.TOOL_CALL, "content": {"tool": "read", "arguments": {}}}
+    described = {"ticket": 7, "tool_schema": {"type": "object"}, "tool_annotations": {}}
+    first = make.pending(token, key="k", evidence={"ticket": 7}, **call)
+
+    again = make.pending(token, key="k", evidence=described, **call)
+
+    assert again.pk == first.pk
+    with pytest.raises(IdempotencyConflict):
+        make.pending(token, key="k", evidence=described | {"ticket": 8}, **call)
+
+
 def test_another_agent_may_use_the_same_key(token):
     make.pending(token, key="k")
     other = make.token(make.agent("other"))
@@ -154,7 +166,7 @@ def test_on_hold_a_policy_approves_nothing(token, ada):
     approval = make.pending(token)
 
     assert approval.status == Status.PENDING
-    assert "Everything is on hold: a person is asked." in approval.judgements.get().trace
+    assert "All approving is stopped: a person is asked." in approval.judgements.get().trace
 
 
 def test_a_submission_and_its_judgement_are_recorded(token):

@@ -28,6 +28,7 @@ from tests.benchmarks import (
     inspecting,
     onlookers,
     pressing,
+    scraping,
     screen,
     telling,
 )
@@ -140,6 +141,12 @@ def _told(sizes):
         show(asyncio.run(telling.beside_slow_channels(plain, told, sizes.rounds)))
 
 
+def _scraped(sizes):
+    environment = houses.LIMITS | {"METRICS_TOKEN": scraping.TOKEN}
+    with serving.serve(environment=environment) as house:
+        show(asyncio.run(scraping.beside_scrapes(house, sizes.rounds)))
+
+
 def _screen(sizes):
     if screen.CHROMIUM.exists():
         show(screen.to_the_screen(sizes.asked))
@@ -172,6 +179,7 @@ PARTS = {
     "hostile": _hostile,
     "flood": _flood,
     "told": _told,
+    "scraped": _scraped,
     "screen": _screen,
     "machinery": _machinery,
     "chains": _chains,

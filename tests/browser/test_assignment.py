@@ -2,6 +2,8 @@
 
 from uuid import uuid4
 
+import pytest
+
 from tests.browser.conftest import armed, expect
 from tests.browser.test_looks import serious
 
@@ -47,6 +49,55 @@ async def test_a_claim_by_a_second_person_is_seen_on_the_first_page(house, visit
 
     await alices.get_by_text("bob took this over from you").wait_for()
     await row(alices, approval).locator(".item-assignment", has_text="bob").wait_for()
+
+
+@pytest.mark.parametrize("panel", ["more", "snooze", "why-all"])
+async def test_news_closes_nothing_that_somebody_opened(house, visit, path_of, panel):
+    approval = house.submit(time_limit_s=900)
+    page = await opened(visit, path_of, approval)
+    bobs = await opened(visit, path_of, approval, "bob")
+    summary = page.locator(f"#{panel} > summary")
+    await summary.click()
+
+    await assign(bobs)
+
+    await said(page).get_by_text("Assigned to bob").wait_for()
+    await expect(page.locator(f"#{panel}[open]")).to_be_visible()
+    await expect(summary).to_be_focused()
+
+
+async def test_news_that_changed_nothing_opens_and_focuses_nothing_later(house, visit, path_of):
+    approval = house.submit()
+    page = await opened(visit, path_of, approval)
+    bobs = await opened(visit, path_of, approval, "bob")
+    menu = page.locator("#more > summary")
+    await menu.click()
+    await page.route("**/state", lambda route: route.fulfill(status=204))
+    async with page.expect_response("**/state"):
+        await assign(bobs)
+    await page.unroute("**/state")
+    await menu.click()
+    search = page.get_by_role("searchbox")
+    await search.focus()
+
+    await said(bobs).get_by_text("Assigned to you").wait_for()
+    await assign(bobs, "Unassign me")
+    await said(bobs).get_by_text("Assigned to you").wait_for(state="detached")
+    await assign(bobs)
+
+    await said(page).get_by_text("Assigned to bob").wait_for()
+    await armed(page)
+    await expect(page.locator("#more")).not_to_have_attribute("open", "")
+    await expect(search).to_be_focused()
+
+
+async def test_an_own_press_closes_the_menu(house, visit, path_of):
+    page = await opened(visit, path_of, house.submit())
+
+    await assign(page)
+
+    await said(page).get_by_text("Assigned to you").wait_for()
+    await expect(page.locator("#more")).not_to_have_attribute("open", "")
 
 
 async def test_approve_on_what_another_is_on_needs_a_second_press(house, visit, path_of):
@@ -139,7 +190,7 @@ async def test_assignment_works_without_script(house, visit, path_of):
 async def test_time_is_offered_when_the_end_comes_near_and_added(house, visit, path_of):
     approval = house.submit(time_limit_s=64)
     page = await opened(visit, path_of, approval)
-    await page.get_by_role("button", name="Add 5 min").click(timeout=15_000)
+    await page.get_by_role("button", name="Add 5 min").click()
 
     await page.locator(".status-left").get_by_text("5:").wait_for()
 

@@ -1,9 +1,12 @@
 """Keys lead to where a press decides; none of them decides."""
 
+import asyncio
+from contextlib import suppress
 from uuid import uuid4
 
 import pytest
 import pytest_asyncio
+from playwright.async_api import Error
 
 from tests.browser.conftest import armed, expect
 from tests.browser.test_looks import serious
@@ -54,6 +57,29 @@ async def test_j_and_k_open_at_once_and_stop_at_the_ends_of_the_list(two):
         await opened(page, link)
 
 
+async def test_a_reason_that_is_typed_after_a_click_on_reject_approves_nothing(house, visit):
+    approval = house.submit()
+    page = await visit(f"/approvals/{approval['id']}")
+    await armed(page)
+
+    await page.locator("#request-bar .reject > summary").click()
+    await page.keyboard.type("Not that one, a b")
+    await expect(page.locator("#reason")).to_have_value("Not that one, a b")
+    assert status(house, approval) == "pending"
+
+
+async def test_while_reject_is_open_no_key_leads_to_approve(house, visit):
+    approval = house.submit()
+    page = await visit(f"/approvals/{approval['id']}")
+    await armed(page)
+    await page.locator("#request-bar .reject > summary").click()
+    await page.locator("#request-title").click()  # beside it
+
+    await page.keyboard.type("that a b")
+    await expect(page.locator("#reason")).to_be_focused()
+    assert status(house, approval) == "pending"
+
+
 async def test_of_quick_presses_the_last_one_counts(two):
     page, first, last = two
 
@@ -62,6 +88,29 @@ async def test_of_quick_presses_the_last_one_counts(two):
 
     await opened(page, last)
     await expect(first).not_to_have_attribute("aria-current", "page")
+
+
+async def test_a_press_counts_from_what_is_on_its_way(two):
+    page, first, last = two
+
+    async def slowly(route):
+        await asyncio.sleep(0.5)
+        with suppress(Error):  # it was given up
+            await route.continue_()
+
+    for _ in range(2):
+        await page.keyboard.press("j")
+    await opened(page, last)
+    await page.route(f"**{await first.get_attribute('href')}", slowly)
+    await page.keyboard.press("k")
+    # What ends now belongs to the press before.
+    pane = "{detail: {target: document.getElementById('pane')}}"
+    await page.evaluate(f"document.dispatchEvent(new CustomEvent('htmx:afterSettle', {pane}))")
+
+    await page.keyboard.press("j")
+
+    await page.wait_for_timeout(700)
+    await opened(page, last)
 
 
 async def test_j_stops_at_what_opens_a_page_of_its_own(house, visit):

@@ -290,6 +290,16 @@ def test_withdrawing_an_unanswered_submission_learns_its_id_first(stage, questio
     assert {call.timeout_s for call in stage.calls} == {1.5}
 
 
+def test_withdrawing_what_has_an_id_may_take_the_whole_time(stage, question, say):
+    stage = stage(say.pending(), say.pending())
+    talk = stage.talk(question)
+    stage.play(talk.submit())
+
+    stage.play(talk.withdraw("Enough."))
+
+    assert stage.calls[-1].timeout_s == 3
+
+
 def test_withdrawing_twice_sends_once(stage, question, say):
     stage = stage(say.pending())
     talk = stage.talk(question)

@@ -72,6 +72,12 @@ def test_a_key_names_one_question(post):
     assert post(body=BODY | {"objective": "Other."}) == (409, "idempotency_conflict")
 
 
+def test_a_repetition_may_describe_the_tool_otherwise(post):
+    post()
+
+    assert post(body=BODY | {"evidence": {"tool_schema": {"type": "object"}}}) == (200, None)
+
+
 @pytest.mark.parametrize(
     ("body", "refused"),
     [

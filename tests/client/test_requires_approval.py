@@ -53,7 +53,9 @@ async def test_an_approved_async_call_runs(approving):
 def test_reviewers_see_the_function_and_every_argument(approving):
     add(1, 2, 3, scale=4, unit="mm")
 
-    assert approving.approvals[0].body == {
+    body = approving.approvals[0].body
+    body.pop("evidence")  # the schema of the function
+    assert body == {
         "kind": "tool_call",
         "accepts_grants": True,
         "capability": f"{__name__}.add",
@@ -84,6 +86,7 @@ def test_what_is_said_at_the_decorator_is_asked(approving):
 
     body = approving.approvals[0].body
     assert body.pop("content") == {"tool": "rm", "arguments": {"path": "/x"}}
+    body.pop("evidence")  # the schema of the function
     assert body == {
         "kind": "tool_call",
         "capability": "files",

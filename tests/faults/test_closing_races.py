@@ -6,11 +6,11 @@ import pytest
 from django.db import transaction
 
 from approval_client.wire import Source, Status
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.approvals.queries.closing import decided
 from dashboard.approvals.services.closing import close
 from dashboard.audit.services import Actor
+from dashboard.clock import database_now
 from tests import make
 from tests.faults.test_races import at_once
 

@@ -41,17 +41,23 @@ def without(request, redis):
     redis.open()
 
 
+async def connected_to(house, server, opener):
+    """What ``opener`` opens, with its one connection to ``server``, where it stays."""
+    with house.only(server):
+        talker = await opener()
+        assert (await talker.ask("GET", "/healthz"))[0] == 200
+    return talker
+
+
 @asynccontextmanager
 async def here_and_there(house):
     """An agent connected to one server, and a browser connected to the other."""
     one, other = house.servers
     async with talking(house) as (asker, decider):
-        with house.only(one):
-            agent = await asker()
-            approval = await agent.submit()
-        with house.only(other):
-            person = await decider()
-            await person.read(approval)
+        agent = await connected_to(house, one, asker)
+        person = await connected_to(house, other, decider)
+        approval = await agent.submit()
+        await person.read(approval)
         yield agent, person, approval
 
 
@@ -112,8 +118,8 @@ async def test_a_page_hears_what_was_submitted_to_another_server(house):
     one, other = house.servers
     await until_bells_cross(house)
     async with page(house, one) as open_page, talking(house) as (asker, _):
-        with house.only(other):
-            approval = await (await asker()).submit()
+        agent = await connected_to(house, other, asker)
+        approval = await agent.submit()
         await hears(open_page, approval)
 
 
@@ -133,9 +139,9 @@ async def test_without_redis_a_page_of_another_server_is_told_and_says_that_it_i
         async with asyncio.timeout(20):  # until the server knows that it hears nothing
             while not json.loads(await open_page.recv()).get("late"):
                 pass
+        agent = await connected_to(house, other, asker)
         began = time.monotonic()
-        with house.only(other):
-            await (await asker()).submit()
+        await agent.submit()
         async with asyncio.timeout(TICKS_S):
             while not json.loads(await open_page.recv()).get("late"):
                 pass

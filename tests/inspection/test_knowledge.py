@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("6", "ff238fc3627e81d7")
+TABLES_OF_VERSION = ("7", "8bc99e52c9ac27fc")
 
 
 def document(text, file="ours.toml"):

@@ -20,6 +20,12 @@ class Agent:
         self._asked.append(asked)
         return asked
 
+    async def asks_and_withdraws(self, request, after_s):
+        """Ask, and withdraw it: a task that is cancelled does that too, and tries only briefly."""
+        pending = await self._client.submit(request)
+        await asyncio.sleep(after_s)
+        await self._client.cancel(pending.id)
+
     async def answer_to(self, asked):
         async with asyncio.timeout(ANSWERED_WITHIN_S):
             return await asyncio.shield(asked)

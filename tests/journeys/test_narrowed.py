@@ -1,6 +1,7 @@
 """In a narrowed list the next request opens, twenty times, while others come and go."""
 
 import asyncio
+import itertools
 import re
 from contextlib import asynccontextmanager
 
@@ -66,20 +67,22 @@ def ask_what_does_not_match(agent):
 async def others_coming_and_going(agent):
     """Have other requests come, before those that are wanted and behind them, and go again."""
 
+    enough = asyncio.Event()
+
     async def come_and_go():
-        for number in range(1000):
+        for number in itertools.count():
+            if enough.is_set():
+                return
             limit_s = 300 if number % 2 else 3000
             passing = ApprovalRequest.code(f"len('passing {number}')", time_limit_s=limit_s)
-            asked = agent.ask(passing)
-            await asyncio.sleep(0.4)
-            asked.cancel()
+            await agent.asks_and_withdraws(passing, after_s=0.4)
 
     task = asyncio.create_task(come_and_go())
     try:
         yield
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        enough.set()
+        await task
 
 
 async def narrows(person, narrowing, way):

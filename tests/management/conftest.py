@@ -10,7 +10,7 @@ from django.core.management import call_command
 def place(settings, tmp_path):
     """Have everything that ``start`` makes in a folder of the test's own."""
     settings.DATA_DIR = tmp_path / "var"
-    settings.SECRET_KEY_FILE = settings.DATA_DIR / "secret_key"
+    settings.MADE_KEY_FILE = settings.DATA_DIR / "secret_key"
     settings.STATIC_ROOT = settings.DATA_DIR / "static"
     settings.SECRET_KEY = "unset"
     settings.SECRET_KEY_IS_CONFIGURED = False

@@ -73,7 +73,7 @@ def test_what_a_host_did_not_take_is_sent_again(heads, settings, monkeypatch, ca
     heads(FIRST)
 
     assert len(sent) == 2
-    assert "The head of the log was not kept at AUDIT_HEADS. It answered 500." in caplog.text
+    assert "The head of the log was not kept at AUDIT_HEADS. It answered 500" in caplog.text
 
 
 def test_nothing_is_kept_where_no_setting_says_so(heads, settings):

@@ -16,11 +16,11 @@ from dashboard.accounts.models import AgentToken
 from dashboard.accounts.queries import tokens_that_work
 from dashboard.accounts.services.sessions import forget_expired
 from dashboard.approvals import guards, services
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Closing
 from dashboard.approvals.queries import agent, closing
 from dashboard.approvals.rules import history, insight
 from dashboard.audit.services import verify_on
+from dashboard.clock import database_now
 from dashboard.live.sessions import Visitor, still_welcome
 from dashboard.notifications.models import Webhook
 from dashboard.notifications.services import forget_deliveries

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError
 
 from dashboard import pages, sandbox
-from dashboard.management import background, preflight
+from dashboard.management import background
 from dashboard.management.commands import run_worker
 
 pytestmark = pytest.mark.django_db
@@ -28,11 +28,37 @@ def test_it_works_until_it_is_told_to_stop(command, number, monkeypatch):
     assert swept == [True]
 
 
-def test_without_its_database_it_says_so_and_does_not_start(command, monkeypatch):
-    gone = "The database does not answer: connection refused."
-    monkeypatch.setattr(preflight, "obstacles", lambda **_: [gone])
+def test_without_its_database_it_says_so_once_and_tries_until_it_is_there(
+    command, monkeypatch, capsys
+):
+    async def sweep():
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.sleep(3600)
 
-    with pytest.raises(CommandError, match=f"^Nothing was started.\n{gone}$"):
+    gone = ["The database does not answer: connection refused."]
+    looks = iter([gone, gone, gone, []])
+    monkeypatch.setattr(run_worker, "obstacles", lambda **_: next(looks))
+    monkeypatch.setattr(run_worker, "TRIES_AGAIN_S", 0.01)
+    monkeypatch.setattr(run_worker, "EVERYTHING", [sweep])
+
+    assert command("run_worker") == "The worker runs. Stop it with Ctrl-C.\n"
+    assert capsys.readouterr().err == f"{gone[0]}\nThe worker waits and tries again.\n"
+
+
+def test_a_worker_that_waits_for_its_database_is_stopped_at_once(command, monkeypatch):
+    def look(**_):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return ["The database does not answer."]
+
+    monkeypatch.setattr(run_worker, "obstacles", look)
+
+    assert command("run_worker") == ""
+
+
+def test_settings_that_are_wrong_stop_it(command, settings):
+    settings.REDIS_URL = "foo"
+
+    with pytest.raises(CommandError, match=r"^Nothing was started\.\nREDIS_URL is 'foo'"):
         command("run_worker")
 
 
@@ -65,7 +91,7 @@ async def test_a_sweep_that_fails_is_tried_again(monkeypatch, caplog):
     with pytest.raises(asyncio.CancelledError):
         await background.sweep_for_ever()
 
-    said = "Background work failed; it is tried again in 0.001 s."
+    said = "Background work failed and is tried again in 0.001 s (ConnectionError)."
     assert caplog.messages == [said] * 2
 
 

@@ -6,7 +6,7 @@ import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from django.core import mail
 
-from dashboard.approvals.clock import database_now
+from dashboard.clock import database_now
 from dashboard.notifications.delivering import AGENTS, PEOPLE, Deliverer
 from dashboard.notifications.models import Delivery, State
 from dashboard.notifications.services import set_webhook

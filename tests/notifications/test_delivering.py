@@ -13,10 +13,10 @@ from django.db.models import F
 
 from approval_client.webhooks import NotGenuine, verify
 from approval_client.wire import Status
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Closing, Decision
 from dashboard.approvals.services import cancel, expire, recall
 from dashboard.audit.models import AuditEntry
+from dashboard.clock import database_now
 from dashboard.notifications import delivering, sending
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.sending import Sent

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.services import expire, lift_hold, place_hold
+from dashboard.clock import database_now
 from dashboard.notifications.models import Channel, Message, NoticeEvent, State
 from dashboard.notifications.sending import Sent
 from dashboard.notifications.services import Wish, add_channel, queue_notices

@@ -7,11 +7,11 @@ import pytest
 from django.db.models import F
 
 from approval_client.webhooks import OtherEvent, verify
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import View
 from dashboard.approvals.services import cancel, expire, lift_hold, place_hold
 from dashboard.approvals.services.extension import extend
 from dashboard.audit.models import AuditEntry
+from dashboard.clock import database_now
 from dashboard.notifications.errors import (
     AddressRefused,
     ChangeNotAllowed,

@@ -89,14 +89,14 @@ def test_the_server_needs_the_library_of_its_own_version():
     assert PROJECTS["approval-client"]["version"] in needed.specifier
 
 
-def test_there_are_extras_for_the_command_mcp_chats_scale_and_developers():
+def test_there_are_extras_for_the_command_mcp_chats_traces_scale_and_developers():
     extras = {name: p["optional-dependencies"] for name, p in PROJECTS.items()}
 
     assert {name: sorted(found) for name, found in extras.items()} == {
         "approval-client": ["cli", "mcp"],
-        "approval-dashboard": ["dev", "notify", "scale"],
+        "approval-dashboard": ["dev", "notify", "otel", "scale"],
     }
-    assert {"approval-client[cli]", "approval-dashboard[scale,notify]"} <= {
+    assert {"approval-client[cli]", "approval-dashboard[scale,notify,otel]"} <= {
         *extras["approval-dashboard"]["dev"]
     }
 
@@ -150,12 +150,14 @@ def test_the_tree_has_nothing_at_its_top_that_convention_does_not_expect():
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
     assert {name.partition("/")[0] for name in names.splitlines()} <= {
-        *(".ci", ".djlint_rules.yaml", ".gitignore"),
+        *(".ci", ".containerignore", ".djlint_rules.yaml", ".gitignore"),
+        *("Containerfile", "compose.yaml"),
         *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md"),
         *(
             "client",
             "constraints.txt",
             "dashboard",
+            "deploy",
             "docs",
             "examples",
             "manage.py",

@@ -8,7 +8,15 @@ from approval_client.wire import Kind
 from dashboard.inspection.findings import Finding, Report, Severity
 from dashboard.policies.evaluate import Policy
 from dashboard.policies.rules.facts import Question
-from dashboard.policies.rules.rule import Argument, Demands, FindingsMatch, Hours, Rule, When
+from dashboard.policies.rules.rule import (
+    Argument,
+    Demands,
+    FindingsMatch,
+    Hours,
+    Rule,
+    ToolClass,
+    When,
+)
 
 names = st.sampled_from(["a", "b", "ab"])
 globs = st.lists(st.sampled_from(["a", "b", "*", "a*", "?", "[ab]"]), max_size=2).map(tuple)
@@ -59,6 +67,8 @@ arguments = st.one_of(
     st.builds(Argument, path=st.just("a"), test=st.just("matches"), value=st.just("a|2")),
 )
 hours = st.builds(Hours, days=st.just(("mon", "wed")), until=st.sampled_from(["12:00", "00:00"]))
+classes = st.sampled_from([ToolClass.READS, ToolClass.MONEY, ToolClass.IRREVERSIBLE])
+class_lists = st.lists(classes, max_size=2, unique=True).map(tuple)
 tested = {
     "agents": seldom(globs),
     "kinds": seldom(st.lists(st.sampled_from(Kind), max_size=2).map(tuple)),
@@ -85,8 +95,16 @@ claimed = {
     "execution_modes": seldom(globs),
     "runs": seldom(globs),
 }
+classed = {"tool_classes": seldom(class_lists)}
 unclaiming = st.builds(When, **tested)
-whens = unclaiming | st.builds(When, **tested, **claimed)
+whens = st.one_of(
+    unclaiming, st.builds(When, **tested, **classed), st.builds(When, **tested, **claimed)
+)
+naming = st.builds(
+    When,
+    **tested | {"tools": st.sampled_from([("a",), ("a*",), ("b", "*")])},
+    tool_classes=st.sampled_from([(ToolClass.READS,), (ToolClass.READS, ToolClass.MONEY)]),
+)
 demands = st.builds(
     Demands,
     approvals=st.sampled_from([1, 1, 2]),
@@ -111,7 +129,12 @@ rejecting = st.builds(
 reviewing = st.builds(
     Rule, name=st.just("r"), when=whens, effect=st.just("review"), demands=demands
 )
-approving = st.builds(Rule, name=st.just("r"), when=unclaiming, effect=st.just("approve"))
+approving = st.builds(
+    Rule,
+    name=st.just("r"),
+    when=st.one_of(unclaiming, unclaiming, naming),
+    effect=st.just("approve"),
+)
 rules = st.one_of(rejecting, reviewing, approving)
 python = st.one_of(
     st.none(),
@@ -205,6 +228,7 @@ def questions(draw):
         execution_mode=draw(st.sampled_from(["", "a"])),
         run_id=draw(st.sampled_from(["", "a"])),
         repeated=draw(st.sampled_from([0, 1, 5])),
+        tool_class=draw(st.none() | classes) if kind is Kind.TOOL_CALL else None,
     )
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from approval_client.wire import Kind
-from dashboard.policies.evaluate import Effect, Evaluation, on_hold
+from dashboard.policies.evaluate import Effect, Evaluation, stopped
 from dashboard.policies.judgements.grounds import (
     Grounds,
     ModeSays,
@@ -63,6 +63,6 @@ def test_two_judgements_rest_on_what_both_rest_on():
 def test_on_hold_it_is_not_the_modes_that_ask():
     approved = Evaluation(Effect.APPROVE, ("x",), grounds=Grounds(kind=Kind.CODE, by_modes=True))
 
-    held = on_hold(approved)
+    held = stopped(approved)
 
     assert (held.effect, held.grounds.held, held.grounds.by_modes) == (Effect.REVIEW, True, False)

@@ -68,7 +68,8 @@ def test_an_approving_rule_that_is_never_reached_is_not_told():
 
 
 def test_an_approving_rule_that_is_narrowed_is_not_told():
-    before, after = rule("approve", agents=["x*"]), rule("approve", agents=["xy"], tools=["a"])
+    before = rule("approve", agents=["x*"], tools=["a", "b"])
+    after = rule("approve", agents=["xy"], tools=["a"])
 
     assert told([before], [after]) == []
     assert told([after], [before]) == [

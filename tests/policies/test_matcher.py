@@ -120,10 +120,10 @@ def test_a_pattern_looks_at_canonical_json_too():
 def test_an_approving_pattern_matches_the_whole_canonical_json():
     asked = call({"amount": 5})
 
-    assert not matches(asked, "approve", content_matches='"amount":5')
-    assert matches(
-        asked, "approve", content_matches=r'\{"arguments":\{"amount":\d\},"tool":"pay"\}'
-    )
+    whole = r'\{"arguments":\{"amount":\d\},"tool":"pay"\}'
+
+    assert not matches(asked, "approve", tools=["pay"], content_matches='"amount":5')
+    assert matches(asked, "approve", tools=["pay"], content_matches=whole)
 
 
 def test_size_is_counted_in_bytes_of_canonical_content():

@@ -106,7 +106,7 @@ SLOW = "echo $(ls | grep x) && true\n" * 5000
 
 
 def test_what_computes_for_too_long_is_not_read(monkeypatch):
-    monkeypatch.setattr(inspections, "COMPUTING_S", 0.01)
+    monkeypatch.setattr(inspections, "COMPUTING_S", 0.05)
     content = {"code": "x = f(a[0].b, c=1)\n" * 3000, "language": "python"}
 
     report = inspections.inspect(Kind.CODE, content)

@@ -186,13 +186,13 @@ def test_osprey_switched_off_switches_the_gate_off(word):
     assert read.policy.modes["capabilities"] == EVERYTHING_TO_A_PERSON.modes["capabilities"]
 
 
-def test_skipping_by_default_approves_what_no_rule_names_and_says_so_loudly():
+def test_skipping_by_default_approves_nothing_and_says_so():
     read = from_yaml("default_policy: skip\ntools: {pay: always}")
 
-    assert effect_of(read.policy, call({}, "other")) is OPENS
+    assert effect_of(read.policy, call({}, "other")) is ASKS
     assert effect_of(read.policy, call({}, "pay")) is ASKS
     assert effect_of(read.policy, question(Kind.PLAN)) is ASKS
-    assert read.mapped[-1].endswith("that no other rule names. NOBODY IS ASKED.")
+    assert read.ignored[-1].startswith("default_policy: skip: only a rule that names a tool")
 
 
 def test_a_tool_whose_name_looks_like_a_glob_is_taken_literally():

@@ -174,7 +174,7 @@ def test_an_example_says_what_its_agent_claims():
     assert failing_examples(rule(repeated=3, examples=examples), look) == []
 
 
-@pytest.mark.parametrize("kinds", [["code"], ["tool_call"], []])
+@pytest.mark.parametrize("kinds", [["code"], []])
 def test_approving_what_is_of_low_severity_is_told(kinds):
     sentences = [s for _, s in cautions(rule("approve", kinds=kinds, no_findings_above="low"))]
 
@@ -185,10 +185,14 @@ def test_approving_plans_of_low_severity_is_not():
     assert cautions(rule("approve", kinds=["plan"], no_findings_above="low")) == []
 
 
-def test_approving_tool_calls_by_findings_alone_is_told():
-    told = cautions(rule("approve", kinds=["tool_call"], no_findings_above="info"))
+@pytest.mark.parametrize("when", [{"kinds": ["tool_call"]}, {"tools": ["*"]}, {}])
+def test_approving_calls_of_tools_that_are_not_named_is_told(when):
+    sentences = [s for _, s in cautions(rule("approve", **when, no_findings_above="info"))]
 
-    assert "Name the tools that it may approve." in told[0][1]
+    assert any(s.startswith("It approves no call of a tool") for s in sentences)
+
+
+def test_approving_calls_of_tools_that_are_named_is_not():
     assert cautions(rule("approve", tools=["read_*"], no_findings_above="info")) == []
 
 

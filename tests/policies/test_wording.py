@@ -209,7 +209,7 @@ def test_other_words_for_the_agent_are_a_change():
         policy(python="epics_writes"),
         policy(memory=False),
         policy(owners=True),
-        policy(rule("approve", kinds=["tool_call"])),
+        policy(rule("approve", tools=["pay"])),
     ],
 )
 def test_what_lets_something_through_loosens(after):

@@ -121,6 +121,7 @@ TABLE = {
     "agents/<int:agent_id>/webhook/deliveries/<uuid:delivery_id>/again": Line(
         get=ADMINS, post=ADMINS
     ),
+    "tools": Line(get=ADMINS, post=ADMINS),
     "channels": Line(get=ADMINS),
     "channels/new/<str:kind>": Line(get=ADMINS, post=ADMINS),
     "channels/<int:channel_id>": Line(get=ADMINS, post=ADMINS),

@@ -14,7 +14,13 @@ from typing import Any, TypeVar
 from approval_client._async_client import AsyncClient
 from approval_client._defaults import default_async_client
 from approval_client._errors import not_approved
-from approval_client._models import ApprovalRequest, ApprovalResponse, sendable, within_limit
+from approval_client._models import (
+    ApprovalRequest,
+    ApprovalResponse,
+    about_tool,
+    sendable,
+    within_limit,
+)
 from approval_client._outcomes import Run, report_async
 from approval_client._telling import Listener
 from approval_client.adapters import _binding
@@ -39,6 +45,18 @@ def line(text: str) -> str:
 def evidence(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return what there is of ``facts``, as far as it can be written as JSON."""
     return sendable({name: jsonable(value) for name, value in facts.items() if _says(value)})
+
+
+def of_call(
+    facts: Mapping[str, Any],
+    schema: Callable[[], Any],
+    annotations: Callable[[], Any] = lambda: None,
+) -> dict[str, Any]:
+    """Return the evidence of a call: ``facts``, and what there is of its tool.
+
+    By the schema the dashboard sees that a tool is not the one that an admin classed.
+    """
+    return evidence(facts) | about_tool(schema, annotations)
 
 
 def differing(original: Any, asked: Mapping[str, Any]) -> Any:

@@ -18,7 +18,7 @@ from approval_client._errors import DashboardError, RequestRefused, TooLate, not
 from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
 from approval_client._outcomes import Run, report_async
 from approval_client._refusals import is_of_the_request, refusal
-from approval_client.wire import Status, canonical_json
+from approval_client.wire import OF_TOOL, Status, canonical_json
 
 MOST_ATTEMPTS = 100
 
@@ -71,7 +71,7 @@ class Asker:
         if not self.names:
             pending = await self.client.submit(request)
             return _decided(await self.client.decided(pending))
-        stem = _hashed([*self.names, name, request.body()])
+        stem = _hashed([*self.names, name, _lasting(request).body()])
         for attempt in range(MOST_ATTEMPTS):
             key = f"{stem}-{attempt}"
             pending = await self.client.submit(request, idempotency_key=key)
@@ -242,6 +242,12 @@ def not_run(reason: str) -> dict[str, Any]:
 
 def _hashed(names: Sequence[str]) -> str:
     return hashlib.sha256(canonical_json([*names]).encode()).hexdigest()
+
+
+def _lasting(request: ApprovalRequest) -> ApprovalRequest:
+    """Return a question without what describes its tool, which may change while people think."""
+    evidence = {name: value for name, value in request.evidence.items() if name not in OF_TOOL}
+    return replace(request, evidence=evidence)
 
 
 def _succeeded(task: asyncio.Future[ApprovalResponse]) -> bool:

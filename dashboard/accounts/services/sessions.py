@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.models import Session
 from django.utils import timezone
@@ -23,8 +25,18 @@ def end_sessions(person: User) -> None:
     Session.objects.filter(session_key__in=keys).delete()
 
 
+def end_all_sessions() -> None:
+    """Sign everybody out, and make every sign-in link useless."""
+    Session.objects.all().delete()
+    SignInLink.objects.all().delete()
+
+
 def forget_expired() -> None:
     """Delete sessions and sign-in links that nobody can use any more."""
-    now = timezone.now()
-    Session.objects.filter(expire_date__lte=now).delete()
-    SignInLink.objects.filter(expires_at__lte=now).delete()
+    forget_over(timezone.now())
+
+
+def forget_over(moment: datetime) -> None:
+    """Delete sessions and sign-in links that were over at ``moment``."""
+    Session.objects.filter(expire_date__lte=moment).delete()
+    SignInLink.objects.filter(expires_at__lte=moment).delete()

@@ -12,9 +12,9 @@ from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from approval_client.wire import Status
 from dashboard.accounts.models import Agent, AgentToken
-from dashboard.approvals.clock import Now, now_in
 from dashboard.approvals.models import ApprovalRequest, Judgement, Outcome
 from dashboard.approvals.queries.request import light
+from dashboard.clock import Now, now_in
 from dashboard.statements import rows
 
 

@@ -9,8 +9,10 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from dashboard.accounts.models import User
-from dashboard.approvals.clock import Now, now_in
-from dashboard.approvals.models import ApprovalRequest, Assignment, Hold, Judgement, View, Vote
+from dashboard.approvals.errors import Stopped
+from dashboard.approvals.models import ApprovalRequest, Assignment, Judgement, View, Vote
+from dashboard.approvals.queries.hold import stop_in, with_stop
+from dashboard.clock import now_in
 from dashboard.policies.models import PolicyRevision
 from dashboard.statements import rows
 
@@ -20,20 +22,20 @@ class Standing(NamedTuple):
 
     Attributes:
         revision: The number of the policy's revision that holds.
+        stop: What stops all approving.
     """
 
     person: User
     revision: int
-    held: bool
+    stop: Stopped | None
     now: datetime
 
 
 @rows(User.id)
 def _standing(person_id: int) -> QuerySet[User]:
     newest = PolicyRevision.objects.order_by("-number").values("number")[:1]
-    on_hold = Exists(Hold.objects.filter(active=True))
     people = User.objects.filter(pk=person_id)
-    return people.annotate(revision=Subquery(newest), held=on_hold, now=Now()).order_by()
+    return people.annotate(revision=Subquery(newest), **with_stop()).order_by()
 
 
 def standing(person_id: int) -> Standing | None:
@@ -41,8 +43,7 @@ def standing(person_id: int) -> Standing | None:
     person = _standing.first(person_id)
     if person is None:
         return None
-    columns = vars(person)
-    return Standing(person, columns["revision"], bool(columns["held"]), now_in(person))
+    return Standing(person, vars(person)["revision"], stop_in(person), now_in(person))
 
 
 class Judged(NamedTuple):

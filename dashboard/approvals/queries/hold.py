@@ -1,10 +1,15 @@
-"""Reads of whether approvals are on hold."""
+"""Reads of whether anything can be approved now: a hold, and a clock that was set back."""
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from typing import Any
 
+from django.db.models import Exists, Model, QuerySet, Subquery
+
+from dashboard.approvals.errors import ClockBehind, OnHold, Stopped
 from dashboard.approvals.models import Hold
+from dashboard.audit.models import AuditHead
+from dashboard.clock import Now, is_behind, now_in
 from dashboard.statements import rows
 
 
@@ -18,6 +23,34 @@ def _active_hold() -> QuerySet[Hold]:
     return Hold.objects.select_related("placed_by").filter(active=True).order_by("id")[:1]
 
 
-def is_held() -> bool:
-    """Whether all approving is stopped now. It stays so while ``lock_for_judging`` is held."""
-    return Hold.objects.filter(active=True).exists()
+def with_stop() -> dict[str, Any]:
+    """Annotations of a statement that reads other things too, under the lock: for ``stop_in``."""
+    head = AuditHead.objects.filter(pk=1).values("latest_at")
+    is_active = Exists(Hold.objects.filter(active=True))
+    return {"held": is_active, "latest_at": Subquery(head), "now": Now()}
+
+
+def stop_in(row: Model) -> Stopped | None:
+    """Say what stops all approving, of a row that was read ``with_stop``; None if nothing does.
+
+    A hold stays as it is while ``lock_for_judging`` is held.
+    """
+    columns = vars(row)
+    if columns["held"]:
+        return OnHold()
+    latest_at = columns["latest_at"]
+    return ClockBehind(latest_at) if is_behind(now_in(row), latest_at) else None
+
+
+def present_stop() -> Stopped | None:
+    """Say what stops all approving now; None if nothing does."""
+    head = _stops.first()
+    if head is None:  # nothing was ever recorded, so no clock was set back
+        return OnHold() if active_hold() else None
+    return stop_in(head)
+
+
+@rows()
+def _stops() -> QuerySet[AuditHead]:
+    is_active = Exists(Hold.objects.filter(active=True))
+    return AuditHead.objects.filter(pk=1).annotate(held=is_active, now=Now())

@@ -10,8 +10,8 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, QuerySet, Subquery, Value, prefetch_related_objects
 from django.db.models.functions import Coalesce
 
-from dashboard.approvals.clock import database_now
-from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Judgement, Vote
+from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Judgement, Tool, Vote
+from dashboard.clock import database_now
 from dashboard.inspection.findings import Severity
 from dashboard.statements import rows
 
@@ -28,6 +28,11 @@ def gravest_rank() -> Coalesce:
     High where nothing was kept of it: nobody knows.
     """
     return Coalesce("headline__severity", Value(Severity.HIGH.rank))
+
+
+def class_of_tool() -> Subquery:
+    """The class of the tool that a request would call."""
+    return Subquery(Tool.objects.filter(pk=OuterRef("tool")).values("tool_class"))
 
 
 def last_demands() -> Subquery:

@@ -9,19 +9,18 @@ from uuid import UUID
 from django.db.models import Exists, Model, OuterRef, QuerySet, Value
 
 from approval_client.wire import Kind
-from dashboard.approvals.clock import Now
 from dashboard.approvals.models import (
     ApprovalQuerySet,
     ApprovalRequest,
     Edit,
     Grant,
-    Hold,
     Inspection,
     Judgement,
     Outcome,
     RequestHeadline,
     Vote,
 )
+from dashboard.approvals.queries.hold import with_stop
 from dashboard.statements import Many, fetched, rows
 
 _LATELY = 500  # requests
@@ -30,8 +29,8 @@ _LATELY = 500  # requests
 def whole(ids: Iterable[UUID]) -> list[ApprovalRequest]:
     """Return requests with everything that a page needs, in a fixed number of queries.
 
-    Each is read with the moment of the read, ``clock.now_in``; with ``held``, whether approvals
-    are on hold; and with ``has_equal``, whether its run asked for the same another time.
+    Each is read with the moment of the read, ``clock.now_in``; with what stops all approving,
+    ``hold.stop_in``; and with ``has_equal``, whether its run asked for the same another time.
     """
     approvals = _whole(list(ids))
     for name, (rows_of, key) in _BESIDE.items():
@@ -82,8 +81,7 @@ def _whole(ids: Iterable[UUID]) -> QuerySet[ApprovalRequest]:
         has_votes=Exists(Vote.objects.filter(**this)),
         has_grants_made=Exists(Grant.objects.filter(made_from=OuterRef("pk"))),
         has_equal=Exists(equal.exclude(pk=OuterRef("pk"))),
-        held=Exists(Hold.objects.filter(active=True)),
-        now=Now(),
+        **with_stop(),
     )
 
 

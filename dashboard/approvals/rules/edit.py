@@ -18,7 +18,7 @@ from approval_client.wire import (
 )
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
-from dashboard.approvals.queries.hold import is_held
+from dashboard.approvals.queries.hold import present_stop
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.content import problems_with
 from dashboard.approvals.rules.judgement import explained, judged_by, question_of
@@ -163,8 +163,8 @@ def why_not_allowed(edit: Edit, judgement: Judgement, person: User, now: datetim
         return "The agent names no run, so nothing can be allowed for it alone."
     if edit.edited_by_id != person.pk:
         return "Somebody else wrote it."
-    if is_held():
-        return "Everything is on hold."
+    if stop := present_stop():
+        return stop.why
     evaluation = judged_now(edit, approval, judgement)
     required = evaluation.demands
     why_not = why_not_once(edit, required, report, current_revision())

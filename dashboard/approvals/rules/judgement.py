@@ -11,6 +11,7 @@ from django.core.exceptions import ObjectDoesNotExist
 
 from approval_client.wire import Kind, parse_json
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
+from dashboard.approvals.queries.tool import ToolStanding, standings
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation, Policy, evaluate
 from dashboard.policies.judgements.grounds import Grounds
@@ -22,8 +23,19 @@ LOOP_WITHIN = timedelta(hours=1)
 """How far back the same content counts as a loop for an agent that names no run."""
 
 
-def question_of(approval: ApprovalRequest, report: Report, repeated: int) -> Question:
-    """Return what a policy judges: the request as submitted, and what was found in it."""
+def question_of(
+    approval: ApprovalRequest,
+    report: Report,
+    repeated: int,
+    tool: ToolStanding | None = None,
+) -> Question:
+    """Return what a policy judges: the request as submitted, and what was found in it.
+
+    Args:
+        tool: How the class of its tool stands, where that was read before.
+    """
+    if tool is None:
+        tool = standings([approval.tool_id])[approval.tool_id]
     mode = parse_json(approval.evidence).get("execution_mode")
     return Question(
         kind=Kind(approval.kind),
@@ -35,6 +47,8 @@ def question_of(approval: ApprovalRequest, report: Report, repeated: int) -> Que
         execution_mode=mode if isinstance(mode, str) else "",
         run_id=approval.run_id,
         repeated=repeated,
+        tool_class=tool.tool_class,
+        classed_otherwise=tool.classed_otherwise,
     )
 
 
@@ -48,6 +62,11 @@ def judged_anew(
 ) -> Evaluation:
     """Judge a request that was inspected before by a published policy."""
     return judged_by(revision, question_of(approval, report_of(seen), seen.repeated))
+
+
+def is_to_judge_again(approval: ApprovalRequest) -> bool:
+    """Whether the class of its tool changed after a pending request was judged."""
+    return approval.tool_id is not None and not approval.judged_under
 
 
 def as_judged(judgement: Judgement | Edit) -> Evaluation:

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from approval_client.wire import Source, Status
 from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Judgement
+from dashboard.approvals.queries.tool import ToolStanding, standings
 from dashboard.approvals.rules.judgement import question_of, report_of
 from dashboard.policies.evaluate import Effect
 from dashboard.policies.rules.facts import Question
@@ -32,6 +33,7 @@ _COLUMNS = (
     "run_id",
     "submitted_at",
     "agent__name",
+    "tool",
     "decision__status",
     "decision__source",
     "decision__digest",
@@ -87,11 +89,13 @@ def cases(since: datetime, limit: int) -> Iterator[PastCase]:
         approvals = ApprovalRequest.objects.select_related("agent", "decision").only(*_COLUMNS)
         approval_by_id = approvals.in_bulk(batch)
         firsts = _first_judgements(batch)
+        tools = standings(approval.tool_id for approval in approval_by_id.values())
         for pk in batch:
             room -= len(approval_by_id[pk].content)
             if room < 0:
                 return
-            yield _case(approval_by_id[pk], firsts[pk])
+            approval = approval_by_id[pk]
+            yield _case(approval, firsts[pk], tools[approval.tool_id])
 
 
 def _first_judgements(ids: list[UUID]) -> dict[UUID, Judgement]:
@@ -104,11 +108,11 @@ def _first_judgements(ids: list[UUID]) -> dict[UUID, Judgement]:
     return {judgement.approval_id: judgement for judgement in newest_first}
 
 
-def _case(approval: ApprovalRequest, judgement: Judgement) -> PastCase:
+def _case(approval: ApprovalRequest, judgement: Judgement, tool: ToolStanding) -> PastCase:
     decision = approval.decision
     return PastCase(
         id=str(approval.pk),
-        question=_question(approval, judgement),
+        question=_question(approval, judgement, tool),
         answered=_answer(approval),
         by_person=decision.source == Source.REVIEWER,
         # What a grant answered was for a person to decide, who was not asked.
@@ -129,5 +133,8 @@ def _answer(approval: ApprovalRequest) -> Answer:
             return "cancelled"
 
 
-def _question(approval: ApprovalRequest, judgement: Judgement) -> Question:
-    return question_of(approval, report_of(judgement.inspection), judgement.inspection.repeated)
+def _question(
+    approval: ApprovalRequest, judgement: Judgement, tool: ToolStanding | None = None
+) -> Question:
+    inspection = judgement.inspection
+    return question_of(approval, report_of(inspection), inspection.repeated, tool)

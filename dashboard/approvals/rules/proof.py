@@ -40,6 +40,7 @@ from dashboard.approvals.models import (
     Outcome,
     Recall,
     RequestHeadline,
+    Tool,
     Vote,
 )
 from dashboard.approvals.rules.fingerprint import fits
@@ -136,6 +137,7 @@ class _Rows:
         requests = ApprovalRequest.objects.select_related(
             "agent",
             "token",
+            "tool",
             "decision__decided_by",
             "decision__repeats",
             "closing",
@@ -219,6 +221,9 @@ class _Request:
             yield f"it is of {asked_by[0]}, and the log says {entry.actor}"
         if _differs(entry, approval):
             yield "what was asked is not what the log says"
+        tool = approval.tool
+        if entry.details.get("tool_schema") != (tool and tool.schema_digest):
+            yield "the schema of its tool is not the one in the log"
         if self._is_another_headline(entry, self.rows.headlines.get(approval.pk)):
             yield "its headline is not what the log says"
         yield from self._notebook(entry)
@@ -636,6 +641,17 @@ def _issued(entry: LoggedEntry) -> tuple[str, datetime | None]:
     return entry.details["token"], datetime.fromisoformat(ends) if ends else None
 
 
+def _check_tools(keys: Sequence[int]) -> Iterator[Disagreement]:
+    tools = Tool.objects.select_related("classed_by").in_bulk(list(keys))
+    stories = _stories(f"tool:{pk}" for pk in tools)
+    for pk, tool in tools.items():
+        latest = stories[f"tool:{pk}"].last(Action.TOOL_CLASSED)
+        by = tool.classed_by and user_name(tool.classed_by.username)
+        logged = (latest.details["class"], latest.actor) if latest else ("", None)
+        if (tool.tool_class, by) != logged:
+            yield Disagreement(pk, f"how tool {pk} is classed is not what the log says")
+
+
 def _check_holds(_: Sequence[int]) -> Iterator[Disagreement]:
     holds = Hold.objects.select_related("placed_by", "lifted_by").order_by("id")
     rows = [_hold(hold) for hold in holds]
@@ -704,6 +720,7 @@ _PRESENT: dict[str, Callable[[list[str]], set[str]]] = {
     Action.PERSON_ADDED: _by(User.objects.all(), "username"),
     Action.AGENT_ADDED: _by(Agent.objects.all(), "name"),
     Action.GROUP_ADDED: _groups,
+    Action.TOOL_CLASSED: _by(Tool.objects.all(), "pk"),
 }
 
 
@@ -747,6 +764,7 @@ PARTS = (
     _rows("people", User.objects.all, _check_people),
     _rows("groups", Group.objects.all, _check_groups),
     _rows("agents", Agent.objects.all, _check_agents),
+    _rows("tools", Tool.objects.all, _check_tools),
     ProofPart("holds", Hold.objects.all, _all_holds, _check_holds),
 )
 """Everything that is compared, in this order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from datetime import timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -13,8 +13,10 @@ from django.db.models import Subquery
 
 from dashboard import pages
 from dashboard.approvals import guards
-from dashboard.approvals.clock import database_now
+from dashboard.audit.heads import NoHead, beside, kept_beside
 from dashboard.audit.models import AuditEntry, AuditHead
+from dashboard.audit.queries import lacks
+from dashboard.clock import database_now, is_behind
 
 _LEAST_FREE_MB = 20
 _PRAGMAS = {
@@ -49,6 +51,13 @@ def newer_migrations() -> list[str]:
 
 
 def _obstacles() -> Iterator[str]:
+    if connection.vendor == "sqlite" and connection.was_replaced():  # type: ignore[attr-defined]
+        yield (
+            f"The file {connection.settings_dict['NAME']} was replaced or removed while this "
+            "server has it open, so nothing is recorded. Put it back, or restart the server to go "
+            "on with another one."
+        )
+        return
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         yield f"The database lacks migrations: run `{settings.OPERATOR_COMMAND} migrate`."
@@ -61,12 +70,10 @@ def _obstacles() -> Iterator[str]:
             f"`{settings.OPERATOR_COMMAND} migrate`."
         )
     yield from _audit()
+    yield from _kept_head()
     if connection.vendor == "sqlite":
         yield from _sqlite_options()
         yield from _disk()
-
-
-_CLOCKS_DIFFER_BY = timedelta(seconds=5)
 
 
 def _audit() -> Iterator[str]:
@@ -76,28 +83,51 @@ def _audit() -> Iterator[str]:
     ends = AuditHead.objects.filter(pk=1).values_list(
         "seq",
         "hash",
-        *(Subquery(newest.values(name)[:1]) for name in ("seq", "hash", "at")),
+        "latest_at",
+        *(Subquery(newest.values(name)[:1]) for name in ("seq", "hash")),
     )
-    seq, hash_, last_seq, last_hash, last_at = ends.first() or (0, "", None, None, None)
+    seq, hash_, latest_at, last_seq, last_hash = ends.first() or (0, "", None, None, None)
     if (seq or existed) and (seq, hash_) != (last_seq, last_hash):
         yield (
             "The end of the audit log is not where it should be, so something was cut off or "
             f"added: run `{settings.OPERATOR_COMMAND} verify_audit`."
         )
 
-    if last_at and last_at - database_now() > _CLOCKS_DIFFER_BY:
+    if latest_at and is_behind(database_now(), latest_at):
         yield (
-            f"The clock was set back: it stands before {last_at:%Y-%m-%d %H:%M:%S} UTC, when the "
-            "last entry of the audit log was written. Time limits mean nothing until it is right."
+            f"The clock was set back: it stands before {latest_at:%Y-%m-%d %H:%M:%S} UTC, when "
+            "the latest entry of the audit log was written. Nothing is approved or started until "
+            "then. Set it right, or accept the new time with "
+            f"`{settings.OPERATOR_COMMAND} accept_clock --as ADMIN`."
+        )
+
+
+def _kept_head() -> Iterator[str]:
+    try:
+        head = kept_beside()
+    except (OSError, NoHead) as error:
+        yield (
+            f"The head of the audit log that was kept cannot be read: {error} Make "
+            f"{beside()} readable. If it is damaged, delete it after you have looked whether the "
+            "database is the one that was used last."
+        )
+        return
+    if head and lacks(head):
+        yield (
+            f"The audit log has not the entry {head.seq} that was kept in {beside()}: the "
+            "database is another one than before, or was restored from an older backup. Use the "
+            "one before, or accept this one with "
+            f"`{settings.OPERATOR_COMMAND} accept_database --as ADMIN`."
         )
 
 
 def _disk() -> Iterator[str]:
-    free_mb = shutil.disk_usage(settings.DATA_DIR).free / 2**20
+    folder = Path(connection.settings_dict["NAME"]).parent
+    free_mb = shutil.disk_usage(folder).free / 2**20
     if free_mb < _LEAST_FREE_MB:
         yield (
-            f"The disk of {settings.DATA_DIR} has {free_mb:.0f} MB left, so decisions cannot be "
-            "kept for long: make room."
+            f"The disk of {folder} has {free_mb:.0f} MB left, so decisions cannot be kept for "
+            "long: make room."
         )
 
 

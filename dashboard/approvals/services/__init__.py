@@ -1,6 +1,7 @@
 """The verbs about requests. Each is one transaction, and each may be repeated safely."""
 
 from dashboard.approvals.rules.answer import Basis, ReviewerAnswer
+from dashboard.approvals.services.acceptance import Voided, accept_clock, accept_database
 from dashboard.approvals.services.agent import retire_agent, revoke_token
 from dashboard.approvals.services.answer import decide
 from dashboard.approvals.services.assignment import (
@@ -15,7 +16,7 @@ from dashboard.approvals.services.edit import propose_edit, propose_part
 from dashboard.approvals.services.extension import extend
 from dashboard.approvals.services.grant import end_forbidden_grants, revoke_grant
 from dashboard.approvals.services.history import record_export
-from dashboard.approvals.services.hold import lift_hold, place_hold
+from dashboard.approvals.services.hold import TO_CONFIRM, lift_hold, place_hold
 from dashboard.approvals.services.insight import sum_up
 from dashboard.approvals.services.judgement import judge_pending_again
 from dashboard.approvals.services.notebook import forget_notebooks, send_notebook
@@ -24,6 +25,7 @@ from dashboard.approvals.services.recall import recall
 from dashboard.approvals.services.report import OutcomeReport, report_outcome
 from dashboard.approvals.services.snooze import snooze, unsnooze
 from dashboard.approvals.services.submit import submit
+from dashboard.approvals.services.tool import ClassChange, class_tools
 from dashboard.approvals.services.view import (
     forget_viewings,
     mark_viewed,
@@ -35,12 +37,18 @@ from dashboard.approvals.services.view import (
 )
 
 __all__ = [
+    "TO_CONFIRM",
     "Backfill",
     "Basis",
+    "ClassChange",
     "OutcomeReport",
     "ReviewerAnswer",
+    "Voided",
+    "accept_clock",
+    "accept_database",
     "assign",
     "cancel",
+    "class_tools",
     "compare",
     "current",
     "decide",

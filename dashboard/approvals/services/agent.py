@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from approval_client.wire import Source, Status
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken
 from dashboard.accounts.services import agents
-from dashboard.approvals.clock import database_now
-from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Decision
-from dashboard.approvals.services.closing import close
+from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.services.closing import close_all
 from dashboard.approvals.services.grant import end_grants_of
 from dashboard.audit.services import Actor
 
@@ -20,7 +18,7 @@ def revoke_token(token: AgentToken, *, by: Actor) -> int:
     """End a token and close what was asked with it; returns how many requests that were."""
     Agent.objects.select_for_update().get(pk=token.agent_id)
     pending = ApprovalRequest.objects.pending().filter(token=token)
-    closed = _close_all(pending, by, "The agent's token was revoked.")
+    closed = close_all(pending, by, "The agent's token was revoked.")
     tokens.revoke(token, by=by)
     return closed
 
@@ -32,21 +30,6 @@ def retire_agent(agent: Agent, *, by: Actor) -> int:
     # Before the log is written to: whoever uses a grant holds its row and waits for the log.
     end_grants_of(agent, by=by, because="The agent was retired.")
     pending = ApprovalRequest.objects.pending().filter(agent=agent)
-    closed = _close_all(pending, by, "The agent was retired.")
+    closed = close_all(pending, by, "The agent was retired.")
     agents.retire(agent, by=by)
     return closed
-
-
-def _close_all(pending: ApprovalQuerySet, by: Actor, reason: str) -> int:
-    locked = list(pending.select_for_update().order_by("pk"))
-    now = database_now()
-    for approval in locked:
-        decision = Decision(
-            approval=approval,
-            status=Status.CANCELLED,
-            source=Source.ADMIN,
-            reason=reason,
-            decided_at=now,
-        )
-        close(decision, actor=by)
-    return len(locked)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from time import time_ns
 from uuid import UUID
 
 from django.db import transaction
 
 from approval_client.wire import Kind, Source, Status, StepAnswer, canonical_json
+from dashboard import tracing
 from dashboard.accounts import roles
 from dashboard.approvals.errors import (
     AlreadyClosed,
@@ -17,7 +19,6 @@ from dashboard.approvals.errors import (
     EditRefused,
     GrantRefused,
     NotAllowed,
-    OnHold,
     ReasonMissing,
     StaleBasis,
     StepsRefused,
@@ -35,7 +36,7 @@ from dashboard.approvals.rules.answer import (
 )
 from dashboard.approvals.rules.edit import judged_now, report_of_edit
 from dashboard.approvals.rules.fingerprint import fingerprint_of
-from dashboard.approvals.rules.judgement import as_judged, report_of
+from dashboard.approvals.rules.judgement import as_judged, is_to_judge_again, report_of
 from dashboard.approvals.rules.likeness import earlier_answer, saw_the_end
 from dashboard.approvals.rules.step import (
     Inspected,
@@ -134,17 +135,22 @@ def decide(*, approval_id: UUID, answer: ReviewerAnswer) -> Decision | Vote:
         EditRefused: The agent takes no edit, or the policy rejects it now.
         StepsRefused: The answers are not to the steps of this plan, or an approval holds or
             refuses some, or it is of another number of steps than the button named.
-        OnHold: All approving is stopped.
+        Stopped: All approving is: on hold, or the clock was set back.
     """
     if answer.status not in (Status.APPROVED, Status.REJECTED):
         raise ValueError(f"A reviewer approves or rejects; {answer.status!r} is neither.")
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
     steps = inspected_steps(approval_id, answer.basis.edit_id) if answer.allow_steps else []
+    began_ns = time_ns()
     for attempt in range(MOST_TRIES):
         try:
-            return _decide(approval_id, answer, steps, again=attempt > 0)
+            decision = _decide(approval_id, answer, steps, again=attempt > 0)
         except OutOfDate:
             bring_up_to_date(approval_id)
+        else:
+            parent = decision.approval.traceparent
+            tracing.record("approval.decide", parent, began_ns, status=str(answer.status))
+            return decision
     raise StaleBasis
 
 
@@ -182,9 +188,10 @@ def _answer(answering: AnswerContext) -> Decision | Vote:
     answering = replace(answering, assigned=assigned, voted=voted)
     if answer.status == Status.REJECTED:
         return _reject(answering, latest)
-    if answering.standing.held:
-        raise OnHold
-    if latest.revision_id != answering.standing.revision:
+    if answering.standing.stop:
+        raise answering.standing.stop
+    is_outdated = latest.revision_id != answering.standing.revision
+    if is_outdated or is_to_judge_again(approval):
         raise OutOfDate
     return _approve(answering, latest, answering.evaluation(latest))
 

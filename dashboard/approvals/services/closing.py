@@ -13,9 +13,9 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from approval_client.wire import Source, Status
 from dashboard.accounts import roles
 from dashboard.accounts.models import Agent, AgentToken, User
-from dashboard.approvals.clock import database_now, now_in
 from dashboard.approvals.errors import AlreadyClosed, NotAllowed, NotFound, TimeOver
 from dashboard.approvals.models import (
+    ApprovalQuerySet,
     ApprovalRequest,
     Assignment,
     Closing,
@@ -30,6 +30,7 @@ from dashboard.approvals.rules.step import answers_of
 from dashboard.approvals.signals import approval_changed
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
+from dashboard.clock import database_now, now_in
 from dashboard.policies.services import lock_for_judging
 from dashboard.statements import change, insert, rows
 
@@ -127,6 +128,22 @@ def close(
     _take_place(decision, seq=record(actor, *extra, _decided_event(decision, vote)))
     _tell_later(approval, closed=approval)
     return decision
+
+
+def close_all(pending: ApprovalQuerySet, by: Actor, reason: str) -> int:
+    """Cancel pending requests for an admin, in the caller's transaction; returns how many."""
+    locked = list(pending.select_for_update().order_by("pk"))
+    now = database_now()
+    for approval in locked:
+        decision = Decision(
+            approval=approval,
+            status=Status.CANCELLED,
+            source=Source.ADMIN,
+            reason=reason,
+            decided_at=now,
+        )
+        close(decision, actor=by)
+    return len(locked)
 
 
 _THIS = {"approval": OuterRef("pk")}

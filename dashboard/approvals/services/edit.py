@@ -12,7 +12,6 @@ from django.db import transaction
 from approval_client.wire import Kind, Status, canonical_json, digest, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import (
     AlreadyClosed,
     EditRefused,
@@ -58,6 +57,7 @@ from dashboard.approvals.services.judgement import (
 )
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
+from dashboard.clock import database_now
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.inspections import Headed, InspectorsBusy, inspect_and_head

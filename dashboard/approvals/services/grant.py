@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, QuerySet, Value
+from django.db.models.functions import Coalesce
 
-from approval_client.wire import Source, Status, canonical_json, parse_json
+from approval_client.wire import Kind, Source, Status, canonical_json, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import Agent, User
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import GrantRefused, NotAllowed, NotFound
 from dashboard.approvals.models import ApprovalRequest, Decision, Grant, Judgement, Vote
 from dashboard.approvals.rules.answer import is_enough, why_not_count
@@ -33,6 +33,7 @@ from dashboard.approvals.rules.judgement import demands_of, judged_anew, report_
 from dashboard.approvals.services.closing import close
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
+from dashboard.clock import database_now
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation
 from dashboard.policies.models import PolicyRevision
@@ -40,6 +41,10 @@ from dashboard.policies.rules.demands import Required
 from dashboard.policies.services import current_revision
 from dashboard.statements import rows
 
+_SCHEMA = Coalesce("made_from__tool__schema_digest", Value(""))
+"""That of the tool when a grant was given; nobody sent one before there were tools."""
+
+_OTHER_SCHEMA = "The tool has another schema now."
 _FORBIDDEN = "The policy no longer allows remembering this approval."
 
 
@@ -167,7 +172,7 @@ def _that_may_answer(judgement: Judgement, required: Required, report: Report) -
     approval, now = judgement.approval, judgement.judged_at
     is_grantable = not why_not_grantable(approval, required, report)
     for grant in _in_force_of(approval.agent_id, now):
-        if not (is_grantable or grant.edit_id):
+        if not (is_grantable or grant.edit_id) or not _is_for_schema(grant, approval):
             continue
         edit = grant.edit
         present = judgement.revision
@@ -175,10 +180,22 @@ def _that_may_answer(judgement: Judgement, required: Required, report: Report) -
             yield grant
 
 
+def _is_for_schema(grant: Grant, approval: ApprovalRequest) -> bool:
+    """Whether a grant was given for the schema with which a tool is called now.
+
+    A step of a plan names no schema; that it changed is a finding, which no grant covers.
+    """
+    columns = vars(grant)
+    if approval.kind != Kind.TOOL_CALL or columns["made_from_kind"] == Kind.PLAN:
+        return True
+    return approval.tool is not None and columns["schema"] == approval.tool.schema_digest
+
+
 @rows(Agent.id, Grant.expires_at)
 def _in_force_of(agent_id: int, at: datetime) -> QuerySet[Grant]:
     in_force = Grant.objects.in_force(at).filter(agent_id=agent_id)
-    return in_force.select_related("made_by", "edit")
+    whole = in_force.select_related("made_by", "edit")
+    return whole.annotate(schema=_SCHEMA, made_from_kind=F("made_from__kind"))
 
 
 def _said(grant: Grant) -> str:
@@ -214,6 +231,22 @@ def end_grants_of(agent: Agent, *, by: Actor, because: str) -> None:
     """End all grants of an agent, within the caller's transaction."""
     grants = _in_force().filter(agent=agent)
     _end(list(grants), because, by)
+
+
+@transaction.atomic(durable=True)
+def end_all_grants(*, by: User, auth: str, because: str) -> int:
+    """End every grant in force; returns how many there were."""
+    grants = list(_in_force())
+    _end(grants, because, Actor.of_user(by.username, auth), by)
+    return len(grants)
+
+
+def end_grants_of_tool(approval: ApprovalRequest, *, by: Actor) -> None:
+    """End grants for the tool of a new request that were given for another schema of it."""
+    schema = approval.tool.schema_digest if approval.tool else ""
+    grants = _in_force().filter(agent=approval.agent, kind=Kind.TOOL_CALL)
+    of_tool = grants.annotate(schema=_SCHEMA).filter(tool=approval.tool and approval.tool.name)
+    _end(list(of_tool.exclude(schema=schema)), _OTHER_SCHEMA, by)
 
 
 @transaction.atomic(durable=True)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.db import transaction
 
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals.clock import database_now
-from dashboard.approvals.errors import NotAllowed
+from dashboard.approvals.errors import NotAllowed, NotConfirmed
 from dashboard.approvals.models import Hold
 from dashboard.approvals.signals import hold_changed
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
+from dashboard.clock import database_now
 from dashboard.policies.services import lock_for_change
 
+TO_CONFIRM = ("tokens", "roles", "policy", "channels")
+"""What is as old as a restored database, and is looked through before approving goes on."""
 
-def place_hold(*, by: User, auth: str, reason: str = "") -> Hold:
+
+def place_hold(*, by: User, auth: str, reason: str = "", must_confirm: bool = False) -> Hold:
     """Stop all approving and starting; doing it again changes nothing.
+
+    With ``must_confirm``, whoever lifts it has to confirm all of ``TO_CONFIRM``.
 
     Raises:
         NotAllowed: The person is not an admin.
@@ -28,6 +35,9 @@ def place_hold(*, by: User, auth: str, reason: str = "") -> Hold:
             active=True,
             defaults={"placed_by": by, "placed_at": database_now(), "reason": reason},
         )
+        if must_confirm:
+            hold.must_confirm = True
+            hold.save(update_fields=["must_confirm"])
         if placed:
             event = AuditEvent(Action.HOLD_PLACED, details={"reason": reason})
             record(Actor.of_user(by.username, auth), event)
@@ -35,20 +45,26 @@ def place_hold(*, by: User, auth: str, reason: str = "") -> Hold:
         return hold
 
 
-def lift_hold(*, by: User, auth: str) -> bool:
+def lift_hold(*, by: User, auth: str, confirmed: Collection[str] = ()) -> bool:
     """Let approving go on; returns whether there was a hold.
 
     Raises:
         NotAllowed: The person is not an admin.
+        NotConfirmed: After a restore, something was not looked through.
     """
     with transaction.atomic(durable=True):
         _check(by)
         lock_for_change()
+        must_confirm = Hold.objects.filter(active=True, must_confirm=True).exists()
+        if must_confirm and not set(confirmed).issuperset(TO_CONFIRM):
+            raise NotConfirmed
         lifted = Hold.objects.filter(active=True).update(
             active=False, lifted_by=by, lifted_at=database_now()
         )
         if lifted:
-            record(Actor.of_user(by.username, auth), AuditEvent(Action.HOLD_LIFTED))
+            details = {"confirmed": list(TO_CONFIRM)} if must_confirm else {}
+            event = AuditEvent(Action.HOLD_LIFTED, details=details)
+            record(Actor.of_user(by.username, auth), event)
             _announce()
         return bool(lifted)
 

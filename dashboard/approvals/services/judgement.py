@@ -9,7 +9,6 @@ from uuid import UUID
 from django.db import transaction
 
 from approval_client.wire import Source, Status, canonical_json
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import (
     ApprovalRequest,
     Decision,
@@ -19,7 +18,7 @@ from dashboard.approvals.models import (
     JudgementGrounds,
 )
 from dashboard.approvals.rules.fingerprint import fingerprint_of
-from dashboard.approvals.rules.judgement import explained, judged_anew
+from dashboard.approvals.rules.judgement import explained, is_to_judge_again, judged_anew
 from dashboard.approvals.services.closing import (
     OutOfDate,
     close,
@@ -29,6 +28,7 @@ from dashboard.approvals.services.closing import (
 )
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
+from dashboard.clock import database_now
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation, stricter
 from dashboard.policies.judgements.grounds import Grounds
@@ -106,7 +106,7 @@ def latest_judgement(approval: ApprovalRequest) -> Judgement:
         OutOfDate: It is by an earlier policy than the one in force.
     """
     latest = approval.judgements.select_related("revision", "inspection").latest("id")
-    if latest.revision_id != current_revision().number:
+    if latest.revision_id != current_revision().number or is_to_judge_again(approval):
         raise OutOfDate
     return latest
 
@@ -137,11 +137,12 @@ def _judge_under_present(approval: ApprovalRequest) -> None:
     """
     latest = approval.judgements.select_related("revision", "inspection").latest("id")
     present = current_revision()
+    is_owed = is_to_judge_again(approval)
     if approval.judged_under != present.number:
         approval.judged_under = present.number
         approval.save(update_fields=["judged_under"])
     # The judgement itself is the proof; the column only spares the sweep from reading them.
-    if latest.revision_id == present.number:
+    if latest.revision_id == present.number and not is_owed:
         return
     evaluation = stricter(explained(latest), judged_anew(present, approval, latest.inspection))
     now = database_now()

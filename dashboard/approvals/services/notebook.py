@@ -13,7 +13,6 @@ from django.db.models import Case, F, IntegerField, Sum, Value, When
 from approval_client.wire import MAX_NOTEBOOK_BYTES, parse_json
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import (
     NotAllowed,
     NotebookRefused,
@@ -24,6 +23,7 @@ from dashboard.approvals.models import ApprovalRequest, Notebook, NotebookPin
 from dashboard.approvals.rules import notebook as notebook_rules
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
+from dashboard.clock import database_now
 
 KEPT_UNNAMED = timedelta(days=1)
 _SENT_ANEW_AFTER = KEPT_UNNAMED / 2  # so that it is there for a day when a retry found it

@@ -6,16 +6,17 @@ from uuid import UUID
 
 from django.db import transaction
 
+from approval_client.wire import Source, Status
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotAllowed, RecallReasonMissing, RecallRefused
-from dashboard.approvals.models import Decision, Recall
+from dashboard.approvals.models import ApprovalRequest, Decision, Recall
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.recall import check_unused, source_of_recall
 from dashboard.approvals.services.closing import lock, raise_version
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
+from dashboard.clock import database_now
 from dashboard.statements import insert
 
 _NO_RIGHT = "Only whoever gave this approval, or an admin, can take it back. Nothing was changed."
@@ -50,16 +51,33 @@ def recall(*, approval_id: UUID, person: User, auth: str, reason: str) -> Recall
         check_unused(approval, now)
         if not reason.strip():
             raise RecallReasonMissing
-        taken_back = Recall(
-            approval=approval,
-            agent_id=approval.agent_id,
-            person=by,
-            source=source,
-            reason=reason.strip(),
-            taken_back_at=now,
-        )
-        raise_version(approval)
-        details = {"source": source, "row": fingerprint_of(taken_back)}
-        event = AuditEvent(Action.APPROVAL_RECALLED, str(approval.pk), decision.digest, details)
-        taken_back.seq = record(Actor.of_user(by.username, auth), event)
-        return insert(taken_back)
+        taken_back = Recall(person=by, source=source, reason=reason.strip(), taken_back_at=now)
+        return _insert(taken_back, approval, decision, auth)
+
+
+@transaction.atomic(durable=True)
+def recall_unused(*, approval_id: UUID, admin: User, auth: str, reason: str) -> bool:
+    """Take an approval back for an admin, if it could still be started; returns whether it was."""
+    approval = lock(approval_id)
+    decision = Decision.objects.filter(approval=approval, status=Status.APPROVED).first()
+    now = database_now()
+    try:
+        check_unused(approval, now)
+    except RecallRefused:
+        return False
+    if decision is None or Recall.objects.filter(approval=approval).exists():
+        return False
+    taken_back = Recall(person=admin, source=Source.ADMIN, reason=reason, taken_back_at=now)
+    _insert(taken_back, approval, decision, auth)
+    return True
+
+
+def _insert(
+    taken_back: Recall, approval: ApprovalRequest, decision: Decision, auth: str
+) -> Recall:
+    taken_back.approval, taken_back.agent_id = approval, approval.agent_id
+    raise_version(approval)
+    details = {"source": taken_back.source, "row": fingerprint_of(taken_back)}
+    event = AuditEvent(Action.APPROVAL_RECALLED, str(approval.pk), decision.digest, details)
+    taken_back.seq = record(Actor.of_user(taken_back.person.username, auth), event)
+    return insert(taken_back)

@@ -5,35 +5,34 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, QuerySet
+from django.db.models import QuerySet
 
 from approval_client.wire import OutcomeState, Status, canonical_json
 from dashboard.accounts.models import AgentToken
-from dashboard.approvals.clock import Now, now_in
 from dashboard.approvals.errors import (
     AlreadyFinished,
     AlreadyStarted,
     ApprovalExpired,
-    ClockBehind,
     DigestMismatch,
     IdempotencyConflict,
     NotApproved,
     NotFound,
     NotStarted,
-    OnHold,
     TakenBack,
 )
-from dashboard.approvals.models import ApprovalRequest, Hold, Judgement, Outcome
+from dashboard.approvals.models import ApprovalRequest, Judgement, Outcome
 from dashboard.approvals.queries.agent import Answerable, outcomes_of
+from dashboard.approvals.queries.hold import stop_in, with_stop
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.recall import recall_of
 from dashboard.approvals.services.closing import lock, raise_version
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
+from dashboard.clock import now_in
 from dashboard.policies.services import lock_for_judging
 from dashboard.statements import insert, rows
 
@@ -66,8 +65,7 @@ def report_outcome(
 
     Raises:
         NotFound: There is no such request of this agent.
-        NotApproved, DigestMismatch, ApprovalExpired, ClockBehind, TakenBack, OnHold: It may
-            not run.
+        NotApproved, DigestMismatch, ApprovalExpired, TakenBack, Stopped: It may not run.
         AlreadyStarted: The approval was used before.
         AlreadyFinished: Another report of the end came first.
         NotStarted: An end without a beginning.
@@ -115,8 +113,7 @@ def _reported(approval_id: UUID) -> QuerySet[Judgement]:
     decided = judgements.select_related(
         "approval__decision__decided_by", "approval__decision__edit", "approval__recall__person"
     )
-    on_hold = Exists(Hold.objects.filter(active=True))
-    return decided.annotate(held=on_hold, now=Now()).order_by("-id")[:1]
+    return decided.annotate(**with_stop()).order_by("-id")[:1]
 
 
 def _as_told(
@@ -134,10 +131,6 @@ def _check_same(earlier: Outcome, key: str, report: OutcomeReport) -> None:
         raise IdempotencyConflict(key)
 
 
-_CLOCKS_DIFFER_BY = timedelta(seconds=5)
-"""A clock that is corrected in small steps goes back by less."""
-
-
 def _check(
     judgement: Judgement, report: OutcomeReport, outcomes: Sequence[Outcome], now: datetime
 ) -> None:
@@ -150,10 +143,8 @@ def _check(
         return
     if recall := recall_of(judgement.approval):
         raise TakenBack(recall)
-    if vars(judgement)["held"]:
-        raise OnHold
-    if now < decision.decided_at - _CLOCKS_DIFFER_BY:
-        raise ClockBehind(decision.decided_at)
+    if stop := stop_in(judgement):
+        raise stop
     until = decision.valid_until or decision.decided_at
     if now >= until:
         raise ApprovalExpired(until)

@@ -13,22 +13,24 @@ from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from approval_client.wire import Kind, canonical_json, digest
+from approval_client.wire import OF_TOOL, Kind, canonical_json, digest
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken
-from dashboard.approvals.clock import Now, database_now, now_in
 from dashboard.approvals.errors import (
     IdempotencyConflict,
     InspectionBusy,
     NotAllowed,
     TooManyPending,
 )
-from dashboard.approvals.models import ApprovalRequest, Grant, Hold, Judgement
+from dashboard.approvals.models import ApprovalRequest, Grant, Judgement, Tool
 from dashboard.approvals.queries.agent import Answerable, answerable
+from dashboard.approvals.queries.hold import stop_in, with_stop
+from dashboard.approvals.queries.tool import approved_schema, classed, standing
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.judgement import asked_since, judged_by, question_of
+from dashboard.approvals.rules.tool import SCHEMA_CHANGED, has_changed, schema_digest
 from dashboard.approvals.services.closing import announce, close
-from dashboard.approvals.services.grant import answer_by_grant
+from dashboard.approvals.services.grant import answer_by_grant, end_grants_of_tool
 from dashboard.approvals.services.headline import insert_headline
 from dashboard.approvals.services.judgement import (
     by_policy,
@@ -37,9 +39,11 @@ from dashboard.approvals.services.judgement import (
     judged_event,
 )
 from dashboard.approvals.services.notebook import pin_notebook
+from dashboard.approvals.services.tool import tool_of
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
-from dashboard.policies.evaluate import Effect, Evaluation, on_hold
+from dashboard.clock import Now, database_now, now_in
+from dashboard.policies.evaluate import Effect, Evaluation, stopped
 from dashboard.policies.inspections import Headed, InspectorsBusy, inspect_and_head
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.rules.rule import DEFAULT_TIME_LIMIT_S
@@ -76,18 +80,33 @@ class Submission:
         return digest(self.kind, self.content)
 
     @property
+    def tool(self) -> str:
+        """The name of the tool that would be called; empty where none would."""
+        return str(self.content["tool"]) if self.kind == Kind.TOOL_CALL else ""
+
+    @property
     def hash(self) -> str:
-        """The name of the whole submission: a retry has the same one."""
-        text = canonical_json({**vars(self), "kind": str(self.kind)})
+        """The name of the whole submission: a retry has the same one.
+
+        An agent that was upgraded while it waited may describe its tool otherwise. It gets the
+        answer about the call that people saw, which has the same content.
+        """
+        evidence = {name: value for name, value in self.evidence.items() if name not in OF_TOOL}
+        text = canonical_json({**vars(self), "kind": str(self.kind), "evidence": evidence})
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 def submit(
-    *, token: AgentToken, idempotency_key: str, submission: Submission
+    *,
+    token: AgentToken,
+    idempotency_key: str,
+    submission: Submission,
+    traceparent: str | None = None,
 ) -> tuple[Answerable, bool]:
     """Store a request, let the policy judge it, and return how it stands and whether it is new.
 
     Asking again with the same key and the same submission returns the first request.
+    ``traceparent`` is the span of the agent's trace that asks, of which nothing depends.
 
     Raises:
         IdempotencyConflict: The key was used for another submission.
@@ -119,6 +138,8 @@ def submit(
         now = now_in(asking)
         _check(asking, now)
         approval = _request(asking, idempotency_key, submission, now)
+        approval.traceparent = traceparent
+        approval.tool = tool_of(asking, submission.tool, submission.evidence, now)
         judgement = _store(approval, asking, headed, submission.time_limit_s)
         return Answerable(approval, judgement, []), True
 
@@ -142,6 +163,8 @@ def _locked(token: AgentToken, key: str, submission: Submission, now: datetime) 
         submission.run_id,
         asked_since(submission.run_id, now),
         now,
+        submission.tool,
+        schema_digest(submission.evidence),
     )
     [asking] = _asking(*parameters)
     if vars(asking)["number"] is None:
@@ -157,29 +180,46 @@ def _locked(token: AgentToken, key: str, submission: Submission, now: datetime) 
     ApprovalRequest.run_id,
     ApprovalRequest.submitted_at,
     Grant.expires_at,
+    Tool.name,
+    Tool.schema_digest,
 )
 def _asking(
-    token_id: int, key: str, digest_: str, run_id: str, since: datetime, at: datetime
+    token_id: int,
+    key: str,
+    digest_: str,
+    run_id: str,
+    since: datetime,
+    at: datetime,
+    tool: str,
+    schema: str,
 ) -> QuerySet[AgentToken]:
     """Read a token with its agent, and what holds while its request is judged.
 
     ``number`` and ``published_at`` are those of the policy in force. ``repeated`` is how often
-    the same was asked before; ``has_grants``, whether one may answer.
+    the same was asked before; ``has_grants``, whether one may answer. ``tool_id``, its ``claims``
+    and its class are those of the tool; ``name_classed`` is whether one of its name has a class,
+    and ``approved_schema`` that with which one of its name was approved last.
     """
     requests = ApprovalRequest.objects.filter(agent=OuterRef("agent")).order_by()
     pending = ApprovalRequest.objects.pending().filter(token=OuterRef("pk")).order_by()
     same = requests.filter(digest=digest_, run_id=run_id, submitted_at__gt=since)
     newest = PolicyRevision.objects.order_by("-number")
+    tools = Tool.objects.filter(agent=OuterRef("agent"), name=tool, schema_digest=schema)
+    tools = tools.order_by()
     tokens = AgentToken.objects.select_related("agent").filter(pk=token_id).order_by()
     return tokens.annotate(
         pending_now=Coalesce(Subquery(_count(pending, "token")), 0),
         is_retry=Exists(requests.filter(idempotency_key=key)),
         number=Subquery(newest.values("number")[:1]),
         published_at=Subquery(newest.values("published_at")[:1]),
-        held=Exists(Hold.objects.filter(active=True)),
         repeated=Coalesce(Subquery(_count(same, "agent")), 0),
         has_grants=Exists(Grant.objects.in_force(at).filter(agent=OuterRef("agent")).order_by()),
-        now=Now(),
+        tool_id=Subquery(tools.values("pk")),
+        tool_claims=Subquery(tools.values("claims")),
+        tool_class=Subquery(tools.values("tool_class")),
+        name_classed=Exists(classed(OuterRef("agent"), tool)),
+        approved_schema=approved_schema(OuterRef("agent"), tool),
+        **with_stop(),
     )
 
 
@@ -228,11 +268,18 @@ def _store(
 ) -> Judgement:
     """Insert a request with what was found in it and what the policy says, and follow that."""
     columns = vars(token)
-    is_held, repeated = bool(columns["held"]), columns["repeated"]
+    is_stopped, repeated = stop_in(token) is not None, columns["repeated"]
+    agent = Actor.of_agent(approval.agent.name, token.prefix)
+    has_grants = bool(columns["has_grants"])
+    if approval.tool and has_changed(approval.tool.schema_digest, columns["approved_schema"]):
+        headed = headed.with_finding(SCHEMA_CHANGED.finding())
+        if has_grants:
+            end_grants_of_tool(approval, by=agent)
     revision = published_revision(columns["number"], columns["published_at"])
-    evaluation = judged_by(revision, question_of(approval, headed.report, repeated))
-    if evaluation.effect is Effect.APPROVE and is_held:
-        evaluation = on_hold(evaluation)
+    tool = standing(columns["tool_class"], is_name_classed=bool(columns["name_classed"]))
+    evaluation = judged_by(revision, question_of(approval, headed.report, repeated, tool))
+    if evaluation.effect is Effect.APPROVE and is_stopped:
+        evaluation = stopped(evaluation)
     limits = (asked_limit_s or DEFAULT_TIME_LIMIT_S, evaluation.demands.time_limit_s)
     limit_s = min(limit for limit in limits if limit)
     approval.expires_at = approval.submitted_at + timedelta(seconds=limit_s)
@@ -242,17 +289,17 @@ def _store(
     inspection = insert_inspection(approval, headed.report, repeated)
     headline = insert_headline(approval, headed.headline)
     judgement = insert_judgement(inspection, revision, evaluation, approval.submitted_at)
-    agent = Actor.of_agent(approval.agent.name, token.prefix)
     details = {
         **pinned,
         "expires_at": approval.expires_at.isoformat(),
+        **({"tool_schema": approval.tool.schema_digest} if approval.tool else {}),
         "row": fingerprint_of(approval),
         "headline": fingerprint_of(headline),
     }
     submitted = AuditEvent(
         Action.APPROVAL_SUBMITTED, str(approval.pk), approval.digest, details, agent
     )
-    _follow(judgement, evaluation, submitted, by_grant=bool(columns["has_grants"]) and not is_held)
+    _follow(judgement, evaluation, submitted, by_grant=has_grants and not is_stopped)
     return judgement
 
 

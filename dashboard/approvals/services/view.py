@@ -9,7 +9,6 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from dashboard.accounts.models import User
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import (
     VIEWING_FOR,
     ApprovalRequest,
@@ -23,6 +22,7 @@ from dashboard.approvals.rules.view import TextPart
 from dashboard.approvals.services.closing import lock
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
+from dashboard.clock import database_now
 
 
 def mark_viewed(*, approval_id: UUID, person: User, auth: str) -> bool:

@@ -178,6 +178,19 @@ class Characters:
 
 
 @dataclass(frozen=True, slots=True)
+class Confusables:
+    """What characters look like, after Unicode Technical Standard 39.
+
+    ``signs`` look like a sign of ASCII; ``odd`` are small capitals, and what strikes a letter
+    through; ``looks`` names what all the characters of its text look like.
+    """
+
+    signs: str = table(text)
+    odd: str = table(text)
+    looks: Pairs = table(pairs)
+
+
+@dataclass(frozen=True, slots=True)
 class Secrets:
     """What secrets look like."""
 
@@ -206,4 +219,5 @@ VERBS = load(Verbs, shipped("verbs"))
 GIT = load(Git, shipped("git"))
 WINDOWS = load(Windows, shipped("windows"))
 CHARACTERS = load(Characters, shipped("characters"))
+CONFUSABLES = load(Confusables, shipped("confusables"))
 SECRETS = load(Secrets, shipped("secrets"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -24,6 +24,7 @@ from dashboard.management.preflight import (
     is_loopback,
     misspelled,
 )
+from dashboard.management.serving_here import in_use
 
 if TYPE_CHECKING:
     from dashboard.management.serving import DrainingServer
@@ -58,18 +59,27 @@ class Command(BaseCommand):
             raise CommandError(stopped, returncode=INTERRUPTED) from None
 
     def _run(self, **options: Any) -> None:
-        try:
-            fits = make_room(settings.WAITS_PER_PROCESS)
-            fileno, company = self._get_ready(**options)
-        except (CannotStart, AccountError, DatabaseError, OSError) as error:
-            raise CommandError(_why_not(error)) from None
-        with company:
+        with ExitStack() as ends:
+            try:
+                fits = make_room(settings.WAITS_PER_PROCESS)
+                fileno, company = self._get_ready(ends, **options)
+            except (CannotStart, AccountError, DatabaseError, OSError) as error:
+                raise CommandError(_why_not(error)) from None
+            ends.enter_context(company)
             server = self._serve(fileno, fits, is_shared=options["fd"] is not None)
         if server.gave_up:
             server.leave_now()
 
     def _get_ready(
-        self, *, host: str, port: int, fd: int | None, insecure_http: bool, demo: bool, **_: Any
+        self,
+        ends: ExitStack,
+        *,
+        host: str,
+        port: int,
+        fd: int | None,
+        insecure_http: bool,
+        demo: bool,
+        **_: Any,
     ) -> tuple[int, AbstractContextManager[None]]:
         for doubt in misspelled(os.environ):
             self.stderr.write(doubt)
@@ -79,6 +89,8 @@ class Command(BaseCommand):
             check_settings(host=host, insecure_http=insecure_http)
             if not settings.PUBLIC_URL_IS_CONFIGURED:
                 self._name_address(host, port)
+            # Before the database is opened, or a restore could swap it.
+            ends.enter_context(in_use())
             with prepare.alone():
                 self._prepare()
                 company = self._company(insecure_http=insecure_http) if demo else nullcontext()

@@ -106,18 +106,23 @@ _HIDDEN = (
 _PLAIN = "def may_enter(user):\n    return user.is_staff and open_door(user)\n"
 
 
+_ACCOUNT = {
+    "type": "object",
+    "properties": {"user": {"type": "object"}, "confirm": {"type": "object"}},
+    "required": ["user", "confirm"],
+}
+
+
 def _account(tool: str, objective: str, **changes: object) -> ApprovalRequest:
     arguments = {
         "user": {"id": 1234567890123456789, "email": "j.doe@example.org", "plan": "team"},
         "confirm": {"ticket": "SUP-48213", "requested_by": "customer", "verified": True},
         **changes,
     }
-    return ApprovalRequest.tool_call(
-        tool,
-        arguments,
-        objective=objective,
-        evidence={"safety_concerns": ["Cannot be undone"]} if tool == "delete_user" else {},
-    )
+    evidence: dict[str, object] = {"tool_schema": _ACCOUNT}
+    if tool == "delete_user":
+        evidence["safety_concerns"] = ["Cannot be undone"]
+    return ApprovalRequest.tool_call(tool, arguments, objective=objective, evidence=evidence)
 
 
 def _report(*steps: tuple[str, str]) -> ApprovalRequest:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db.models import F, Q, QuerySet
 
-from dashboard.approvals.clock import database_now
+from dashboard.clock import database_now
 from dashboard.notifications.models import Attempted, State
 
 MOST_ATTEMPTS = 10

@@ -12,12 +12,12 @@ from approval_client.wire import canonical_json, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import Group, User
 from dashboard.accounts.services.people import OPERATOR
-from dashboard.approvals.clock import database_now
 from dashboard.audit.actions import Action
 from dashboard.audit.names import user_name
 from dashboard.audit.queries import head
 from dashboard.audit.services import Actor, record
 from dashboard.audit.services import AuditEvent as Entry
+from dashboard.clock import database_now
 from dashboard.inspection.findings import Severity
 from dashboard.notifications.channels import KINDS, kind_of
 from dashboard.notifications.errors import (

@@ -17,11 +17,11 @@ from django.db import transaction
 from django.db.models import BooleanField, Exists, Min, OuterRef, Value
 
 from approval_client.wire import Status, canonical_json
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Closing, Recall
 from dashboard.audit.actions import Action
 from dashboard.audit.names import agent_name
 from dashboard.audit.services import Actor, AuditEvent, record
+from dashboard.clock import database_now
 from dashboard.notifications.errors import SecretLost
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.notices import moment

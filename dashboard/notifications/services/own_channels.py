@@ -9,12 +9,12 @@ from django.db import transaction
 
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals.clock import database_now
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.names import user_name
 from dashboard.audit.services import Actor, record
 from dashboard.audit.services import AuditEvent as Entry
+from dashboard.clock import database_now
 from dashboard.notifications.channels import KINDS, kind_of
 from dashboard.notifications.errors import (
     ChangeNotAllowed,

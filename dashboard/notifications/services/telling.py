@@ -14,11 +14,11 @@ from django.db.models import Case, Exists, F, IntegerField, Min, Q, QuerySet, Wh
 
 from approval_client.wire import Status
 from dashboard.accounts.queries import groups_of
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Hold
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, record
 from dashboard.audit.services import AuditEvent as Entry
+from dashboard.clock import database_now
 from dashboard.notifications.channels import KINDS, kind_of
 from dashboard.notifications.channels.kind import ChannelKind, Parcel
 from dashboard.notifications.concerns import concerns, facts_of, wants

@@ -10,11 +10,11 @@ from django.db.models import Max
 
 from dashboard.accounts import roles
 from dashboard.accounts.models import Agent, User
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import Closing, Recall
 from dashboard.audit.actions import Action
 from dashboard.audit.names import agent_name
 from dashboard.audit.services import Actor, AuditEvent, record
+from dashboard.clock import database_now
 from dashboard.notifications.addresses import checked_url, shown_url
 from dashboard.notifications.errors import ChangeNotAllowed, NotSent, ReceiverNotFound
 from dashboard.notifications.models import Delivery, State, Webhook

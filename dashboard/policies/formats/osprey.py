@@ -98,7 +98,8 @@ class Section:
         self.mapped.append(f"What 'execute' runs, submitted as code → the mode '{mode}'.")
         python = {"enabled": True, "mode": mode}
         modes = {"python_execution": python, "memory": {"enabled": True}}
-        rules = [*self._rules(tools), *self._default(default)]
+        rules = list(self._rules(tools))
+        self._about_default(default)
         return Policy({"global_mode": "selective", "capabilities": modes}, rules=tuple(rules))
 
     def _rules(self, tools: Mapping[str, str]) -> Iterator[Rule]:
@@ -129,15 +130,14 @@ class Section:
         conditions = {"languages": ["python"], "no_findings_above": "medium"}
         yield _rule("execute: selective", "approve", tools=[EXECUTE], **conditions)
 
-    def _default(self, policy: str) -> Iterator[Rule]:
-        if policy != "skip":
+    def _about_default(self, policy: str) -> None:
+        if policy == "skip":
+            self.ignored.append(
+                "default_policy: skip: only a rule that names a tool approves calls of it, so a "
+                "person is asked about other tools."
+            )
+        else:
             self.mapped.append(f"default_policy: {policy} → a person is asked about other tools.")
-            return
-        self.mapped.append(
-            "default_policy: skip → the last rule approves EVERY tool call that no other rule "
-            "names. NOBODY IS ASKED."
-        )
-        yield _rule("default_policy: skip", "approve", kinds=["tool_call"])
 
     def _ignore_but(self, known: set[str] | frozenset[str], data: dict[str, Any], at: str) -> None:
         self.ignored += [f"{at}{key}: not known here." for key in data if key not in known]

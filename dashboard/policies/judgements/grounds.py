@@ -38,6 +38,14 @@ class ModeSays(StrEnum):
     ALL_MEMORY = "all-memory"
 
 
+class ToolSays(StrEnum):
+    """Why the class of a tool alone had a person asked."""
+
+    IRREVERSIBLE = "irreversible"
+    CLASSED_OTHERWISE = "classed-otherwise"
+    UNCLASSED = "unclassed"
+
+
 class RuleGround(NamedTuple):
     """A rule that spoke.
 
@@ -88,7 +96,9 @@ class Grounds:
         unclear: What could not be judged.
         doubts: The names of what could not be read or followed, where that alone had a person
             asked.
-        held: Whether a person is asked because approving was on hold.
+        tool_class: How the tool was classed that is called; empty where nobody had classed it.
+        tool: Why the class of the tool alone had a person asked.
+        held: Whether a person is asked because all approving was stopped.
         told: Sentences of a judgement that was kept without facts, where nobody knows their facts.
     """
 
@@ -98,6 +108,8 @@ class Grounds:
     rules: tuple[RuleGround, ...] = ()
     unclear: tuple[UnclearGround, ...] = ()
     doubts: tuple[str, ...] = ()
+    tool_class: str = ""
+    tool: tuple[ToolSays, ...] = ()
     held: bool = False
     told: tuple[str, ...] = ()
 
@@ -114,6 +126,8 @@ class Grounds:
             rules=_both(self.rules, other.rules),
             unclear=_both(self.unclear, other.unclear),
             doubts=_both(self.doubts, other.doubts),
+            tool_class=self.tool_class,
+            tool=_both(self.tool, other.tool),
             held=self.held or other.held,
             told=_both(self.told, other.told),
         )
@@ -127,6 +141,8 @@ class Grounds:
             "rules": self.rules,
             "unclear": self.unclear,
             "doubts": self.doubts,
+            "tool_class": self.tool_class,
+            "tool": self.tool,
             "held": self.held,
             "told": self.told,
         }
@@ -154,6 +170,7 @@ class Grounds:
             ),
             unclear=tuple(_read_unclear(ground) for ground in facts.pop("unclear", ())),
             doubts=tuple(facts.pop("doubts", ())),
+            tool=tuple(map(ToolSays, facts.pop("tool", ()))),
             told=tuple(facts.pop("told", ())),
             **facts,
         )

@@ -15,7 +15,7 @@ from dashboard.policies.judgements.grounds import UnclearGround
 from dashboard.policies.judgements.wording import why_unclear
 from dashboard.policies.rules.conditions import Unsure, compiled
 from dashboard.policies.rules.facts import Facts
-from dashboard.policies.rules.rule import Effect, Rule
+from dashboard.policies.rules.rule import Effect, Rule, When
 
 Outcome = Literal["matches", "does not match", "not reached"]
 FOUND_BEFORE = "The answer was found before."
@@ -61,7 +61,7 @@ class Matcher:
             (field, holds, Step(rule.name, "does not match", sentence))
             for field, holds, sentence in compiled(rule)
         ]
-        reason = "All of its conditions hold." if self._conditions else "It has no conditions."
+        reason = "All of its conditions hold." if rule.when != When() else "It has no conditions."
         self._match = Step(rule.name, "matches", reason)
 
     def judge(self, facts: Facts) -> Step:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from approval_client.wire import Kind
 from dashboard.inspection.findings import Finding, Severity, Unseen
 from dashboard.inspection.sentences import unseen_sentence
-from dashboard.policies.judgements.grounds import Grounds, ModeSays, Says, UnclearGround
+from dashboard.policies.judgements.grounds import Grounds, ModeSays, Says, ToolSays, UnclearGround
 from dashboard.policies.rules.demands import Required
 from dashboard.policies.rules.rule import Effect
 from dashboard.policies.rules.wording import required_in_words
@@ -41,12 +41,23 @@ _ANSWERS = {
     Says.REJECTS: "Rule “{}” rejects it.",
 }
 IN_DOUBT = "Not all of it could be read or followed, so a person is asked."
-ON_HOLD = "Approving is on hold, so a person is asked."
+TOOLS = {
+    ToolSays.IRREVERSIBLE: "The tool is classed as irreversible, so a person is asked.",
+    ToolSays.CLASSED_OTHERWISE: (
+        "The tool was classed with another schema, and nobody has classed it with this one, so a "
+        "person is asked."
+    ),
+    ToolSays.UNCLASSED: (
+        "Nobody has classed the tool, and a rule rejects by class, so a person is asked."
+    ),
+}
+STOPPED = "All approving was stopped, so a person is asked."
 TREATED = {
     "findings": "This rule treats it as if it had the finding.",
     "no_findings_above": "This rule treats it as if nothing graver was found.",
     "languages": "This rule treats it as if it were in that language.",
 }
+UNCLASSED = "Nobody has classed the tool. This rule treats it as if it were of its class."
 NOT_APPROVED = "So this rule does not approve it."
 NOT_REJECTED = "This rule does not reject for that."
 
@@ -66,6 +77,8 @@ def plainly(grounds: Grounds, required: Required | None) -> list[str]:
 
 def why_unclear(ground: UnclearGround) -> str:
     """Say what could not be judged, and how the rule takes it."""
+    if ground.field == "tool_classes":
+        return UNCLASSED
     if not ground.unseen:
         failed = f" ({ground.error})" if ground.error else ""
         problem = f"Its condition {ground.field!r} cannot be judged{failed}"
@@ -104,8 +117,9 @@ def _sentences(grounds: Grounds) -> Iterator[str]:
             yield NOT_COVERED[grounds.kind]
     if grounds.doubts:
         yield IN_DOUBT
+    yield from map(TOOLS.__getitem__, grounds.tool)
     if grounds.held:
-        yield ON_HOLD
+        yield STOPPED
 
 
 def _has_answer(grounds: Grounds) -> bool:

@@ -14,7 +14,7 @@ from dashboard.inspection.findings import Finding, Severity, Unseen
 from dashboard.policies.rules import arguments, hours
 from dashboard.policies.rules.facts import Facts
 from dashboard.policies.rules.patterns import fits_any, pattern
-from dashboard.policies.rules.rule import Argument, Effect, FindingsMatch, Hours, Rule
+from dashboard.policies.rules.rule import Argument, Effect, FindingsMatch, Hours, Rule, ToolClass
 
 
 class Unsure(NamedTuple):
@@ -38,10 +38,12 @@ def compiled(rule: Rule) -> Iterator[tuple[str, Test, str]]:
     A test may raise where it meets what it cannot judge.
     """
     when = rule.when
+    if rule.takes_no_calls:
+        yield "tools", _is_no_call, "It names no tool, so it approves no call of one."
     for field, build in _PLAIN.items():
         value = getattr(when, field)
         if value not in ((), None):
-            yield field, *build(value)
+            yield field, *build(rule.tools if field == "tools" else value)
     for field, build_for in _BY_EFFECT.items():
         value = getattr(when, field)
         if value not in ((), None):
@@ -53,6 +55,10 @@ def compiled(rule: Rule) -> Iterator[tuple[str, Test, str]]:
 def _kinds(kinds: tuple[Kind, ...]) -> Built:
     words = " or ".join(kind.replace("_", " ") for kind in kinds)
     return lambda facts: facts.question.kind in kinds, f"Its kind is not {words}."
+
+
+def _is_no_call(facts: Facts) -> bool:
+    return facts.question.kind is not Kind.TOOL_CALL
 
 
 def _agents(globs: Globs) -> Built:
@@ -106,6 +112,17 @@ def _larger_than(size: int) -> Built:
 
 def _smaller_than(size: int) -> Built:
     return lambda facts: len(facts.canonical) < size, f"It is not smaller than {size} bytes."
+
+
+def _tool_classes(classes: tuple[ToolClass, ...], effect: Effect) -> Built:
+    def holds(facts: Facts) -> bool | Unsure:
+        # An agent can have its tool unclassed, by another schema. That must not spare it what a
+        # review asks for. What is merely new is not rejected: see ``Policy.rejects_classes``.
+        if facts.is_unclassed and effect is Effect.REVIEW:
+            return Unsure()
+        return facts.question.tool_class in classes
+
+    return holds, f"The tool is not classed as {_either(classes)}."
 
 
 def _languages(globs: Globs, effect: Effect) -> Built:
@@ -197,8 +214,8 @@ def _content_matches(text: str, effect: Effect) -> Built:
     return lambda facts: any(map(compiled.occurs_in, facts.texts)), sentence
 
 
-def _either(names: Globs) -> str:
-    return " or ".join(repr(name) for name in names)
+def _either(names: Iterable[str]) -> str:
+    return " or ".join(repr(str(name)) for name in names)
 
 
 # The cheap ones first.
@@ -217,6 +234,7 @@ _PLAIN: dict[str, Callable[[Any], Built]] = {
     "smaller_than": _smaller_than,
 }
 _BY_EFFECT: dict[str, Callable[..., Built]] = {
+    "tool_classes": _tool_classes,
     "languages": _languages,
     "findings": _findings,
     "no_findings_above": _no_findings_above,

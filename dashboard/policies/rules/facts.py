@@ -10,6 +10,7 @@ from typing import Any
 
 from approval_client.wire import Kind, canonical_json
 from dashboard.inspection.findings import Finding, Report, Unseen
+from dashboard.policies.rules.rule import ToolClass
 
 PYTHON = "python"
 CONTROL_WRITE = "control-system-write"
@@ -27,6 +28,10 @@ class Question:
         asked_at: When it was submitted, aware.
         capability: A claim, as are the next two and so ``repeated``, which counts within a run.
         repeated: How often the same content was asked for before in the same run.
+        tool_class: Of the tool that is called, for this agent and with this schema; None where
+            nobody has classed it.
+        classed_otherwise: Whether it is not classed, and this agent's tool of this name is, with
+            another schema.
     """
 
     kind: Kind
@@ -38,6 +43,8 @@ class Question:
     execution_mode: str = ""
     run_id: str = ""
     repeated: int = 0
+    tool_class: ToolClass | None = None
+    classed_otherwise: bool = False
 
 
 class Facts:
@@ -81,6 +88,21 @@ class Facts:
         """The name of the tool that is called, None if it is not a call of one."""
         is_call = self.question.kind is Kind.TOOL_CALL
         return self.question.content.get("tool") if is_call else None
+
+    @cached_property
+    def may_be_irreversible(self) -> bool:
+        """Whether it calls a tool that is classed as irreversible, or may have been renewed."""
+        return self.question.tool_class is ToolClass.IRREVERSIBLE or self.is_classed_otherwise
+
+    @cached_property
+    def is_classed_otherwise(self) -> bool:
+        """Whether its tool lost its class by another schema, which is the agent's word."""
+        return self.is_unclassed and self.question.classed_otherwise
+
+    @cached_property
+    def is_unclassed(self) -> bool:
+        """Whether it calls a tool that nobody has classed."""
+        return self.question.kind is Kind.TOOL_CALL and self.question.tool_class is None
 
     def memory(self, key: str) -> Any:
         """What a memory operation says under ``key``, None if it is not one or says nothing."""

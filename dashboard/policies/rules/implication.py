@@ -15,7 +15,6 @@ from dashboard.policies.rules.rule import Argument, Effect, FindingsMatch, Rule,
 
 _GLOBS = (
     "agents",
-    "tools",
     "memory_operations",
     "memory_users",
     "capabilities",
@@ -29,28 +28,44 @@ _NOT_KINDS = frozenset(When.model_fields) - {"kinds"}
 
 def implies(rule: Rule, other: Rule) -> bool:
     """Whether ``other`` certainly matches whatever ``rule`` matches, each by its own effect."""
-    if not kinds_of(rule.when) <= _kinds_wanted(other.when):
+    if not kinds_of(rule) <= _kinds_wanted(other):
         return False
     if not any(getattr(other.when, field) not in ((), None) for field in _NOT_KINDS):
         return True
     # An approving rule is read more narrowly than any other with the same conditions.
     is_comparable = rule.effect is Effect.APPROVE or other.effect is not Effect.APPROVE
     sees_as_much = not other.looks_at_findings or rule.holds_on <= other.holds_on
-    return is_comparable and sees_as_much and _when_implies(rule.when, other.when)
+    return (
+        is_comparable
+        and sees_as_much
+        and _globs_imply(rule.tools, other.tools)
+        and _classes_imply(rule, other)
+        and _when_implies(rule.when, other.when)
+    )
 
 
-def kinds_of(when: When) -> frozenset[Kind]:
+def kinds_of(rule: Rule) -> frozenset[Kind]:
     """Return the kinds of which a question can be that matches."""
-    kinds = _kinds_wanted(when)
-    if when.tools or when.arguments:
+    kinds, when = _kinds_wanted(rule), rule.when
+    if when.tools or when.arguments or when.tool_classes:
         kinds &= {Kind.TOOL_CALL}
     if when.memory_operations or when.memory_users:
         kinds &= {Kind.MEMORY}
     return kinds
 
 
-def _kinds_wanted(when: When) -> frozenset[Kind]:
-    return frozenset(when.kinds or Kind)
+def _kinds_wanted(rule: Rule) -> frozenset[Kind]:
+    kinds = frozenset(rule.when.kinds or Kind)
+    return kinds - {Kind.TOOL_CALL} if rule.takes_no_calls else kinds
+
+
+def _classes_imply(rule: Rule, other: Rule) -> bool:
+    classes, wider = rule.when.tool_classes, other.when.tool_classes
+    if not wider:
+        return True
+    # Only a review also holds where nobody has classed the tool.
+    sees_unclassed = other.effect is Effect.REVIEW or rule.effect is not Effect.REVIEW
+    return sees_unclassed and bool(classes) and set(classes) <= set(wider)
 
 
 def _when_implies(when: When, other: When) -> bool:

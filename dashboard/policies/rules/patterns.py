@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import re2
 
 _SPECIAL = frozenset("*?[")
+_WILDCARD = re.compile(r"\[(?!.\])!?\]?[^\]]*\]|[*?]")  # "[*]" is an asterisk itself
 _NOTHING = r"[^\x{0}-\x{10FFFF}]"  # RE2 has no look-ahead to say "never"
 _ANYTHING = "(?s:.)"
 _PATTERN_BYTES = 1 << 20
@@ -43,6 +45,11 @@ class Pattern:
     def fits(self, text: bytes) -> bool:
         """Whether it matches the whole text."""
         return self._compiled.fullmatch(text) is not None
+
+
+def names_something(text: str) -> bool:
+    """Whether a glob has a character of its own, beside what stands for any."""
+    return bool(_WILDCARD.sub("", text))
 
 
 @lru_cache(maxsize=512)

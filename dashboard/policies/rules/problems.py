@@ -12,7 +12,7 @@ from approval_client.wire import JsonError, canonical_json
 from dashboard.policies.rules import hours
 from dashboard.policies.rules.arguments import problem_with
 from dashboard.policies.rules.patterns import PatternRefused, glob, pattern
-from dashboard.policies.rules.rule import CLAIMS, Demands, Effect, Rule, When
+from dashboard.policies.rules.rule import CLAIMS, Demands, Effect, Rule, ToolClass, When
 
 Problem = tuple[str, str]
 _GLOBS = (
@@ -86,6 +86,7 @@ def _of_effect(rule: Rule) -> Iterator[Problem]:
                     f"when.{claim}",
                     ("The agent says this of itself, so a rule that approves cannot rest on it."),
                 )
+        yield from _of_classes(rule)
     if rule.effect is not Effect.REVIEW and rule.demands != Demands():
         yield "demands", "Only a rule that asks for review can ask for something."
     if rule.effect is not Effect.REJECT and rule.reason:
@@ -94,6 +95,24 @@ def _of_effect(rule: Rule) -> Iterator[Problem]:
         yield (
             "also_if_not_followed",
             "Only a rule that rejects has this choice. One that reviews always holds there.",
+        )
+
+
+def _of_classes(rule: Rule) -> Iterator[Problem]:
+    if not rule.when.tool_classes:
+        return
+    if not rule.tools:
+        yield (
+            "when.tools",
+            (
+                "Name the tools that this approves. What a tool is called, and its schema, are "
+                "the agent's word, so a class alone does not approve."
+            ),
+        )
+    if ToolClass.IRREVERSIBLE in rule.when.tool_classes:
+        yield (
+            "when.tool_classes",
+            "A call of a tool that is classed as irreversible is never approved without a person.",
         )
 
 

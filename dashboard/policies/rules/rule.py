@@ -23,6 +23,7 @@ from pydantic import (
 
 from approval_client.wire import Kind
 from dashboard.inspection.findings import Severity, Unseen
+from dashboard.policies.rules.patterns import names_something
 
 DEFAULT_TIME_LIMIT_S = 1800
 """How long a request waits where neither the policy nor the agent names a time limit."""
@@ -77,6 +78,17 @@ class Effect(StrEnum):
     REJECT = "reject"
 
 
+class ToolClass(StrEnum):
+    """What calling a tool does, as an admin classed it."""
+
+    READS = "reads"
+    REVERSIBLE = "reversible"
+    IRREVERSIBLE = "irreversible"
+    EXTERNAL = "external"
+    MONEY = "money"
+    CONTROL_SYSTEM = "control_system"
+
+
 class Argument(_Shape):
     """A condition on one argument of a tool call.
 
@@ -128,6 +140,7 @@ class When(_Shape):
     agents: Globs = ()
     kinds: tuple[Kind, ...] = ()
     tools: Globs = ()
+    tool_classes: Annotated[tuple[ToolClass, ...], Field(max_length=len(ToolClass))] = ()
     languages: Globs = ()
     arguments: tuple[Argument, ...] = ()
     content_matches: Pattern | None = None
@@ -190,6 +203,7 @@ class Example(_Shape):
     capability: str = ""
     execution_mode: str = ""
     run_id: str = ""
+    tool_class: ToolClass | None = None
     repeated: Annotated[StrictInt, Field(ge=0)] = 0
     asked_at: Moment | None = None  # without it the example is taken to be within the hours
 
@@ -205,6 +219,22 @@ class Rule(_Shape):
     demands: Demands = Demands()
     match: Annotated[tuple[Example, ...], Field(max_length=MOST_EXAMPLES)] = ()
     not_match: Annotated[tuple[Example, ...], Field(max_length=MOST_EXAMPLES)] = ()
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """What the name of a tool has to fit.
+
+        In an approving rule only what names something counts: ``*`` fits whatever an agent calls
+        its tools.
+        """
+        if self.effect is not Effect.APPROVE:
+            return self.when.tools
+        return tuple(filter(names_something, self.when.tools))
+
+    @property
+    def takes_no_calls(self) -> bool:
+        """Whether it is about no call of a tool: it approves, and names no tool."""
+        return self.effect is Effect.APPROVE and not self.tools
 
     @property
     def looks_at_findings(self) -> bool:

@@ -17,6 +17,7 @@ from dashboard.policies.rules.rule import (
     FindingsMatch,
     Hours,
     Rule,
+    ToolClass,
     When,
 )
 
@@ -26,6 +27,16 @@ _SUBJECTS = {
     Kind.PLAN: "plans",
     Kind.MEMORY: "memory changes",
 }
+CLASSES: dict[str, str] = {
+    ToolClass.READS: "only reads",
+    ToolClass.REVERSIBLE: "reversible",
+    ToolClass.IRREVERSIBLE: "irreversible",
+    ToolClass.EXTERNAL: "leaves the house",
+    ToolClass.MONEY: "money",
+    ToolClass.CONTROL_SYSTEM: "control system",
+}
+"""What the classes of tools are called."""
+
 _TESTS = {
     "present": "is given",
     "absent": "is not given",
@@ -95,6 +106,8 @@ def _what(when: When, *, approving: bool) -> str:
 def _subject(when: When) -> str:
     if when.tools:
         return _named("calls of the tool", "calls of tools")(when.tools)
+    if when.tool_classes and not when.kinds:
+        return "calls of tools"
     subjects = [_SUBJECTS[kind] for kind in dict.fromkeys(when.kinds)]
     if not subjects or len(subjects) == len(_SUBJECTS):
         return "requests"
@@ -198,6 +211,7 @@ def _named(one: str, several: str) -> Callable[[tuple[str, ...]], str]:
 _CONDITIONS: dict[str, Callable[[Any], str]] = {
     "languages": lambda names: f"in {_either(names)}",
     "agents": _named("from the agent", "from agents"),
+    "tool_classes": lambda classes: f"classed as {_either(map(CLASSES.__getitem__, classes))}",
     "memory_operations": _named("with the operation", "with an operation"),
     "memory_users": _named("about the user", "about users"),
     "arguments": _arguments,

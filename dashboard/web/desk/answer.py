@@ -24,6 +24,7 @@ from approval_client.wire import (
 from dashboard.accounts.models import User
 from dashboard.approvals import errors as refusals
 from dashboard.approvals import services
+from dashboard.approvals.errors import Stopped
 from dashboard.approvals.models import (
     ApprovalRequest,
     Decision,
@@ -383,7 +384,7 @@ class RequestResult:
 
 
 def result_of(
-    approval: ApprovalRequest, person: User, now: datetime, *, held: bool
+    approval: ApprovalRequest, person: User, now: datetime, *, stop: Stopped | None
 ) -> RequestResult | None:
     """Say how a request ended, or None while it has not."""
     decision: Decision | None = getattr(approval, "decision", None)
@@ -404,7 +405,7 @@ def result_of(
         reason=decision.reason if is_by_one and _has_own_reason(decision) else "",
         reason_is_untrusted=decision.source == Source.AGENT,
         seen=in_view_in_words(decision.shown),
-        since=_since(approval, reported, now, held=held),
+        since=_since(approval, reported, now, stop=stop),
         short=_short(approval, reported),
         error=finished.error if finished else "",
         output=finished.output_head if finished else "",
@@ -469,7 +470,11 @@ def _has_own_reason(decision: Decision) -> bool:
 
 
 def _since(
-    approval: ApprovalRequest, reported: dict[str, Outcome], now: datetime, *, held: bool
+    approval: ApprovalRequest,
+    reported: dict[str, Outcome],
+    now: datetime,
+    *,
+    stop: Stopped | None,
 ) -> list[str]:
     decision = approval.decision
     if decision.status != Status.APPROVED:
@@ -478,7 +483,7 @@ def _since(
         return [f"The agent had not started it, so nothing ran. {_NO_MORE}"]
     started = reported.get(OutcomeState.STARTED)
     if started is None:
-        return [_not_started(decision, now, held=held)]
+        return [_not_started(decision, now, stop=stop)]
     wait_s = (started.reported_at - decision.decided_at).total_seconds()
     sentences = [f"The agent started it {times.length(max(0.0, wait_s))} later."]
     finished = reported.get(OutcomeState.FINISHED)
@@ -500,13 +505,13 @@ def _short(approval: ApprovalRequest, reported: dict[str, Outcome]) -> str:
     return ", ".join(parts)
 
 
-def _not_started(decision: Decision, now: datetime, *, held: bool) -> str:
+def _not_started(decision: Decision, now: datetime, *, stop: Stopped | None) -> str:
     until = decision.valid_until
     if until is None or until <= now:
         at = f" at {times.clock(until)}" if until else ""
         return f"The agent did not start it; the approval ran out{at}. {_NO_MORE}"
-    if held:
-        return "Approvals are on hold, so the agent cannot start it now."
+    if stop:
+        return f"The agent cannot start it now. {stop.why}"
     return f"The agent may start it once, until {times.clock(until)}."
 
 

@@ -20,13 +20,13 @@ from django.views.decorators.http import require_POST, require_safe
 from approval_client.wire import JsonError, Kind, Status, canonical_json, parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals import services
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotFound, Refused
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.rules import bulk as bulk_rules
 from dashboard.approvals.rules.bulk import MOST, Alone, JudgedRequest
 from dashboard.approvals.rules.judgement import demands_of, report_of
 from dashboard.approvals.services import Basis
+from dashboard.clock import database_now
 from dashboard.inspection.findings import gravest
 from dashboard.web import times
 from dashboard.web.access import auth, for_reviewers

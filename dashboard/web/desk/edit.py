@@ -18,16 +18,16 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import reviewers
 from dashboard.approvals import services
-from dashboard.approvals.clock import now_in
 from dashboard.approvals.errors import AlreadyClosed, Refused
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
-from dashboard.approvals.queries.hold import active_hold
+from dashboard.approvals.queries.hold import present_stop
 from dashboard.approvals.rules import edit as edit_rules
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.edit import ALLOWED_FOR, edited, judged_now, report_of_edit
 from dashboard.approvals.rules.judgement import demands_of
 from dashboard.approvals.rules.step import count_of_steps
 from dashboard.approvals.rules.view import is_revealed
+from dashboard.clock import now_in
 from dashboard.policies.evaluate import Effect
 from dashboard.policies.rules.demands import Required
 from dashboard.web import errors, times
@@ -58,8 +58,6 @@ from dashboard.web.desk.request import RequestContent, request_content, state_of
 from dashboard.web.desk.step import StepRow, step_rows
 from dashboard.web.http import PersonRequest, SeeOther
 from dashboard.web.times import Moment
-
-_HELD = "Approvals are on hold until an admin lifts that."
 
 _ONCE = (
     f"The agent may run exactly this, once, in this run and within "
@@ -152,7 +150,8 @@ def _why_not(
         return why_not
     if too_long(Kind(approval.kind), edit.content):
         return TOO_LONG
-    return _HELD if active_hold() else ""
+    stop = present_stop()
+    return stop.why if stop else ""
 
 
 def _once(edit: Edit, judgement: Judgement, person: User, now: datetime) -> str:

@@ -33,7 +33,12 @@ _LABELS = {
     "execution_request": "Execution request",
 }
 
-_LAST = {"notebook": "Notebook as sent", "source_event": "Event as the framework sent it"}
+_LAST = {
+    "tool_annotations": "Hints about the tool",
+    "tool_schema": "Schema of the tool",
+    "notebook": "Notebook as sent",
+    "source_event": "Event as the framework sent it",
+}
 
 _OTHER = "Anything else"
 

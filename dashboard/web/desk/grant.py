@@ -21,7 +21,6 @@ from django.views.decorators.http import require_safe
 from approval_client.wire import Kind, canonical_json, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.errors import NotAllowed
 from dashboard.approvals.models import ApprovalRequest, Grant, GrantQuerySet, Judgement
 from dashboard.approvals.queries.grant import grants_in_force, grants_over
@@ -37,6 +36,7 @@ from dashboard.approvals.rules.grant import (
 from dashboard.approvals.rules.judgement import demands_of, report_of
 from dashboard.approvals.rules.step import exact_steps
 from dashboard.approvals.services import revoke_grant
+from dashboard.clock import database_now
 from dashboard.inspection.findings import Report, Severity
 from dashboard.inspection.headline import Headline, make_headline, parse_content
 from dashboard.inspection.parts import words

@@ -27,7 +27,6 @@ from approval_client.wire import Kind, OutcomeState, Source, Status
 from dashboard.accounts.models import User, plain_name
 from dashboard.accounts.queries import agents, people
 from dashboard.approvals import services
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.approvals.rules import history as history_rules
 from dashboard.approvals.rules.history import (
@@ -37,6 +36,7 @@ from dashboard.approvals.rules.history import (
     HistoryPlace,
 )
 from dashboard.approvals.rules.recall import recall_of
+from dashboard.clock import database_now
 from dashboard.web import errors, times, words
 from dashboard.web.access import actor, for_readers
 from dashboard.web.drawing.markup import untrusted

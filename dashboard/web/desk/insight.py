@@ -23,7 +23,6 @@ from django.views.decorators.http import require_safe
 from approval_client.wire import Status
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.approvals.rules import insight as insight_rules
 from dashboard.approvals.rules.insight import (
@@ -43,6 +42,7 @@ from dashboard.approvals.rules.insight import (
     percentile,
     share,
 )
+from dashboard.clock import database_now
 from dashboard.web import times, words
 from dashboard.web.access import for_readers
 from dashboard.web.drawing import charts

@@ -14,9 +14,9 @@ from django.views.decorators.http import require_safe
 
 from approval_client.wire import Kind, parse_json
 from dashboard.approvals import services
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Notebook
 from dashboard.approvals.rules import notebook as notebook_rules
+from dashboard.clock import database_now
 from dashboard.inspection.notebooks import Cell, Changes, Match, Output, Picture, changes, match
 from dashboard.web import errors, times
 from dashboard.web.access import for_readers

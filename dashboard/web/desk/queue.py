@@ -24,14 +24,13 @@ from django.views.decorators.http import require_safe
 from approval_client.wire import Kind
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import names_of_agents_and_groups
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import (
     ApprovalQuerySet,
     ApprovalRequest,
     Decision,
 )
 from dashboard.approvals.queries.closing import among_the_latest, lately_closed
-from dashboard.approvals.queries.queue import gravest_rank, last_demands
+from dashboard.approvals.queries.queue import class_of_tool, gravest_rank, last_demands
 from dashboard.approvals.rules.answer import votes_that_count
 from dashboard.approvals.rules.bulk import MOST
 from dashboard.approvals.rules.queue import (
@@ -43,10 +42,13 @@ from dashboard.approvals.rules.queue import (
     open_queue,
     personal_queue,
 )
+from dashboard.clock import database_now
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.headline import Headline
 from dashboard.live import push
 from dashboard.policies.rules.demands import Required
+from dashboard.policies.rules.rule import ToolClass
+from dashboard.policies.rules.wording import CLASSES
 from dashboard.statements import Many, rows
 from dashboard.web import times, words
 from dashboard.web.access import for_readers
@@ -250,6 +252,7 @@ class QueueRow:
         viewing: Who else has it open, in words.
         snoozed_until: Until when the reader snoozed it.
         alike: What those share that may be answered together; None if it is read alone.
+        tool_class: Of the tool that is called; empty where nobody has classed it.
         is_due: Whether it waits for the reader's own approval.
     """
 
@@ -271,6 +274,7 @@ class QueueRow:
     viewing: str = ""
     snoozed_until: str = ""
     alike: tuple[object, ...] | None = None
+    tool_class: str = ""
     left: TimeLeft | None = None
     is_abandoned: bool = False
     is_due: bool = False
@@ -305,6 +309,12 @@ class Entry:
         return trusted(" · ".join(dict.fromkeys(texts)))
 
     @property
+    def tool_said(self) -> str:
+        """How the tool of a fold is classed."""
+        tool_class = self.rows[0].tool_class
+        return CLASSES[tool_class] if tool_class else "nobody has classed this tool"
+
+    @property
     def has_low_risk(self) -> bool:
         """Whether anything was found in those of a fold."""
         return any(row.risk for row in self.rows)
@@ -324,6 +334,7 @@ class RowContent:
         risk: The highest severity of what was found, where that is no mere note.
         required: What the policy asks of the people who approve.
         alike: What those share that may be answered together; None if it is read alone.
+        tool_class: Of the tool that is called; empty where nobody has classed it.
     """
 
     approval: ApprovalRequest
@@ -334,6 +345,7 @@ class RowContent:
     run: SafeString
     required: Required
     alike: tuple[object, ...] | None
+    tool_class: str
 
 
 _KEPT = 4 * MOST_ROWS
@@ -375,6 +387,7 @@ def _described(ids: Iterable[UUID]) -> QuerySet[ApprovalRequest]:
         purpose=Left("objective", _PURPOSE),
         risk=gravest_rank(),
         demands=last_demands(),
+        tool_class=class_of_tool(),
     )
     light = annotated.select_related(
         "agent", "headline", "token__agent", "recall__person"
@@ -399,6 +412,7 @@ def _content(approval: Any) -> RowContent:
         run=untrusted(approval.run_id),
         required=required,
         alike=_alike(approval, required, headline),
+        tool_class=approval.tool_class or "",
     )
 
 
@@ -454,6 +468,7 @@ def _waiting_row(
         viewing=viewing_now(personal.presence.viewing.get(one.id, [])),
         snoozed_until=times.clock(snoozed_until) if snoozed_until else "",
         alike=content.alike if may_join else None,
+        tool_class=content.tool_class,
         left=times.time_left(one.submitted_at, one.expires_at, personal.waiting.now),
         is_abandoned=one.is_abandoned,
         is_due=one.id in personal.due_ids,
@@ -508,10 +523,12 @@ def _alike(
         or approval.risk > Severity.LOW.rank
         or required.approvals > 1
         or headline.has_doubts
+        or approval.tool_class == ToolClass.IRREVERSIBLE
     ):
         return None
     return (
         approval.agent_id,
+        approval.tool_id,
         approval.kind,
         approval.capability,
         approval.demands,

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from dashboard.approvals import services
-from dashboard.approvals.clock import now_in
+from dashboard.clock import now_in
 from dashboard.web.access import auth, for_readers
 from dashboard.web.desk.answer import result_of
 from dashboard.web.desk.judgement import last_judgement
@@ -44,7 +44,7 @@ def recall(request: PersonRequest, approval_id: UUID) -> HttpResponseBase:
 def _ask(request: PersonRequest, approval_id: UUID) -> HttpResponse:
     approval = services.current(approval_id)
     # Whether it is on hold shows on the request's own page.
-    result = result_of(approval, request.user, now_in(approval), held=False)
+    result = result_of(approval, request.user, now_in(approval), stop=None)
     if result is None or not result.may_recall:
         return redirect("web:request", approval_id)  # which says how it stands
     content = request_content(approval, last_judgement(approval), request.get_host(), request.user)

@@ -25,16 +25,16 @@ from approval_client.wire import Kind, Status, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals import services
-from dashboard.approvals.clock import now_in
 from dashboard.approvals.errors import (
     AssignedToAnother,
     NotFound,
     Refused,
     StaleBasis,
     StepsUncounted,
+    Stopped,
 )
 from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
-from dashboard.approvals.queries.hold import active_hold
+from dashboard.approvals.queries.hold import active_hold, stop_in
 from dashboard.approvals.queries.queue import waiting
 from dashboard.approvals.rules import likeness
 from dashboard.approvals.rules import notebook as notebook_rules
@@ -44,6 +44,7 @@ from dashboard.approvals.rules.queue import PersonalQueue, was_abandoned
 from dashboard.approvals.rules.snooze import snoozed_by
 from dashboard.approvals.rules.step import count_of_steps
 from dashboard.approvals.rules.view import TextPart
+from dashboard.clock import now_in
 from dashboard.policies.rules.demands import Required
 from dashboard.web import errors, times, words
 from dashboard.web.access import for_readers, is_in_sight
@@ -315,7 +316,6 @@ def _proposed(edit: Edit, person: User, at: datetime) -> ProposedEdit:
 
 _LOOKS_AHEAD = 50
 
-_HELD = "Approvals are on hold until an admin lifts that. You can still reject."
 
 _READER = "You can read this. Only reviewers decide; an admin can make you one."
 
@@ -382,13 +382,13 @@ def state_of(
     their queue, where it was read before. ``among_snoozed`` is set where they work through what
     they snoozed.
     """
-    is_held = vars(approval)["held"]
+    stop = stop_in(approval)
     judgement, is_open = last_judgement(approval), approval.status == Status.PENDING
     required = demands_of(judgement)
     may_decide = is_open and roles.may_decide(person)
-    why_not = _why_not(approval, required, person, now, held=is_held) if is_open else ""
+    why_not = _why_not(approval, required, person, now, stop=stop) if is_open else ""
     is_abandoned = was_abandoned(approval, now)
-    ended = result_of(approval, person, now, held=is_held)
+    ended = result_of(approval, person, now, stop=stop)
     progress = vote_progress(approval, required, person, now) if is_open else None
     may_yes = may_decide and not why_not
     presence = own.presence if own else None
@@ -398,7 +398,9 @@ def state_of(
     is_done = bool((progress and progress.mine) or (panel and panel.snoozed_until))
     goes_on = is_done or not may_decide
     status, word = words.standing(approval)
-    stamp = (approval.version, judgement.pk, is_held, may_decide, why_not, progress, is_abandoned)
+    why_stopped = stop.why if stop else ""
+    stamp: tuple[object, ...] = (approval.version, judgement.pk, why_stopped)
+    stamp = (*stamp, may_decide, why_not, progress, is_abandoned)
     return RequestState(
         status=status,
         status_word=word,
@@ -433,7 +435,12 @@ def _repeat_offer(
 
 
 def _why_not(
-    approval: ApprovalRequest, required: Required, person: User, now: datetime, *, held: bool
+    approval: ApprovalRequest,
+    required: Required,
+    person: User,
+    now: datetime,
+    *,
+    stop: Stopped | None,
 ) -> str:
     if not roles.may_decide(person):
         return _READER
@@ -441,7 +448,7 @@ def _why_not(
         return f"{why_not} You can still reject it."
     if not fits(approval):
         return TOO_LONG
-    return _HELD if held else ""
+    return f"{stop.why} You can still reject." if stop else ""
 
 
 def _stamp_of(ended: RequestResult) -> tuple[object, ...]:

@@ -14,14 +14,14 @@ from django.views.decorators.http import require_safe
 
 from approval_client.wire import Kind, OutcomeState, Source, Status
 from dashboard.accounts.models import Agent, User
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Decision
-from dashboard.approvals.queries.hold import active_hold
+from dashboard.approvals.queries.hold import present_stop
 from dashboard.approvals.rules import likeness
 from dashboard.approvals.rules import run as run_rules
 from dashboard.approvals.rules.likeness import EarlierRequest
 from dashboard.approvals.rules.queue import was_abandoned
 from dashboard.approvals.rules.recall import recall_of
+from dashboard.clock import database_now
 from dashboard.web import errors, times, words
 from dashboard.web.access import for_readers
 from dashboard.web.desk.answer import RequestResult, result_of
@@ -135,14 +135,14 @@ def run_story(agent: Agent, run_id: str, person: User, now: datetime) -> RunStor
     """Tell a run, in the order in which things were asked."""
     story = run_rules.story(agent.pk, run_id)
     resembles = likeness.earlier_in_run(story.approvals)
-    is_held = active_hold() is not None
+    stop = present_stop()
     number_of = {entry.pk: story.total - len(story.approvals) + n for n, entry in _from_1(story)}
     steps = [
         _step(
             entry,
             number_of[entry.pk],
             _like(entry, resembles.get(entry.pk), number_of),
-            result_of(entry, person, now, held=is_held),
+            result_of(entry, person, now, stop=stop),
             now,
         )
         for entry in story.approvals

@@ -19,9 +19,8 @@ from django.views.decorators.http import require_POST
 from approval_client.wire import parse_json
 from dashboard.accounts.models import User
 from dashboard.approvals import services
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest, Judgement
-from dashboard.approvals.rules.judgement import report_of
+from dashboard.approvals.rules.judgement import grounds_of, report_of
 from dashboard.approvals.rules.view import (
     ServedText,
     TextPart,
@@ -30,6 +29,7 @@ from dashboard.approvals.rules.view import (
     missing,
     presence,
 )
+from dashboard.clock import database_now
 from dashboard.policies.rules.demands import Required
 from dashboard.web.access import auth, for_readers
 from dashboard.web.content import ApprovedMemory, Content, fits, may_redact, render_content
@@ -159,7 +159,9 @@ def drawn_content(
     """Draw the content, in parts or whole, with marks where findings are, and list those."""
     content = _drawn(approval, earlier, redacts=redacts)
     laid = laid_out_whole(content) if is_whole else laid_out(content, approval.pk)
-    return found(report_of(judgement.inspection), laid)
+    grounds = grounds_of(judgement)
+    tool_class = grounds.tool_class if grounds else ""
+    return found(report_of(judgement.inspection), laid, tool_class)
 
 
 def drawn_for(

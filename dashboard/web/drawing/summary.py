@@ -117,6 +117,7 @@ _DOES = {
     "sql-write": "writes to a database",
     "system-change": "changes the system",
     "text-direction": "reorders text",
+    "tool-schema-changed": "has another schema",
     "unknown-call": "calls unknown code",
     "unknown-characters": "hides characters",
     "unknown-import": "imports unknown code",

@@ -12,6 +12,7 @@ from typing import NamedTuple, overload
 from django.utils.safestring import SafeString
 
 from dashboard.inspection.hidden import Glyph, segments
+from dashboard.web.drawing.alike import marked
 from dashboard.web.drawing.direction import (
     JOINERS,
     TextReading,
@@ -247,6 +248,7 @@ def _prose(line: list[Piece]) -> str:
 def _boxed(html: str) -> str:
     if html.isascii():
         return html
+    html = marked(html)
     for joiner, box in _joiner_boxes().items():
         html = html.replace(joiner, box)
     return html

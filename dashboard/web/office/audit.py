@@ -20,12 +20,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from approval_client.wire import canonical_json, parse_json
 from dashboard.accounts.queries import agents, people
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.audit import queries, services
 from dashboard.audit.models import AuditEntry, AuditVerification
 from dashboard.audit.names import agent_name, user_name
 from dashboard.audit.queries import LogFilter
+from dashboard.clock import database_now
 from dashboard.web import times
 from dashboard.web.access import action, actor, auditors_only
 from dashboard.web.drawing.markup import untrusted

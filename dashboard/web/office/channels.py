@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from approval_client.wire import Kind as Asked
 from approval_client.wire import parse_json
 from dashboard.accounts.queries import groups
-from dashboard.approvals.clock import database_now
+from dashboard.clock import database_now
 from dashboard.inspection.findings import Severity
 from dashboard.notifications import queries, services
 from dashboard.notifications.addresses import LONGEST_URL

@@ -16,11 +16,13 @@ from django.utils.safestring import SafeString
 
 from approval_client.wire import parse_json
 from dashboard.approvals.models import ApprovalRequest, Vote
+from dashboard.approvals.queries.tool import tool_names
 from dashboard.approvals.rules.logged import LoggedText, request_id, texts_of
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.names import agent_name
 from dashboard.policies.evaluate import Effect
+from dashboard.policies.rules.wording import CLASSES
 from dashboard.web import times
 from dashboard.web.drawing import moments
 from dashboard.web.drawing.markup import EMPTY, trusted, untrusted
@@ -36,11 +38,13 @@ class SubjectNames:
         titles: Title and agent of a request.
         texts: What was written with an entry, by its number.
         seen: Request and name of everybody whose approval came with the end in view.
+        tools: The names of tools, which are the agents' words, by what the log calls them.
     """
 
     titles: Mapping[UUID, tuple[SafeString, str]]
     texts: Mapping[int, LoggedText]
     seen: frozenset[tuple[UUID, str]]
+    tools: Mapping[str, str]
 
 
 def named_in(entries: Sequence[AuditEntry]) -> SubjectNames:
@@ -56,6 +60,7 @@ def named_in(entries: Sequence[AuditEntry]) -> SubjectNames:
         {row.pk: (title_of(row), row.agent.name) for row in rows},
         texts_of(entries),
         frozenset(votes.values_list("approval", "person__username")),
+        tool_names(entry.subject for entry in entries if entry.action == Action.TOOL_CLASSED),
     )
 
 
@@ -109,6 +114,12 @@ class EventTelling:
         if self._entry.actor == agent_name(agent):
             return link
         return format_html("{} of {}", link, _agent(agent))
+
+    @property
+    def tool(self) -> SafeString:
+        """The name of the tool that it was about, which is the agent's word."""
+        name = self._named.tools.get(self._entry.subject, self._entry.subject)
+        return format_html('<span class="said mono" translate="no">{}</span>', untrusted(name))
 
     @property
     def in_view(self) -> str:
@@ -260,6 +271,15 @@ def _finished(telling: EventTelling) -> SafeString:
     return _tell("{who} finished {request}{}", telling, how)
 
 
+def _tool_classed(telling: EventTelling) -> SafeString:
+    agent = _somebody(str(telling.details.get("agent")))
+    tool_class = str(telling.details.get("class", ""))
+    if not tool_class:
+        return _tell("{who} took the class of the tool {tool} of {} away", telling, agent)
+    word = CLASSES.get(tool_class, tool_class)
+    return _tell("{who} classed the tool {tool} of {} as “{}”", telling, agent, word)
+
+
 def _token_issued(telling: EventTelling) -> SafeString:
     end = telling.at("expires_at") if telling.details.get("expires_at") else EMPTY
     until = format_html(", valid until {}", end) if end else EMPTY
@@ -394,12 +414,20 @@ POLICY: dict[Action, Write] = {
     Action.POLICY_PROPOSAL_WITHDRAWN: _proposal("withdrew"),
     Action.HOLD_PLACED: _of("{who} put everything on hold{because}"),
     Action.HOLD_LIFTED: _of("{who} lifted the hold"),
+    Action.CLOCK_ACCEPTED: _of(
+        "{who} accepted a clock that was set back, from {} to {}", "latest", "clock"
+    ),
+    Action.BACKUP_MADE: _of("{who} made a backup that ends with entry {} of the log", "head"),
+    Action.DATABASE_ACCEPTED: _of(
+        "{who} accepted a database that lacks entry {} of the log before", "kept"
+    ),
 }
 
 AGENTS: dict[Action, Write] = {
     Action.AGENT_ADDED: _of("{who} added the agent {whom}"),
     Action.AGENT_DEACTIVATED: _of("{who} deactivated the agent {whom}"),
     Action.AGENT_REACTIVATED: _of("{who} reactivated the agent {whom}"),
+    Action.TOOL_CLASSED: _tool_classed,
     Action.TOKEN_ISSUED: _token_issued,
     Action.TOKEN_REVOKED: _of("{who} revoked a token of {whom}"),
     Action.WEBHOOK_ADDED: _webhook("set up"),

@@ -75,6 +75,15 @@ async def test_what_the_model_wrote_stands_beside_what_the_tool_is_called_with(g
     assert gate.evidence()[0]["written_by_the_model"] == '{"n": "5"}'
 
 
+async def test_the_schema_of_the_tool_goes_with_the_question(gate):
+    gate.approve_next()
+    tools, options = by_tool(gate)
+
+    await run(Case("", '{"n": 5}', tool="count"), tools.all, options)
+
+    assert gate.evidence()[0]["tool_schema"]["properties"]["n"]["type"] == "integer"
+
+
 def injected(called):
     @tool
     def pay(amount: int, context: Context, user: Annotated[str, Depends(lambda: "ada")]) -> str:

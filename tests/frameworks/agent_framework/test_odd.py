@@ -116,6 +116,22 @@ async def test_what_the_model_wrote_stands_beside_what_the_tool_is_called_with(g
     assert gate.evidence()[0]["written_by_the_model"] == '{"n": "5"}'
 
 
+async def test_the_schema_of_the_tool_goes_with_the_question(gate):
+    gate.approve_next()
+
+    await by_run(gate, tools_of("always_require"), asking(Case("", '{"n": 5}', tool="count")))
+
+    assert gate.evidence()[0]["tool_schema"]["properties"]["n"]["type"] == "integer"
+
+
+async def test_behind_a_gate_the_schema_goes_with_the_question_too(gate):
+    gate.approve_next()
+
+    await by_gate(gate, tools_of("never_require"), asking(Case("", '{"n": 5}', tool="count")))
+
+    assert gate.evidence()[0]["tool_schema"]["properties"]["n"]["type"] == "integer"
+
+
 async def test_a_tool_of_a_context_provider_is_bound_too(gate):
     class More(ContextProvider):
         async def before_run(self, *, context, **_):

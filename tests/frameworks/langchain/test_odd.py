@@ -93,6 +93,23 @@ def test_what_the_model_wrote_stands_beside_what_the_tool_is_called_with(gate):
     assert gate.evidence()[0]["written_by_the_model"] == {"n": "5"}
 
 
+def test_the_schema_and_the_hints_of_the_tool_go_with_the_question(gate):
+    gate.approve_next()
+
+    @tool
+    def count(n: int) -> str:
+        """Count."""
+        return str(n)
+
+    count.metadata = {"readOnlyHint": True, "_meta": {}}  # as langchain-mcp-adapters keeps them
+
+    resume(agent_of(Case("", '{"n": 5}', tool="count"), [count]), gate)
+
+    schema = gate.evidence()[0]["tool_schema"]
+    assert schema["properties"]["n"]["type"] == "integer"
+    assert gate.evidence()[0]["tool_annotations"] == {"readOnlyHint": True}
+
+
 def paying(called):
     @tool
     def pay(

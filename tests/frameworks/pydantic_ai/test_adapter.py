@@ -172,7 +172,7 @@ async def test_a_tool_that_asks_for_approval_itself_is_asked_about_with_its_word
         return f"ramped to {tesla}"
 
     assert await magnet.told(gate) == ["ramped to 3"]
-    assert gate.evidence() == [{"metadata": {"why": "The beam is on."}}]
+    assert gate.evidence()[0]["metadata"] == {"why": "The beam is on."}
 
 
 async def test_what_needs_no_approval_asks_nobody(gate):

@@ -109,6 +109,14 @@ async def test_what_the_model_wrote_stands_beside_what_the_tool_is_called_with(g
     assert gate.evidence()[0]["written_by_the_model"] == '{"n": "5"}'
 
 
+async def test_the_schema_of_the_tool_goes_with_the_question(gate):
+    gate.approve_next()
+
+    await run(gate, agent_of(Case("", '{"n": 5}', tool="count"), tools=Tools(gated).all))
+
+    assert gate.evidence()[0]["tool_schema"]["properties"]["n"]["type"] == "integer"
+
+
 async def test_a_call_that_is_too_large_is_told_and_the_others_are_asked(gate):
     gate.approve_next()
     tools = Tools(gated)

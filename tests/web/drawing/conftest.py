@@ -5,7 +5,10 @@ from django.core.cache import cache
 
 
 class Page(HTMLParser):
-    """Reads rendered HTML back: the plain text, the glyphs in order, and every tag used."""
+    """Reads rendered HTML back: the plain text, the glyphs in order, and every tag used.
+
+    What is marked as passing for something else is text: it is drawn as it is.
+    """
 
     def __init__(self, html):
         super().__init__(convert_charrefs=True)
@@ -30,7 +33,7 @@ class Page(HTMLParser):
         self._open.pop()
 
     def handle_data(self, data):
-        if self._open and "title" in self._open[-1]:
+        if self._open and "title" in self._open[-1] and self._open[-1]["class"] != "alike":
             self.parts.append(("glyph", (data, self._open[-1]["title"])))
         else:
             self.parts.append(("text", data))

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from dashboard.approvals.clock import database_now
+from dashboard.clock import database_now
 from dashboard.notifications.models import HOUSE_EVENTS, Channel, Message, NoticeEvent, State
 from dashboard.notifications.services import queue_notices
 from tests import make

@@ -1,6 +1,8 @@
 import pytest
 
+from dashboard.accounts import tokens
 from dashboard.accounts.services import people
+from dashboard.approvals import services
 from dashboard.approvals.queries.hold import active_hold
 from tests import make
 
@@ -76,3 +78,52 @@ def test_a_demoted_admin_cannot_lift_from_a_page_that_is_still_open(admin, ada):
     admin.post("/hold/lift")
 
     assert active_hold() is not None
+
+
+@pytest.fixture
+def after_a_restore(ada):
+    """Everything is on hold because an older database was put in place."""
+    from dashboard.audit.heads import Head  # noqa: PLC0415 - only here
+
+    services.accept_database(Head(900, "a" * 64), admin=ada)
+
+
+ALL = list(services.TO_CONFIRM)
+
+
+def test_after_a_restore_what_is_old_is_listed(after_a_restore, agent, admin, read):
+    tokens.issue(agent, by=make.BY)
+    page = read(admin.get("/hold"), "main")
+
+    assert "The database was restored from a backup" in page
+    assert "beamline: dash_" in page
+    assert "ada: reviewer admin" in page or "ada: admin" in page
+    assert "Revision 1 is in force" in page
+
+
+@pytest.mark.parametrize("left_out", ALL)
+def test_after_a_restore_the_hold_stays_until_all_is_ticked(
+    after_a_restore, admin, read, left_out
+):
+    ticked = [name for name in ALL if name != left_out]
+    reply = admin.post("/hold/lift", {"confirmed": ticked})
+
+    assert reply.status_code == 422
+    assert "The hold was not lifted. Look through each of them, and tick it." in read(reply)
+    assert reply.content.count(b"checked") == len(ticked)
+    assert active_hold() is not None
+
+
+def test_after_a_restore_the_hold_is_lifted_once_all_is_ticked(after_a_restore, admin, recorded):
+    admin.post("/hold/lift", {"confirmed": ALL})
+
+    assert active_hold() is None
+    assert recorded("hold.lifted") == [BY_ADA]
+
+
+def test_the_next_hold_is_an_ordinary_one(after_a_restore, admin):
+    admin.post("/hold/lift", {"confirmed": ALL})
+    admin.post("/hold")
+    admin.post("/hold/lift")
+
+    assert active_hold() is None

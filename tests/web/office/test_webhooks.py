@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.approvals.clock import database_now
+from dashboard.clock import database_now
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.services import queue_decided
 from tests import make

@@ -142,7 +142,7 @@ class ApprovalRequired:
                 event.name,
                 arguments,
                 objective=objective[: _core.MAX_TEXT],
-                evidence=_core.evidence(details),
+                evidence=_core.of_call(details, lambda: tool.schema.function.parameters),
                 run_id=_core.line(str(context.stream.id)),
                 time_limit_s=limit_s,
                 max_wait_s=limit_s,

@@ -104,7 +104,7 @@ class ToolGate:
             ApprovalRequest.tool_call(
                 context.function.name,
                 arguments,
-                evidence=_core.evidence(details),
+                evidence=_core.of_call(details, context.function.parameters),
                 run_id=_core.line(run_id),
                 time_limit_s=self._time_limit_s,
                 # What somebody approved elsewhere the framework does not run otherwise.

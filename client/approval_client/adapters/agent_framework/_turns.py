@@ -220,8 +220,8 @@ class AgentTurn:
         Raises:
             ValueError: It cannot be sent, or would be called with something else.
         """
-        hosted = is_hosted(call)
-        arguments = tools.asked(self._tool(call), call.arguments)
+        hosted, tool = is_hosted(call), self._tool(call)
+        arguments = tools.asked(tool, call.arguments)
         details = {
             "server": getattr(call, "server_name", None) if hosted else None,
             "written_by_the_model": _core.differing(call.arguments, arguments),
@@ -230,7 +230,7 @@ class AgentTurn:
             ApprovalRequest.tool_call(
                 str(call.name),
                 arguments,
-                evidence=_core.evidence(details),
+                evidence=_core.of_call(details, lambda: tool.parameters()),  # noqa: PLW0108
                 run_id=_core.line(self.run_id),
                 time_limit_s=self.time_limit_s,
             )

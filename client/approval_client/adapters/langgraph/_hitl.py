@@ -89,9 +89,15 @@ class ReviewedCall:
             self.call["name"],
             arguments,
             objective=str(self.call.get("description") or "")[: _core.MAX_TEXT],
-            evidence=_core.evidence({"written_by_the_model": original}),
+            evidence=_core.of_call(
+                {"written_by_the_model": original}, self._schema, lambda: self.tool.metadata
+            ),
             accepts_edits="edit" in self.may,
         )
+
+    def _schema(self) -> Any:
+        schema = self.tool.tool_call_schema
+        return schema if isinstance(schema, Mapping) else schema.model_json_schema()
 
     def taken(self, response: ApprovalResponse) -> ApprovalResponse:
         """Return an answer, or a rejection if a person's arguments would not be what is called."""

@@ -183,9 +183,11 @@ def _request(item: Any, run_id: str, time_limit_s: int | None) -> ApprovalReques
         ValueError: It cannot be shown, or would be made with something else.
     """
     call, raw_arguments = _dumped(item.raw_item), None
+    tool: Any = None
     if call.get("type") in _WITH_ARGUMENTS:
         raw_arguments = call.get("arguments")
-        arguments = tools.asked(_tool(item, call), raw_arguments)
+        tool = _tool(item, call)
+        arguments = tools.asked(tool, raw_arguments)
     else:  # a shell, a patch, a tool with text as its input
         arguments = whole(
             {k: v for k, v in call.items() if k not in _NAMES_A_CALL and v is not None}
@@ -200,7 +202,7 @@ def _request(item: Any, run_id: str, time_limit_s: int | None) -> ApprovalReques
         ApprovalRequest.tool_call(
             f"{server}{item.qualified_name or item.name}",
             arguments,
-            evidence=_core.evidence(details),
+            evidence=_core.of_call(details, lambda: tool.params_json_schema),
             run_id=_core.line(run_id),
             time_limit_s=time_limit_s,
         )

@@ -267,7 +267,7 @@ def _request(pause: _Pause, name: str, tool: Any, time_limit_s: int | None) -> A
         ApprovalRequest.tool_call(
             call["tool_name"],
             arguments,
-            evidence=_core.evidence(details),
+            evidence=_core.of_call(details, lambda: tool.function_schema.json_schema),
             run_id=_core.line(pause.names[0]),
             time_limit_s=time_limit_s,
             accepts_edits=True,

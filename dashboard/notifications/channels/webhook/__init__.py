@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from approval_client.wire import canonical_json
-from dashboard.approvals.clock import database_now
+from dashboard.clock import database_now
 from dashboard.notifications.addresses import checked_url, shown_url
 from dashboard.notifications.channels.kind import ChannelKind, Parcel
 from dashboard.notifications.models import Channel

@@ -17,9 +17,9 @@ from django.views.decorators.http import require_http_methods
 
 from approval_client.wire import Kind, Status
 from dashboard.accounts.models import User
-from dashboard.approvals.clock import database_now
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.rules import past_cases
+from dashboard.clock import database_now
 from dashboard.inspection.findings import INSPECTOR_VERSION
 from dashboard.policies.evaluate import Effect
 from dashboard.policies.simulation import PastCase, Simulation, simulate

@@ -29,7 +29,8 @@ from dashboard.policies.inspections import inspect
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.rules.demands import Required
 from dashboard.policies.rules.facts import Question
-from dashboard.policies.rules.rule import Rule
+from dashboard.policies.rules.rule import Rule, ToolClass
+from dashboard.policies.rules.wording import CLASSES
 from dashboard.policies.services import current_revision
 from dashboard.web import words
 from dashboard.web.access import any_role
@@ -130,7 +131,7 @@ _one_line = RegexValidator(
 
 _MOST_REPEATED = 1_000_000
 
-_FOLDED = ("capability", "execution_mode", "run", "repeated", "asked_at")
+_FOLDED = ("tool_class", "capability", "execution_mode", "run", "repeated", "asked_at")
 
 
 def _line_field(label: str, help_text: str = "", **more: Any) -> forms.CharField:
@@ -203,6 +204,12 @@ class PastedForm(CandidateForm):
         ),
     )
     agent = _line_field("Agent", initial="example", required=True, widget=plain(list="agents"))
+    tool_class = forms.ChoiceField(
+        label="Class of the tool",
+        choices=[("", "nobody has classed it"), *CLASSES.items()],
+        required=False,
+        help_text="Of a tool call.",
+    )
     capability = _line_field("Capability", "As the agent names it; empty says nothing.")
     execution_mode = _line_field("Execution mode", "Such as readonly.")
     run = _line_field("Run")
@@ -268,6 +275,7 @@ def as_typed(question: Question) -> dict[str, Any]:
         "language": (content.get("language") or "") if is_code else "",
         "content": content["code"] if is_code else pretty_json(content),
         "agent": question.agent,
+        "tool_class": question.tool_class or "",
         "capability": question.capability,
         "execution_mode": question.execution_mode,
         "run": question.run_id,
@@ -349,7 +357,7 @@ class BenchResult:
 def bench_result(candidate: Candidate, question: Question) -> BenchResult:
     """Ask a policy, and lay out its answer."""
     answer, report = evaluate(candidate.policy, question), question.report
-    described, content = found(report, _drawn(question))
+    described, content = found(report, _drawn(question), str(question.tool_class or ""))
     return BenchResult(
         policy=candidate.name,
         kind=question.kind,
@@ -482,4 +490,5 @@ def _question(fields: dict[str, Any]) -> Question:
         execution_mode=fields["execution_mode"],
         run_id=fields["run"],
         repeated=fields["repeated"] or 0,
+        tool_class=ToolClass(fields["tool_class"]) if fields["tool_class"] else None,
     )

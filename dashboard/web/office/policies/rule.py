@@ -28,6 +28,7 @@ from dashboard.policies.evaluate import PolicyError, parse_rule
 from dashboard.policies.formats.policy_yaml import YamlError, dump, load
 from dashboard.policies.models import PolicyDraft
 from dashboard.policies.rules.rule import Argument, Demands, Effect, Example, Rule, When
+from dashboard.policies.rules.wording import CLASSES
 from dashboard.policies.services import drafts
 from dashboard.policies.wording import rule_sentence
 from dashboard.web.access import action, admins_only
@@ -213,7 +214,7 @@ SECTIONS = [
     (
         "What is asked",
         "",
-        ("kinds", "tools", "languages", "memory_operations", "memory_users"),
+        ("kinds", "tools", "tool_classes", "languages", "memory_operations", "memory_users"),
     ),
     (
         "Content",
@@ -284,6 +285,11 @@ class RuleForm(WholeForm):
 
     kinds = _ticks("Kinds", _KINDS)
     tools = Lines(label="Tools", placeholder="delete_*", help_text=_GLOBS)
+    tool_classes = _ticks(
+        "Classes of tools",
+        CLASSES,
+        help_text="As admins classed them. Approving: name the tools, too.",
+    )
     languages = Lines(
         label="Languages of code",
         placeholder="python",

@@ -22,6 +22,7 @@ EVERYTHING = {
         "agents": ["beamline-*", "a"],
         "kinds": ["code", "tool_call"],
         "tools": ["ramp_*", "ramp"],
+        "tool_classes": ["money", "control_system"],
         "languages": ["python"],
         "arguments": [
             {"path": "to", "test": "over", "value": 2.5},

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import connection
 from django.db.models import DateTimeField, Func, Model
+
+CLOCKS_DIFFER_BY = timedelta(seconds=5)
+"""A clock that is corrected in small steps goes back by less."""
+
+
+def is_behind(now: datetime, latest_at: datetime | None) -> bool:
+    """Whether the clock was set back: the log has an entry of ``latest_at``, which is to come."""
+    return latest_at is not None and latest_at - now > CLOCKS_DIFFER_BY
 
 
 def database_now() -> datetime:

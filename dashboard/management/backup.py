@@ -1,0 +1,283 @@
+"""Copies of the database, made beside traffic, proved by their own log, and put back."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
+
+from django.conf import settings
+from django.core.management.base import CommandError
+from django.db import connection
+
+from dashboard import settings as configured
+from dashboard.audit.heads import Head, give_to_owner
+
+BUSY_S = 20
+COPIES_WITHIN_S = 600
+_HEAD = re.compile(r"Head: (\S+)")
+_BESIDE = ("-journal", "-wal", "-shm")
+"""What SQLite keeps beside its file. After a crash it holds what was committed."""
+_MAINTENANCE = "postgres"  # the database that every PostgreSQL server has
+
+
+def copy_to(file: Path) -> None:
+    """Copy the database as it is at one moment into ``file``, which must not be there yet.
+
+    Raises:
+        CommandError: It cannot be copied; ``file`` is not there then.
+    """
+    if file.exists():
+        raise CommandError(f"{file} exists already. Nothing was done. Name another file.")
+    part = file.with_name(f"{file.name}.part")
+    try:
+        with _private():
+            if connection.vendor == "sqlite":
+                copy_sqlite(Path(connection.settings_dict["NAME"]), part)
+            else:
+                _dump(part)
+        _reach_disk(part)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise CommandError(f"{file} could not be written ({error}). There is no backup.") from None
+    except CommandError:
+        part.unlink(missing_ok=True)
+        raise
+    part.rename(file)
+    _reach_disk(file.parent)
+
+
+def copy_sqlite(source: Path, target: Path) -> None:
+    """Copy a database in one step, between two transactions of whoever writes.
+
+    Raises:
+        CommandError: It is none, or it is locked for ten minutes.
+    """
+    gives_up_at = time.monotonic() + COPIES_WITHIN_S
+
+    def go_on(*_: int) -> None:
+        if time.monotonic() > gives_up_at:
+            raise TimeoutError
+
+    try:
+        with (
+            closing(sqlite3.connect(source, timeout=BUSY_S)) as origin,
+            closing(sqlite3.connect(target)) as duplicate,
+        ):
+            origin.backup(duplicate, progress=go_on)
+            duplicate.execute("PRAGMA journal_mode=DELETE")  # the copy is one file
+            [result] = duplicate.execute("PRAGMA integrity_check(1)").fetchone()
+    except (sqlite3.DatabaseError, TimeoutError) as error:
+        reason = str(error) or "it was locked for ten minutes"
+        raise CommandError(f"{source} could not be copied: {reason}. Nothing was done.") from None
+    if result != "ok":
+        raise CommandError(f"{source} is damaged: {result}. Nothing was done.")
+
+
+def head_of(url: str) -> Head:
+    """Prove a copy by its own log, and return the head of it.
+
+    Raises:
+        CommandError: Its log is broken, or its tables say something else.
+    """
+    output = manage(url, "verify_audit")
+    match = _HEAD.search(output)
+    head = Head.parse(match[1]) if match else None
+    if head is None:
+        raise CommandError(f"What was copied could not be verified: {output.strip()}")
+    return head
+
+
+def manage(url: str, *command: str) -> str:
+    """Run a command of ours on another database; returns what it printed.
+
+    Raises:
+        CommandError: It failed, with what it said.
+    """
+    inherited = {k: v for k, v in os.environ.items() if k != "DATABASE_URL_FILE"}
+    environment = inherited | {
+        "DATABASE_URL": url,
+        "DASHBOARD_DATA_DIR": str(settings.DATA_DIR),
+        "AUDIT_HEADS": "",  # these are of the database in use
+    }
+    process = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-m", "dashboard.management", *command],
+        cwd=settings.BASE_DIR,
+        env=environment,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if process.returncode:
+        sentence = process.stderr.strip().removeprefix("CommandError: ")
+        raise CommandError(f"The copy was not used. {sentence}")
+    return process.stdout
+
+
+# --- a copy to look into, or to put in the place of the database --------------------------------
+
+
+@contextmanager
+def restored_aside(file: Path) -> Iterator[str]:
+    """Make a database of a backup, beside the one in use; gives its address, and removes it.
+
+    Raises:
+        CommandError: ``file`` is no backup, or there is no right to make a database.
+    """
+    if not file.is_file():
+        raise CommandError(f"There is no file {file}. Nothing was done.")
+    if connection.vendor == "sqlite":
+        aside = Path(connection.settings_dict["NAME"]).with_name(
+            f"restoring-{uuid4().hex}.sqlite3"
+        )
+        try:
+            with _private():
+                copy_sqlite(file, aside)
+            yield f"sqlite:///{aside}"
+        finally:
+            for path in (aside, *(Path(f"{aside}{end}") for end in _BESIDE)):
+                path.unlink(missing_ok=True)
+        return
+    name = f"restoring_{uuid4().hex}"
+    with _administering() as execute:
+        execute(f"CREATE DATABASE {name} TEMPLATE template0")
+    try:
+        _run("pg_restore", "--exit-on-error", "--no-owner", "--dbname", name, str(file))
+        yield _address(name)
+    finally:
+        with _administering() as execute:
+            execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+def swap_in(url: str) -> str:
+    """Put a restored database in the place of the one in use; returns where that is kept."""
+    moment = time.strftime("%Y%m%d%H%M%S", time.gmtime())
+    connection.close()
+    if connection.vendor == "sqlite":
+        aside, used = Path(url.removeprefix("sqlite:///")), Path(connection.settings_dict["NAME"])
+        place = used.with_name(f"{used.name}.before-{moment}")
+        for end in ("", *_BESIDE):
+            with suppress(FileNotFoundError):
+                Path(f"{used}{end}").rename(f"{place}{end}")
+        _reach_disk(aside)
+        give_to_owner(aside)
+        aside.rename(used)
+        _reach_disk(used.parent)
+        return str(place)
+    connection.close_pool()  # type: ignore[attr-defined]
+    used_name = _quoted(connection.settings_dict["NAME"])
+    kept_name = _quoted(f"{connection.settings_dict['NAME']}_before_{moment}"[:63])
+    new_name = _quoted(urlsplit(url).path.removeprefix("/"))
+    with _administering() as execute:
+        execute(f"ALTER DATABASE {used_name} RENAME TO {kept_name}")
+        execute(f"ALTER DATABASE {new_name} RENAME TO {used_name}")
+    return f"the database {kept_name}"
+
+
+def sessions() -> int:
+    """How many others use the PostgreSQL database now. No connection may be open yet."""
+    os.environ["PGAPPNAME"] = name = f"approval-dashboard restore {os.getpid()}"
+    query = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
+        "application_name <> %s AND backend_type = 'client backend'"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(query, [name])
+        return int(cursor.fetchone()[0])
+
+
+def may_make_databases() -> bool:
+    """Whether a copy can be restored beside the database, to be verified."""
+    if connection.vendor == "sqlite":
+        return True
+    query = "SELECT rolcreatedb OR rolsuper FROM pg_roles WHERE rolname = current_user"
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        return bool(cursor.fetchone()[0])
+
+
+# --- PostgreSQL's own programs ------------------------------------------------------------------
+
+
+def _dump(file: Path) -> None:
+    name = str(connection.settings_dict["NAME"])
+    _run("pg_dump", "--format=custom", "--no-owner", "--file", str(file), name)
+
+
+def _run(program: str, *arguments: str) -> None:
+    if shutil.which(program) is None:
+        raise CommandError(
+            f"{program} is not installed here, so nothing was done. Install PostgreSQL's client "
+            "programs, of the server's version or a newer one."
+        )
+    process = subprocess.run(  # noqa: S603 - arguments of our own
+        [program, *arguments],
+        env=os.environ | _access(),
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if process.returncode:
+        raise CommandError(f"{program} failed, so nothing was done. {process.stderr.strip()}")
+
+
+def _access() -> Mapping[str, str]:
+    """How PostgreSQL's programs reach the server: the password stands in no list of processes."""
+    config = connection.settings_dict
+    names = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD"}
+    values = {variable: str(config[name]) for variable, name in names.items() if config.get(name)}
+    return {**values, "PGCONNECT_TIMEOUT": "10"}
+
+
+@contextmanager
+def _administering() -> Iterator[Any]:
+    """Give a function that runs a statement about databases, in another one than ours."""
+    import psycopg  # noqa: PLC0415 - not installed where only SQLite is used
+
+    config = connection.settings_dict
+    options = {"host": "HOST", "port": "PORT", "user": "USER", "password": "PASSWORD"}
+    values = {option: config[name] for option, name in options.items() if config.get(name)}
+    try:
+        with psycopg.connect(dbname=_MAINTENANCE, autocommit=True, **values) as administrator:
+            yield administrator.execute
+    except psycopg.Error as error:
+        raise CommandError(f"PostgreSQL refused it: {str(error).strip()}") from None
+
+
+def _address(name: str) -> str:
+    return urlunsplit(urlsplit(configured.database_url)._replace(path=f"/{name}"))
+
+
+def _quoted(name: str) -> str:
+    return connection.ops.quote_name(name)
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _private() -> Iterator[None]:
+    """Have what is made be for this account alone."""
+    mask = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(mask)
+
+
+def _reach_disk(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,50 @@
+"""``approval-dashboard accept_database --as ADMIN``: go on with an older or another database."""
+
+from __future__ import annotations
+
+from argparse import SUPPRESS, ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from dashboard.approvals.services import accept_database
+from dashboard.audit.heads import Head, NoHead, keep_beside, kept_beside
+from dashboard.audit.queries import head, lacks
+from dashboard.management.operator import OperatorCommand, admin_named
+
+
+class Command(OperatorCommand):
+    """Accept a database whose log lacks what was kept of it. Everything is put on hold."""
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the name of the admin who accepts it."""
+        parser.add_argument("--as", dest="admin", metavar="ADMIN", required=True)
+        parser.add_argument("--restored", metavar="SEQ:HASH", help=SUPPRESS)  # what restore calls
+
+    def handle(self, *_: Any, admin: str, restored: str | None = None, **__: Any) -> None:
+        """Accept it and say what can no longer be used."""
+        if restored and (backed_up := Head.parse(restored)):
+            self._accept(backed_up, admin)
+            return
+        try:
+            kept_head = kept_beside()
+        except (OSError, NoHead) as error:
+            raise CommandError(f"Nothing was done. {error}") from None
+        if kept_head is None or not lacks(kept_head):
+            self.stdout.write("The database has all that was kept of it. Nothing was changed.")
+            return
+        self._accept(kept_head, admin)
+        if present := head():
+            keep_beside(Head(present.seq, present.hash))
+
+    def _accept(self, kept_head: Head, admin: str) -> None:
+        voided = accept_database(kept_head, admin=admin_named(admin))
+        self.stdout.write(
+            "The database is accepted, and everything is on hold until an admin lifts it. "
+            f"Taken back: {voided.approvals} approvals that were not started. Ended: "
+            f"{voided.grants} remembered approvals, {voided.pending} requests. Everybody is "
+            "signed out. Look through agents, tokens, people and the policy before the hold is "
+            "lifted: they are as old as the database."
+        )

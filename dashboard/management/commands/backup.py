@@ -1,0 +1,56 @@
+"""``approval-dashboard backup FILE``: copy the database beside traffic, and prove the copy."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db import transaction
+
+from dashboard.accounts.services.people import OPERATOR
+from dashboard.audit.actions import Action
+from dashboard.audit.services import AuditEvent, record
+from dashboard.management.backup import copy_to, head_of, may_make_databases, restored_aside
+from dashboard.management.operator import OperatorCommand
+
+
+class Command(OperatorCommand):
+    """Copy the database as it is at one moment, prove the copy by its log, and print its head.
+
+    Servers may run meanwhile. The secret key is not in the copy: keep it elsewhere.
+    """
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the file to make."""
+        parser.add_argument("file", type=Path, help="the file to make; it must not exist")
+
+    def handle(self, *_: Any, file: Path, **__: Any) -> None:
+        """Make it, or leave no file."""
+        file = file.absolute()
+        copy_to(file)
+        if not may_make_databases():
+            self.stderr.write(
+                f"{file} was made, and was not verified: this role may not make a database to "
+                "restore it in. Restore it elsewhere and run verify_audit there."
+            )
+            return
+        try:
+            with restored_aside(file) as url:
+                head = head_of(url)
+        except CommandError:
+            file.rename(file.with_name(f"{file.name}.wrong"))
+            raise
+        moment = datetime.now(UTC).isoformat(timespec="seconds")
+        beside = file.with_name(f"{file.name}.head")
+        beside.write_text(f"{moment} {head}\n", encoding="ascii")
+        with transaction.atomic():
+            record(OPERATOR, AuditEvent(Action.BACKUP_MADE, details={"head": str(head)}))
+        self.stdout.write(
+            f"{file} was made and verified. Head: {head} (also in {beside.name}). The secret key "
+            "is not in it."
+        )

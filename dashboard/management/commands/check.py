@@ -1,0 +1,56 @@
+"""``approval-dashboard check``: what keeps a server from starting or approving, and what to do."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.core.management.commands.check import Command as DjangoCheck
+from django.db import connection
+
+from dashboard.approvals.queries.hold import active_hold
+from dashboard.approvals.rules.readiness import obstacles
+from dashboard.management.preflight import misspelled, wrong_settings
+
+_OF_DJANGO = ("args", "tags", "list_tags", "deploy", "databases")
+"""Whoever gives one of these wants Django's own command."""
+
+
+class Command(DjangoCheck):
+    """Look at the settings, the database and the audit log, and change nothing."""
+
+    help = __doc__ or ""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the address that ``start`` would serve on, beside Django's own arguments."""
+        super().add_arguments(parser)
+        parser.add_argument("--host", default="127.0.0.1", help="address that start serves on")
+        parser.add_argument("--insecure-http", action="store_true", help="as start has it")
+
+    def handle(self, *app_labels: Any, **options: Any) -> None:
+        """Say what is wrong and exit with status 1, or say that nothing is."""
+        if app_labels or any(options.get(name) for name in _OF_DJANGO):
+            super().handle(*app_labels, **options)
+            return
+        self.check()
+        for doubt in misspelled(os.environ):
+            self.stderr.write(doubt)
+        reasons = wrong_settings(options["host"], insecure_http=options["insecure_http"])
+        is_new = _is_new()
+        if not is_new:
+            reasons += obstacles()
+        if reasons:
+            raise CommandError("\n".join(reasons))
+        if is_new:
+            self.stdout.write("The settings are right. There is no database yet: start makes it.")
+        elif active_hold():
+            self.stdout.write("A server would start. An admin has put everything on hold.")
+        else:
+            self.stdout.write("A server would start and may approve.")
+
+
+def _is_new() -> bool:
+    # To look into an SQLite file that is not there would make an empty one.
+    return connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists()

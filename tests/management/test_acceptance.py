@@ -1,0 +1,95 @@
+"""``accept_clock --as ADMIN`` and ``accept_database --as ADMIN``."""
+
+import pytest
+from django.core.management import CommandError
+
+from dashboard.approvals.queries.hold import active_hold
+from dashboard.approvals.rules.readiness import obstacles
+from dashboard.audit import heads
+from dashboard.management import background
+from dashboard.management.background import keep_the_last_head
+from tests import make
+
+
+@pytest.fixture
+def beside(tmp_path, monkeypatch):
+    """The file in the data folder that keeps the last head."""
+    monkeypatch.setattr(heads, "beside", lambda: tmp_path / "audit_head")
+    return tmp_path / "audit_head"
+
+
+def test_a_clock_that_is_right_is_left_alone(command, ada):
+    assert command("accept_clock", "--as", "ada") == (
+        "The clock was not set back. Nothing was changed.\n"
+    )
+
+
+def test_the_present_time_is_accepted(command, ada, token):
+    make.clock_set_back(hours=1)
+
+    assert command("accept_clock", "--as", "ada").startswith("The present time is accepted")
+    assert obstacles() == []
+
+
+@pytest.mark.parametrize("name", ["accept_clock", "accept_database"])
+def test_whoever_accepts_is_an_admin(command, name, ada, alice, beside):
+    make.clock_set_back(hours=1)
+    beside.write_text(f"900:{'a' * 64}\n")
+    with pytest.raises(CommandError, match=r"No active admin is called 'alice'.*Admins: ada"):
+        command(name, "--as", "alice")
+
+
+def test_a_database_that_has_what_was_kept_is_left_alone(command, ada, beside):
+    assert command("accept_database", "--as", "ada") == (
+        "The database has all that was kept of it. Nothing was changed.\n"
+    )
+
+
+def test_an_older_database_is_accepted_and_on_hold(command, ada, token, beside):
+    beside.write_text(f"900:{'a' * 64}\n")
+    said = command("accept_database", "--as", "ada")
+
+    assert said.startswith("The database is accepted, and everything is on hold")
+    assert obstacles() == []
+    assert active_hold() is not None
+
+
+def test_a_kept_head_that_cannot_be_read_is_not_guessed(command, ada, beside):
+    beside.write_text("something else")
+    with pytest.raises(CommandError, match=r"Nothing was done\. The file .* has no head"):
+        command("accept_database", "--as", "ada")
+
+
+@pytest.fixture
+def keep(monkeypatch):
+    """Keep the last head as the background does, once."""
+
+    def keep():
+        works = []
+
+        async def repeat(work, _):
+            works.append(work)
+
+        monkeypatch.setattr(background, "_repeat", repeat)
+        with pytest.raises(StopIteration):
+            keep_the_last_head().send(None)
+        works[0]()
+
+    return keep
+
+
+def test_the_last_head_is_kept(keep, beside, token):
+    keep()
+    first = heads.kept_beside()
+    make.pending(token)
+    keep()
+
+    assert heads.kept_beside().seq > first.seq
+    assert obstacles() == []
+
+
+def test_what_was_kept_of_a_later_log_is_not_overwritten(keep, beside, token):
+    beside.write_text(f"900:{'a' * 64}\n")
+    keep()
+
+    assert heads.kept_beside().seq == 900

@@ -1,0 +1,98 @@
+"""Guards are on whenever another process may write, also while migrations run or have failed."""
+
+import sqlite3
+
+import pytest
+from django.core.management import call_command
+from django.db import connection, migrations
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+
+from dashboard.approvals import guards
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def elsewhere(statement):
+    """Do something on another connection that waits for nobody; returns what went wrong."""
+    if connection.vendor == "postgresql":
+        return ""
+    other = sqlite3.connect(connection.settings_dict["NAME"], timeout=0.05)
+    try:
+        other.execute(statement)
+    except sqlite3.OperationalError as error:
+        return str(error)
+    finally:
+        other.close()
+    return ""
+
+
+@pytest.fixture
+def with_a_migration(monkeypatch):
+    """Have one migration more, which does something; undone in the end."""
+
+    def add(act):
+        class Extra(migrations.Migration):
+            dependencies = [last_one()]
+            operations = [migrations.RunPython(lambda *_: act(), migrations.RunPython.noop)]
+
+        load = MigrationLoader.load_disk
+
+        def load_with_it(self):
+            load(self)
+            self.disk_migrations["dashboard", "9999_extra"] = Extra("9999_extra", "dashboard")
+
+        monkeypatch.setattr(MigrationLoader, "load_disk", load_with_it)
+
+    yield add
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE name = '9999_extra'")
+
+
+def last_one():
+    graph = MigrationExecutor(connection).loader.graph
+    return next(node for node in graph.leaf_nodes() if node[0] == "dashboard")
+
+
+def test_where_nothing_is_to_be_migrated_they_stay_on(monkeypatch):
+    monkeypatch.setattr(guards, "remove", lambda: pytest.fail("They were taken off."))
+    monkeypatch.setattr(guards, "install", lambda: None)
+
+    call_command("migrate", verbosity=0)
+
+
+@pytest.mark.engine("sqlite")
+def test_nobody_else_reads_or_writes_while_they_are_off(with_a_migration):
+    seen = []
+
+    def look():
+        seen.append((len(guards.missing()) > 0, elsewhere("SELECT count(*) FROM sqlite_master")))
+
+    with_a_migration(look)
+    call_command("migrate", verbosity=0)
+
+    assert seen == [(True, "database is locked")]
+    assert guards.missing() == []
+    assert elsewhere("SELECT count(*) FROM sqlite_master") == ""
+
+
+@pytest.mark.engine("postgresql")
+def test_they_stay_on_while_migrations_run(with_a_migration):
+    seen = []
+    with_a_migration(lambda: seen.append(guards.missing()))
+    call_command("migrate", verbosity=0)
+
+    assert seen == [[]]
+    assert guards.missing() == []
+
+
+def test_they_are_on_after_a_migration_that_failed(with_a_migration):
+    def fail():
+        raise RuntimeError("It failed.")
+
+    with_a_migration(fail)
+    with pytest.raises(RuntimeError, match="It failed"):
+        call_command("migrate", verbosity=0)
+
+    assert guards.missing() == []
+    assert elsewhere("BEGIN IMMEDIATE") == ""
