@@ -32,14 +32,16 @@ def _missing():
 
 
 def expect(thing):
-    """Wait until what is asserted of a page or a part of it holds."""
+    """Wait until what is asserted of a page or a part of it holds, also on a busy machine."""
     from playwright.async_api import expect as wait_for  # noqa: PLC0415 - may be absent
 
+    wait_for.set_options(timeout=20_000)
     return wait_for(thing)
 
 
 async def armed(page):
     """Wait until presses count: for half a second after something changed they do not."""
+    await page.wait_for_load_state()  # before its scripts have run, nothing says that they do not
     await page.locator("html:not([data-arming])").wait_for()
 
 

@@ -87,7 +87,7 @@ async def test_a_rejection_and_a_snooze_go_on_as_well(house, two):
     await page.locator("#snooze form button").first.click()
 
     await is_open(page, third)
-    await expect(page.locator("#last-decision")).to_contain_text("snoozed until", timeout=20_000)
+    await expect(page.locator("#last-decision")).to_contain_text("snoozed until")
 
 
 async def test_switched_off_it_stays_and_that_is_remembered(two):

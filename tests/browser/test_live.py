@@ -53,7 +53,7 @@ async def test_what_came_before_the_page_could_hear_appears_too(house, visit):
     approval = await asyncio.to_thread(house.submit)
     is_asked.set()
 
-    await row(page, approval).wait_for(timeout=10_000)
+    await row(page, approval).wait_for()
 
 
 async def test_approve_reaches_the_agent_that_waits(house, visit, path_of):
@@ -244,9 +244,7 @@ async def test_a_hold_turns_approve_off_and_keeps_what_is_typed(house, visit, pa
 async def test_time_that_runs_out_is_told_without_a_reload(house, visit, path_of):
     page = await visit(path_of(house.submit(time_limit_s=5)))
 
-    await page.locator(".result", has_text="Expired: nobody decided in time").wait_for(
-        timeout=15_000
-    )
+    await page.locator(".result", has_text="Expired: nobody decided in time").wait_for()
 
     await expect(page.get_by_role("button", name="Approve")).to_have_count(0)
 
@@ -258,7 +256,7 @@ async def test_somebody_signed_out_is_led_to_the_sign_in_page(house, visit, cook
 
     await asyncio.to_thread(house.shell, SIGN_OUT.format(key=leaving[0]["value"]))
 
-    await page.wait_for_url("**/sign-in?next=/", timeout=15_000)
+    await page.wait_for_url("**/sign-in?next=/")
 
 
 async def test_a_lost_connection_is_said_and_what_was_missed_is_fetched(house, visit):
