@@ -104,6 +104,22 @@ def host_names(name: str, texts: list[str]) -> list[str]:
     return texts
 
 
+def issuer(name: str) -> str:
+    """Read the address of an OpenID Connect provider, without a slash at the end."""
+    text = str(env.str(name, default="")).rstrip("/")
+    parts = urlsplit(text)
+    is_safe = parts.scheme == "https" or (
+        parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost", "::1"}
+    )
+    is_plain = not (parts.query or parts.fragment or parts.username or "/.well-known/" in text)
+    if text and not (is_safe and is_plain and parts.hostname):
+        raise ImproperlyConfigured(
+            f"{name} is {text[:200]!r}. Set the https address that the provider calls its issuer, "
+            "such as https://id.example.org/realms/main, or unset it."
+        )
+    return text
+
+
 _HOST = re.compile(r"\.?[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\]", re.ASCII)
 
 
@@ -233,6 +249,10 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "channels",
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "django_htmx",
     "ninja",
 ]
@@ -244,10 +264,12 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "dashboard.web.middleware.SignInFirst",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "dashboard.web.middleware.exact_origin",
+    "dashboard.web.middleware.ReadOnly",
     "dashboard.web.middleware.session_in_use",
 ]
 ROOT_URLCONF = "dashboard.urls"
@@ -367,6 +389,38 @@ PASSWORD_HASHERS = [
 LOGIN_URL = "web:sign_in"
 LOGIN_REDIRECT_URL = "web:queue"
 SIGN_IN_LINK_LIFE_S = 3600
+
+# Single sign-on by OpenID Connect. Its people are told apart by issuer and subject alone.
+OIDC_ISSUER = issuer("OIDC_ISSUER")
+OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
+OIDC_CLIENT_SECRET = secret("OIDC_CLIENT_SECRET")
+if bool(OIDC_ISSUER) != bool(OIDC_CLIENT_ID):
+    raise ImproperlyConfigured(
+        "OIDC_ISSUER and OIDC_CLIENT_ID belong together. Set both, or unset both."
+    )
+OIDC_NAME = env.str("OIDC_NAME", default="") or urlsplit(OIDC_ISSUER).hostname or ""
+OIDC_SCOPES = env.list("OIDC_SCOPES", default=["openid", "profile", "email"])
+OIDC_GROUPS_CLAIM = env.str("OIDC_GROUPS_CLAIM", default="") or "groups"
+OIDC_CHECK_S = whole_number("OIDC_CHECK_S", 900, least=60, most=3600)
+PASSWORD_SIGN_IN = on_or_off("PASSWORD_SIGN_IN", env.str("PASSWORD_SIGN_IN", default="1"))
+if not PASSWORD_SIGN_IN and not OIDC_ISSUER:
+    raise ImproperlyConfigured(
+        "PASSWORD_SIGN_IN is 0 and OIDC_ISSUER is not set, so nobody could sign in. Set both, or "
+        "unset PASSWORD_SIGN_IN."
+    )
+# Who may use a password all the same, for the day the provider is down.
+KEPT_ADMIN = env.str("KEPT_ADMIN", default="")
+
+# allauth leads through signing in. Its limits would be in each process's memory: ours stand in
+# front of every route of it, in the database. It sends nothing and signs nobody up.
+ACCOUNT_ADAPTER = "dashboard.web.office.adapter.Accounts"
+ACCOUNT_EMAIL_VERIFICATION = SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_RATE_LIMITS = False
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
+ACCOUNT_USER_MODEL_EMAIL_FIELD = None
+SOCIALACCOUNT_ADAPTER = "dashboard.web.office.provider.Providers"
+SOCIALACCOUNT_STORE_TOKENS = False
 
 # --- how much, how long -------------------------------------------------------------------------
 

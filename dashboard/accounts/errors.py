@@ -42,3 +42,15 @@ class NameTaken(AccountError):
 
 class Retired(AccountError):
     """The agent was shut out, so nothing new is given to it."""
+
+
+class ProviderRefused(AccountError):
+    """What the provider of single sign-on sent is not accepted."""
+
+
+class ProviderUnreachable(AccountError):
+    """The provider of single sign-on did not answer, or not with what can be read."""
+
+
+class NotRecognised(AccountError):
+    """The provider knows the person, and no account here is theirs."""

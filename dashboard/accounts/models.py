@@ -122,3 +122,76 @@ class SignInAttempts(models.Model):
     key = models.CharField(max_length=200, unique=True)  # "account:alice" or "address:::1"
     failures = models.PositiveIntegerField(default=0)
     since = models.DateTimeField()
+
+
+class GroupMapping(models.Model):
+    """What being in a group at the provider of single sign-on gives here: a role, or a group."""
+
+    claim = models.CharField(max_length=200)  # the group's name or id, as tokens have it
+    role = models.CharField(max_length=10, blank=True)  # or nothing, where ``group`` is set
+    group = models.ForeignKey(Group, models.CASCADE, null=True, related_name="mappings")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["claim", "role", "group__name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(role__in=["reviewer", "admin", "auditor"], group=None)
+                | models.Q(role="", group__isnull=False),
+                name="group_mapping_gives_one_thing",
+            ),
+            models.UniqueConstraint(
+                fields=["claim", "role"],
+                condition=models.Q(group=None),
+                name="group_mapping_of_role_unique",
+            ),
+            models.UniqueConstraint(
+                fields=["claim", "group"],
+                condition=models.Q(role=""),
+                name="group_mapping_of_group_unique",
+            ),
+        ]
+
+
+class UnknownIdentity(models.Model):
+    """Somebody whom the provider knows and who was not let in. An admin may say who it is."""
+
+    provider = models.CharField(max_length=200)
+    subject = models.CharField(max_length=255)
+    username = models.CharField(max_length=255)
+    address = models.CharField(max_length=255)
+    reason = models.CharField(max_length=300)
+    first_at = models.DateTimeField(auto_now_add=True)
+    last_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-last_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["provider", "subject"], name="unknown_identity_unique"
+            ),
+        ]
+
+
+class BrowserSession(models.Model):
+    """One browser in which somebody is signed in: what Django's session cannot be asked for."""
+
+    person = models.ForeignKey(User, models.PROTECT, related_name="browser_sessions")
+    session_key = models.CharField(max_length=40, unique=True)
+    method = models.CharField(max_length=100)  # how they signed in, such as "password+totp"
+    address = models.CharField(max_length=100)
+    browser = models.CharField(max_length=300)  # as it calls itself
+    began_at = models.DateTimeField()
+    used_at = models.DateTimeField()
+    is_remembered = models.BooleanField(default=False)
+    # Of single sign-on: who it is there, and when the provider last said that it still is.
+    provider = models.CharField(max_length=200, blank=True)
+    subject = models.CharField(max_length=255, blank=True)
+    provider_session = models.CharField(max_length=255, blank=True)
+    refresh_token = models.BinaryField(null=True)  # encrypted with a key made of SECRET_KEY
+    checked_at = models.DateTimeField(null=True)
+    check_due_at = models.DateTimeField(null=True, db_index=True)
+
+    class Meta:
+        ordering = ["-used_at"]
+        indexes = [models.Index(fields=["person", "-used_at"], name="browser_session_of_person")]

@@ -2,7 +2,7 @@
 
 Each request of a browser asks for the session and the person, so both are prepared statements.
 A session ends ``SESSION_IDLE_S`` after a person used it last, and ``SESSION_LONGEST_S`` after they
-signed in.
+signed in. Where the browser is remembered it goes on for reading, ``REMEMBERED_FOR_S`` in all.
 """
 
 from __future__ import annotations
@@ -24,30 +24,57 @@ from dashboard.statements import rows
 WRITTEN_EVERY_S = 300
 """How often at most it is written that a session is used, in seconds."""
 
-_BEGAN, _USED = "began_s", "used_s"  # in the session: when, in seconds since 1970
+REMEMBERED_FOR_S = 30 * 24 * 3600
+
+# In the session: when, in seconds since 1970.
+_BEGAN, _USED, _LAPSES = "began_s", "used_s", "lapses_s"
+_REMEMBERED = "is_remembered"
+_AT_PROVIDER = "is_at_provider"  # whether the provider of single sign-on vouches for it
 
 
-def begin(session: SessionBase, now_s: float) -> None:
+def begin(session: SessionBase, now_s: float, *, at_provider: bool = False) -> None:
     """Note that somebody has just signed in, at ``now_s`` seconds since 1970."""
     session[_BEGAN] = session[_USED] = int(now_s)
+    session[_AT_PROVIDER] = at_provider
     _last_until_unused(session, now_s)
 
 
-def use(session: SessionBase, now_s: float) -> None:
-    """Note that the person used the session; it is written every few minutes at most.
+def use(session: SessionBase, now_s: float) -> bool:
+    """Note that the person used the session, every few minutes at most; return whether it was.
 
     A session that does not say when it began, as of earlier releases, ends when it was going to.
     """
     used_s = session.get(_USED)
-    if used_s is None or 0 <= now_s - used_s < WRITTEN_EVERY_S:
-        return
+    if used_s is None or 0 <= now_s - used_s < WRITTEN_EVERY_S or has_lapsed(session, now_s):
+        return False
     session[_USED] = int(now_s)
     _last_until_unused(session, now_s)
+    return True
+
+
+def remember(session: SessionBase, now_s: float) -> None:
+    """Have the session go on for reading when it would end."""
+    session[_REMEMBERED] = True
+    _last_until_unused(session, now_s)
+
+
+def has_lapsed(session: SessionBase, now_s: float) -> bool:
+    """Whether the session goes on for reading only, at ``now_s`` seconds since 1970."""
+    return bool(session.get(_REMEMBERED)) and now_s >= session.get(_LAPSES, 0)
+
+
+def is_at_provider(session: SessionBase) -> bool:
+    """Whether its person came by single sign-on, so that the provider is asked about them."""
+    return bool(session.get(_AT_PROVIDER))
 
 
 def _last_until_unused(session: SessionBase, now_s: float) -> None:
     left_s = session[_BEGAN] + settings.SESSION_LONGEST_S - now_s
-    session.set_expiry(max(1, int(min(settings.SESSION_IDLE_S, left_s))))
+    left_s = max(1, int(min(settings.SESSION_IDLE_S, left_s)))
+    session[_LAPSES] = int(now_s) + left_s
+    if session.get(_REMEMBERED):
+        left_s = max(1, int(session[_BEGAN] + REMEMBERED_FOR_S - now_s))
+    session.set_expiry(left_s)
 
 
 class SessionStore(db.SessionStore):

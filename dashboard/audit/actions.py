@@ -90,15 +90,20 @@ class Action(StrEnum):
     PERSON_CHANNEL_SWITCHED_OFF = "person.channel_switched_off"
     PERSON_CHANNEL_REMOVED = "person.channel_removed"
     PERSON_PASSWORD_CHANGED = "person.password_changed"
+    PERSON_LINKED = "person.linked"
+    PERSON_UNLINKED = "person.unlinked"
 
     GROUP_ADDED = "group.added"
     GROUP_MEMBERS_CHANGED = "group.members_changed"
     GROUP_DELETED = "group.deleted"
+    GROUP_MAPPING_ADDED = "group_mapping.added"
+    GROUP_MAPPING_REMOVED = "group_mapping.removed"
 
     SIGNED_IN = "sign_in.succeeded"
     SIGN_IN_FAILED = "sign_in.failed"
     SIGN_IN_LINK_MADE = "sign_in_link.made"
     SIGNED_OUT = "sign_out"
+    SESSION_ENDED = "session.ended"
 
     PASSWORD_NOT_CONFIRMED = "password.not_confirmed"
 

@@ -16,6 +16,7 @@ from functools import partial
 from django.conf import settings
 
 from approval_client.wire import Kind
+from dashboard.accounts.services.browsers import check_due, forget_gone
 from dashboard.accounts.services.sessions import forget_expired
 from dashboard.approvals.services import (
     Backfill,
@@ -52,6 +53,7 @@ SWEEP_EVERY_S = 1.0
 SUM_EVERY_S = 30.0
 BACKFILL_EVERY_S = 30.0
 TIDY_EVERY_S = 3600.0
+ASK_EVERY_S = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -92,6 +94,15 @@ async def load_the_inspectors() -> None:
     await asyncio.to_thread(inspect, Kind.CODE, {"code": "", "language": "python"})
 
 
+async def ask_the_provider() -> None:
+    """Ask the provider of single sign-on about those who are signed in, each in its turn.
+
+    Whoever it no longer knows is signed out, and what its groups no longer give is taken.
+    """
+    if settings.OIDC_ISSUER:
+        await _repeat(check_due, ASK_EVERY_S)
+
+
 async def tidy_for_ever() -> None:
     """Delete what is over every hour: sessions, links, viewings, unnamed notebooks, messages."""
     looked_at: datetime | None = None
@@ -100,6 +111,7 @@ async def tidy_for_ever() -> None:
         nonlocal looked_at
         began_at = database_now()
         forget_expired()
+        forget_gone(began_at)
         forget_deliveries()
         forget_messages()
         forget_viewings()
@@ -213,6 +225,7 @@ async def _send_for_ever(source: DeliverySource) -> None:
 
 EVERYTHING = (
     sweep_for_ever,
+    ask_the_provider,
     release_for_ever,
     follow_the_policy,
     tidy_for_ever,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
@@ -11,8 +12,9 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 
-from dashboard.accounts import roles
+from dashboard.accounts import roles, sessions
 from dashboard.accounts.models import User
+from dashboard.accounts.services import browsers
 from dashboard.accounts.services.people import ROLES
 from dashboard.approvals.errors import NotFound
 from dashboard.audit.services import Actor
@@ -21,7 +23,12 @@ from dashboard.web import errors
 from dashboard.web.http import PersonRequest, client_address
 
 AUTH_KEY = "auth"
-"""In the session: how its person signed in, ``"password"`` or ``"link"``."""
+"""In the session: how its person signed in, ``"password"``, ``"link"`` or ``"sso"``."""
+
+AT_PROVIDER_KEY = "at_provider"
+"""In the session of somebody who is being let in: what the provider of single sign-on said."""
+
+_LAPSED = "This browser is remembered for reading. Sign in again to decide or to change anything."
 
 _MISSING = (NotFound, ReceiverNotFound)
 
@@ -29,6 +36,15 @@ _MISSING = (NotFound, ReceiverNotFound)
 def auth(request: HttpRequest) -> str:
     """How the person behind ``request`` is known, such as ``"session:password"``."""
     return f"session:{request.session.get(AUTH_KEY, 'unknown')}"
+
+
+def why_not_act(request: HttpRequest) -> str:
+    """Say why the person behind ``request`` may only read until they sign in again, if so."""
+    if sessions.has_lapsed(request.session, time.time()):
+        return _LAPSED
+    if sessions.is_at_provider(request.session):
+        return browsers.why_not_act(request.session.session_key or "")
+    return ""
 
 
 def actor(request: PersonRequest) -> Actor:

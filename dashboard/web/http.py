@@ -13,6 +13,9 @@ from dashboard.accounts.models import User
 PRESSED = "pressed"
 """In the address of the sign-in page: somebody pressed something, and was not signed in."""
 
+LEFT = "left"
+"""In the address of the sign-in page: somebody of single sign-on signed out here."""
+
 
 def client_address(forwarded: str, peer: str) -> str:
     """Return the address that a request came from.

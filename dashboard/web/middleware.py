@@ -13,10 +13,13 @@ from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import resolve_url
+from django.utils.deprecation import MiddlewareMixin
 
 from dashboard.accounts import sessions
+from dashboard.accounts.services import browsers
+from dashboard.web.access import why_not_act
 from dashboard.web.errors import wrong_address, wrong_origin
-from dashboard.web.http import PRESSED
+from dashboard.web.http import PRESSED, SeeOther
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -41,11 +44,17 @@ class SignInFirst(LoginRequiredMiddleware):
         """Lead to the sign-in page, and back afterwards: to the page, not to what was pressed."""
         if request.method in _SAFE:
             return super().handle_no_permission(request, view_func)
-        came_from = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
         query = {PRESSED: "1"}
-        if came_from.startswith(f"{settings.PUBLIC_URL}/"):
-            query["next"] = came_from.removeprefix(settings.PUBLIC_URL)
+        if page := came_from(request):
+            query["next"] = page
         return HttpResponseRedirect(f"{resolve_url(settings.LOGIN_URL)}?{urlencode(query)}")
+
+
+def came_from(request: HttpRequest) -> str:
+    """Return the path of ours that something was pressed on, or nothing."""
+    page = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
+    is_ours = page.startswith(f"{settings.PUBLIC_URL}/")
+    return page.removeprefix(settings.PUBLIC_URL) if is_ours else ""
 
 
 def security_headers(get_response: GetResponse) -> GetResponse:
@@ -112,14 +121,41 @@ def exact_origin(get_response: GetResponse) -> GetResponse:
     return middleware
 
 
+class ReadOnly(MiddlewareMixin):
+    """Has people sign in again before they do anything with a session that is only for reading.
+
+    Such as one whose person the provider of single sign-on could not be asked about. What a page
+    says by itself is reading too.
+    """
+
+    def process_view(
+        self, request: HttpRequest, view_func: Callable[..., HttpResponseBase], *_: object
+    ) -> HttpResponseRedirect | None:
+        """Lead to the sign-in page, and back afterwards: to the page, not to what was pressed."""
+        del view_func
+        match = request.resolver_match
+        is_reading = request.method in _SAFE or (match and match.url_name in _READING)
+        if is_reading or is_machine(request.path) or not request.user.is_authenticated:
+            return None
+        if not why_not_act(request):
+            return None
+        query = {PRESSED: "1", "next": came_from(request) or "/"}
+        return SeeOther(f"{resolve_url('web:sign_in_again')}?{urlencode(query)}")
+
+
+_READING = {"sign_in", "sign_in_link", "sign_out", "viewed", "used"}
+"""What may be sent all the same, by the names of routes."""
+
+
 def session_in_use(get_response: GetResponse) -> GetResponse:
     """Have a session last while its person uses it, and end while a page only stands open."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
         was_refused = response.status_code == HTTPStatus.FORBIDDEN  # perhaps no form of ours
-        if not was_refused and _is_use(request):
-            sessions.use(request.session, time.time())
+        is_used = not was_refused and _is_use(request)
+        if is_used and sessions.use(request.session, time.time()):
+            browsers.note_use(request.session.session_key or "")
         return response
 
     return middleware
@@ -146,5 +182,8 @@ def _is_use(request: HttpRequest) -> bool:
 
 
 def is_machine(path: str) -> bool:
-    """Whether a path is for programs: agents, and those who watch this server."""
-    return path.startswith("/api/") or path in {"/readyz", "/metrics"}
+    """Whether a path is for programs: agents, those who watch this server, a provider."""
+    return path.startswith("/api/") or path in _MACHINES
+
+
+_MACHINES = {"/readyz", "/metrics", "/sign-in/provider/signed-out"}

@@ -33,7 +33,7 @@ def test_the_right_password_signs_in(alice):
 
 
 def test_signing_in_is_recorded(alice):
-    sign_in()
+    signing_in.signed_in(sign_in(), "password", address="10.0.0.7")
 
     details = '{"address":"10.0.0.7"}'
     assert newest() == ("sign_in.succeeded", "user:alice", "password", "user:alice", details)

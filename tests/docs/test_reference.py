@@ -12,7 +12,9 @@ from dashboard.approvals.rules.content import CONTENTS
 from tests.docs.reading import AGENTS, ROOT, cells, rows
 
 SETTINGS, COMMANDS = ROOT / "docs/settings.md", ROOT / "docs/commands.md"
-SETTING = re.compile(r"(?:env\.\w+|whole_number|true_or_false|sender|one_of|secret)\(\s*\"(\w+)\"")
+SETTING = re.compile(
+    r"(?:env\.\w+|whole_number|true_or_false|sender|one_of|secret|issuer)\(\s*\"(\w+)\""
+)
 METHODS = ("get", "post", "put", "patch", "delete")
 
 

@@ -17,7 +17,7 @@ from django.urls import URLPattern, get_resolver
 from django.utils import timezone
 
 from approval_client.wire import Status
-from dashboard.accounts.models import User
+from dashboard.accounts.models import UnknownIdentity, User
 from dashboard.accounts.services.signing_in import make_link
 from dashboard.approvals.models import ApprovalRequest, View
 from dashboard.audit.models import AuditEntry
@@ -97,16 +97,28 @@ TABLE = {
     "grants/<int:grant_id>/end": Line(get=READERS, post=ADMINS),
     # the way in
     "sign-in": Line(get=ANYBODY, post=ANYBODY),
+    "sign-in/again": Line(get=ANYBODY),
+    "sign-in/provider": Line(get=ANYBODY),  # which is not set up here: it says so
+    "sign-in/provider/callback": Line(get=ANYBODY),
+    "sign-in/provider/leave": Line(get=ANYBODY),
+    "sign-in/provider/signed-out": Line(post=ANYBODY),
     "sign-in/<str:secret>": Line(get=ANYBODY, post=ANYBODY),
     "sign-out": Line(get=ANYBODY, post=ANYBODY),
     "session/used": Line(post=SIGNED_IN),
     "account": Line(get=SIGNED_IN, post=SIGNED_IN),
     "account/password": Line(get=SIGNED_IN, post=SIGNED_IN),
+    "account/provider": Line(get=SIGNED_IN),
+    "account/provider/link": Line(get=SIGNED_IN, post=SIGNED_IN),
+    "account/browsers": Line(get=SIGNED_IN),
+    "account/browsers/remember": Line(get=SIGNED_IN, post=SIGNED_IN),
+    "account/browsers/end": Line(get=SIGNED_IN, post=SIGNED_IN),
+    "account/browsers/<int:session_id>/end": Line(get=SIGNED_IN, post=SIGNED_IN),
     # the office; what takes forms only leads back to its page
     "people": Line(get=ADMINS, post=ADMINS),
     "people/<int:person_id>": Line(get=ADMINS),
     "people/<int:person_id>/roles": Line(get=ADMINS, post=ADMINS),
     "people/<int:person_id>/link": Line(get=ADMINS, post=ADMINS),
+    "people/<int:person_id>/unlink": Line(get=ADMINS, post=ADMINS),
     "people/<int:person_id>/deactivate": Line(get=ADMINS, post=ADMINS, form="person"),
     "people/<int:person_id>/reactivate": Line(get=ADMINS, post=ADMINS),
     "agents": Line(get=ADMINS, post=ADMINS),
@@ -122,6 +134,10 @@ TABLE = {
         get=ADMINS, post=ADMINS
     ),
     "tools": Line(get=ADMINS, post=ADMINS),
+    "single-sign-on": Line(get=ADMINS, post=ADMINS),
+    "single-sign-on/groups/<int:mapping_id>/remove": Line(get=ADMINS, post=ADMINS),
+    "single-sign-on/unknown/<int:unknown_id>/link": Line(get=ADMINS, post=ADMINS),
+    "single-sign-on/unknown/<int:unknown_id>/forget": Line(get=ADMINS, post=ADMINS),
     "channels": Line(get=ADMINS),
     "channels/new/<str:kind>": Line(get=ADMINS, post=ADMINS),
     "channels/<int:channel_id>": Line(get=ADMINS, post=ADMINS),
@@ -231,9 +247,18 @@ def house(token, agent, settings):
         "delivery_id": str(uuid4()),
         "channel_id": str(_channel().pk),
         "kind": "webhook",
+        "session_id": "1",
+        "mapping_id": "1",
+        "unknown_id": str(_unknown()),
     }
     forms = _forms(approval, clients["reviewer"])
     return House(approval, path_of, forms, clients)
+
+
+def _unknown():
+    return UnknownIdentity.objects.create(
+        provider="another", subject="x", last_at=timezone.now()
+    ).pk
 
 
 def _channel():

@@ -46,6 +46,14 @@ def set_members(group: Group, *, members: Iterable[User], by: Actor) -> None:
 
 
 @transaction.atomic
+def set_membership(group: Group, person: User, *, belongs: bool, by: Actor) -> None:
+    """Put one person into a group, or take them out, and leave the others."""
+    locked = Group.objects.select_for_update().get(pk=group.pk)
+    members = set(locked.members.all()) - {person}
+    set_members(locked, members=members | {person} if belongs else members, by=by)
+
+
+@transaction.atomic
 def delete_group(group: Group, *, by: Actor) -> None:
     """Delete a group. A policy that still asks for its votes then finds nobody who has one."""
     old_names = _names(group)

@@ -55,8 +55,17 @@ def create_person(
 
 
 @transaction.atomic
-def change_roles(person: User, *, roles: Mapping[str, bool], by: Actor) -> None:
+def change_roles(
+    person: User, *, roles: Mapping[str, bool], by: Actor, keep_an_admin: bool = True
+) -> None:
     """Replace a person's roles; open pages of theirs follow within seconds.
+
+    Args:
+        person: Whose.
+        roles: All that they have afterwards.
+        by: Who says so.
+        keep_an_admin: Refuse to take the last admin away. The provider of single sign-on is never
+            refused: whoever it says is no admin is none.
 
     Raises:
         LastAdmin: Nobody would be left to administer.
@@ -67,7 +76,8 @@ def change_roles(person: User, *, roles: Mapping[str, bool], by: Actor) -> None:
         setattr(locked, flag, value)
     if old_roles == _names(locked):
         return
-    _keep_an_admin(locked, administered=administered)
+    if keep_an_admin:
+        _keep_an_admin(locked, administered=administered)
     locked.save(update_fields=["is_reviewer", "is_admin", "is_auditor"])
     details = {"before": old_roles, "roles": _names(locked)}
     record(by, AuditEvent(Action.PERSON_ROLES_CHANGED, _subject(locked), details=details))

@@ -11,8 +11,8 @@ from django.utils import timezone
 from dashboard.accounts.models import SignInLink, User
 
 
-def end_sessions(person: User) -> None:
-    """Sign ``person`` out everywhere.
+def end_sessions(person: User, *, but: str = "") -> None:
+    """Sign ``person`` out everywhere, except in the session with the key ``but``.
 
     Reads every open session, for only its content says whose it is. An account that is closed and
     opened again must not find its old sessions still working.
@@ -20,7 +20,7 @@ def end_sessions(person: User) -> None:
     keys = [
         session.session_key
         for session in Session.objects.filter(expire_date__gt=timezone.now()).iterator()
-        if session.get_decoded().get(SESSION_KEY) == str(person.pk)
+        if session.session_key != but and session.get_decoded().get(SESSION_KEY) == str(person.pk)
     ]
     Session.objects.filter(session_key__in=keys).delete()
 

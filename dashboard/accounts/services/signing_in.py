@@ -18,12 +18,17 @@ from django.utils import timezone
 from dashboard.accounts.errors import LinkNotValid, NotPermitted
 from dashboard.accounts.models import SignInLink, User
 from dashboard.accounts.services import throttle
+from dashboard.accounts.services.linking import is_linked
 from dashboard.accounts.tokens import secret_hash
 from dashboard.audit.actions import Action
 from dashboard.audit.names import user_name
 from dashboard.audit.services import Actor, AuditEvent, record
 
 _WRONG = "The name or password is wrong, or the account is deactivated. You are not signed in."
+_SINGLE_SIGN_ON = (
+    "The name or password is wrong, or the account is deactivated or signs in by single sign-on. "
+    "You are not signed in."
+)
 _WRONG_PRESENT = "That is not your current password. Nothing was changed."
 _NO_LINK = (
     "This link was used, has expired or never existed. You are not signed in. Ask an admin for a "
@@ -47,12 +52,21 @@ def with_password(*, username: str, password: str, address: str, browser: str = 
         keys = [throttle.browser(username, browser)]
     throttle.begin(*keys)
     person = authenticate(username=username, password=password)
-    if not isinstance(person, User):
+    if not isinstance(person, User) or not may_use_password(person):
         _note_failure("password", username, address)
-        raise NotPermitted(_WRONG)
+        raise NotPermitted(_SINGLE_SIGN_ON if settings.OIDC_ISSUER else _WRONG)
     throttle.succeeded(*keys)
-    _note_success("password", person, address)
     return person
+
+
+def may_use_password(person: User) -> bool:
+    """Whether somebody may sign in with a password.
+
+    Whoever signs in by single sign-on may not: the provider could not take it back.
+    """
+    if person.username.lower() == settings.KEPT_ADMIN.lower():
+        return True
+    return settings.PASSWORD_SIGN_IN and not is_linked(person)
 
 
 def confirm_password(person: User, password: str, *, by: Actor, address: str) -> None:
@@ -113,7 +127,6 @@ def with_link(secret: str, *, address: str) -> User:
     """
     with transaction.atomic():
         if person := _use_up(secret):
-            _note_success("link", person, address)
             return person
     throttle.begin(throttle.address(address))
     _note_failure("link", "", address)
@@ -162,7 +175,15 @@ def _note_failure(how: str, username: str, address: str) -> None:
         record(Actor("anonymous", how), event)
 
 
-def _note_success(how: str, person: User, address: str) -> None:
+def refused_by_provider(*, address: str, because: str) -> None:
+    """Record that somebody came back from single sign-on and was not let in."""
+    details = {"address": address, "because": because}
     with transaction.atomic():
-        name = user_name(person.username)
-        record(Actor(name, how), AuditEvent(Action.SIGNED_IN, name, details={"address": address}))
+        record(Actor("anonymous", "sso"), AuditEvent(Action.SIGN_IN_FAILED, "", details=details))
+
+
+@transaction.atomic
+def signed_in(person: User, method: str, *, address: str) -> None:
+    """Record that somebody was let in, and by which proofs."""
+    name = user_name(person.username)
+    record(Actor(name, method), AuditEvent(Action.SIGNED_IN, name, details={"address": address}))

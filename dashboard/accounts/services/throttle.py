@@ -13,7 +13,7 @@ from dashboard.accounts.errors import TooManyAttempts
 from dashboard.accounts.models import SignInAttempts
 
 WINDOW = timedelta(minutes=5)
-LIMITS = {"account": 10, "address": 30, "browser": 10, "session": 10}
+LIMITS = {"account": 10, "address": 30, "browser": 10, "session": 10, "provider": 30}
 _SITE_BITS = 64  # what one owner of IPv6 addresses has at least
 
 
@@ -38,15 +38,22 @@ def session(name: str) -> str:
 
 def address(text: str) -> str:
     """Return the key of an address; all IPv6 addresses of one site count as one."""
+    return f"address:{_site(text)}"[:200]
+
+
+def provider(text: str) -> str:
+    """Return the key of an address from which people come back from single sign-on."""
+    return f"provider:{_site(text)}"[:200]
+
+
+def _site(text: str) -> str:
     try:
         ip = ip_address(text)
     except ValueError:
-        return f"address:{text}"[:200]
+        return text
     if not isinstance(ip, IPv6Address):
-        return f"address:{ip}"
-    if ip.ipv4_mapped:
-        return f"address:{ip.ipv4_mapped}"
-    return f"address:{IPv6Network((int(ip), _SITE_BITS), strict=False)}"
+        return str(ip)
+    return str(ip.ipv4_mapped or IPv6Network((int(ip), _SITE_BITS), strict=False))
 
 
 def check(*keys: str) -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands.check import Command as DjangoCheck
 from django.db import connection
 
+from dashboard.accounts.errors import AccountError
+from dashboard.accounts.models import User
+from dashboard.accounts.provider.metadata import metadata
 from dashboard.approvals.queries.hold import active_hold
 from dashboard.approvals.rules.readiness import obstacles
 from dashboard.management.preflight import misspelled, wrong_settings
@@ -39,6 +44,8 @@ class Command(DjangoCheck):
             self.stderr.write(doubt)
         reasons = wrong_settings(options["host"], insecure_http=options["insecure_http"])
         is_new = _is_new()
+        for doubt in _doubts_of_signing_in(is_new=is_new):
+            self.stderr.write(doubt)
         if not is_new:
             reasons += obstacles()
         if reasons:
@@ -49,6 +56,28 @@ class Command(DjangoCheck):
             self.stdout.write("A server would start. An admin has put everything on hold.")
         else:
             self.stdout.write("A server would start and may approve.")
+
+
+def _doubts_of_signing_in(*, is_new: bool) -> Iterator[str]:
+    if not settings.OIDC_ISSUER:
+        return
+    try:
+        metadata()
+    except AccountError as error:
+        yield f"Nobody can sign in by single sign-on: {error}"
+    name = settings.KEPT_ADMIN
+    if not name and not settings.PASSWORD_SIGN_IN:
+        yield (
+            "PASSWORD_SIGN_IN is 0 and KEPT_ADMIN is not set: while the provider is down, people "
+            "come in by sign-in links of this command line alone."
+        )
+    if name and not is_new and not _may_come_in(name):
+        yield f"KEPT_ADMIN is {name!r}, and no active admin with a password is called so."
+
+
+def _may_come_in(name: str) -> bool:
+    admin = User.objects.filter(username__iexact=name, is_active=True, is_admin=True).first()
+    return admin is not None and admin.has_usable_password()
 
 
 def _is_new() -> bool:

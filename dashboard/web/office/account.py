@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.password_validation import validate_password
@@ -16,7 +17,8 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard.accounts.errors import NotPermitted, TooManyAttempts
 from dashboard.accounts.models import User
-from dashboard.accounts.services import people, signing_in
+from dashboard.accounts.services import browsers, people, signing_in
+from dashboard.accounts.services.linking import is_linked
 from dashboard.notifications.queries import own_channels
 from dashboard.web.access import actor, address
 from dashboard.web.errors import whom_to_ask
@@ -71,6 +73,7 @@ class PasswordForm(forms.Form):
             self.add_error("again", "The two passwords differ. Nothing was changed.")
 
 
+_SINGLE_SIGN_ON = "You sign in by single sign-on, so you have no password. Nothing was changed."
 _CHANGED = (
     "Your password is changed. Your other browsers are signed out, and your sign-in links have "
     "ended."
@@ -92,6 +95,8 @@ def choose_password(request: PersonRequest) -> HttpResponse:
 
 
 def _password_page(request: PersonRequest, template: str) -> HttpResponse:
+    if not signing_in.may_use_password(request.user):
+        return _no_password(request)
     data = request.POST if request.method == "POST" else None
     form = PasswordForm(request.user, needs_present=_needs_present(request), data=data)
     if not form.is_valid():
@@ -106,10 +111,19 @@ def _password_page(request: PersonRequest, template: str) -> HttpResponse:
         form.add_error("present", str(error))
         return slowed(_show(request, template, form, HTTPStatus.TOO_MANY_REQUESTS), error)
     people.set_password(request.user, password=form.cleaned_data["password"], by=actor(request))
+    key = request.session.session_key or ""
     update_session_auth_hash(request, request.user)  # the others end, this one stays
+    browsers.note_new_key(key, request.session.session_key or "")
     request.session.pop(LINK_AT_KEY, None)
     messages.success(request, _CHANGED)
     return redirect(landing(request.user))
+
+
+def _no_password(request: PersonRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _show(request, "office/account.html", None, HTTPStatus.OK)
+    messages.error(request, _SINGLE_SIGN_ON)
+    return redirect("web:account")
 
 
 def _needs_present(request: PersonRequest) -> bool:
@@ -124,12 +138,14 @@ def _confirm(request: PersonRequest, form: PasswordForm) -> None:
 
 
 def _show(
-    request: PersonRequest, template: str, form: PasswordForm, status: HTTPStatus
+    request: PersonRequest, template: str, form: PasswordForm | None, status: HTTPStatus
 ) -> HttpResponse:
     # Whom to ask is read only where somebody has no role and the page says so; whether there are
     # addresses, where somebody is no reviewer.
     context = {
         "form": form,
+        "provider": settings.OIDC_ISSUER and settings.OIDC_NAME,
+        "is_linked": is_linked(request.user),
         "later": landing(request.user),
         "whom_to_ask": whom_to_ask,
         "has_addresses": own_channels(request.user).exists,

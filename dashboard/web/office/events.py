@@ -158,6 +158,7 @@ _ALONE = {
     "operator": "The operator, on the command line,",
     "anonymous": "Somebody",
     "retention": "The server",
+    "provider": "Single sign-on",
 }
 
 
@@ -352,7 +353,19 @@ def _webhook(what: str) -> Write:
 
 def _sign_in_failed(telling: EventTelling) -> SafeString:
     as_whom = format_html(" as {}", telling.whom) if telling.whom else EMPTY
-    return format_html("Somebody failed to sign in{}, from {}", as_whom, telling.said("address"))
+    text = format_html("Somebody failed to sign in{}, from {}", as_whom, telling.said("address"))
+    if telling.details.get("because"):
+        return format_html("{}: {}", text, telling.said("because"))
+    return text
+
+
+def _mapping(of_role: str, of_group: str) -> Write:
+    return lambda told: _tell(
+        of_role if told.details.get("role") else of_group,
+        told,
+        told.said("claim"),
+        told.said("role" if told.details.get("role") else "group"),
+    )
 
 
 def _by_themselves(own: str, other: str) -> Write:
@@ -465,6 +478,19 @@ PEOPLE: dict[Action, Write] = {
         "{who} changed who is in {whom} from {} to {}", "before", "members"
     ),
     Action.GROUP_DELETED: _of("{who} deleted {whom}"),
+    Action.GROUP_MAPPING_ADDED: _mapping(
+        "{who} had the group {} of single sign-on give the role {}",
+        "{who} had the group {} of single sign-on lead into the group {}",
+    ),
+    Action.GROUP_MAPPING_REMOVED: _mapping(
+        "{who} had the group {} of single sign-on no longer give the role {}",
+        "{who} had the group {} of single sign-on no longer lead into the group {}",
+    ),
+    Action.PERSON_LINKED: _by_themselves(
+        "{who} linked their account to single sign-on",
+        "{who} linked {whom} to single sign-on",
+    ),
+    Action.PERSON_UNLINKED: _of("{who} unlinked {whom} from single sign-on"),
 }
 
 SIGNING_IN: dict[Action, Write] = {
@@ -474,6 +500,9 @@ SIGNING_IN: dict[Action, Write] = {
         "{who} made a sign-in link", "{who} made a sign-in link for {whom}"
     ),
     Action.SIGNED_OUT: _of("{who} signed out"),
+    Action.SESSION_ENDED: _by_themselves(
+        "{who} signed a browser of theirs out", "{who} signed a browser of {whom} out"
+    ),
     Action.PERSON_PASSWORD_CHANGED: _by_themselves(
         "{who} changed their password", "{who} changed the password of {whom}"
     ),

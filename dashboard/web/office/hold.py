@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from dashboard.accounts.models import AgentToken
+from dashboard.accounts.models import AgentToken, GroupMapping
 from dashboard.accounts.queries import people
 from dashboard.approvals.errors import NotAllowed, NotConfirmed
 from dashboard.approvals.queries.hold import active_hold
@@ -60,6 +60,7 @@ def _context() -> dict[str, Any]:
     return {
         "tokens": tokens.select_related("agent", "created_by").order_by("agent__name", "pk"),
         "people": people().filter(is_active=True),
+        "mappings": GroupMapping.objects.select_related("group"),
         "revision": current_revision(),
         "channels": house_channels().filter(is_active=True),
         "webhooks": Webhook.objects.filter(is_active=True).select_related("agent"),

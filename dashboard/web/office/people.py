@@ -15,6 +15,7 @@ from dashboard.accounts import queries
 from dashboard.accounts.errors import LastAdmin, NameTaken
 from dashboard.accounts.models import User
 from dashboard.accounts.services import people as services
+from dashboard.accounts.services.linking import is_linked
 from dashboard.accounts.services.people import ROLES
 from dashboard.accounts.services.signing_in import make_link
 from dashboard.web.access import action, actor, admins_only
@@ -173,7 +174,12 @@ def _person_page(
     role_names = [role for role in services.ROLES if getattr(person, f"is_{role}")]
     roles_form = roles_form or RolesForm(initial={"roles": role_names})
     confirm_form = confirm_form or ConfirmNameForm(person.username)
-    context = {"person": person, "roles_form": roles_form, "confirm_form": confirm_form}
+    context = {
+        "person": person,
+        "roles_form": roles_form,
+        "confirm_form": confirm_form,
+        "is_linked": is_linked(person),
+    }
     status = status_of(roles_form, confirm_form)
     return render(request, "office/person.html", context, status=status)
 

@@ -1,29 +1,45 @@
-"""Sign in, with a password or by a link, and sign out."""
+"""Sign in, with a password or by a link, and sign out.
+
+allauth leads through the steps; ``adapter.Accounts`` begins the session after the last of them.
+"""
 
 from __future__ import annotations
 
 import time
 from http import HTTPStatus
 from secrets import token_urlsafe
+from urllib.parse import urlencode
 
+from allauth.account.internal.flows.login import (
+    clear_authentication_records,
+    record_authentication,
+)
+from allauth.account.utils import perform_login
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import login, logout
+from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard.accounts import roles, sessions
-from dashboard.accounts.errors import AccountError, LinkNotValid, NotPermitted, TooManyAttempts
+from dashboard.accounts.errors import (
+    AccountError,
+    LinkNotValid,
+    NotPermitted,
+    ProviderUnreachable,
+    TooManyAttempts,
+)
 from dashboard.accounts.models import User
-from dashboard.accounts.services import signing_in
-from dashboard.web.access import AUTH_KEY, actor, address
+from dashboard.accounts.services import browsers, signing_in
+from dashboard.web.access import AT_PROVIDER_KEY, actor, address, why_not_act
 from dashboard.web.forms import LONGEST_PASSWORD, plain
-from dashboard.web.http import PRESSED, PersonRequest
+from dashboard.web.http import LEFT, PRESSED, PersonRequest
 
 
 class SignInForm(forms.Form):
@@ -42,11 +58,6 @@ LINK_AT_KEY = "link_at"
 
 FRESH_S = 600
 
-_FORGOTTEN = (
-    "You signed in with a link. Forgot your password? Choose a new one in your account within 10 "
-    "minutes."
-)
-
 Form = forms.Form
 
 
@@ -58,10 +69,10 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         if isinstance(request.user, User):
             return redirect(_next(request, request.user))
-        return _sign_in_page(request, SignInForm(), HTTPStatus.OK)
+        return sign_in_page(request)
     form = SignInForm(request.POST)
     if not form.is_valid():
-        return _sign_in_page(request, form, HTTPStatus.UNPROCESSABLE_ENTITY)
+        return sign_in_page(request, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
         person = signing_in.with_password(
             **form.cleaned_data,
@@ -70,9 +81,20 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         )
     except (NotPermitted, TooManyAttempts) as error:
         form.add_error(None, str(error))
-        return slowed(_sign_in_page(request, form, _status_of(error)), error)
-    _enter(request, person, "password")
-    return _remembered(redirect(_next(request, person)), person)
+        return slowed(sign_in_page(request, form, status=status_of(error)), error)
+    return enter(request, person, "password", then=_next(request, person))
+
+
+@login_not_required
+@require_safe
+def again(request: HttpRequest) -> HttpResponse:
+    """Ask somebody who may only read to sign in again; where they may act, lead them back."""
+    if not isinstance(request.user, User):
+        return redirect(f"{reverse('web:sign_in')}?{request.GET.urlencode()}")
+    problem = why_not_act(request)
+    if not problem:
+        return redirect(_next(request, request.user))
+    return sign_in_page(request, problem=problem)
 
 
 @login_not_required
@@ -84,7 +106,7 @@ def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
         person = use(secret, address=address(request))
     except (LinkNotValid, TooManyAttempts) as error:
         context = {"error": error}
-        status = _status_of(error)
+        status = status_of(error)
         response = slowed(render(request, "office/link_dead.html", context, status=status), error)
     else:
         response = _opened(request, person)
@@ -98,11 +120,14 @@ def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_out(request: PersonRequest) -> HttpResponse:
     """End the session."""
-    if request.method == "POST" and request.user.is_authenticated:
-        signing_in.signed_out(by=actor(request))
-        logout(request)
-        messages.success(request, "You are signed out.")
-    return redirect("web:sign_in")
+    if request.method != "POST" or not request.user.is_authenticated:
+        return redirect("web:sign_in")
+    came_from_provider = sessions.is_at_provider(request.session)
+    signing_in.signed_out(by=actor(request))
+    browsers.note_end(request.session.session_key or "")
+    logout(request)
+    messages.success(request, "You are signed out.")
+    return redirect(f"{reverse('web:sign_in')}?{LEFT}=1" if came_from_provider else "web:sign_in")
 
 
 @require_POST
@@ -130,37 +155,57 @@ def landing(person: User) -> str:
     return resolve_url(page)
 
 
-def _status_of(error: AccountError) -> HTTPStatus:
+def status_of(error: AccountError) -> HTTPStatus:
+    """Return the status of a page that says why somebody is not in."""
     match error:
         case TooManyAttempts():
             return HTTPStatus.TOO_MANY_REQUESTS
         case LinkNotValid():
             return HTTPStatus.GONE
+        case ProviderUnreachable():
+            return HTTPStatus.SERVICE_UNAVAILABLE
     return HTTPStatus.UNPROCESSABLE_ENTITY
 
 
-def _sign_in_page(request: HttpRequest, form: Form, status: HTTPStatus) -> HttpResponse:
-    pressed = PRESSED in request.GET
-    context = {"form": form, "next": _wanted(request), "pressed": pressed}
+def sign_in_page(
+    request: HttpRequest,
+    form: Form | None = None,
+    *,
+    problem: str = "",
+    status: HTTPStatus = HTTPStatus.OK,
+) -> HttpResponse:
+    """Show the ways in, and perhaps why somebody is not in."""
+    context = {
+        "form": form or SignInForm(),
+        "next": next_path(request),
+        "pressed": PRESSED in request.GET,
+        "left": LEFT in request.GET and settings.OIDC_ISSUER,
+        "problem": problem,
+        "provider": settings.OIDC_ISSUER and settings.OIDC_NAME,
+        "provider_url": _with_next(request, "web:provider"),
+        "passwords": settings.PASSWORD_SIGN_IN,
+        "kept_admin": settings.KEPT_ADMIN,
+    }
     return render(request, "office/sign_in.html", context, status=status)
 
 
 def _opened(request: HttpRequest, person: User) -> HttpResponse:
     if request.method != "POST":
         return render(request, "office/link.html", {"person": person})
-    _enter(request, person, "link")
-    request.session[LINK_AT_KEY] = time.time()
-    if not person.has_usable_password():
-        return _remembered(redirect("web:choose_password"), person)
-    messages.info(request, _FORGOTTEN)
-    return _remembered(redirect(landing(person)), person)
+    if signing_in.may_use_password(person) and not person.has_usable_password():
+        return enter(request, person, "link", then=resolve_url("web:choose_password"))
+    return enter(request, person, "link", then=landing(person))
 
 
-def _enter(request: HttpRequest, person: User, how: str) -> None:
-    request.session.flush()  # nothing of the session before, and not its key, lives on
-    login(request, person)
-    request.session[AUTH_KEY] = how
-    sessions.begin(request.session, time.time())
+def enter(request: HttpRequest, person: User, method: str, *, then: str) -> HttpResponse:
+    """Let somebody in who has shown a first proof."""
+    clear_authentication_records(request)  # of a sign-in that was not finished
+    request.session.pop(AT_PROVIDER_KEY, None)
+    record_authentication(request, person, method)
+    response: HttpResponse = perform_login(
+        request, person, email_verification="none", redirect_url=then
+    )
+    return response
 
 
 _SALT = "browser"
@@ -177,7 +222,7 @@ def _known_browser(request: HttpRequest, username: str) -> str:
     return nonce if name.lower() == username.lower() else ""
 
 
-def _remembered(response: HttpResponse, person: User) -> HttpResponse:
+def remembered(response: HttpResponse, person: User) -> HttpResponse:
     """Have the browser remember who signed in with it. That alone opens nothing."""
     response.set_signed_cookie(
         _browser_cookie(),
@@ -196,10 +241,15 @@ def _browser_cookie() -> str:
 
 
 def _next(request: HttpRequest, person: User) -> str:
-    return _wanted(request) or landing(person)
+    return next_path(request) or landing(person)
 
 
-def _wanted(request: HttpRequest) -> str:
+def _with_next(request: HttpRequest, route: str) -> str:
+    path = next_path(request)
+    return reverse(route) + (f"?{urlencode({'next': path})}" if path else "")
+
+
+def next_path(request: HttpRequest) -> str:
     """Return the path of ours that was asked for before signing in, or nothing."""
     path = request.POST.get("next") or request.GET.get("next") or ""
     ours = path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts=None)

@@ -1,15 +1,20 @@
 from html.parser import HTMLParser
+from urllib.parse import urlsplit
 
+import httpx2
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from dashboard.accounts.provider import metadata
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Report
 from dashboard.policies import inspections
 from dashboard.web.access import AUTH_KEY
 from tests import make
+from tests.provider import CLIENT, SECRET
+from tests.provider import provider as running_provider
 
 
 @pytest.fixture
@@ -122,3 +127,32 @@ def cost():
         return len(queries)
 
     return count
+
+
+@pytest.fixture
+def provider(settings):
+    """An OpenID Connect provider that people sign in at; it says what a test has it say."""
+    with running_provider() as running:
+        settings.OIDC_ISSUER, settings.OIDC_NAME = running.issuer, "Example ID"
+        settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT, SECRET
+        metadata.forget()
+        yield running
+    metadata.forget()
+
+
+@pytest.fixture
+def comes_back(provider):
+    """Goes to the provider and back with a browser, as far as the callback; returns its answer."""
+
+    def go(client, begin="/sign-in/provider"):
+        led = client.get(begin)
+        assert led.status_code == 302, led.content
+        return client.get(path_back(httpx2.get(led.url, trust_env=False)))
+
+    return go
+
+
+def path_back(answer):
+    """The path of ours that a provider leads back to."""
+    parts = urlsplit(answer.headers["Location"])
+    return f"{parts.path}?{parts.query}"
