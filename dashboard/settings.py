@@ -251,6 +251,7 @@ INSTALLED_APPS = [
     "channels",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "allauth.socialaccount",
     "allauth.socialaccount.providers.openid_connect",
     "django_htmx",
@@ -408,6 +409,8 @@ if not PASSWORD_SIGN_IN and not OIDC_ISSUER:
         "PASSWORD_SIGN_IN is 0 and OIDC_ISSUER is not set, so nobody could sign in. Set both, or "
         "unset PASSWORD_SIGN_IN."
     )
+# Of whom a code of an app is demanded, beside the password.
+SECOND_FACTOR = one_of("SECOND_FACTOR", "advised", "admins", "everyone")
 # Who may use a password all the same, for the day the provider is down.
 KEPT_ADMIN = env.str("KEPT_ADMIN", default="")
 
@@ -419,6 +422,8 @@ ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_RATE_LIMITS = False
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
 ACCOUNT_USER_MODEL_EMAIL_FIELD = None
+MFA_ADAPTER = "dashboard.accounts.mfa.SealedFactors"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 SOCIALACCOUNT_ADAPTER = "dashboard.web.office.provider.Providers"
 SOCIALACCOUNT_STORE_TOKENS = False
 

@@ -36,6 +36,8 @@ class Provider:
     published_key_id: str = KEY_ID
     refreshes_without_id_token: bool = False
     has_another_key: bool = False
+    token_answer: bytes = b""
+    proofs: list = field(default_factory=list)
     is_down: bool = False
     waits_s: float = 0
     forgets_sessions: bool = False
@@ -153,6 +155,9 @@ def provider():
             time.sleep(told.waits_s)
             status, headers, body = told.answer(parts.path, flat(parts.query), form)
             content = json.dumps(body).encode()
+            if parts.path == "/token":
+                told.proofs.append("basic" if "Authorization" in self.headers else "post")
+                content = told.token_answer or content
             self.send_response(503 if told.is_down else status)
             for name, value in {"Content-Type": "application/json", **headers}.items():
                 self.send_header(name, value)

@@ -52,5 +52,9 @@ class ProviderUnreachable(AccountError):
     """The provider of single sign-on did not answer, or not with what can be read."""
 
 
+class SignInCancelled(AccountError):
+    """Somebody did not sign in at the provider, and came back."""
+
+
 class NotRecognised(AccountError):
     """The provider knows the person, and no account here is theirs."""

@@ -54,6 +54,7 @@ def use(session: SessionBase, now_s: float) -> bool:
 
 def remember(session: SessionBase, now_s: float) -> None:
     """Have the session go on for reading when it would end."""
+    session.setdefault(_BEGAN, int(now_s))  # of an earlier release, it does not say when it began
     session[_REMEMBERED] = True
     _last_until_unused(session, now_s)
 

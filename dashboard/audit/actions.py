@@ -90,6 +90,9 @@ class Action(StrEnum):
     PERSON_CHANNEL_SWITCHED_OFF = "person.channel_switched_off"
     PERSON_CHANNEL_REMOVED = "person.channel_removed"
     PERSON_PASSWORD_CHANGED = "person.password_changed"
+    FACTOR_ADDED = "factor.added"
+    FACTOR_REMOVED = "factor.removed"
+
     PERSON_LINKED = "person.linked"
     PERSON_UNLINKED = "person.unlinked"
 

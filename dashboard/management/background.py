@@ -14,6 +14,7 @@ from datetime import datetime
 from functools import partial
 
 from django.conf import settings
+from django.db import connections
 
 from approval_client.wire import Kind
 from dashboard.accounts.services.browsers import check_due, forget_gone
@@ -99,8 +100,15 @@ async def ask_the_provider() -> None:
 
     Whoever it no longer knows is signed out, and what its groups no longer give is taken.
     """
-    if settings.OIDC_ISSUER:
-        await _repeat(check_due, ASK_EVERY_S)
+    if settings.OIDC_ISSUER:  # in a thread of its own: the provider may be slow
+        await _keep_at(partial(asyncio.to_thread, _check_due), ASK_EVERY_S)
+
+
+def _check_due() -> None:
+    try:
+        check_due()
+    finally:
+        connections.close_all()  # the thread may never come back
 
 
 async def tidy_for_ever() -> None:

@@ -223,6 +223,7 @@ OURS = frozenset(
         "READY_NEEDS_WHOLE_LOG",
         "REDIS_URL",
         "REQUESTS_PER_MINUTE",
+        "SECOND_FACTOR",
         "SECRET_KEY",
         "SESSION_IDLE_S",
         "SESSION_LONGEST_S",

@@ -8,6 +8,7 @@ from functools import wraps
 from http import HTTPStatus
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -15,7 +16,9 @@ from django.shortcuts import redirect, render
 from dashboard.accounts import roles, sessions
 from dashboard.accounts.models import User
 from dashboard.accounts.services import browsers
+from dashboard.accounts.services.factors import must_have
 from dashboard.accounts.services.people import ROLES
+from dashboard.accounts.services.signing_in import may_use_password
 from dashboard.approvals.errors import NotFound
 from dashboard.audit.services import Actor
 from dashboard.notifications.errors import ReceiverNotFound
@@ -30,6 +33,12 @@ AT_PROVIDER_KEY = "at_provider"
 
 _LAPSED = "This browser is remembered for reading. Sign in again to decide or to change anything."
 
+_AT_PROVIDER_ALONE = "You may no longer sign in with a password. Sign in by single sign-on."
+_ONE_PROOF = (
+    "A second factor is demanded of you here. Until you sign in with one, you may read and not "
+    "decide."
+)
+
 _MISSING = (NotFound, ReceiverNotFound)
 
 
@@ -38,10 +47,24 @@ def auth(request: HttpRequest) -> str:
     return f"session:{request.session.get(AUTH_KEY, 'unknown')}"
 
 
+def lacks_second_factor(request: HttpRequest) -> bool:
+    """Whether a second proof is demanded of the person, and was not shown in this session.
+
+    Single sign-on is asked for it by whoever runs the provider.
+    """
+    is_at_provider = sessions.is_at_provider(request.session)
+    has_shown = "+" in request.session.get(AUTH_KEY, "")
+    return not has_shown and not is_at_provider and must_have(cast("User", request.user))
+
+
 def why_not_act(request: HttpRequest) -> str:
     """Say why the person behind ``request`` may only read until they sign in again, if so."""
     if sessions.has_lapsed(request.session, time.time()):
         return _LAPSED
+    if lacks_second_factor(request):
+        return _ONE_PROOF
+    if settings.OIDC_ISSUER and auth(request).startswith("session:password"):
+        return "" if may_use_password(cast("User", request.user)) else _AT_PROVIDER_ALONE
     if sessions.is_at_provider(request.session):
         return browsers.why_not_act(request.session.session_key or "")
     return ""

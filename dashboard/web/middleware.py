@@ -17,7 +17,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 from dashboard.accounts import sessions
 from dashboard.accounts.services import browsers
-from dashboard.web.access import why_not_act
+from dashboard.web.access import lacks_second_factor, why_not_act
 from dashboard.web.errors import wrong_address, wrong_origin
 from dashboard.web.http import PRESSED, SeeOther
 
@@ -140,10 +140,15 @@ class ReadOnly(MiddlewareMixin):
         if not why_not_act(request):
             return None
         query = {PRESSED: "1", "next": came_from(request) or "/"}
-        return SeeOther(f"{resolve_url('web:sign_in_again')}?{urlencode(query)}")
+        page = "web:second_factor" if lacks_second_factor(request) else "web:sign_in_again"
+        return SeeOther(f"{resolve_url(page)}?{urlencode(query)}")
 
 
-_READING = {"sign_in", "sign_in_link", "sign_out", "viewed", "used"}
+_READING = {
+    *("sign_in", "sign_in_link", "sign_out", "second_factor_asked"),
+    *("second_factor", "account", "choose_password"),
+    *("viewed", "used"),
+}
 """What may be sent all the same, by the names of routes."""
 
 

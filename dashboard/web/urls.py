@@ -29,6 +29,7 @@ from dashboard.web.office import (
     audit,
     browsers,
     channels,
+    factors,
     groups,
     hold,
     people,
@@ -97,6 +98,7 @@ _desk: list[URLPattern] = [
 ]
 _office: list[URLPattern] = [
     path("sign-in", sign_in.sign_in, name="sign_in"),
+    path("sign-in/second", factors.asked, name="second_factor_asked"),
     path("sign-in/again", sign_in.again, name="sign_in_again"),
     path("sign-in/provider", provider.begin, name="provider"),
     path("sign-in/provider/callback", provider.callback, name="provider_callback"),
@@ -107,6 +109,9 @@ _office: list[URLPattern] = [
     path("session/used", sign_in.used, name="used"),
     path("account", account.account, name="account"),
     path("account/password", account.choose_password, name="choose_password"),
+    path("account/second-factor", factors.second_factor, name="second_factor"),
+    path("account/second-factor/codes", factors.new_codes, name="recovery_codes"),
+    path("account/second-factor/remove", factors.remove, name="second_factor_remove"),
     path("account/browsers", browsers.list_browsers, name="browsers"),
     path("account/browsers/<int:session_id>/end", browsers.end, name="browser_end"),
     path("account/browsers/remember", browsers.remember, name="browser_remember"),
@@ -160,6 +165,7 @@ _office: list[URLPattern] = [
         single_sign_on.forget_unknown,
         name="unknown_forget",
     ),
+    path("people/<int:person_id>/factor", factors.reset, name="person_factor"),
     path("people/<int:person_id>/unlink", single_sign_on.unlink, name="person_unlink"),
     path("tools", tools.tools, name="tools"),
     path("channels", channels.channels, name="channels"),

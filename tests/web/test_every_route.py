@@ -97,6 +97,7 @@ TABLE = {
     "grants/<int:grant_id>/end": Line(get=READERS, post=ADMINS),
     # the way in
     "sign-in": Line(get=ANYBODY, post=ANYBODY),
+    "sign-in/second": Line(get=ANYBODY, post=ANYBODY),  # without a first proof it leads back
     "sign-in/again": Line(get=ANYBODY),
     "sign-in/provider": Line(get=ANYBODY),  # which is not set up here: it says so
     "sign-in/provider/callback": Line(get=ANYBODY),
@@ -109,6 +110,9 @@ TABLE = {
     "account/password": Line(get=SIGNED_IN, post=SIGNED_IN),
     "account/provider": Line(get=SIGNED_IN),
     "account/provider/link": Line(get=SIGNED_IN, post=SIGNED_IN),
+    "account/second-factor": Line(get=SIGNED_IN, post=SIGNED_IN),
+    "account/second-factor/codes": Line(get=SIGNED_IN, post=SIGNED_IN),
+    "account/second-factor/remove": Line(get=SIGNED_IN, post=SIGNED_IN),
     "account/browsers": Line(get=SIGNED_IN),
     "account/browsers/remember": Line(get=SIGNED_IN, post=SIGNED_IN),
     "account/browsers/end": Line(get=SIGNED_IN, post=SIGNED_IN),
@@ -118,6 +122,7 @@ TABLE = {
     "people/<int:person_id>": Line(get=ADMINS),
     "people/<int:person_id>/roles": Line(get=ADMINS, post=ADMINS),
     "people/<int:person_id>/link": Line(get=ADMINS, post=ADMINS),
+    "people/<int:person_id>/factor": Line(get=ADMINS, post=ADMINS),
     "people/<int:person_id>/unlink": Line(get=ADMINS, post=ADMINS),
     "people/<int:person_id>/deactivate": Line(get=ADMINS, post=ADMINS, form="person"),
     "people/<int:person_id>/reactivate": Line(get=ADMINS, post=ADMINS),

@@ -17,9 +17,11 @@ import jwt
 from django.conf import settings
 
 from dashboard.accounts.errors import AccountError, ProviderRefused, ProviderUnreachable
-from dashboard.accounts.provider.transport import get_json
+from dashboard.accounts.provider.transport import ODDITIES, get_json
 
 KEPT_S = 600
+WAITS_S = 2
+"""How long one request waits for another that fetches the same."""
 TRIED_AGAIN_AFTER_S = 5
 """How soon the provider is asked again after it did not answer."""
 ASKED_AGAIN_AFTER_S = 30
@@ -80,12 +82,16 @@ class _Cached(Generic[Document]):
         After a failure nothing is fetched for some seconds: those who wait for a provider that is
         down would each wait as long as the one before, one after the other.
         """
-        with self._lock:
+        if not self._lock.acquire(timeout=WAITS_S):  # another request fetches it just now
+            raise ProviderUnreachable("The provider does not answer. You are not signed in.")
+        try:
             result = self._last
             if result is None or self._is_old(result, oldest_s):
                 result = self._last = self._fetch_now()
+        finally:
+            self._lock.release()
         if result.error:
-            raise result.error
+            raise type(result.error)(*result.error.args)
         return cast("Document", result.document)
 
     def forget(self) -> None:
@@ -103,6 +109,9 @@ class _Cached(Generic[Document]):
             document = self._fetch()
         except AccountError as error:
             return _Fetched(settings.OIDC_ISSUER, time.monotonic(), None, error)
+        except ODDITIES as error:
+            refusal = ProviderUnreachable(f"What the provider publishes cannot be read ({error}).")
+            return _Fetched(settings.OIDC_ISSUER, time.monotonic(), None, refusal)
         return _Fetched(settings.OIDC_ISSUER, time.monotonic(), document)
 
 

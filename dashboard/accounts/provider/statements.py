@@ -6,7 +6,7 @@ where the token came straight from the provider.
 
 from __future__ import annotations
 
-import hmac
+import hashlib
 import re
 import time
 from collections.abc import Mapping
@@ -15,9 +15,11 @@ from typing import Any
 
 import jwt
 from django.conf import settings
+from django.utils.crypto import constant_time_compare
 
 from dashboard.accounts.errors import ProviderRefused
 from dashboard.accounts.provider import metadata
+from dashboard.accounts.provider.transport import ODDITIES
 
 LEEWAY_S = 60
 """How far the two clocks may differ."""
@@ -27,6 +29,8 @@ _LONGEST_GROUP = 200
 _LONGEST_SUBJECT = 191  # what allauth keeps; OpenID Connect permits 255
 _LOGOUT = "http://schemas.openid.net/event/backchannel-logout"
 _LOGOUT_OLDEST_S = 300
+_UNKEPT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_END_OF_TIME_S = 253_402_300_800  # the year 10000
 _METHOD = re.compile(r"[a-z0-9_]{1,12}")
 
 _REASONS: dict[type[jwt.PyJWTError], str] = {
@@ -91,7 +95,7 @@ def check_nonce(statement: Statement, nonce: str) -> None:
     Raises:
         ProviderRefused: It answers another.
     """
-    if not nonce or not hmac.compare_digest(statement.nonce.encode(), nonce.encode()):
+    if not nonce or not constant_time_compare(statement.nonce, nonce):
         raise ProviderRefused(_refusal("It answers another sign-in than this one."))
 
 
@@ -105,10 +109,10 @@ def read_logout_token(token: str) -> Logout:
     claims = _decode(token, required=["iat", "iss", "aud", "events"], oldest_s=_LOGOUT_OLDEST_S)
     events = claims["events"]
     is_logout = isinstance(events, dict) and isinstance(events.get(_LOGOUT), dict)
-    subject, session = str(claims.get("sub", "")), str(claims.get("sid", ""))
+    subject, session = _text(claims.get("sub")), _session(claims)
     if not is_logout or "nonce" in claims or not (subject or session):
         raise ProviderRefused(_refusal("It is no logout token."))
-    return Logout(subject, session, int(claims["iat"]))
+    return Logout(subject, session, _seconds(claims["iat"]))
 
 
 def _decode(token: str, *, required: list[str], oldest_s: int = 0) -> dict[str, Any]:
@@ -125,12 +129,12 @@ def _decode(token: str, *, required: list[str], oldest_s: int = 0) -> dict[str, 
             leeway=LEEWAY_S,
             options={"require": required},
         )
-    except jwt.PyJWTError as error:
+    except (jwt.PyJWTError, *ODDITIES) as error:
         reasons = (reason for kind, reason in _REASONS.items() if isinstance(error, kind))
         raise ProviderRefused(_refusal(next(reasons, "It cannot be read."))) from error
     if not metadata.issuer_in({"issuer": claims["iss"]}):
         raise ProviderRefused(_refusal(_REASONS[jwt.InvalidIssuerError]))
-    if oldest_s and not -LEEWAY_S <= _now_s() - claims["iat"] <= oldest_s:
+    if oldest_s and not -LEEWAY_S <= _now_s() - _seconds(claims["iat"]) <= oldest_s:
         raise ProviderRefused(_refusal(_REASONS[jwt.ExpiredSignatureError]))
     return claims
 
@@ -148,17 +152,16 @@ def _check_party(claims: Mapping[str, Any]) -> None:
 
 def _statement(claims: Mapping[str, Any]) -> Statement:
     subject = claims["sub"]
-    if not isinstance(subject, str) or not 0 < len(subject) <= _LONGEST_SUBJECT:
+    if not _text(subject) or len(subject) > _LONGEST_SUBJECT:
         raise ProviderRefused(_refusal("It does not say whom it is about."))
-    authenticated_s = claims.get("auth_time")
     return Statement(
         subject=subject,
         username=_text(claims.get("preferred_username")),
         address=_text(claims.get("email")),
         groups=groups_in(claims),
         methods=_methods(claims.get("amr")),
-        authenticated_s=authenticated_s if type(authenticated_s) is int else None,
-        session=_text(claims.get("sid")),
+        authenticated_s=_seconds(claims.get("auth_time")) or None,
+        session=_session(claims),
         nonce=_text(claims.get("nonce")),
     )
 
@@ -193,11 +196,28 @@ def groups_in(claims: Mapping[str, Any]) -> frozenset[str] | None:
                 "the groups of this application only."
             )
         )
-    return frozenset(group for group in groups if 0 < len(group) <= _LONGEST_GROUP)
+    return frozenset(
+        group for group in groups if 0 < len(group) <= _LONGEST_GROUP and not _UNKEPT.search(group)
+    )
 
 
 def _text(value: Any) -> str:
-    return value[:_LONGEST_SUBJECT] if isinstance(value, str) else ""
+    """Return a text that every database keeps; nothing for what is none."""
+    is_plain = isinstance(value, str) and not _UNKEPT.search(value)
+    return value[:_LONGEST_SUBJECT] if is_plain else ""
+
+
+def _session(claims: Mapping[str, Any]) -> str:
+    name = claims.get("sid")
+    if not isinstance(name, str) or not name:
+        return ""
+    is_long = len(name) > _LONGEST_SUBJECT or _UNKEPT.search(name)
+    return hashlib.sha256(ascii(name).encode()).hexdigest() if is_long else name
+
+
+def _seconds(value: Any) -> int:
+    is_moment = isinstance(value, int | float) and 0 <= value < _END_OF_TIME_S
+    return int(value) if is_moment else 0
 
 
 def _methods(value: Any) -> tuple[str, ...]:

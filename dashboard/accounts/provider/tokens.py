@@ -6,19 +6,18 @@ reads the database alone cannot use it.
 
 from __future__ import annotations
 
-import base64
 import dataclasses
+from http import HTTPStatus
 from typing import Any
 
 import requests
-from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
-from django.utils.crypto import salted_hmac
 
-from dashboard.accounts.errors import ProviderRefused, ProviderUnreachable
+from dashboard.accounts import sealing
+from dashboard.accounts.errors import AccountError, ProviderRefused, ProviderUnreachable
 from dashboard.accounts.provider.metadata import metadata
 from dashboard.accounts.provider.statements import Statement, groups_in, read_id_token
-from dashboard.accounts.provider.transport import ProviderSession
+from dashboard.accounts.provider.transport import ODDITIES, ProviderSession
 
 _PURPOSE = "dashboard.accounts.provider.refresh_token"
 
@@ -29,34 +28,36 @@ class NoLongerKnown(ProviderRefused):
 
 def seal(refresh_token: str) -> bytes | None:
     """Return a token as it is kept; nothing for none."""
-    return _box().encrypt(refresh_token.encode()) if refresh_token else None
+    return sealing.seal(refresh_token, _PURPOSE) if refresh_token else None
 
 
 def unseal(sealed: bytes | memoryview | None) -> str:
     """Return a token that was kept; nothing if there is none, or another key made it."""
-    try:
-        return _box().decrypt(bytes(sealed)).decode() if sealed else ""
-    except InvalidToken:
-        return ""
+    return sealing.unseal(bytes(sealed), _PURPOSE) or "" if sealed else ""
 
 
-def refresh(refresh_token: str) -> tuple[Statement, str]:
-    """Ask what the provider says now.
-
-    Returns:
-        What it says, and the token to ask with next time.
+def refresh(refresh_token: str) -> dict[str, Any]:
+    """Ask the provider again; return its answer, which perhaps has the token for the next time.
 
     Raises:
         NoLongerKnown: It takes the token back: the person was shut out, or signed out there.
-        ProviderRefused: What it answered is not accepted.
+        ProviderRefused: It refuses us.
         ProviderUnreachable: It did not answer.
     """
-    reply = _ask({"grant_type": "refresh_token", "refresh_token": refresh_token})
-    next_token = str(reply.get("refresh_token") or refresh_token)
+    return _ask({"grant_type": "refresh_token", "refresh_token": refresh_token})
+
+
+def read_refresh(reply: dict[str, Any]) -> Statement:
+    """Return what an answer to ``refresh`` says about a person.
+
+    Raises:
+        ProviderRefused: What it says is not accepted.
+        ProviderUnreachable: Keys or groups could not be fetched.
+    """
     if "id_token" in reply:
-        return read_answer(reply), next_token
+        return read_answer(reply)
     claims = _userinfo(str(reply.get("access_token", "")))  # a refresh need not bring an ID token
-    return Statement(str(claims.get("sub", "")), groups=groups_in(claims)), next_token
+    return Statement(str(claims.get("sub", "")), groups=groups_in(claims))
 
 
 def read_answer(reply: dict[str, Any]) -> Statement:
@@ -91,16 +92,25 @@ def _userinfo(access_token: str) -> dict[str, Any]:
                 headers={"Authorization": f"Bearer {access_token}", "Accept": "application/json"},
             )
             claims = response.json()
-    except requests.RequestException as error:
+    except (requests.RequestException, *ODDITIES) as error:
         raise ProviderUnreachable(f"The provider's userinfo did not answer ({error}).") from error
-    if response.status_code != requests.codes.ok or not isinstance(claims, dict):
-        raise ProviderUnreachable(f"The provider's userinfo answered {response.status_code}.")
-    return claims
+    if response.status_code == requests.codes.ok and isinstance(claims, dict):
+        return claims
+    raise _refusal("userinfo", response.status_code)
+
+
+def auth_method() -> str:
+    """Return how we show the secret of the client: in the body where that is offered.
+
+    OpenID Connect Discovery 1.0, 3: where nothing is said, it is ``client_secret_basic``.
+    """
+    methods = metadata().token_auth_methods
+    return "client_secret_post" if "client_secret_post" in methods else "client_secret_basic"
 
 
 def _ask(form: dict[str, str]) -> dict[str, Any]:
     client, secret = settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET
-    is_basic = "client_secret_post" not in metadata().token_auth_methods
+    is_basic = auth_method() == "client_secret_basic"
     auth = requests.auth.HTTPBasicAuth(client, secret) if is_basic and secret else None
     if auth is None:
         form |= {"client_id": client} | ({"client_secret": secret} if secret else {})
@@ -108,15 +118,15 @@ def _ask(form: dict[str, str]) -> dict[str, Any]:
         with ProviderSession() as session:
             response = session.post(metadata().token_endpoint, data=form, auth=auth)
             reply = response.json()
-    except requests.RequestException as error:
+    except (requests.RequestException, *ODDITIES) as error:
         raise ProviderUnreachable(f"The provider did not answer ({error}).") from error
     if response.status_code == requests.codes.ok and isinstance(reply, dict):
         return reply
     if isinstance(reply, dict) and reply.get("error") == "invalid_grant":
         raise NoLongerKnown("The provider says that this session is over.")
-    raise ProviderUnreachable(f"The provider answered {response.status_code}.")
+    raise _refusal("token endpoint", response.status_code)
 
 
-def _box() -> Fernet:
-    key = salted_hmac(_PURPOSE, "", algorithm="sha256").digest()
-    return Fernet(base64.urlsafe_b64encode(key))
+def _refusal(door: str, status: int) -> AccountError:
+    kind = ProviderUnreachable if status >= HTTPStatus.INTERNAL_SERVER_ERROR else ProviderRefused
+    return kind(f"The provider's {door} answered {status}.")

@@ -14,6 +14,8 @@ TIMEOUT_S = 5
 LONGEST_S = 10
 """For a whole answer."""
 LARGEST_BYTES = 1024 * 1024
+ODDITIES = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
+"""What comes of reading an answer that is not as the standards have it."""
 _PIECE_BYTES = 16 * 1024
 
 
@@ -30,7 +32,8 @@ class ProviderSession(requests.Session):
         options |= {"timeout": TIMEOUT_S, "allow_redirects": False, "stream": True}
         response = super().request(method, url, **options)
         content = bytearray()
-        for piece in response.iter_content(_PIECE_BYTES):
+        # As it comes: of a whole piece that is waited for, each drop would have its own timeout.
+        while piece := response.raw.read1(_PIECE_BYTES, decode_content=True):
             content += piece
             if len(content) > LARGEST_BYTES:
                 raise requests.exceptions.ContentDecodingError("The answer is larger than 1 MiB.")

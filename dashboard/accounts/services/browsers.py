@@ -7,6 +7,7 @@ session is gone is not shown and is deleted with it.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -22,16 +23,19 @@ from dashboard.accounts.errors import ProviderRefused, ProviderUnreachable
 from dashboard.accounts.models import BrowserSession, User
 from dashboard.accounts.provider.metadata import provider_id
 from dashboard.accounts.provider.statements import LEEWAY_S, Logout, Statement
-from dashboard.accounts.provider.tokens import NoLongerKnown, refresh, seal, unseal
+from dashboard.accounts.provider.tokens import NoLongerKnown, read_refresh, refresh, seal, unseal
 from dashboard.accounts.services import identity
 from dashboard.accounts.services.sessions import end_sessions
+from dashboard.accounts.services.signing_in import close_links
 from dashboard.audit.actions import Action
 from dashboard.audit.names import user_name
 from dashboard.audit.services import Actor, AuditEvent, record
 
 UNASKED_LONGEST = timedelta(hours=1)
 """How long the provider may be out of reach before its people may only read."""
-ASKED_AGAIN_AFTER = timedelta(minutes=1)
+ASKED_AGAIN_AFTER = timedelta(minutes=2)
+"""Longer than asking about one person takes: two would use one token twice."""
+ROUND_S = 20
 BATCH = 200
 
 log = logging.getLogger(__name__)
@@ -128,10 +132,11 @@ def end_at_provider(logout: Logout) -> int:
     said_at = datetime.fromtimestamp(logout.at_s, tz=timezone.get_default_timezone())
     about_then = said_at + timedelta(seconds=LEEWAY_S)  # the two clocks differ
     rows = BrowserSession.objects.filter(provider=provider_id(), began_at__lte=about_then)
-    if logout.session:
-        rows = rows.filter(provider_session=logout.session)
     if logout.subject:
         rows = rows.filter(subject=logout.subject)
+    if logout.session:  # a session that was not named when it began is perhaps this one
+        names = [logout.session, ""] if logout.subject else [logout.session]
+        rows = rows.filter(provider_session__in=names)
     return _end(list(rows), identity.PROVIDER, "provider")
 
 
@@ -164,11 +169,14 @@ def check_due() -> int:
     Each is asked about by one process: whoever moves its time first. Once the provider does not
     answer, the others wait for the next time.
     """
+    ends_s = time.monotonic() + ROUND_S
     now = timezone.now()
     rows = BrowserSession.objects.filter(check_due_at__lte=now).select_related("person")
     count = 0
     for row in rows.order_by("check_due_at")[:BATCH]:
-        if not _is_ours(row, now):
+        if time.monotonic() > ends_s:
+            break
+        if not _is_ours(row):
             continue
         count += 1
         try:
@@ -181,9 +189,9 @@ def check_due() -> int:
     return count
 
 
-def _is_ours(row: BrowserSession, now: datetime) -> bool:
+def _is_ours(row: BrowserSession) -> bool:
     same = BrowserSession.objects.filter(pk=row.pk, check_due_at=row.check_due_at)
-    return bool(same.update(check_due_at=now + ASKED_AGAIN_AFTER))
+    return bool(same.update(check_due_at=timezone.now() + ASKED_AGAIN_AFTER))
 
 
 def _check(row: BrowserSession) -> None:
@@ -196,15 +204,24 @@ def _check(row: BrowserSession) -> None:
         same.update(check_due_at=None)  # they may read, and sign in again to decide
         return
     try:
-        statement, next_token = refresh(token)
+        reply = refresh(token)
     except NoLongerKnown:
-        with transaction.atomic():
-            _end([row], identity.PROVIDER, "provider")
+        _end_gone(row)
         return
-    same.update(refresh_token=seal(next_token))  # the old one may not work twice
-    identity.follow(row.person, statement)
+    # Before anything else is asked: the old token may not work twice.
+    same.update(refresh_token=seal(str(reply.get("refresh_token") or token)))
+    identity.follow(row.person, read_refresh(reply))
     now = timezone.now()
     same.update(checked_at=now, check_due_at=now + _check_every())
+
+
+@transaction.atomic
+def _end_gone(row: BrowserSession) -> None:
+    """End a session that the provider took back, and ask about the person's others at once."""
+    _end([row], identity.PROVIDER, "provider")
+    close_links(row.person)
+    rows = BrowserSession.objects.filter(person=row.person).exclude(check_due_at=None)
+    rows.update(check_due_at=timezone.now())
 
 
 def _end(rows: list[BrowserSession], by: Actor, reason: str) -> int:

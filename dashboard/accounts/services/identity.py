@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -21,8 +22,10 @@ from dashboard.accounts.models import GroupMapping, UnknownIdentity, User, plain
 from dashboard.accounts.provider.metadata import provider_id
 from dashboard.accounts.provider.statements import Statement
 from dashboard.accounts.services import groups
-from dashboard.accounts.services.linking import linked_person
-from dashboard.accounts.services.people import ROLES, change_roles, create_person
+from dashboard.accounts.services.linking import is_linked, linked_person
+from dashboard.accounts.services.people import create_person, follow_roles
+from dashboard.accounts.services.sessions import end_sessions
+from dashboard.accounts.services.signing_in import close_links
 from dashboard.audit.actions import Action
 from dashboard.audit.names import user_name
 from dashboard.audit.services import Actor, AuditEvent, record
@@ -103,6 +106,7 @@ def link_unknown(unknown: UnknownIdentity, person: User, *, by: Actor) -> None:
 def _made(statement: Statement) -> User:
     name = statement.username or statement.address
     try:
+        _not_reserved(name)
         plain_name(name)
         person = create_person(username=name, roles={}, by=PROVIDER)
     except ValidationError as error:
@@ -120,7 +124,17 @@ def _made(statement: Statement) -> User:
     return person
 
 
+def _not_reserved(name: str) -> None:
+    if name.lower() == settings.KEPT_ADMIN.lower() != "":
+        raise NameTaken  # whoever had it could use a password
+
+
 def _link(person: User, subject: str, by: Actor) -> None:
+    if is_linked(person):
+        raise NotRecognised(
+            f"{person} signs in by single sign-on already, with another account of the provider. "
+            "Nothing was linked. An admin unlinks that first."
+        )
     account = SocialAccount(user=person, provider=provider_id(), uid=subject)
     try:
         with transaction.atomic():
@@ -130,15 +144,18 @@ def _link(person: User, subject: str, by: Actor) -> None:
             "Somebody signs in with this account of the provider already. Nothing was linked."
         ) from error
     UnknownIdentity.objects.filter(provider=provider_id(), subject=subject).delete()
+    # What began before is not asked about at the provider, which could not take it back.
+    end_sessions(person)
+    close_links(person)
     record(by, AuditEvent(Action.PERSON_LINKED, user_name(person.username)))
 
 
 def _give(person: User, names: frozenset[str], mappings: Iterable[GroupMapping]) -> None:
     of_roles = [mapping for mapping in mappings if mapping.role]
-    roles = {role: getattr(person, f"is_{role}") for role in ROLES}
-    roles |= {mapping.role: False for mapping in of_roles}
+    roles = {mapping.role: False for mapping in of_roles}
     roles |= {mapping.role: True for mapping in of_roles if mapping.claim in names}
-    change_roles(person, roles=roles, by=PROVIDER, keep_an_admin=False)
+    if roles:
+        follow_roles(person, roles=roles, by=PROVIDER)
     of_groups = [(mapping.group, mapping.claim) for mapping in mappings if mapping.group]
     groups_of_person = {group for group, claim in of_groups if claim in names}
     for group in dict.fromkeys(group for group, _ in of_groups):

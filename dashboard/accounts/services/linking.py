@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from allauth.socialaccount.models import SocialAccount
-from django.conf import settings
 
 from dashboard.accounts.models import User
 from dashboard.accounts.provider.metadata import provider_id
@@ -17,7 +16,8 @@ def linked_person(subject: str) -> User | None:
 
 
 def is_linked(person: User) -> bool:
-    """Whether a person signs in by single sign-on, with the provider of the settings."""
-    if not settings.OIDC_ISSUER:
-        return False
-    return bool(SocialAccount.objects.filter(user=person, provider=provider_id()).exists())
+    """Whether a person signs in by single sign-on, with this provider or one that was set before.
+
+    So a password does not come back to life where another provider is set, or none.
+    """
+    return bool(SocialAccount.objects.filter(user=person).exists())

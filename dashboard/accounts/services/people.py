@@ -55,32 +55,37 @@ def create_person(
 
 
 @transaction.atomic
-def change_roles(
-    person: User, *, roles: Mapping[str, bool], by: Actor, keep_an_admin: bool = True
-) -> None:
+def change_roles(person: User, *, roles: Mapping[str, bool], by: Actor) -> None:
     """Replace a person's roles; open pages of theirs follow within seconds.
-
-    Args:
-        person: Whose.
-        roles: All that they have afterwards.
-        by: Who says so.
-        keep_an_admin: Refuse to take the last admin away. The provider of single sign-on is never
-            refused: whoever it says is no admin is none.
 
     Raises:
         LastAdmin: Nobody would be left to administer.
     """
     locked = _lock(person)
-    old_roles, administered = _names(locked), _administers(locked)
-    for flag, value in _flags(roles).items():
+    administered = _administers(locked)
+    if _set_roles(locked, _flags(roles), by):
+        _keep_an_admin(locked, administered=administered)
+
+
+@transaction.atomic
+def follow_roles(person: User, *, roles: Mapping[str, bool], by: Actor) -> None:
+    """Give and take the roles that single sign-on decides about; the others stay as they are.
+
+    The provider is never refused: whoever it says is no admin is none, the last one too.
+    """
+    _set_roles(_lock(person), {f"is_{role}": has_role for role, has_role in roles.items()}, by)
+
+
+def _set_roles(locked: User, flags: Mapping[str, bool], by: Actor) -> bool:
+    old_roles = _names(locked)
+    for flag, value in flags.items():
         setattr(locked, flag, value)
     if old_roles == _names(locked):
-        return
-    if keep_an_admin:
-        _keep_an_admin(locked, administered=administered)
+        return False
     locked.save(update_fields=["is_reviewer", "is_admin", "is_auditor"])
     details = {"before": old_roles, "roles": _names(locked)}
     record(by, AuditEvent(Action.PERSON_ROLES_CHANGED, _subject(locked), details=details))
+    return True
 
 
 @transaction.atomic

@@ -64,7 +64,7 @@ def may_use_password(person: User) -> bool:
 
     Whoever signs in by single sign-on may not: the provider could not take it back.
     """
-    if person.username.lower() == settings.KEPT_ADMIN.lower():
+    if person.is_admin and person.username.lower() == settings.KEPT_ADMIN.lower():
         return True
     return settings.PASSWORD_SIGN_IN and not is_linked(person)
 

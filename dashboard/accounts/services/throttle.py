@@ -13,7 +13,15 @@ from dashboard.accounts.errors import TooManyAttempts
 from dashboard.accounts.models import SignInAttempts
 
 WINDOW = timedelta(minutes=5)
-LIMITS = {"account": 10, "address": 30, "browser": 10, "session": 10, "provider": 30}
+LIMITS = {
+    "account": 10,
+    "address": 30,
+    "browser": 10,
+    "session": 10,
+    "provider": 100,
+    "logout": 30,
+    "factor": 10,
+}
 _SITE_BITS = 64  # what one owner of IPv6 addresses has at least
 
 
@@ -41,9 +49,19 @@ def address(text: str) -> str:
     return f"address:{_site(text)}"[:200]
 
 
+def factor(name: str) -> str:
+    """Return the key of somebody who shows a second proof, after the first was right."""
+    return f"factor:{name.lower()}"[:200]
+
+
 def provider(text: str) -> str:
     """Return the key of an address from which people come back from single sign-on."""
     return f"provider:{_site(text)}"[:200]
+
+
+def logout(text: str) -> str:
+    """Return the key of an address that says that sessions have ended at the provider."""
+    return f"logout:{_site(text)}"[:200]
 
 
 def _site(text: str) -> str:

@@ -18,13 +18,15 @@ from django.views.decorators.http import require_http_methods
 from dashboard.accounts.errors import NotPermitted, TooManyAttempts
 from dashboard.accounts.models import User
 from dashboard.accounts.services import browsers, people, signing_in
+from dashboard.accounts.services.factors import has_factor
 from dashboard.accounts.services.linking import is_linked
 from dashboard.notifications.queries import own_channels
-from dashboard.web.access import actor, address
+from dashboard.web.access import actor
 from dashboard.web.errors import whom_to_ask
 from dashboard.web.forms import LONGEST_PASSWORD
 from dashboard.web.http import PersonRequest
-from dashboard.web.office.sign_in import LINK_AT_KEY, came_by_link_just_now, landing, slowed
+from dashboard.web.office.present import PresentForm, confirm_present, needs_present
+from dashboard.web.office.sign_in import LINK_AT_KEY, landing, slowed
 
 
 def _new_password() -> forms.Widget:
@@ -34,15 +36,9 @@ def _new_password() -> forms.Widget:
 _RULES = "At least 12 characters; not a common password, and not like your name."
 
 
-class PasswordForm(forms.Form):
+class PasswordForm(PresentForm):
     """A new password, and the present one where that is asked for."""
 
-    present = forms.CharField(
-        label="Current password",
-        strip=False,
-        max_length=LONGEST_PASSWORD,
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-    )
     password = forms.CharField(
         label="New password", strip=False, max_length=LONGEST_PASSWORD, widget=_new_password()
     )
@@ -98,12 +94,12 @@ def _password_page(request: PersonRequest, template: str) -> HttpResponse:
     if not signing_in.may_use_password(request.user):
         return _no_password(request)
     data = request.POST if request.method == "POST" else None
-    form = PasswordForm(request.user, needs_present=_needs_present(request), data=data)
+    form = PasswordForm(request.user, needs_present=needs_present(request), data=data)
     if not form.is_valid():
         status = HTTPStatus.UNPROCESSABLE_ENTITY if form.is_bound else HTTPStatus.OK
         return _show(request, template, form, status)
     try:
-        _confirm(request, form)
+        confirm_present(request, form)
     except NotPermitted as error:
         form.add_error("present", str(error))
         return _show(request, template, form, HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -126,26 +122,18 @@ def _no_password(request: PersonRequest) -> HttpResponse:
     return redirect("web:account")
 
 
-def _needs_present(request: PersonRequest) -> bool:
-    return request.user.has_usable_password() and not came_by_link_just_now(request)
-
-
-def _confirm(request: PersonRequest, form: PasswordForm) -> None:
-    if present := form.cleaned_data.get("present"):
-        signing_in.confirm_password(
-            request.user, present, by=actor(request), address=address(request)
-        )
-
-
 def _show(
     request: PersonRequest, template: str, form: PasswordForm | None, status: HTTPStatus
 ) -> HttpResponse:
     # Whom to ask is read only where somebody has no role and the page says so; whether there are
     # addresses, where somebody is no reviewer.
+    is_protected = has_factor(request.user)
     context = {
         "form": form,
         "provider": settings.OIDC_ISSUER and settings.OIDC_NAME,
         "is_linked": is_linked(request.user),
+        "has_factor": is_protected,
+        "advised": request.user.is_admin and not is_protected,
         "later": landing(request.user),
         "whom_to_ask": whom_to_ask,
         "has_addresses": own_channels(request.user).exists,

@@ -10,6 +10,7 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.login import get_authentication_records
+from allauth.account.stages import LoginStage
 from django.contrib import messages
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
@@ -21,6 +22,7 @@ from dashboard.accounts.models import User
 from dashboard.accounts.provider.statements import Statement
 from dashboard.accounts.provider.tokens import unseal
 from dashboard.accounts.services import browsers, signing_in
+from dashboard.accounts.services.factors import has_factor
 from dashboard.web.access import AT_PROVIDER_KEY, AUTH_KEY, address
 from dashboard.web.office.sign_in import LINK_AT_KEY, landing, remembered
 
@@ -41,7 +43,7 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]
         request.session.flush()  # nothing of the session before, and not its key, lives on
         login(request, user)
         request.session[AUTH_KEY] = method
-        if method == "link":
+        if method.partition("+")[0] == "link":
             request.session[LINK_AT_KEY] = time.time()
         sessions.begin(request.session, time.time(), at_provider=at_provider is not None)
         request.session.save()
@@ -71,7 +73,7 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]
 
     def get_login_stages(self) -> list[str]:
         """Return what stands between the first proof and being signed in."""
-        return []
+        return ["dashboard.web.office.adapter.SecondFactor"]
 
     def is_safe_url(self, url: str) -> bool:
         """Say whether ``url`` is a page of ours."""
@@ -95,6 +97,22 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]
 
     def add_message(self, *_: Any, **__: Any) -> None:
         """Say nothing: pages have their own words."""
+
+
+class SecondFactor(LoginStage):  # type: ignore[misc]
+    """Asks for the second proof. Whoever comes by single sign-on showed theirs at the provider."""
+
+    key = "second_factor"
+    urlname = "web:second_factor_asked"
+
+    def handle(self) -> tuple[HttpResponse | None, bool]:
+        """Lead to the page that asks for it, if it is asked of this person."""
+        person = self.login.user
+        records = get_authentication_records(self.request, person)
+        is_at_provider = any(record["method"] == "socialaccount" for record in records)
+        if is_at_provider or not has_factor(person):
+            return None, True
+        return redirect(self.urlname), True
 
 
 def _method(request: HttpRequest, user: User) -> str:

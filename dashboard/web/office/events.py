@@ -359,6 +359,17 @@ def _sign_in_failed(telling: EventTelling) -> SafeString:
     return text
 
 
+_FACTORS = {
+    "totp": "{who} added an app that shows codes as a second factor",
+    "recovery_codes": "{who} made new recovery codes",
+}
+
+
+def _factor_added(telling: EventTelling) -> SafeString:
+    factor = str(telling.details.get("factor"))
+    return _tell(_FACTORS.get(factor, "{who} added a second factor"), telling)
+
+
 def _mapping(of_role: str, of_group: str) -> Write:
     return lambda told: _tell(
         of_role if told.details.get("role") else of_group,
@@ -489,6 +500,10 @@ PEOPLE: dict[Action, Write] = {
     Action.PERSON_LINKED: _by_themselves(
         "{who} linked their account to single sign-on",
         "{who} linked {whom} to single sign-on",
+    ),
+    Action.FACTOR_ADDED: _factor_added,
+    Action.FACTOR_REMOVED: _by_themselves(
+        "{who} removed their second factor", "{who} removed the second factor of {whom}"
     ),
     Action.PERSON_UNLINKED: _of("{who} unlinked {whom} from single sign-on"),
 }

@@ -15,6 +15,7 @@ from dashboard.accounts import queries
 from dashboard.accounts.errors import LastAdmin, NameTaken
 from dashboard.accounts.models import User
 from dashboard.accounts.services import people as services
+from dashboard.accounts.services.factors import has_factor
 from dashboard.accounts.services.linking import is_linked
 from dashboard.accounts.services.people import ROLES
 from dashboard.accounts.services.signing_in import make_link
@@ -179,6 +180,7 @@ def _person_page(
         "roles_form": roles_form,
         "confirm_form": confirm_form,
         "is_linked": is_linked(person),
+        "has_factor": has_factor(person),
     }
     status = status_of(roles_form, confirm_form)
     return render(request, "office/person.html", context, status=status)

@@ -23,6 +23,7 @@ from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnec
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -32,19 +33,22 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dashboard.accounts.errors import (
     AccountError,
+    NotPermitted,
     NotRecognised,
     ProviderRefused,
     ProviderUnreachable,
+    SignInCancelled,
     TooManyAttempts,
 )
 from dashboard.accounts.models import User
 from dashboard.accounts.provider.metadata import metadata, provider_id
 from dashboard.accounts.provider.statements import Statement, check_nonce, read_logout_token
-from dashboard.accounts.provider.tokens import read_answer, seal
-from dashboard.accounts.provider.transport import ProviderSession
+from dashboard.accounts.provider.tokens import auth_method, read_answer, seal
+from dashboard.accounts.provider.transport import ODDITIES, ProviderSession
 from dashboard.accounts.services import browsers, identity, signing_in, throttle
 from dashboard.web.access import AT_PROVIDER_KEY, actor, address
 from dashboard.web.http import PersonRequest
+from dashboard.web.office.present import PresentForm, confirm_present, needs_present
 from dashboard.web.office.sign_in import FRESH_S, next_path, sign_in_page, slowed, status_of
 
 log = logging.getLogger(__name__)
@@ -54,6 +58,7 @@ _PARAMS = {
     "https://accounts.google.com": {"access_type": "offline", "prompt": "consent"}
 }
 PROMPT_AGAIN = {"prompt": "login", "max_age": "0"}
+_BEGUN_FOR_S = 600
 _LINKING_KEY = "linking"
 _CANCELLED = "You did not sign in at the provider. Nothing was done here."
 _EXPIRED = (
@@ -66,7 +71,6 @@ _NOT_FRESH = (
 )
 _UNNAMED: dict[type[AccountError], str] = {
     NotRecognised: "the provider knows them, and no account here is theirs",
-    TooManyAttempts: "too many tries",
 }
 _STAYS = "The provider has no page for signing out. Sign out on its own pages."
 _FAILED = "The provider did not complete the sign-in. You are not signed in. Try again."
@@ -135,6 +139,7 @@ class Providers(DefaultSocialAccountAdapter):  # type: ignore[misc]
                 "server_url": settings.OIDC_ISSUER,
                 "oauth_pkce_enabled": True,
                 "scope": settings.OIDC_SCOPES,
+                "token_auth_method": auth_method(),
             },
         )
         return Provider(request, app=app)
@@ -186,7 +191,7 @@ class Providers(DefaultSocialAccountAdapter):  # type: ignore[misc]
         """
         del request, provider
         if error == AuthError.CANCELLED:
-            raise NotRecognised(_CANCELLED)
+            raise SignInCancelled(_CANCELLED)
         if exception is None and "state" not in (extra_context or {}):
             raise ProviderRefused(_EXPIRED)
         log.warning("Single sign-on failed at the provider: %s", exception or error)
@@ -198,9 +203,13 @@ class Providers(DefaultSocialAccountAdapter):  # type: ignore[misc]
 def begin(request: HttpRequest) -> HttpResponse:
     """Lead to the provider, and back to the page that was asked for."""
     try:
+        _need_provider()
+        throttle.begin(throttle.provider(address(request)))  # each makes a session
+        if not request.user.is_authenticated:
+            request.session.set_expiry(_BEGUN_FOR_S)
         return _lead(request, AuthProcess.LOGIN, next_path(request))
     except AccountError as error:
-        return _refused(request, error)
+        return _not_in(request, error)
 
 
 @require_GET
@@ -221,9 +230,17 @@ def callback(request: HttpRequest) -> HttpResponse:
     try:
         _need_provider()
         throttle.begin(key)
+    except AccountError as error:
+        return _not_in(request, error)
+    try:
         response: HttpResponse = OAuth2CallbackView.adapter_view(Door)(request)
+    except SignInCancelled as error:
+        return _not_in(request, error)
     except AccountError as error:
         return _refused(request, error)
+    except ODDITIES as error:
+        log.exception("What the provider of single sign-on sent cannot be read.")
+        return _refused(request, ProviderRefused(_FAILED).with_traceback(error.__traceback__))
     throttle.succeeded(key)
     return response
 
@@ -232,18 +249,27 @@ def callback(request: HttpRequest) -> HttpResponse:
 def link(request: PersonRequest) -> HttpResponse:
     """Ask whether to link, and do it. The provider's account was shown by signing in there."""
     linking = request.session.get(_LINKING_KEY)
-    if not linking:
+    if not linking or time.time() - linking["at_s"] > FRESH_S:
         return redirect("web:account")
-    if request.method != "POST":
-        return render(request, "office/link_provider.html", {"linking": linking})
-    del request.session[_LINKING_KEY]
+    form = PresentForm(request.POST if request.method == "POST" else None)
+    if not needs_present(request):
+        del form.fields["present"]
+    if not form.is_valid():
+        return _link_page(request, form, linking)
     try:
+        confirm_present(request, form)
         identity.link(request.user, Statement(linking["subject"]), by=actor(request))
-    except NotRecognised as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, f"From now on you sign in with {settings.OIDC_NAME}.")
-    return redirect("web:account")
+    except (NotPermitted, TooManyAttempts, NotRecognised) as error:
+        form.add_error(None, str(error))
+        return slowed(_link_page(request, form, linking), error)
+    logout(request)  # all their sessions have ended: from now on the provider is asked about them
+    return redirect(f"{reverse('web:provider')}?{urlencode({'next': reverse('web:account')})}")
+
+
+def _link_page(request: PersonRequest, form: PresentForm, linking: dict[str, Any]) -> HttpResponse:
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.is_bound else HTTPStatus.OK
+    context = {"linking": linking, "form": form}
+    return render(request, "office/link_provider.html", context, status=status)
 
 
 @login_not_required
@@ -267,17 +293,18 @@ def leave(request: HttpRequest) -> HttpResponse:
 @require_POST
 def signed_out_there(request: HttpRequest) -> HttpResponse:
     """Hear from the provider that sessions are over (Back-Channel Logout 1.0)."""
+    key = throttle.logout(address(request))
     try:
         _need_provider()
-        throttle.begin(throttle.provider(address(request)))
+        throttle.check(key)
         logout = read_logout_token(request.POST.get("logout_token", ""))
     except TooManyAttempts as error:
         return slowed(HttpResponse(str(error), status=HTTPStatus.TOO_MANY_REQUESTS), error)
     except ProviderUnreachable as error:
         return HttpResponse(str(error), status=HTTPStatus.SERVICE_UNAVAILABLE)
     except AccountError as error:
+        throttle.begin(key)
         return HttpResponse(str(error), status=HTTPStatus.BAD_REQUEST)
-    throttle.succeeded(throttle.provider(address(request)))
     browsers.end_at_provider(logout)
     return HttpResponse(status=HTTPStatus.OK)
 
@@ -311,13 +338,14 @@ def _ask_to_link(request: HttpRequest, statement: Statement) -> HttpResponse:
     request.session[_LINKING_KEY] = {
         "subject": statement.subject,
         "name": statement.username or statement.address or statement.subject,
+        "at_s": time.time(),
     }
     return redirect("web:provider_link")
 
 
 def sealed_text(sociallogin: SocialLogin) -> str:
     """Return the token to ask the provider with later, as it may lie in a session."""
-    sealed = seal(sociallogin.token.token_secret if sociallogin.token else "")
+    sealed = seal(str(sociallogin.token.token_secret or "") if sociallogin.token else "")
     return sealed.decode() if sealed else ""
 
 
@@ -325,4 +353,11 @@ def _refused(request: HttpRequest, error: AccountError) -> HttpResponse:
     is_ours = isinstance(error, ProviderRefused | ProviderUnreachable)  # names nobody
     because = str(error) if is_ours else _UNNAMED.get(type(error), "the account is deactivated")
     signing_in.refused_by_provider(address=address(request), because=because[:300])
+    return _not_in(request, error)
+
+
+def _not_in(request: HttpRequest, error: AccountError) -> HttpResponse:
+    if request.user.is_authenticated:
+        messages.error(request, str(error).replace(" You are not signed in.", ""))
+        return redirect("web:account")
     return slowed(sign_in_page(request, problem=str(error), status=status_of(error)), error)

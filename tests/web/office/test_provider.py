@@ -1,23 +1,31 @@
 """Signing in by single sign-on. What the provider says wrongly lets nobody in."""
 
 import time
+from contextlib import contextmanager, suppress
 from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import httpx2
 import pytest
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from dashboard.accounts import sessions
+from dashboard.accounts.errors import NotRecognised, ProviderUnreachable
 from dashboard.accounts.models import BrowserSession, UnknownIdentity, User
-from dashboard.accounts.provider import metadata, statements
-from dashboard.accounts.services import browsers, mapping
-from dashboard.accounts.services.people import OPERATOR, set_active
+from dashboard.accounts.provider import metadata, statements, transport
+from dashboard.accounts.services import browsers, identity, mapping, throttle
+from dashboard.accounts.services.people import OPERATOR, change_roles, set_active
+from dashboard.accounts.services.signing_in import make_link
 from dashboard.audit.models import AuditEntry
 from tests import make
 from tests.provider import ANOTHER_KEY
 from tests.web.office.conftest import path_back
 from tests.web.pages import read as page_of
+
+PRESENT = {"present": "a long password"}
 
 
 def name_of(client):
@@ -27,6 +35,17 @@ def name_of(client):
 
 def problem_of(answer):
     return page_of(answer).one(role="alert").text
+
+
+@pytest.fixture
+def links_alice(reviewer, comes_back):
+    """Has alice link her account, in her browser."""
+
+    def link(**form):
+        comes_back(reviewer, "/account/provider")
+        return reviewer.post("/account/provider/link", form or PRESENT)
+
+    return link
 
 
 @pytest.fixture
@@ -274,6 +293,112 @@ def test_who_cancels_there_is_told_so(browser, provider):
     assert "You did not sign in at the provider." in problem_of(answer)
 
 
+ODD_ANSWERS = {
+    "a number": b"5",
+    "a text": b'"access_token"',
+    "a list": b'["access_token"]',
+    "nothing": b" ",
+    "no JSON": b"<html>",
+    "an odd end": b'{"access_token": "x", "expires_in": "soon", "id_token": "x"}',
+    "a huge end": b'{"access_token": "x", "expires_in": 99999999999999, "id_token": "x"}',
+    "a number as a token": b'{"access_token": "x", "refresh_token": 5, "id_token": 5}',
+    "deeply nested": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("answer", ODD_ANSWERS)
+def test_an_answer_that_cannot_be_read_lets_nobody_in(browser, provider, comes_back, answer):
+    provider.token_answer = ODD_ANSWERS[answer]
+    client = browser()
+
+    came = comes_back(client)
+
+    assert came.status_code == 422
+    assert name_of(client) is None
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"preferred_username": "a\x00b"},
+        {"preferred_username": "a\ud800b"},
+        {"sub": "a\x00b"},
+        {"sub": "a\ud800b"},
+        {"nonce": "a\ud800b"},
+        {"groups": ["a\x00b", "a\ud800b"]},
+        {"email": "a\x00b", "preferred_username": "а"},
+        {"auth_time": 10**400},
+        {"auth_time": "soon"},
+        {"amr": "pwd"},
+        {"amr": [1, None, "x" * 100]},
+    ],
+)
+def test_an_odd_claim_is_no_error_of_ours(browser, provider, comes_back, claims):
+    provider.wrong = claims
+
+    assert comes_back(browser()).status_code in {302, 422}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"token_endpoint": "https://[bad"},
+        {"token_endpoint_auth_methods_supported": 5},
+        {"jwks_uri": 7},
+        {"issuer": None},
+    ],
+)
+def test_what_is_published_oddly_is_told(browser, provider, odd):
+    provider.metadata |= odd
+
+    assert browser().get("/sign-in/provider").status_code in {422, 503}
+
+
+def test_the_secret_is_shown_as_the_provider_wants_it(browser, provider, comes_back):
+    comes_back(browser())
+    provider.metadata["token_endpoint_auth_methods_supported"] = ["client_secret_post"]
+    metadata.forget()
+    comes_back(browser())
+
+    assert provider.proofs == ["basic", "post"]
+
+
+def test_an_answer_that_drips_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(transport, "LONGEST_S", 0.3)
+    began_s = time.monotonic()
+
+    with dripping() as url, pytest.raises(ProviderUnreachable):
+        transport.get_json(url)
+
+    assert time.monotonic() - began_s < 5  # of the minute that it would drip
+
+
+@contextmanager
+def dripping():
+    """A server whose answer comes byte by byte, for a minute."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            with suppress(OSError):
+                for _ in range(600):
+                    self.wfile.write(b" ")
+                    time.sleep(0.1)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 def test_a_provider_that_is_down_is_told(browser, provider):
     provider.is_down = True
 
@@ -344,10 +469,20 @@ def test_a_name_that_cannot_be_one_here_is_refused(browser, provider, comes_back
 
 def test_guesses_at_the_callback_are_counted(browser, provider):
     client = browser()
-    for _ in range(30):
+    for _ in range(throttle.LIMITS["provider"]):
         client.get("/sign-in/provider/callback?code=x&state=y")
+    before = AuditEntry.objects.count()
 
     assert client.get("/sign-in/provider/callback?code=x&state=y").status_code == 429
+    assert client.get("/sign-in/provider").status_code == 429
+    assert AuditEntry.objects.count() == before
+
+
+def test_whoever_begins_and_does_not_come_back_leaves_a_session_of_minutes(browser, provider):
+    client = browser()
+    client.get("/sign-in/provider")
+
+    assert client.session.get_expiry_age() <= 600
 
 
 @pytest.mark.parametrize(
@@ -357,6 +492,7 @@ def test_without_a_provider_its_pages_say_so(browser, path):
     answer = browser().get(path)
 
     assert "Single sign-on is not set up here." in problem_of(answer)
+    assert not AuditEntry.objects.exists()
 
 
 # --- a person who was here before ----------------------------------------------------------------
@@ -369,14 +505,11 @@ def test_who_shows_both_sign_ins_links_them(
 
     asked = comes_back(reviewer, "/account/provider")
     shown = page_of(reviewer.get(asked.url))
-    reviewer.post("/account/provider/link")
+    reviewer.post("/account/provider/link", PRESENT)
     client = browser()
     comes_back(client)
 
-    assert (
-        "Whoever signs in there as alice will be alice here. Your password no longer works then."
-        in shown.text
-    )
+    assert "Whoever signs in there as alice will be alice here." in shown.text
     assert name_of(client) == "alice"
     assert recorded("person.linked") == [("user:alice", "session:password", "user:alice")]
 
@@ -401,15 +534,69 @@ def test_to_link_people_sign_in_there_anew(alice, reviewer, provider, comes_back
 
 
 def test_what_somebody_signs_in_with_is_not_linked_to_another(
-    alice, reviewer, browser, provider, comes_back
+    alice, browser, provider, comes_back, links_alice
 ):
     provider.person = {"sub": "bob-1", "preferred_username": "bob", "auth_time": int(time.time())}
     comes_back(browser())
 
-    comes_back(reviewer, "/account/provider")
-    reviewer.post("/account/provider/link")
+    answer = links_alice()
 
-    assert "Somebody signs in with this account" in page_of(reviewer.get("/account")).text
+    assert "Somebody signs in with this account" in page_of(answer).text
+
+
+@pytest.mark.parametrize("form", [{"present": "wrong"}, {"present": ""}])
+def test_without_the_password_nothing_is_linked(alice, provider, links_alice, form):
+    assert links_alice(**form).status_code == 422
+    assert not SocialAccount.objects.exists()
+
+
+def test_what_was_shown_there_long_ago_is_not_linked(alice, reviewer, provider, comes_back):
+    comes_back(reviewer, "/account/provider")
+    session = reviewer.session
+    session["linking"] = {**session["linking"], "at_s": time.time() - HOUR_S}
+    session.save()
+
+    assert reviewer.post("/account/provider/link", PRESENT).url == "/account"
+    assert not SocialAccount.objects.exists()
+
+
+def test_who_is_linked_links_no_second_account(alice, browser, provider, links_alice, comes_back):
+    links_alice()
+    provider.person = {"sub": "spare-1", "preferred_username": "spare"}
+    statement = statements.Statement("spare-1")
+
+    with pytest.raises(NotRecognised, match="already, with another account"):
+        identity.link(alice, statement, by=OPERATOR)
+
+
+def test_what_began_before_the_link_ends(alice, enter, provider, links_alice):
+    other, link = enter(alice), make_link(alice, by=OPERATOR)
+
+    links_alice()
+
+    assert name_of(other) is None
+    assert other.get(f"/sign-in/{link}").status_code == 410
+
+
+def test_a_password_does_not_come_back_to_life_without_the_provider(
+    alice, browser, provider, links_alice, settings
+):
+    links_alice()
+    settings.OIDC_ISSUER = ""
+
+    answer = browser().post("/sign-in", {"username": "alice", "password": "a long password"})
+
+    assert answer.status_code == 422
+
+
+def test_a_session_by_password_only_reads_once_passwords_are_off(
+    alice, reviewer, provider, settings, ask
+):
+    settings.PASSWORD_SIGN_IN = False
+
+    led = reviewer.post(f"/approvals/{ask().pk}/decide", {"verdict": "approve"})
+
+    assert "You may no longer sign in with a password." in problem_of(reviewer.get(led.url))
 
 
 # --- while somebody is signed in -----------------------------------------------------------------
@@ -451,6 +638,51 @@ def test_even_the_last_admin_is_none_when_the_provider_says_so(browser, provider
     browsers.check_due()
 
     assert not User.objects.filter(is_admin=True).exists()
+
+
+def test_a_role_that_an_admin_takes_meanwhile_stays_taken(browser, provider, comes_back):
+    comes_back(browser())
+    person = User.objects.get(username="alice")
+    User.objects.update(is_reviewer=True)
+    read_before = User.objects.get(username="alice")
+    change_roles(person, roles={}, by=OPERATOR)
+
+    identity.follow(read_before, statements.Statement("alice-1", groups=frozenset()))
+
+    assert not User.objects.get(username="alice").is_reviewer
+
+
+def test_a_new_token_is_kept_before_the_answer_is_judged(browser, provider, comes_back):
+    comes_back(browser())
+    provider.wrong = {"iss": "https://evil.example"}
+    due()
+    browsers.check_due()
+    provider.wrong = {}
+    due()
+
+    browsers.check_due()
+
+    assert timezone.now() - BrowserSession.objects.get().checked_at < timedelta(minutes=1)
+
+
+def test_one_person_is_not_asked_about_twice_at_once(browser, provider, comes_back):
+    comes_back(browser())
+    due()
+    row = BrowserSession.objects.get()
+
+    assert browsers._is_ours(row)
+    assert not browsers._is_ours(row)
+
+
+def test_who_is_shut_out_there_has_no_link_left(browser, provider, comes_back):
+    comes_back(browser())
+    link = make_link(User.objects.get(username="alice"), by=OPERATOR)
+    provider.forgets_sessions = True
+    due()
+
+    browsers.check_due()
+
+    assert browser().get(f"/sign-in/{link}").status_code == 410
 
 
 def test_who_is_no_longer_known_there_is_signed_out(browser, provider, comes_back, recorded):
@@ -595,6 +827,35 @@ def test_one_session_of_the_provider_ends_one_of_ours(browser, provider, comes_b
     assert (name_of(first), name_of(second)) == (None, "alice")
 
 
+def test_a_session_that_had_no_name_there_ends_with_its_person(browser, provider, comes_back):
+    client = browser()
+    comes_back(client)
+
+    told_by_provider(browser, provider.logout_token(sid="one"))
+
+    assert name_of(client) is None
+
+
+@pytest.mark.parametrize("sid", ["x" * 300, "with\x00NUL"])
+def test_an_odd_name_of_a_session_ends_it(browser, provider, comes_back, sid):
+    provider.person["sid"] = sid
+    client = browser()
+    comes_back(client)
+
+    told_by_provider(browser, provider.logout_token(sub=None, sid=sid))
+
+    assert name_of(client) is None
+
+
+def test_wrong_logouts_are_counted_and_lock_out_nobody(browser, provider, comes_back):
+    for _ in range(throttle.LIMITS["logout"]):
+        told_by_provider(browser, "x")
+    client = browser()
+
+    assert told_by_provider(browser, provider.logout_token()).status_code == 429
+    assert comes_back(client).url == "/account"
+
+
 def test_an_old_logout_does_not_end_what_began_after_it(browser, provider, comes_back):
     token = provider.logout_token(iat=int(time.time()) - 120)
     client = browser()
@@ -606,6 +867,8 @@ def test_an_old_logout_does_not_end_what_began_after_it(browser, provider, comes
 
 
 WRONG_LOGOUTS = {
+    "a time that is none": {"iat": "soon"},
+    "a time as a list": {"iat": [1]},
     "another issuer": {"iss": "https://evil.example"},
     "another client": {"aud": "other"},
     "too old": {"iat": NOW_S - HOUR_S},

@@ -141,12 +141,22 @@ def test_who_is_unlinked_is_signed_out_and_has_no_way_in(admin, provider, browse
 
 def test_who_is_linked_has_no_password(alice, reviewer, browser, provider, comes_back):
     comes_back(reviewer, "/account/provider")
-    reviewer.post("/account/provider/link")
+    led = reviewer.post("/account/provider/link", {"present": "a long password"})
+    comes_back(reviewer, led.url)
 
     form = {"username": "alice", "password": "a long password"}
     assert browser().post("/sign-in", form).status_code == 422
     assert "You sign in with Example ID." in said(reviewer, "/account")
     assert not list(page_of(reviewer.get("/account")).all("input", type="password"))
+
+
+def test_nobody_new_gets_the_name_of_the_kept_admin(browser, provider, comes_back, settings):
+    settings.KEPT_ADMIN = "Alice"
+    client = browser()
+
+    comes_back(client)
+
+    assert not User.objects.exists()
 
 
 def test_who_came_by_single_sign_on_chooses_no_password(browser, provider, comes_back):

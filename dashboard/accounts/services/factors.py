@@ -1,0 +1,179 @@
+"""The second proof of who somebody is: codes of an app, and recovery codes for when it is lost.
+
+RFC 6238. A code counts once, whichever process it comes to: the last one that counted is kept with
+the secret. The secret is sealed.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+from urllib.parse import quote, urlencode
+
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import format_hotp_value, generate_totp_secret, hotp_value
+from allauth.mfa.utils import decrypt, encrypt
+from django.conf import settings
+from django.db import transaction
+from django.utils.crypto import constant_time_compare
+
+from dashboard.accounts.errors import NotPermitted
+from dashboard.accounts.models import User
+from dashboard.accounts.services import throttle
+from dashboard.audit.actions import Action
+from dashboard.audit.names import user_name
+from dashboard.audit.services import Actor, AuditEvent, record
+
+PERIOD_S = 30
+TOLERANCE = 1
+"""How many codes before and after the present one count: clocks of telephones are off."""
+
+TOTP, RECOVERY = "totp", "recovery_codes"
+_WRONG = "That code is wrong, has expired or was used before. You are not signed in."
+_NOT_ADDED = (
+    "That code is not of this secret, or the clock of your device is off. Nothing was added."
+)
+_ISSUER = "Approvals"
+
+
+class Factors(NamedTuple):
+    """What a person has beside their first proof."""
+
+    has_app: bool
+    codes_left: int
+
+
+def factors_of(person: User) -> Factors:
+    """Return what a person has."""
+    kinds = {row.type: row for row in Authenticator.objects.filter(user=person)}
+    codes = kinds.get(RECOVERY)
+    count = len(RecoveryCodes(codes).get_unused_codes()) if codes else 0
+    return Factors(TOTP in kinds, count)
+
+
+def has_factor(person: User) -> bool:
+    """Whether a second proof is asked of a person."""
+    return bool(Authenticator.objects.filter(user=person, type=TOTP).exists())
+
+
+def must_have(person: User) -> bool:
+    """Whether the house demands a second proof of a person."""
+    match settings.SECOND_FACTOR:
+        case "everyone":
+            return person.is_reviewer or person.is_admin or person.is_auditor
+        case "admins":
+            return person.is_admin
+    return False
+
+
+def new_secret() -> str:
+    """Return a secret for an app, 160 bits in base 32."""
+    return str(generate_totp_secret())
+
+
+def address_of(person: User, secret: str) -> str:
+    """Return what an app reads from a picture: the secret, and whose it is."""
+    label = quote(f"{_ISSUER}:{person.username}")
+    return f"otpauth://totp/{label}?{urlencode({'secret': secret, 'issuer': _ISSUER})}"
+
+
+@transaction.atomic
+def add_app(person: User, secret: str, code: str, *, by: Actor) -> list[str]:
+    """Have a person show a code of an app from now on, once one was shown.
+
+    Returns:
+        Ten recovery codes, each of which counts once in the place of the app's.
+
+    Raises:
+        NotPermitted: The code is not of this secret, or there is an app already.
+    """
+    counter = _counter_of(secret, code, after=0) if secret else None
+    if counter is None or has_factor(person):
+        raise NotPermitted(_NOT_ADDED)
+    Authenticator.objects.filter(user=person).delete()
+    data = {"secret": encrypt(secret), "counter": counter}
+    Authenticator.objects.create(user=person, type=TOTP, data=data)
+    codes = RecoveryCodes.activate(person).get_unused_codes()
+    record(
+        by, AuditEvent(Action.FACTOR_ADDED, user_name(person.username), details={"factor": TOTP})
+    )
+    return list(codes)
+
+
+@transaction.atomic
+def new_recovery_codes(person: User, *, by: Actor) -> list[str]:
+    """Replace the recovery codes; those before no longer count."""
+    Authenticator.objects.filter(user=person, type=RECOVERY).delete()
+    details = {"factor": RECOVERY}
+    record(by, AuditEvent(Action.FACTOR_ADDED, user_name(person.username), details=details))
+    return list(RecoveryCodes.activate(person).get_unused_codes())
+
+
+@transaction.atomic
+def remove(person: User, *, by: Actor) -> bool:
+    """Ask no second proof of a person any more; false if none was asked."""
+    deleted, _ = Authenticator.objects.filter(user=person).delete()
+    if deleted:
+        record(by, AuditEvent(Action.FACTOR_REMOVED, user_name(person.username)))
+    return bool(deleted)
+
+
+def confirm(person: User, code: str, *, address: str) -> str:
+    """Check a code of a person, and use it up.
+
+    Returns:
+        What it was: ``"totp"`` or ``"recovery_codes"``.
+
+    Raises:
+        TooManyAttempts: Too many wrong codes for this person; nothing was checked.
+        NotPermitted: It does not count.
+    """
+    key = throttle.factor(person.username)
+    throttle.begin(key)
+    kind = _use(person, "".join(code.split()))
+    if kind is None:
+        details = {"address": address, "because": "second_factor"}
+        with transaction.atomic():
+            subject = user_name(person.username)
+            record(
+                Actor("anonymous", "second_factor"),
+                AuditEvent(Action.SIGN_IN_FAILED, subject, details=details),
+            )
+        raise NotPermitted(_WRONG)
+    throttle.succeeded(key)
+    return kind
+
+
+@transaction.atomic
+def _use(person: User, code: str) -> str | None:
+    rows = Authenticator.objects.select_for_update().filter(user=person)
+    for row in rows:
+        if row.type == TOTP and _use_app(row, code):
+            return TOTP
+        if row.type == RECOVERY and RecoveryCodes(row).validate_code(code):
+            return RECOVERY
+    return None
+
+
+def _use_app(row: Authenticator, code: str) -> bool:
+    secret = decrypt(row.data["secret"])
+    counter = _counter_of(secret, code, after=row.data["counter"])
+    if counter is None:
+        return False
+    row.data["counter"] = counter
+    row.save(update_fields=["data"])
+    return True
+
+
+def _now_s() -> float:
+    return time.time()
+
+
+def _counter_of(secret: str, code: str, *, after: int) -> int | None:
+    """Return which period a code is of, if it counts and is younger than the last that did."""
+    present = int(_now_s()) // PERIOD_S
+    for counter in range(max(after + 1, present - TOLERANCE), present + TOLERANCE + 1):
+        if constant_time_compare(format_hotp_value(hotp_value(secret, counter)), code):
+            return counter
+    return None
