@@ -133,7 +133,7 @@ def confirm(person: User, code: str, *, address: str) -> str:
     throttle.begin(key)
     kind = _use(person, "".join(code.split()))
     if kind is None:
-        details = {"address": address, "because": "second_factor"}
+        details = {"address": address, "because": "the code of the second factor was wrong"}
         with transaction.atomic():
             subject = user_name(person.username)
             record(

@@ -20,7 +20,7 @@ LIMITS = {
     "session": 10,
     "provider": 100,
     "logout": 30,
-    "factor": 10,
+    "factor": 5,
 }
 _SITE_BITS = 64  # what one owner of IPv6 addresses has at least
 

@@ -119,6 +119,8 @@ def remove(request: PersonRequest) -> HttpResponse:
         messages.error(request, error)
         return redirect("web:second_factor")
     factors.remove(request.user, by=actor(request))
+    # Where one is demanded, this session does no more than one that began without it.
+    request.session[AUTH_KEY] = request.session.get(AUTH_KEY, "").partition("+")[0]
     messages.success(request, "Your second factor is removed. A password is enough to be you now.")
     return redirect("web:second_factor")
 
@@ -128,7 +130,9 @@ def remove(request: PersonRequest) -> HttpResponse:
 def reset(request: PersonRequest, person_id: int) -> HttpResponse:
     """Remove the second factor of somebody who lost theirs."""
     person = get_object_or_404(User, pk=person_id)
-    if factors.remove(person, by=actor(request)):
+    if person == request.user:
+        messages.error(request, "Remove your own in your account, with a code of it.")
+    elif factors.remove(person, by=actor(request)):
         messages.success(request, f"The second factor of {person} is removed.")
     return redirect("web:person", person_id)
 

@@ -7,7 +7,7 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 
-from dashboard.accounts.services import factors
+from dashboard.accounts.services import factors, throttle
 from dashboard.accounts.services.people import OPERATOR
 from dashboard.accounts.services.signing_in import make_link
 from tests import make
@@ -184,7 +184,7 @@ def test_a_code_may_have_blanks(app, first_proof):
 
 def test_wrong_codes_are_counted(app, first_proof, recorded):
     client = first_proof()
-    for _ in range(10):
+    for _ in range(throttle.LIMITS["factor"]):
         client.post("/sign-in/second", {"code": "000000"})
 
     answer = first_proof().post("/sign-in/second", {"code": code_of(app[0], later=1)})
@@ -295,6 +295,25 @@ def test_it_is_removed_with_a_code(alice, app, reviewer, recorded):
 
     assert not factors.has_factor(alice)
     assert recorded("factor.removed") == [("user:alice", "session:password", "user:alice")]
+
+
+def test_who_removes_a_demanded_one_reads_only(alice, app, first_proof, ask, settings):
+    settings.SECOND_FACTOR = "everyone"
+    client = first_proof()
+    client.post("/sign-in/second", {"code": app[1][0]})
+
+    client.post(f"{PAGE}/remove", {"code": app[1][1]})
+
+    assert pressed(client, ask()).url.startswith(PAGE)
+
+
+def test_admins_remove_their_own_with_a_code_alone(ada, admin):
+    secret = factors.new_secret()
+    factors.add_app(ada, secret, code_of(secret), by=OPERATOR)
+
+    admin.post(f"/people/{ada.pk}/factor")
+
+    assert factors.has_factor(ada)
 
 
 @pytest.mark.parametrize("code", ["", "000000"])
