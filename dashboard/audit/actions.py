@@ -91,6 +91,7 @@ class Action(StrEnum):
     PERSON_CHANNEL_REMOVED = "person.channel_removed"
     PERSON_PASSWORD_CHANGED = "person.password_changed"
     FACTOR_ADDED = "factor.added"
+    FACTOR_NOT_CONFIRMED = "factor.not_confirmed"
     FACTOR_REMOVED = "factor.removed"
 
     PERSON_LINKED = "person.linked"

@@ -34,7 +34,7 @@ AT_PROVIDER_KEY = "at_provider"
 _LAPSED = "This browser is remembered for reading. Sign in again to decide or to change anything."
 
 _AT_PROVIDER_ALONE = "You may no longer sign in with a password. Sign in by single sign-on."
-_ONE_PROOF = (
+ONE_PROOF = (
     "A second factor is demanded of you here. Until you sign in with one, you may read and not "
     "decide."
 )
@@ -61,13 +61,12 @@ def why_not_act(request: HttpRequest) -> str:
     """Say why the person behind ``request`` may only read until they sign in again, if so."""
     if sessions.has_lapsed(request.session, time.time()):
         return _LAPSED
-    if lacks_second_factor(request):
-        return _ONE_PROOF
-    if settings.OIDC_ISSUER and auth(request).startswith("session:password"):
-        return "" if may_use_password(cast("User", request.user)) else _AT_PROVIDER_ALONE
     if sessions.is_at_provider(request.session):
         return browsers.why_not_act(request.session.session_key or "")
-    return ""
+    is_by_password = settings.OIDC_ISSUER and auth(request).startswith("session:password")
+    if is_by_password and not may_use_password(cast("User", request.user)):
+        return _AT_PROVIDER_ALONE
+    return ONE_PROOF if lacks_second_factor(request) else ""
 
 
 def actor(request: PersonRequest) -> Actor:

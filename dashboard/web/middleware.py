@@ -17,7 +17,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 from dashboard.accounts import sessions
 from dashboard.accounts.services import browsers
-from dashboard.web.access import lacks_second_factor, why_not_act
+from dashboard.web.access import ONE_PROOF, why_not_act
 from dashboard.web.errors import wrong_address, wrong_origin
 from dashboard.web.http import PRESSED, SeeOther
 
@@ -137,19 +137,22 @@ class ReadOnly(MiddlewareMixin):
         is_reading = request.method in _SAFE or (match and match.url_name in _READING)
         if is_reading or is_machine(request.path) or not request.user.is_authenticated:
             return None
-        if not why_not_act(request):
+        reason = why_not_act(request)
+        adds_factor = reason == ONE_PROOF and match and match.url_name in _ADDING_A_FACTOR
+        if not reason or adds_factor:
             return None
         query = {PRESSED: "1", "next": came_from(request) or "/"}
-        page = "web:second_factor" if lacks_second_factor(request) else "web:sign_in_again"
+        page = "web:second_factor" if reason == ONE_PROOF else "web:sign_in_again"
         return SeeOther(f"{resolve_url(page)}?{urlencode(query)}")
 
 
 _READING = {
     *("sign_in", "sign_in_link", "sign_out", "second_factor_asked"),
-    *("second_factor", "account", "choose_password"),
     *("viewed", "used"),
 }
 """What may be sent all the same, by the names of routes."""
+_ADDING_A_FACTOR = {"second_factor", "account", "choose_password"}
+"""What may be sent by whoever lacks nothing but a second factor."""
 
 
 def session_in_use(get_response: GetResponse) -> GetResponse:

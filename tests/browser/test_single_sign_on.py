@@ -21,6 +21,11 @@ from dashboard.accounts.services.mapping import add_mapping
 from dashboard.accounts.services.people import OPERATOR
 add_mapping(claim="beamline", role="reviewer", by=OPERATOR)
 """
+HANNA = """
+from dashboard.accounts.services.people import OPERATOR, create_person, set_password
+person = create_person(username="hanna", roles={"reviewer": True}, by=OPERATOR)
+set_password(person, password="a long password of hers", by=OPERATOR)
+"""
 UNASKED = """
 from datetime import timedelta
 from django.utils import timezone
@@ -143,6 +148,29 @@ async def test_who_could_not_be_asked_about_is_led_to_sign_in_again(visit, house
     await page.get_by_placeholder("sub").fill("gus-1")
     await page.get_by_role("button", name="Authorize").click()
     await page.wait_for_url(f"**/approvals/{approval['id']}")
+
+
+async def test_somebody_links_their_account_by_clicking(visit, house, provider):
+    house.shell(HANNA)
+    provider.says("hanna-1", preferred_username="hanna", groups=["beamline"])
+    page = await visit("/account", name=None)
+    await page.route("https://**/*", lambda route: route.fulfill(body=""))
+    await page.get_by_label("Name").fill("hanna")
+    await page.get_by_label("Password").fill("a long password of hers")
+    await page.get_by_role("button", name="Sign in", exact=True).click()
+    await page.get_by_role("link", name="Link Example ID").click()
+    await page.get_by_placeholder("sub").fill("hanna-1")
+    await page.get_by_role("button", name="Authorize").click()
+    await page.get_by_label("Current password").fill("a long password of hers")
+    await page.get_by_role("button", name="Link to hanna").click()
+    await expect(
+        page.get_by_text("Linked. From now on you sign in with Example ID.")
+    ).to_be_visible()
+
+    await signs_in(page, "hanna-1")
+
+    await page.wait_for_url("**/account")
+    await expect(page.get_by_text("You sign in with Example ID.")).to_be_visible()
 
 
 async def test_somebody_who_is_shut_out_there_is_signed_out(visit, house, provider):

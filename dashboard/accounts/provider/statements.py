@@ -10,7 +10,7 @@ import hashlib
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import jwt
@@ -31,7 +31,6 @@ _LOGOUT = "http://schemas.openid.net/event/backchannel-logout"
 _LOGOUT_OLDEST_S = 300
 _UNKEPT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _END_OF_TIME_S = 253_402_300_800  # the year 10000
-_METHOD = re.compile(r"[a-z0-9_]{1,12}")
 
 _REASONS: dict[type[jwt.PyJWTError], str] = {
     jwt.ExpiredSignatureError: "It has expired. Is the clock of this server right?",
@@ -52,7 +51,6 @@ class Statement:
         subject: The person's name at the provider, which never changes.
         username: What the provider calls them; not unique, and may change.
         groups: Their groups there, or None where nothing about groups was said.
-        methods: How they proved themselves there, in words of RFC 8176: ``("pwd", "otp")``.
         authenticated_s: When they did, in seconds since 1970, if it was said.
         session: The provider's name of this session, if it has one.
         nonce: What the token was asked for with, if anything.
@@ -62,7 +60,6 @@ class Statement:
     username: str = ""
     address: str = ""
     groups: frozenset[str] | None = None
-    methods: tuple[str, ...] = field(default=())
     authenticated_s: int | None = None
     session: str = ""
     nonce: str = ""
@@ -159,7 +156,6 @@ def _statement(claims: Mapping[str, Any]) -> Statement:
         username=_text(claims.get("preferred_username")),
         address=_text(claims.get("email")),
         groups=groups_in(claims),
-        methods=_methods(claims.get("amr")),
         authenticated_s=_seconds(claims.get("auth_time")) or None,
         session=_session(claims),
         nonce=_text(claims.get("nonce")),
@@ -218,11 +214,6 @@ def _session(claims: Mapping[str, Any]) -> str:
 def _seconds(value: Any) -> int:
     is_moment = isinstance(value, int | float) and 0 <= value < _END_OF_TIME_S
     return int(value) if is_moment else 0
-
-
-def _methods(value: Any) -> tuple[str, ...]:
-    words = value if isinstance(value, list) else []
-    return tuple(word for word in words if isinstance(word, str) and _METHOD.fullmatch(word))[:5]
 
 
 def _refusal(reason: str) -> str:

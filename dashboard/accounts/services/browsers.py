@@ -16,7 +16,7 @@ from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from dashboard.accounts.errors import ProviderRefused, ProviderUnreachable
@@ -95,9 +95,13 @@ def note_new_key(before: str, after: str) -> None:
     BrowserSession.objects.filter(session_key=before).update(session_key=after)
 
 
-def note_remembered(session_key: str) -> None:
-    """Note that a browser stays signed in for reading."""
-    BrowserSession.objects.filter(session_key=session_key).update(is_remembered=True)
+def note_remembered(session_key: str) -> bool:
+    """Note that a browser stays signed in for reading; false where it may not.
+
+    Of single sign-on only where the provider can be asked later whether the person is still there.
+    """
+    rows = BrowserSession.objects.filter(session_key=session_key)
+    return bool(rows.exclude(~Q(provider=""), refresh_token=None).update(is_remembered=True))
 
 
 def open_sessions(person: User) -> list[BrowserSession]:

@@ -30,7 +30,7 @@ TOLERANCE = 1
 """How many codes before and after the present one count: clocks of telephones are off."""
 
 TOTP, RECOVERY = "totp", "recovery_codes"
-_WRONG = "That code is wrong, has expired or was used before. You are not signed in."
+_WRONG = "That code is wrong, has expired or was used before."
 _NOT_ADDED = (
     "That code is not of this secret, or the clock of your device is off. Nothing was added."
 )
@@ -119,8 +119,14 @@ def remove(person: User, *, by: Actor) -> bool:
     return bool(deleted)
 
 
-def confirm(person: User, code: str, *, address: str) -> str:
+def confirm(person: User, code: str, *, address: str, by: Actor | None = None) -> str:
     """Check a code of a person, and use it up.
+
+    Args:
+        person: Whose.
+        code: What they typed.
+        address: Where they are.
+        by: They themselves, where they are signed in already.
 
     Returns:
         What it was: ``"totp"`` or ``"recovery_codes"``.
@@ -133,16 +139,21 @@ def confirm(person: User, code: str, *, address: str) -> str:
     throttle.begin(key)
     kind = _use(person, "".join(code.split()))
     if kind is None:
-        details = {"address": address, "because": "the code of the second factor was wrong"}
-        with transaction.atomic():
-            subject = user_name(person.username)
-            record(
-                Actor("anonymous", "second_factor"),
-                AuditEvent(Action.SIGN_IN_FAILED, subject, details=details),
-            )
+        _note_failure(person, address, by)
         raise NotPermitted(_WRONG)
     throttle.succeeded(key)
     return kind
+
+
+@transaction.atomic
+def _note_failure(person: User, address: str, by: Actor | None) -> None:
+    subject, details = user_name(person.username), {"address": address}
+    if by:
+        record(by, AuditEvent(Action.FACTOR_NOT_CONFIRMED, subject, details=details))
+        return
+    details["because"] = "the code of the second factor was wrong"
+    failure = AuditEvent(Action.SIGN_IN_FAILED, subject, details=details)
+    record(Actor("anonymous", "second_factor"), failure)
 
 
 @transaction.atomic

@@ -44,6 +44,12 @@ _METHODS = {
 }
 
 
+_NOT_REMEMBERED = (
+    "This browser is not remembered: nobody could ask your provider later whether you are still "
+    "there. Nothing was changed."
+)
+
+
 class Row(NamedTuple):
     """One browser, as the page shows it."""
 
@@ -77,8 +83,10 @@ def list_browsers(request: PersonRequest) -> HttpResponse:
 @action("web:browsers", arguments=0)
 def remember(request: PersonRequest) -> HttpResponse:
     """Have this browser stay signed in for 30 days, for reading."""
+    if not browsers.note_remembered(request.session.session_key or ""):
+        messages.error(request, _NOT_REMEMBERED)
+        return redirect("web:browsers")
     sessions.remember(request.session, time.time())
-    browsers.note_remembered(request.session.session_key or "")
     messages.success(
         request, "This browser stays signed in for 30 days. To decide, it will ask you to sign in."
     )

@@ -502,6 +502,7 @@ PEOPLE: dict[Action, Write] = {
         "{who} linked {whom} to single sign-on",
     ),
     Action.FACTOR_ADDED: _factor_added,
+    Action.FACTOR_NOT_CONFIRMED: _of("{who} entered a wrong code for their own account"),
     Action.FACTOR_REMOVED: _by_themselves(
         "{who} removed their second factor", "{who} removed the second factor of {whom}"
     ),

@@ -67,7 +67,7 @@ def asked(request: HttpRequest) -> HttpResponse:
     try:
         kind = factors.confirm(person, form.cleaned_data["code"], address=address(request))
     except (NotPermitted, TooManyAttempts) as error:
-        form.add_error("code", str(error))
+        form.add_error("code", f"{error} You are not signed in.")
         page = render(
             request, "office/second_factor_asked.html", {"form": form}, status=status_of(error)
         )
@@ -121,7 +121,7 @@ def remove(request: PersonRequest) -> HttpResponse:
     factors.remove(request.user, by=actor(request))
     # Where one is demanded, this session does no more than one that began without it.
     request.session[AUTH_KEY] = request.session.get(AUTH_KEY, "").partition("+")[0]
-    messages.success(request, "Your second factor is removed. A password is enough to be you now.")
+    messages.success(request, "Your second factor is removed. Your password alone is enough.")
     return redirect("web:second_factor")
 
 
@@ -142,7 +142,8 @@ def _refusal(request: PersonRequest) -> str:
     if not form.is_valid():
         return "Type a code of your app first. Nothing was changed."
     try:
-        factors.confirm(request.user, form.cleaned_data["code"], address=address(request))
+        code = form.cleaned_data["code"]
+        factors.confirm(request.user, code, address=address(request), by=actor(request))
     except AccountError as error:
         return f"{error} Nothing was changed."
     return ""

@@ -172,7 +172,6 @@ class Providers(DefaultSocialAccountAdapter):  # type: ignore[misc]
         request.session[AT_PROVIDER_KEY] = {
             "subject": statement.subject,
             "session": statement.session,
-            "methods": list(statement.methods),
             "refresh_token": sealed_text(sociallogin),
         }
 
@@ -263,7 +262,9 @@ def link(request: PersonRequest) -> HttpResponse:
         form.add_error(None, str(error))
         return slowed(_link_page(request, form, linking), error)
     logout(request)  # all their sessions have ended: from now on the provider is asked about them
-    return redirect(f"{reverse('web:provider')}?{urlencode({'next': reverse('web:account')})}")
+    messages.success(request, f"Linked. From now on you sign in with {settings.OIDC_NAME}.")
+    # Not to the provider itself: a form may lead to our own pages alone (form-action).
+    return redirect(f"{reverse('web:sign_in')}?{urlencode({'next': reverse('web:account')})}")
 
 
 def _link_page(request: PersonRequest, form: PresentForm, linking: dict[str, Any]) -> HttpResponse:

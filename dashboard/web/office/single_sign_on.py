@@ -30,12 +30,12 @@ class MappingForm(forms.Form):
     """What a group at the provider gives here."""
 
     claim = forms.CharField(
-        label="Group there",
+        label="Group at the provider",
         max_length=200,
         help_text="Exactly as the provider sends it. Entra ID sends ids, not names.",
         widget=plain(),
     )
-    gives = forms.ChoiceField(label="Gives here")
+    gives = forms.ChoiceField(label="What it gives here")
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data)

@@ -324,6 +324,14 @@ def test_without_a_code_nothing_changes(alice, app, reviewer, path, code):
     assert factors.factors_of(alice) == (True, 10)
 
 
+def test_a_wrong_code_of_who_is_signed_in_is_recorded_as_theirs(alice, app, reviewer, recorded):
+    reviewer.post(f"{PAGE}/remove", {"code": "000000"})
+
+    assert recorded("factor.not_confirmed") == [("user:alice", "session:password", "user:alice")]
+    assert "Nothing was changed." in page_of(reviewer.get(PAGE)).text
+    assert not recorded("sign_in.failed")
+
+
 def test_new_recovery_codes_replace_the_old(alice, app, reviewer):
     shown = page_of(reviewer.post(f"{PAGE}/codes", {"code": app[1][0]}))
 

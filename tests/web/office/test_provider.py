@@ -509,7 +509,7 @@ def test_who_shows_both_sign_ins_links_them(
     client = browser()
     comes_back(client)
 
-    assert "Whoever signs in there as alice will be alice here." in shown.text
+    assert "that account signs in here as alice from now on" in shown.text
     assert name_of(client) == "alice"
     assert recorded("person.linked") == [("user:alice", "session:password", "user:alice")]
 
@@ -1008,6 +1008,35 @@ def test_a_remembered_browser_goes_on_reading_and_asks_before_it_decides(
     pressed = client.post(f"/approvals/{approval.pk}/decide", {"verdict": "approve"})
     assert "This browser is remembered for reading." in problem_of(client.get(pressed.url))
     assert session.get_expiry_age() > 29 * 24 * 3600
+
+
+def test_a_remembered_browser_of_who_has_no_password_chooses_none(browser, settings):
+    settings.SECOND_FACTOR = "everyone"
+    hanna = make.person("hanna", password=None, reviewer=True)
+    client = browser()
+    client.post(f"/sign-in/{make_link(hanna, by=OPERATOR)}")
+    client.post("/account/browsers/remember")
+    session = client.session
+    session["lapses_s"] = session["link_at"] = int(time.time()) - HOUR_S
+    session["is_remembered"] = True
+    session.save()
+    form = {"password": "a new one of hers 7", "again": "a new one of hers 7"}
+
+    for path in ("/account", "/account/password", "/account/second-factor"):
+        assert "/sign-in/again" in client.post(path, form).url
+    hanna.refresh_from_db()
+    assert not hanna.has_usable_password()
+
+
+def test_a_browser_of_who_cannot_be_asked_about_is_not_remembered(browser, provider, comes_back):
+    provider.gives_refresh_tokens = False
+    client = browser()
+    comes_back(client)
+
+    client.post("/account/browsers/remember")
+
+    assert "This browser is not remembered" in page_of(client.get("/account/browsers")).text
+    assert client.session.get_expiry_age() < 24 * HOUR_S
 
 
 def test_reading_does_not_renew_what_a_remembered_browser_may_do(alice, signs_in):

@@ -131,7 +131,7 @@ def test_who_is_unlinked_is_signed_out_and_has_no_way_in(admin, provider, browse
     client = browser()
     comes_back(client)
     person = User.objects.get(username="alice")
-    assert "by single sign-on, and by no password" in said(admin, f"/people/{person.pk}")
+    assert "by single sign-on and not with a password" in said(admin, f"/people/{person.pk}")
 
     admin.post(f"/people/{person.pk}/unlink")
 
@@ -142,7 +142,8 @@ def test_who_is_unlinked_is_signed_out_and_has_no_way_in(admin, provider, browse
 def test_who_is_linked_has_no_password(alice, reviewer, browser, provider, comes_back):
     comes_back(reviewer, "/account/provider")
     led = reviewer.post("/account/provider/link", {"present": "a long password"})
-    comes_back(reviewer, led.url)
+    assert "Linked. From now on you sign in with Example ID." in said(reviewer, led.url)
+    comes_back(reviewer)
 
     form = {"username": "alice", "password": "a long password"}
     assert browser().post("/sign-in", form).status_code == 422
