@@ -128,7 +128,7 @@ class House:
         self.tokens, self.sessions = known.get("tokens"), known.get("people")
         self.listener = None if options["listens_itself"] else _listen(0)
         port = self.listener.getsockname()[1] if self.listener else _free_port()
-        self.url = f"http://127.0.0.1:{port}"
+        self.url = f"http://{options['name']}:{port}"
         self.environment = environment_of(folder, database_url, self.url) | options["environment"]
         shared = ["--fd", str(self.listener.fileno())] if self.listener else []
         limited = ["sh", "-c", f'ulimit -n {options["files"]} && exec "$@"', "sh"]
@@ -342,6 +342,7 @@ def serve(
     fresh=False,
     listens_itself=False,
     files=0,
+    name="127.0.0.1",
 ):
     """Run a dashboard; shows its logs when the test fails.
 
@@ -354,9 +355,10 @@ def serve(
         listens_itself: The only server opens the address with ``--port``, so nobody listens once
             it has stopped. Otherwise all share a socket that stays open between starts.
         files: How many files each process may open; 0 for as many as the tests may.
+        name: How this machine is called in the address, such as ``localhost``.
     """
     options = {"processes": processes, "worker": worker, "each": each, "files": files}
-    options |= {"environment": environment or {}, "listens_itself": listens_itself}
+    options |= {"environment": environment or {}, "listens_itself": listens_itself, "name": name}
     with _data(fresh=fresh) as (folder, database_url, known):
         house = House(folder, database_url, known, options)
         try:

@@ -58,3 +58,7 @@ class SignInCancelled(AccountError):
 
 class NotRecognised(AccountError):
     """The provider knows the person, and no account here is theirs."""
+
+
+class NotSigned(AccountError):
+    """What a device was to sign was not signed, or not as it has to be."""

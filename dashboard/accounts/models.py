@@ -106,6 +106,56 @@ class AgentToken(models.Model):
         return f"{self.prefix}… of {self.agent}"
 
 
+class Passkey(models.Model):
+    """A key of a person's device. It signs them in as a second factor, and signs approvals.
+
+    Rows never change. Texts are base64url.
+    """
+
+    person = models.ForeignKey(User, models.PROTECT, related_name="passkeys")
+    name = models.CharField(max_length=100)  # in the person's words
+    credential_id = models.CharField(max_length=1400, unique=True)
+    public_key = models.TextField()  # in COSE
+    host = models.CharField(max_length=253)  # the only one that it is for
+    sign_count = models.BigIntegerField()  # when it was added; 0 where the device does not count
+    aaguid = models.CharField(max_length=36)  # the model of the device, as it says itself
+    is_synced = models.BooleanField()  # may be copied to other devices of the person
+    transports = models.CharField(max_length=200)  # how the device is reached, as a JSON list
+    added_by = models.CharField(max_length=100)  # how the person had signed in
+    needs_confirmation = models.BooleanField()  # it never counts before another admin's word
+    added_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["added_at", "id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PasskeyConfirmation(models.Model):
+    """An admin's word that a passkey is the person's own, so it counts at once."""
+
+    passkey = models.OneToOneField(Passkey, models.PROTECT, related_name="confirmation")
+    confirmed_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    confirmed_at = models.DateTimeField()
+
+
+class PasskeyRemoval(models.Model):
+    """The end of a passkey."""
+
+    passkey = models.OneToOneField(Passkey, models.PROTECT, related_name="removal")
+    removed_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    removed_at = models.DateTimeField()
+
+
+class PasskeyUse(models.Model):
+    """How often a passkey signed, and when last. A count that goes back betrays a copy."""
+
+    passkey = models.OneToOneField(Passkey, models.PROTECT, related_name="use")
+    sign_count = models.BigIntegerField()
+    used_at = models.DateTimeField()
+
+
 class SignInLink(models.Model):
     """A link that signs one person in, once, within the hour. We keep its hash."""
 

@@ -41,6 +41,9 @@ _INSERT_ONLY = [
     "policyrevision",
     "auditentry",
     "notebookpin",
+    "passkey",
+    "passkeyconfirmation",
+    "passkeyremoval",
 ]
 
 

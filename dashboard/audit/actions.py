@@ -93,6 +93,9 @@ class Action(StrEnum):
     FACTOR_ADDED = "factor.added"
     FACTOR_NOT_CONFIRMED = "factor.not_confirmed"
     FACTOR_REMOVED = "factor.removed"
+    PASSKEY_ADDED = "passkey.added"
+    PASSKEY_CONFIRMED = "passkey.confirmed"
+    PASSKEY_REMOVED = "passkey.removed"
 
     PERSON_LINKED = "person.linked"
     PERSON_UNLINKED = "person.unlinked"

@@ -6,9 +6,9 @@ import pytest
 import pytest_asyncio
 
 from tests.browser.house import open_house
-from tests.chromium import ARGUMENTS, CHROMIUM, PHONE, WIDE, armed, expect, see_all
+from tests.chromium import ARGUMENTS, CHROMIUM, PHONE, TOUCH, WIDE, armed, expect, see_all
 
-__all__ = ["ARGUMENTS", "CHROMIUM", "PHONE", "WIDE", "armed", "expect", "see_all"]
+__all__ = ["ARGUMENTS", "CHROMIUM", "PHONE", "TOUCH", "WIDE", "armed", "expect", "see_all"]
 
 
 @pytest.fixture(scope="session")

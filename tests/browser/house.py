@@ -101,10 +101,10 @@ class House:
 
 
 @contextmanager
-def open_house(**environment):
-    """Start a dashboard of our own. It knows a mail server, where nobody listens."""
+def open_house(host="127.0.0.1", **environment):
+    """Start a dashboard of our own at ``host``. It knows a mail server, where nobody listens."""
     usual = {"PENDING_PER_TOKEN": "1000", "EMAIL_URL": "smtp://127.0.0.1:9"}
-    with serving.serve(environment=usual | environment) as served:
+    with serving.serve(environment=usual | environment, name=host) as served:
         house = House(served)
         with house.api:
             yield house

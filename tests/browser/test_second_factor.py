@@ -57,6 +57,7 @@ async def test_an_app_is_added_and_asked_for_when_she_decides(visit, house, view
 
     assert house.wait(approval)["status"] == "approved"
     await page.goto(f"{house.url}/account/second-factor")
-    await page.get_by_label("Code").fill(code)
+    await page.locator("summary", has_text="Remove the app").click()
+    await page.locator("#code-app").fill(code)
     await page.get_by_role("button", name="Remove the app").click()
     await expect(page.get_by_role("button", name="Add the app")).to_be_visible()

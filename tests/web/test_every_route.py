@@ -5,6 +5,7 @@ submits, cancels and reports nothing.
 """
 
 import re
+import time
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -12,12 +13,14 @@ from functools import partial
 from uuid import uuid4
 
 import pytest
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from django.test import Client
 from django.urls import URLPattern, get_resolver
 from django.utils import timezone
 
 from approval_client.wire import Status
 from dashboard.accounts.models import UnknownIdentity, User
+from dashboard.accounts.services import factors
 from dashboard.accounts.services.signing_in import make_link
 from dashboard.approvals.models import ApprovalRequest, View
 from dashboard.audit.models import AuditEntry
@@ -26,7 +29,7 @@ from dashboard.policies.models import PolicyProposal, PolicyRevision
 from tests import make
 from tests.web.pages import named_twice, read
 
-ANYBODY = {"nobody", "roleless", "reviewer", "admin", "auditor", "closed", "token", "both"}
+ANYBODY = {"nobody", "half", "roleless", "reviewer", "admin", "auditor", "closed", "token", "both"}
 SIGNED_IN = {"roleless", "reviewer", "admin", "auditor", "both"}
 READERS = {"reviewer", "admin", "auditor", "both"}
 REVIEWERS = {"reviewer", "both"}
@@ -113,6 +116,8 @@ TABLE = {
     "account/second-factor": Line(get=SIGNED_IN, post=SIGNED_IN),
     "account/second-factor/codes": Line(get=SIGNED_IN, post=SIGNED_IN),
     "account/second-factor/remove": Line(get=SIGNED_IN, post=SIGNED_IN),
+    "account/passkeys": Line(get=SIGNED_IN, post=SIGNED_IN),
+    "account/passkeys/<int:passkey_id>/remove": Line(get=SIGNED_IN, post=SIGNED_IN),
     "account/browsers": Line(get=SIGNED_IN),
     "account/browsers/remember": Line(get=SIGNED_IN, post=SIGNED_IN),
     "account/browsers/end": Line(get=SIGNED_IN, post=SIGNED_IN),
@@ -123,6 +128,8 @@ TABLE = {
     "people/<int:person_id>/roles": Line(get=ADMINS, post=ADMINS),
     "people/<int:person_id>/link": Line(get=ADMINS, post=ADMINS),
     "people/<int:person_id>/factor": Line(get=ADMINS, post=ADMINS),
+    "people/<int:person_id>/passkeys/<int:passkey_id>/confirm": Line(get=ADMINS, post=ADMINS),
+    "people/<int:person_id>/passkeys/<int:passkey_id>/remove": Line(get=ADMINS, post=ADMINS),
     "people/<int:person_id>/unlink": Line(get=ADMINS, post=ADMINS),
     "people/<int:person_id>/deactivate": Line(get=ADMINS, post=ADMINS, form="person"),
     "people/<int:person_id>/reactivate": Line(get=ADMINS, post=ADMINS),
@@ -253,6 +260,7 @@ def house(token, agent, settings):
         "channel_id": str(_channel().pk),
         "kind": "webhook",
         "session_id": "1",
+        "passkey_id": "1",
         "mapping_id": "1",
         "unknown_id": str(_unknown()),
     }
@@ -296,6 +304,7 @@ def _everybody(settings, secret):
     for role in everything:
         yield role, _signed_in(browser(), role, **{role: True})
     yield "both", _signed_in(browser(secret), "both", **everything)
+    yield "half", _half_signed_in(browser(), "half", **everything)
     yield "closed", _signed_in(browser(), "closed", **everything)
     User.objects.filter(username="closed").update(is_active=False)  # its session stays
 
@@ -310,6 +319,17 @@ def _signed_in(client, name, **roles):
     make.person(name, **roles)
     client.post("/sign-in", {"username": name, "password": "a long password"})
     assert client.session["auth"] == "password"
+    return client
+
+
+def _half_signed_in(client, name, **roles):
+    """Somebody whose password was right, and who has not shown their second factor."""
+    person = make.person(name, **roles)
+    secret = factors.new_secret()
+    code = format_hotp_value(hotp_value(secret, int(time.time()) // factors.PERIOD_S))
+    factors.add_app(person, secret, code, by=make.BY)
+    led = client.post("/sign-in", {"username": name, "password": "a long password"})
+    assert led.url == "/sign-in/second"
     return client
 
 

@@ -1,7 +1,8 @@
-"""The second proof of who somebody is: codes of an app, and recovery codes for when it is lost.
+"""The second proof of who somebody is: codes of an app, passkeys, and recovery codes.
 
-RFC 6238. A code counts once, whichever process it comes to: the last one that counted is kept with
-the secret. The secret is sealed.
+Codes of an app are those of RFC 6238. A code counts once, whichever process it comes to: the last
+one that counted is kept with the secret. The secret is sealed. Recovery codes come with the first
+of the others, and go with the last.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.crypto import constant_time_compare
 
-from dashboard.accounts.errors import NotPermitted
-from dashboard.accounts.models import User
-from dashboard.accounts.services import throttle
+from dashboard.accounts.errors import NotPermitted, NotSigned
+from dashboard.accounts.models import Passkey, User
+from dashboard.accounts.services import passkeys, throttle
 from dashboard.audit.actions import Action
 from dashboard.audit.names import user_name
 from dashboard.audit.services import Actor, AuditEvent, record
@@ -52,9 +53,17 @@ def factors_of(person: User) -> Factors:
     return Factors(TOTP in kinds, count)
 
 
-def has_factor(person: User) -> bool:
-    """Whether a second proof is asked of a person."""
+def has_app(person: User) -> bool:
+    """Whether an app shows codes for a person."""
     return bool(Authenticator.objects.filter(user=person, type=TOTP).exists())
+
+
+def has_factor(person: User) -> bool:
+    """Whether a second proof is asked of a person.
+
+    Also of whoever has passkeys for another address alone: they use a recovery code.
+    """
+    return has_app(person) or bool(passkeys.passkeys_of(person))
 
 
 def must_have(person: User) -> bool:
@@ -83,22 +92,58 @@ def add_app(person: User, secret: str, code: str, *, by: Actor) -> list[str]:
     """Have a person show a code of an app from now on, once one was shown.
 
     Returns:
-        Ten recovery codes, each of which counts once in the place of the app's.
+        Ten recovery codes, each of which counts once in the place of the app's; none if they had
+        some before.
 
     Raises:
         NotPermitted: The code is not of this secret, or there is an app already.
     """
     counter = _counter_of(secret, code, after=0) if secret else None
-    if counter is None or has_factor(person):
+    if counter is None or has_app(person):
         raise NotPermitted(_NOT_ADDED)
-    Authenticator.objects.filter(user=person).delete()
+    codes = _first_codes(person)
     data = {"secret": encrypt(secret), "counter": counter}
     Authenticator.objects.create(user=person, type=TOTP, data=data)
-    codes = RecoveryCodes.activate(person).get_unused_codes()
     record(
         by, AuditEvent(Action.FACTOR_ADDED, user_name(person.username), details={"factor": TOTP})
     )
-    return list(codes)
+    return codes
+
+
+@transaction.atomic
+def add_passkey(person: User, *, name: str, made: str, challenge: bytes, by: Actor) -> list[str]:
+    """Add a passkey as ``passkeys.add`` does.
+
+    Returns:
+        Ten recovery codes; none if they had some before.
+
+    Raises:
+        NotSigned, NotPermitted: As there.
+    """
+    codes = _first_codes(person)
+    passkeys.add(person, name=name, made=made, challenge=challenge, by=by)
+    return codes
+
+
+@transaction.atomic
+def remove_passkey(passkey: Passkey, *, remover: User, by: Actor) -> bool:
+    """End a passkey for good; false if it had ended."""
+    is_removed = passkeys.remove(passkey, remover=remover, by=by)
+    _drop_unneeded_codes(passkey.person)
+    return is_removed
+
+
+def _first_codes(person: User) -> list[str]:
+    """Make recovery codes for somebody who has no second proof yet."""
+    if has_factor(person):
+        return []
+    Authenticator.objects.filter(user=person).delete()
+    return list(RecoveryCodes.activate(person).get_unused_codes())
+
+
+def _drop_unneeded_codes(person: User) -> None:
+    if not has_factor(person):
+        Authenticator.objects.filter(user=person, type=RECOVERY).delete()
 
 
 @transaction.atomic
@@ -111,12 +156,20 @@ def new_recovery_codes(person: User, *, by: Actor) -> list[str]:
 
 
 @transaction.atomic
-def remove(person: User, *, by: Actor) -> bool:
-    """Ask no second proof of a person any more; false if none was asked."""
-    deleted, _ = Authenticator.objects.filter(user=person).delete()
+def remove_app(person: User, *, by: Actor) -> bool:
+    """Have no app show codes for a person any more; false if none did."""
+    deleted, _ = Authenticator.objects.filter(user=person, type=TOTP).delete()
     if deleted:
         record(by, AuditEvent(Action.FACTOR_REMOVED, user_name(person.username)))
+    _drop_unneeded_codes(person)
     return bool(deleted)
+
+
+@transaction.atomic
+def remove_all(person: User, *, remover: User, by: Actor) -> bool:
+    """Ask no second proof of a person any more; false if none was asked."""
+    had_passkeys = passkeys.remove_all(person, remover=remover, by=by)
+    return remove_app(person, by=by) or had_passkeys
 
 
 def confirm(person: User, code: str, *, address: str, by: Actor | None = None) -> str:
@@ -145,13 +198,43 @@ def confirm(person: User, code: str, *, address: str, by: Actor | None = None) -
     return kind
 
 
+def confirm_passkey(
+    person: User, signed: str, challenge: bytes, *, address: str, by: Actor | None = None
+) -> str:
+    """Check what a passkey of a person signed.
+
+    Args:
+        person: Whose.
+        signed: What their browser sent, JSON.
+        challenge: What had to be signed.
+        address: Where they are.
+        by: They themselves, where they are signed in already.
+
+    Returns:
+        What it was: ``"passkey"``.
+
+    Raises:
+        TooManyAttempts: Too many failures of this person; nothing was checked.
+        NotSigned: It does not count.
+    """
+    key = throttle.factor(person.username)
+    throttle.begin(key)
+    try:
+        passkeys.sign_in(person, signed, challenge)
+    except NotSigned:
+        _note_failure(person, address, by)
+        raise
+    throttle.succeeded(key)
+    return passkeys.PASSKEY
+
+
 @transaction.atomic
 def _note_failure(person: User, address: str, by: Actor | None) -> None:
     subject, details = user_name(person.username), {"address": address}
     if by:
         record(by, AuditEvent(Action.FACTOR_NOT_CONFIRMED, subject, details=details))
         return
-    details["because"] = "the code of the second factor was wrong"
+    details["because"] = "the second factor was wrong"
     failure = AuditEvent(Action.SIGN_IN_FAILED, subject, details=details)
     record(Actor("anonymous", "second_factor"), failure)
 

@@ -24,6 +24,7 @@ from django.db.models import Model, QuerySet
 
 from approval_client.wire import Source, Status, digest, parse_json
 from dashboard.accounts.models import Agent, AgentToken, Group, User
+from dashboard.accounts.services.passkeys import fingerprint_of as passkey_fingerprint
 from dashboard.accounts.tokens import token_fingerprint
 from dashboard.approvals.models import (
     FINAL,
@@ -588,6 +589,34 @@ def _listed(roles: Sequence[str]) -> str:
     return ", ".join(roles) or "none"
 
 
+def _check_passkeys(keys: Sequence[int]) -> Iterator[Disagreement]:
+    people = User.objects.prefetch_related(
+        "passkeys__confirmation__confirmed_by", "passkeys__removal__removed_by"
+    ).in_bulk(list(keys))
+    actions = (Action.PASSKEY_ADDED, Action.PASSKEY_CONFIRMED, Action.PASSKEY_REMOVED)
+    stories = _stories((user_name(person.username) for person in people.values()), *actions)
+    for pk, person in people.items():
+        story = stories[user_name(person.username)]
+        logged = [
+            (entry.action, entry.details["passkey"], entry.details.get("row") or entry.actor)
+            for entry in story.entries
+        ]
+        if Counter(logged) != Counter(_passkey_rows(person)):
+            sentence = f"person {person.username}: their passkeys are not those in the log"
+            yield Disagreement(pk, sentence)
+
+
+def _passkey_rows(person: User) -> Iterator[tuple[str, int, str]]:
+    for passkey in person.passkeys.all():
+        yield Action.PASSKEY_ADDED, passkey.pk, passkey_fingerprint(passkey)
+        if hasattr(passkey, "confirmation"):
+            by = user_name(passkey.confirmation.confirmed_by.username)
+            yield Action.PASSKEY_CONFIRMED, passkey.pk, by
+        if hasattr(passkey, "removal"):
+            by = user_name(passkey.removal.removed_by.username)
+            yield Action.PASSKEY_REMOVED, passkey.pk, by
+
+
 def _check_groups(keys: Sequence[int]) -> Iterator[Disagreement]:
     groups = Group.objects.prefetch_related("members").in_bulk(list(keys))
     stories = _stories(f"group:{group.name}" for group in groups.values())
@@ -761,7 +790,9 @@ PARTS = (
     _rows("grants", Grant.objects.all, _check_grants),
     _rows("revisions", PolicyRevision.objects.all, _check_revisions),
     _rows("proposals", PolicyProposal.objects.all, _check_proposals),
-    _rows("people", User.objects.all, _check_people),
+    _rows(
+        "people", User.objects.all, lambda keys: chain(_check_people(keys), _check_passkeys(keys))
+    ),
     _rows("groups", Group.objects.all, _check_groups),
     _rows("agents", Agent.objects.all, _check_agents),
     _rows("tools", Tool.objects.all, _check_tools),

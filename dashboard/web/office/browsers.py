@@ -39,7 +39,7 @@ _METHODS = {
     "link": "sign-in link",
     "sso": "single sign-on",
     "totp": "code of an app",
-    "webauthn": "passkey",
+    "passkey": "passkey",
     "recovery_codes": "recovery code",
 }
 

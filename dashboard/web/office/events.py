@@ -502,9 +502,15 @@ PEOPLE: dict[Action, Write] = {
         "{who} linked {whom} to single sign-on",
     ),
     Action.FACTOR_ADDED: _factor_added,
-    Action.FACTOR_NOT_CONFIRMED: _of("{who} entered a wrong code for their own account"),
+    Action.FACTOR_NOT_CONFIRMED: _of("{who} showed a wrong second factor for their own account"),
     Action.FACTOR_REMOVED: _by_themselves(
-        "{who} removed their second factor", "{who} removed the second factor of {whom}"
+        "{who} removed the app of their second factor",
+        "{who} removed the app of the second factor of {whom}",
+    ),
+    Action.PASSKEY_ADDED: _of("{who} added the passkey {} to their account", "name"),
+    Action.PASSKEY_CONFIRMED: _of("{who} confirmed the passkey {} of {whom}", "name"),
+    Action.PASSKEY_REMOVED: _by_themselves(
+        "{who} removed a passkey of theirs", "{who} removed a passkey of {whom}"
     ),
     Action.PERSON_UNLINKED: _of("{who} unlinked {whom} from single sign-on"),
 }

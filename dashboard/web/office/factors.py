@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import json
+import secrets
 from http import HTTPStatus
+from typing import Any
 
 import qrcode
 import qrcode.image.svg
@@ -17,10 +20,12 @@ from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from dashboard.accounts.errors import AccountError, NotPermitted, TooManyAttempts
+from dashboard.accounts import webauthn
+from dashboard.accounts.errors import AccountError, NotPermitted, NotSigned, TooManyAttempts
 from dashboard.accounts.models import User
-from dashboard.accounts.services import factors
+from dashboard.accounts.services import factors, passkeys
 from dashboard.accounts.services.linking import is_linked
+from dashboard.audit.services import Actor
 from dashboard.web.access import AUTH_KEY, action, actor, address, admins_only, lacks_second_factor
 from dashboard.web.http import PRESSED, PersonRequest
 from dashboard.web.office.present import PresentForm, confirm_present, needs_present
@@ -28,6 +33,9 @@ from dashboard.web.office.sign_in import next_path, slowed, status_of
 
 _NEW_APP = "new_app"
 """In the session: the secret of an app that is not added yet."""
+
+_TO_SIGN = "to_sign"
+"""In the session: what a passkey has to sign next, to show that it is its person."""
 
 _CODE = forms.TextInput(
     attrs={
@@ -45,6 +53,19 @@ class CodeForm(forms.Form):
     code = forms.CharField(label="Code", max_length=40, widget=_CODE)
 
 
+class ProofForm(forms.Form):
+    """A code, or what a passkey signed; ``office/_show_factor.html`` draws it."""
+
+    code = forms.CharField(required=False, max_length=40)
+
+    signed = forms.CharField(required=False, max_length=webauthn.LONGEST)
+
+    def clean(self) -> None:
+        """Refuse a form with neither."""
+        if not any(self.cleaned_data.values()):
+            raise forms.ValidationError("Type a code, or use a passkey.")
+
+
 class AppForm(PresentForm, CodeForm):
     """The first code of an app, and the password where that is asked for."""
 
@@ -59,19 +80,16 @@ def asked(request: HttpRequest) -> HttpResponse:
     stage = get_pending_stage(request)
     if stage is None or stage.key != "second_factor":
         return redirect("web:sign_in")
-    form = CodeForm(request.POST if request.method == "POST" else None)
+    form = ProofForm(request.POST if request.method == "POST" else None)
+    person = stage.login.user
     if not form.is_valid():
         status = HTTPStatus.UNPROCESSABLE_ENTITY if form.is_bound else HTTPStatus.OK
-        return render(request, "office/second_factor_asked.html", {"form": form}, status=status)
-    person = stage.login.user
+        return _asked_page(request, person, form, status)
     try:
-        kind = factors.confirm(person, form.cleaned_data["code"], address=address(request))
-    except (NotPermitted, TooManyAttempts) as error:
-        form.add_error("code", f"{error} You are not signed in.")
-        page = render(
-            request, "office/second_factor_asked.html", {"form": form}, status=status_of(error)
-        )
-        return slowed(page, error)
+        kind = _confirm(request, person, form)
+    except (NotPermitted, NotSigned, TooManyAttempts) as error:
+        form.add_error(None, f"{error} You are not signed in.")
+        return slowed(_asked_page(request, person, form, status_of(error)), error)
     record_authentication(request, person, "mfa", type=kind)
     response: HttpResponse = stage.exit()
     return response
@@ -97,32 +115,44 @@ def second_factor(request: PersonRequest) -> HttpResponse:
         form.add_error(None, str(error))
         return slowed(_page(request, form, status_of(error)), error)
     del request.session[_NEW_APP]
-    request.session[AUTH_KEY] = f"{request.session.get(AUTH_KEY, '')}+{factors.TOTP}"
-    return _codes_page(request, codes)
+    note_shown(request, factors.TOTP)
+    return codes_page(request, codes, "web:second_factor")
+
+
+def note_shown(request: PersonRequest, kind: str) -> None:
+    """Note that somebody showed, in this session, a second factor that they have just added."""
+    request.session[AUTH_KEY] = f"{request.session.get(AUTH_KEY, '')}+{kind}"
 
 
 @action("web:second_factor", arguments=0)
 @sensitive_post_parameters("code")
 def new_codes(request: PersonRequest) -> HttpResponse:
     """Replace the recovery codes, once a code was shown."""
-    if error := _refusal(request):
+    if error := refusal(request):
         messages.error(request, error)
         return redirect("web:second_factor")
-    return _codes_page(request, factors.new_recovery_codes(request.user, by=actor(request)))
+    codes = factors.new_recovery_codes(request.user, by=actor(request))
+    return codes_page(request, codes, "web:second_factor")
 
 
 @action("web:second_factor", arguments=0)
 @sensitive_post_parameters("code")
 def remove(request: PersonRequest) -> HttpResponse:
     """Remove the second factor, once a code was shown."""
-    if error := _refusal(request):
+    if error := refusal(request):
         messages.error(request, error)
         return redirect("web:second_factor")
-    factors.remove(request.user, by=actor(request))
-    # Where one is demanded, this session does no more than one that began without it.
-    request.session[AUTH_KEY] = request.session.get(AUTH_KEY, "").partition("+")[0]
-    messages.success(request, "Your second factor is removed. Your password alone is enough.")
+    factors.remove_app(request.user, by=actor(request))
+    forget_shown(request)
+    is_last = not factors.has_factor(request.user)
+    rest = "Your password alone is enough." if is_last else "Your passkeys are still asked for."
+    messages.success(request, f"Your app is removed. {rest}")
     return redirect("web:second_factor")
+
+
+def forget_shown(request: PersonRequest) -> None:
+    """Have a session do no more than one that began without a second factor, once one is gone."""
+    request.session[AUTH_KEY] = request.session.get(AUTH_KEY, "").partition("+")[0]
 
 
 @admins_only
@@ -131,22 +161,51 @@ def reset(request: PersonRequest, person_id: int) -> HttpResponse:
     """Remove the second factor of somebody who lost theirs."""
     person = get_object_or_404(User, pk=person_id)
     if person == request.user:
-        messages.error(request, "Remove your own in your account, with a code of it.")
-    elif factors.remove(person, by=actor(request)):
+        messages.error(request, "Remove your own in your account.")
+    elif factors.remove_all(person, remover=request.user, by=actor(request)):
         messages.success(request, f"The second factor of {person} is removed.")
     return redirect("web:person", person_id)
 
 
-def _refusal(request: PersonRequest) -> str:
-    form = CodeForm(request.POST)
+def refusal(request: PersonRequest) -> str:
+    """Check the proof that comes with a form; say why it does not count, or nothing."""
+    form = ProofForm(request.POST)
     if not form.is_valid():
-        return "Type a code of your app first. Nothing was changed."
+        return "Show your second factor first. Nothing was changed."
     try:
-        code = form.cleaned_data["code"]
-        factors.confirm(request.user, code, address=address(request), by=actor(request))
+        _confirm(request, request.user, form, actor(request))
     except AccountError as error:
         return f"{error} Nothing was changed."
     return ""
+
+
+def _confirm(request: HttpRequest, person: User, form: ProofForm, by: Actor | None = None) -> str:
+    data, here = form.cleaned_data, address(request)
+    if not data["signed"]:
+        return factors.confirm(person, data["code"], address=here, by=by)
+    challenge = challenge_in(request, _TO_SIGN)
+    kind = factors.confirm_passkey(person, data["signed"], challenge, address=here, by=by)
+    del request.session[_TO_SIGN]
+    return kind
+
+
+def challenge_in(request: HttpRequest, name: str) -> bytes:
+    """Return what a device has to sign in this session, the same until it has."""
+    return bytes.fromhex(request.session.setdefault(name, secrets.token_hex(32)))
+
+
+def proof_context(request: HttpRequest, person: User) -> dict[str, Any]:
+    """Return what a form needs in which a second factor is shown."""
+    keys = [] if webauthn.why_unavailable() else passkeys.usable(person)
+    options = keys and passkeys.request_options(keys, challenge_in(request, _TO_SIGN))
+    return {"has_app": factors.has_app(person), "sign_options": options and json.dumps(options)}
+
+
+def _asked_page(
+    request: HttpRequest, person: User, form: ProofForm, status: HTTPStatus
+) -> HttpResponse:
+    context = {"form": form, **proof_context(request, person)}
+    return render(request, "office/second_factor_asked.html", context, status=status)
 
 
 def _page(request: PersonRequest, form: AppForm, status: HTTPStatus) -> HttpResponse:
@@ -154,8 +213,9 @@ def _page(request: PersonRequest, form: AppForm, status: HTTPStatus) -> HttpResp
     present = factors.factors_of(person)
     context = {
         "form": form,
-        "code_form": CodeForm(auto_id="confirm_%s"),
         "factors": present,
+        "passkeys": passkeys.passkeys_of(person),
+        **proof_context(request, person),
         "is_linked": is_linked(person),
         "must": factors.must_have(person),
         "lacks": lacks_second_factor(request),
@@ -168,12 +228,12 @@ def _page(request: PersonRequest, form: AppForm, status: HTTPStatus) -> HttpResp
     return render(request, "office/second_factor.html", context, status=status)
 
 
-def _codes_page(request: PersonRequest, codes: list[str]) -> HttpResponse:
-    return render(
-        request,
-        "office/recovery_codes.html",
-        {"codes": codes, "next": next_path(request) or resolve_url("web:account")},
-    )
+def codes_page(request: PersonRequest, codes: list[str], page: str) -> HttpResponse:
+    """Show recovery codes, this once, or lead on to ``page`` where there are none to show."""
+    if not codes:
+        return redirect(page)
+    then = next_path(request) or resolve_url("web:account")
+    return render(request, "office/recovery_codes.html", {"codes": codes, "next": then})
 
 
 def _digits(code: str) -> str:

@@ -17,11 +17,13 @@ from dashboard.accounts.models import User
 from dashboard.accounts.services import people as services
 from dashboard.accounts.services.factors import has_factor
 from dashboard.accounts.services.linking import is_linked
+from dashboard.accounts.services.passkeys import passkeys_of
 from dashboard.accounts.services.people import ROLES
 from dashboard.accounts.services.signing_in import make_link
 from dashboard.web.access import action, actor, admins_only
 from dashboard.web.forms import ConfirmNameForm, messages_of, plain, status_of
 from dashboard.web.http import PersonRequest
+from dashboard.web.office.passkeys import rows_of
 
 
 class RolesForm(forms.Form):
@@ -181,6 +183,7 @@ def _person_page(
         "confirm_form": confirm_form,
         "is_linked": is_linked(person),
         "has_factor": has_factor(person),
+        "passkeys": rows_of(passkeys_of(person)),
     }
     status = status_of(roles_form, confirm_form)
     return render(request, "office/person.html", context, status=status)

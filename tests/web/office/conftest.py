@@ -22,7 +22,8 @@ def browser(db, settings):
     """Makes browsers that are at our address and say so, as real ones do."""
 
     def make_browser():
-        return Client(headers={"host": "127.0.0.1:8000", "origin": settings.PUBLIC_URL})
+        host = urlsplit(settings.PUBLIC_URL).netloc
+        return Client(headers={"host": host, "origin": settings.PUBLIC_URL})
 
     return make_browser
 
