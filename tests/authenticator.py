@@ -73,3 +73,8 @@ def client_data(kind, challenge, origin, **more):
     return websafe_encode(
         json.dumps({"type": kind, "challenge": challenge, "origin": origin, **more}).encode()
     )
+
+
+def challenge(asked):
+    """The options of a browser for a challenge in bytes."""
+    return {"challenge": websafe_encode(asked)}

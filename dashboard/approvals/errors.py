@@ -181,6 +181,33 @@ class ReasonMissing(Refused):
         )
 
 
+class SignatureMissing(Refused):
+    """The policy requires the person's device to sign the approval.
+
+    Args:
+        nonce: What the page chose, so that nothing is signed twice alike.
+        challenge: What has to be signed.
+    """
+
+    code = "signature_missing"
+
+    def __init__(self, nonce: str, challenge: bytes) -> None:
+        self.nonce, self.challenge = nonce, challenge
+        super().__init__(
+            "The policy requires your passkey to sign this approval. Nothing was recorded yet."
+        )
+
+
+class SignatureRefused(NotAllowed):
+    """What the device signed does not count."""
+
+    code = "signature_refused"
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"{reason} Your approval was not recorded. Press Approve again.")
+
+
 class Stopped(Refused):
     """Nothing is approved or started now, whatever it is.
 

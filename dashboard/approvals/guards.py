@@ -32,6 +32,7 @@ _INSERT_ONLY = [
     "judgement",
     "edit",
     "vote",
+    "signature",
     "decision",
     "closing",
     "outcome",

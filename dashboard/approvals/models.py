@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import F, Q, Value
 
 from approval_client.wire import Kind, OutcomeState, Source, Status
-from dashboard.accounts.models import Agent, AgentToken
+from dashboard.accounts.models import Agent, AgentToken, Passkey
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.rules.rule import ToolClass
 
@@ -303,6 +303,25 @@ class Vote(models.Model):
                 name="vote_once_per_judgement_of_an_edit",
             ),
         ]
+
+
+VOTE_WITH = ("person", "signature__passkey__removal")
+"""What is read with a vote, to tell whether it counts."""
+
+
+class Signature(models.Model):
+    """What the device of a person signed when they approved. Only ever inserted.
+
+    What had to be signed follows from the vote and the nonce: ``rules/signature.py``. Texts are
+    base64url, as Web Authentication names them.
+    """
+
+    vote = models.OneToOneField(Vote, models.PROTECT, related_name="signature")
+    passkey = models.ForeignKey(Passkey, models.PROTECT, related_name="signatures")
+    nonce = models.CharField(max_length=64, unique=True)
+    authenticator_data = models.TextField()
+    client_data = models.TextField()
+    value = models.TextField()  # the signature itself
 
 
 class GrantQuerySet(models.QuerySet["Grant"]):

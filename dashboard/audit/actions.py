@@ -15,6 +15,7 @@ class Action(StrEnum):
     APPROVAL_APPROVED = "approval.approved"
     APPROVAL_REJECTED = "approval.rejected"
     APPROVAL_VOTED = "approval.voted"
+    SIGNATURE_REFUSED = "approval.signature_refused"
     APPROVAL_EXPIRED = "approval.expired"
     APPROVAL_CANCELLED = "approval.cancelled"
     APPROVAL_RECALLED = "approval.taken_back"

@@ -40,7 +40,7 @@ function showSwitches() {
  */
 function isAnswer({ target, elt, requestConfig }) {
   if (target?.id !== "request-bar" || requestConfig?.verb !== "post") return false;
-  return Boolean((requestConfig.elt ?? elt)?.matches("#request-bar :is(.decide, .snooze form)"));
+  return Boolean((requestConfig.elt ?? elt)?.matches("#request-bar :is(.decide, .signing, .snooze form)"));
 }
 
 /**

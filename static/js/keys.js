@@ -59,7 +59,7 @@ function toApprove() {
     toReason();
     return announceInSight("Close Reject first, if you want to approve.");
   }
-  const approve = inBar(".decide > [value=approve]", HTMLButtonElement);
+  const approve = inBar(":is(.signing .button--primary, .decide > [value=approve])", HTMLButtonElement);
   if (!approve) return whyNone();
   if (!approve.disabled) return approve.focus();
   const next = document.getElementById("next-unseen");

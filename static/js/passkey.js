@@ -136,6 +136,10 @@ window.addEventListener("pageshow", (event) => {
     if (form instanceof HTMLFormElement) fieldOf(form).value = ""; // what was signed is used up
   }
 });
-document.addEventListener("htmx:afterSettle", askAtOnce);
-hideHints();
-askAtOnce();
+/** A page or a part of one is there. */
+function arrived() {
+  hideHints();
+  askAtOnce();
+}
+document.addEventListener("htmx:afterSettle", arrived);
+arrived();

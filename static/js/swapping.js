@@ -36,7 +36,7 @@ for (const name of /** @type {const} */ (["htmx:sendError", "htmx:responseError"
     release();
     const config = event.detail.requestConfig;
     if (isOpening(config) && name === "htmx:responseError") return location.assign(config.path); // it says why
-    const form = closest(event.detail.elt, "form.decide", HTMLFormElement);
+    const form = closest(event.detail.elt, "form:is(.decide, .signing)", HTMLFormElement);
     if (form && config.verb === "post") need(form, ".bar-trouble", HTMLElement).hidden = false;
   });
 }

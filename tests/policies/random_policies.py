@@ -117,6 +117,7 @@ demands = st.builds(
     grants_allowed=bools,
     whole_content=bools,
     reveal_required=bools,
+    proof=st.sampled_from([None, None, "passkey"]),
 )
 demands = st.one_of(st.just(Demands()), demands)
 rejecting = st.builds(

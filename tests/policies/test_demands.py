@@ -93,11 +93,15 @@ def test_who_comes_later_has_to_be_let_in_by_both():
 
 def test_the_stricter_of_each_setting_holds():
     lax = of(time_limit_s=600, grants_allowed=True, editor_may_approve=True, whole_content=False)
-    strict = of(approvals=2, time_limit_s=60, reason_required=True, reveal_required=True)
+    asked = {"reason_required": True, "reveal_required": True, "proof": "passkey"}
+    strict = of(approvals=2, time_limit_s=60, **asked)
 
-    assert join(lax, strict) == Required(
-        approvals=2, time_limit_s=60, reason_required=True, reveal_required=True
-    )
+    assert join(lax, strict) == Required(approvals=2, time_limit_s=60, **asked)
+
+
+def test_what_is_signed_is_never_remembered():
+    assert not of(grants_allowed=True, proof="passkey").grants_allowed
+    assert not join(of(grants_allowed=True), of(proof="passkey")).grants_allowed
 
 
 def test_no_time_limit_is_longer_than_any():
@@ -112,7 +116,8 @@ def test_demands_survive_being_stored():
 
 def test_a_later_demand_is_stored_only_where_it_is_made():
     assert "reveal_required" not in of().to_json()  # so what was stored before is still the same
-    strict = of(reveal_required=True)
+    assert "proof" not in of().to_json()
+    strict = of(reveal_required=True, proof="passkey")
     assert Required.from_json(strict.to_json()) == strict
 
 
@@ -125,20 +130,20 @@ def test_the_groups_are_named_in_words():
 
 def test_what_asks_for_less_is_named_respect_by_respect():
     lax = {"grants_allowed": True, "editor_may_approve": True, "whole_content": False}
-    strict = of(
-        approvals=2, groups=("ops",), time_limit_s=60, reason_required=True, reveal_required=True
-    )
+    asked = {"reason_required": True, "reveal_required": True, "proof": "passkey"}
+    strict = of(approvals=2, groups=("ops",), time_limit_s=60, **asked)
 
     assert shortfalls(of(**lax, owner_may_approve=True), strict) == [
         "1 instead of 2 people must approve",
         "people outside the required groups may approve, or may approve earlier",
         "the agent's owner may approve",
         "whoever edited the content may approve it",
+        "the approval may be remembered",
         "it may stay open longer",
         "a reason is not required",
-        "the approval may be remembered",
         "reading to the end is not required",
         "masked tokens need not be revealed",
+        "nobody has to sign with a passkey",
     ]
 
 

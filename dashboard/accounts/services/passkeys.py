@@ -208,7 +208,7 @@ def why_none_counts(person: User, now: datetime) -> str:
     if any(counts(key, now) for key in keys):
         return ""
     if not keys:
-        return "You have no passkey yet: add one in your account, under Passkeys."
+        return "You have no passkey yet. Add one in your account."
     moments = [from_at for key in keys if (from_at := counts_from(key))]
     if not moments:
         return "Another admin has to confirm your passkey first, on your page under People."

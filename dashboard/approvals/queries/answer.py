@@ -10,7 +10,14 @@ from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from dashboard.accounts.models import User
 from dashboard.approvals.errors import Stopped
-from dashboard.approvals.models import ApprovalRequest, Assignment, Judgement, View, Vote
+from dashboard.approvals.models import (
+    VOTE_WITH,
+    ApprovalRequest,
+    Assignment,
+    Judgement,
+    View,
+    Vote,
+)
 from dashboard.approvals.queries.hold import stop_in, with_stop
 from dashboard.clock import now_in
 from dashboard.policies.models import PolicyRevision
@@ -85,5 +92,5 @@ def judged(approval_id: UUID, person_id: int) -> Judged:
 @rows(ApprovalRequest.id)
 def votes_of(approval_id: UUID) -> QuerySet[Vote]:
     """Every vote for a request or an edit of it, in order, with its person."""
-    votes = Vote.objects.filter(approval_id=approval_id).select_related("person")
+    votes = Vote.objects.filter(approval_id=approval_id).select_related(*VOTE_WITH)
     return votes.defer("shown").order_by("id")

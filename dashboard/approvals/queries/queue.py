@@ -10,7 +10,14 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, QuerySet, Subquery, Value, prefetch_related_objects
 from django.db.models.functions import Coalesce
 
-from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Judgement, Tool, Vote
+from dashboard.approvals.models import (
+    VOTE_WITH,
+    ApprovalQuerySet,
+    ApprovalRequest,
+    Judgement,
+    Tool,
+    Vote,
+)
 from dashboard.clock import database_now
 from dashboard.inspection.findings import Severity
 from dashboard.statements import rows
@@ -58,7 +65,7 @@ def has_votes_for_open(at: datetime) -> Exists:
 
 @rows(ApprovalRequest.expires_at)
 def _votes_for_open(at: datetime) -> QuerySet[Vote]:
-    votes = Vote.objects.select_related("person").filter(approval__in=_open_ids(at))
+    votes = Vote.objects.select_related(*VOTE_WITH).filter(approval__in=_open_ids(at))
     return votes.defer("shown").order_by("id")
 
 

@@ -10,6 +10,7 @@ from django.db.models import Exists, Model, OuterRef, QuerySet, Value
 
 from approval_client.wire import Kind
 from dashboard.approvals.models import (
+    VOTE_WITH,
     ApprovalQuerySet,
     ApprovalRequest,
     Edit,
@@ -121,7 +122,7 @@ def _outcomes(ids: Iterable[UUID]) -> QuerySet[Outcome]:
 
 @rows(Many(ApprovalRequest.id))
 def _votes(ids: Iterable[UUID]) -> QuerySet[Vote]:
-    votes = Vote.objects.filter(approval__id__among=ids).select_related("person")
+    votes = Vote.objects.filter(approval__id__among=ids).select_related(*VOTE_WITH)
     return votes.order_by("id")
 
 

@@ -17,6 +17,7 @@ from dashboard.accounts.queries import groups_of
 from dashboard.approvals.models import ApprovalRequest, Decision, Edit, Vote
 from dashboard.approvals.queries.answer import votes_of
 from dashboard.approvals.rules.grant import GrantTerms
+from dashboard.approvals.rules.signature import is_signed
 from dashboard.approvals.rules.step import StepSaid
 from dashboard.approvals.rules.view import masks_of
 from dashboard.audit.services import Actor
@@ -57,6 +58,8 @@ class ReviewerAnswer:
         steps: What becomes of each step of a plan that is rejected.
         allow_steps: Whether the steps of the plan may run when they are asked exactly so.
         approves: How many steps of a plan the button named; None if no page named any.
+        nonce: What the page chose for a signature, where the policy requires one.
+        signed: What the person's device signed, as their browser sent it.
     """
 
     reviewer: User
@@ -72,6 +75,8 @@ class ReviewerAnswer:
     steps: Sequence[StepSaid] = ()
     allow_steps: bool = False
     approves: int | None = None
+    nonce: str = ""
+    signed: str = ""
 
     @property
     def end_seen(self) -> bool:
@@ -118,7 +123,8 @@ def is_enough(vote: Vote, required: Required) -> bool:
     """Whether a vote is enough under ``required``; a stricter policy may ask for more."""
     has_reason = bool(vote.reason.strip()) or not required.reason_required
     is_revealed = not required.reveal_required or not masks_of(json.loads(vote.shown), required)
-    return has_reason and is_revealed and (vote.end_seen or not required.whole_content)
+    is_read = vote.end_seen or not required.whole_content
+    return has_reason and is_revealed and is_read and is_signed(vote, required)
 
 
 def votes_that_count(

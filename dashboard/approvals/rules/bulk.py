@@ -38,6 +38,7 @@ _FLAGGED = "Our inspection found a medium or high risk in it."
 _DOUBT = "Our inspection could not read all of it."
 _OLD = "It was asked before an upgrade, and is not prepared for lists yet."
 _SEVERAL = "It needs several approvals."
+_SIGNED = "Whoever approves it has to sign it with their passkey."
 _ASSIGNED = "It is assigned to {}."
 _OTHER = "It differs from the first: another agent, kind, capability, tool, findings or rule."
 _TOO_LONG = "It is too long for this page."
@@ -112,6 +113,8 @@ def _why_alone(
         return _ASSIGNED.format(assignment.person.username)
     if required.approvals > 1:
         return _SEVERAL
+    if required.proof:
+        return _SIGNED
     if not hasattr(approval, "headline"):
         return _OLD
     return _flagged(_report(judged_request)) or why_not_count(

@@ -127,6 +127,8 @@ def why_not_once(edit: Edit, required: Required, report: Report, present: Policy
         return "The policy requires somebody else to approve what a reviewer has changed."
     if required.approvals > 1:
         return "Several people must approve this."
+    if required.proof:
+        return "Whoever approves this has to sign it with their passkey."
     if report.has_doubts:
         return "This is not fully inspected."
     return ""

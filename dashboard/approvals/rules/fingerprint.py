@@ -25,6 +25,7 @@ from dashboard.approvals.models import (
     Outcome,
     Recall,
     RequestHeadline,
+    Signature,
     Vote,
 )
 from dashboard.audit.fingerprint import fingerprint
@@ -72,6 +73,7 @@ COLUMNS: dict[type[Model], tuple[str, ...]] = {
         "shown",
         "voted_at",
     ),
+    Signature: ("vote_id", "passkey_id", "nonce", "authenticator_data", "client_data", "value"),
     Decision: (
         "status",
         "source",
@@ -149,6 +151,8 @@ def _request_of(row: Any) -> ApprovalRequest:
         return row
     if isinstance(row, RequestHeadline) and row.edit:
         row = row.edit
+    if isinstance(row, Signature):
+        row = row.vote
     if isinstance(row, JudgementGrounds):
         row = row.edit or row.judgement
     request: ApprovalRequest = row.made_from if isinstance(row, Grant) else row.approval

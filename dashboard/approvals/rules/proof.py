@@ -44,7 +44,8 @@ from dashboard.approvals.models import (
     Tool,
     Vote,
 )
-from dashboard.approvals.rules.fingerprint import fits
+from dashboard.approvals.rules.fingerprint import fingerprint_of, fits
+from dashboard.approvals.rules.signature import why_wrong
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.names import agent_name, user_name
@@ -140,6 +141,8 @@ class _Rows:
             "token",
             "tool",
             "decision__decided_by",
+            "decision__judgement",
+            "decision__edit",
             "decision__repeats",
             "closing",
             "recall__person",
@@ -161,7 +164,14 @@ class _Rows:
         self.edits = self._by_request(
             Edit.objects.select_related("edited_by", "grounds").filter(**of_these)
         )
-        self.votes = self._by_request(Vote.objects.select_related("person").filter(**of_these))
+        votes = Vote.objects.select_related(
+            "person",
+            "judgement",
+            "edit",
+            "signature__passkey__confirmation",
+            "signature__passkey__removal",
+        )
+        self.votes = self._by_request(votes.filter(**of_these))
         self.outcomes = self._by_request(Outcome.objects.filter(**of_these))
         pins = NotebookPin.objects.filter(**of_these)
         self.pins = dict(pins.values_list("approval", "notebook"))
@@ -206,6 +216,7 @@ class _Request:
         yield from self._edited()
         yield from self._closed()
         yield from self._voted()
+        yield from self._signed()
         yield from self._reported()
         yield from self._recalled()
         yield from self._handed_over()
@@ -366,6 +377,34 @@ class _Request:
         elif any(p and not fits(v, p) for p, v in zip(prints, votes, strict=True)):
             yield "a vote for it is not what the log says"
 
+    def _signed(self) -> Iterator[str]:
+        """Check each signature again, and that there is one wherever the policy demanded it."""
+        votes = self.rows.votes[self.approval.pk]
+        logged = Counter(
+            entry.details["signature"]
+            for entry in self.story.entries
+            if "signature" in entry.details
+        )
+        signed_votes = [vote for vote in votes if hasattr(vote, "signature")]
+        if Counter(fingerprint_of(vote.signature) for vote in signed_votes) != logged:
+            yield "the signatures under its approvals are not those in the log"
+        for vote in votes:
+            yield from self._signature_of(vote)
+        decision = self.decision
+        if decision and decision.status == Status.APPROVED and _demands_proof(decision):
+            signers = {vote.person.username for vote in signed_votes}
+            names = json.loads(decision.counted)
+            if not names or not signers.issuperset(names):
+                yield "it was approved without the signatures that the policy demanded"
+
+    def _signature_of(self, vote: Vote) -> Iterator[str]:
+        if hasattr(vote, "signature"):
+            vote.signature.vote = vote
+            if wrong := why_wrong(vote):
+                yield f"the signature of {vote.person.username} under it does not count: {wrong}"
+        elif _demands_proof(vote):
+            yield f"{vote.person.username} approved it without the signature that was demanded"
+
     def _reported(self) -> Iterator[str]:
         outcomes = self.rows.outcomes[self.approval.pk]
         entries = self.story.of(Action.OUTCOME_STARTED, Action.OUTCOME_FINISHED)
@@ -450,6 +489,12 @@ def _detailed(entry: LoggedEntry, columns: Mapping[str, Any]) -> list[str]:
         if not (name not in entry.details and (is_old or name in _TEXTS))
         and (entry.details.get(name) or None) != (value or None)
     ]
+
+
+def _demands_proof(row: Vote | Decision) -> bool:
+    """Whether the policy demanded a signature of whoever approved."""
+    rows = [row.judgement, row.edit]
+    return any(Required.from_json(part.demands).proof for part in rows if part)
 
 
 def _digest(kind: str, content: str) -> str:

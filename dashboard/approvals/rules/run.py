@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db.models import OuterRef, Prefetch, Subquery
 
 from dashboard.approvals.models import (
+    VOTE_WITH,
     ApprovalQuerySet,
     ApprovalRequest,
     Grant,
@@ -39,7 +40,7 @@ def story(agent_id: int, run_id: str) -> Story:
 
 
 def _told(approvals: ApprovalQuerySet) -> ApprovalQuerySet:
-    votes = Vote.objects.select_related("person").defer("shown").order_by("id")
+    votes = Vote.objects.select_related(*VOTE_WITH).defer("shown").order_by("id")
     grants = Grant.objects.select_related("made_by")
     first_view = View.objects.filter(approval=OuterRef("pk")).order_by("seen_at")
     return (

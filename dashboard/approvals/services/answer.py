@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from time import time_ns
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -20,6 +21,7 @@ from dashboard.approvals.errors import (
     GrantRefused,
     NotAllowed,
     ReasonMissing,
+    SignatureRefused,
     StaleBasis,
     StepsRefused,
     StepsUncounted,
@@ -52,10 +54,12 @@ from dashboard.approvals.services.closing import (
     close,
     lock_to_judge,
     raise_version,
+    signature_in_log,
 )
 from dashboard.approvals.services.edit import replace_with
 from dashboard.approvals.services.grant import remember_yes
 from dashboard.approvals.services.judgement import bring_up_to_date
+from dashboard.approvals.services.signature import note_refused, signature_for
 from dashboard.approvals.services.step import allow_steps, inspected_steps
 from dashboard.approvals.services.view import viewed_event
 from dashboard.audit.actions import Action
@@ -74,6 +78,7 @@ _END_UNSEEN = (
 _EDITS_REFUSED = "The agent accepts no edits, so this can only be sent as a replacement."
 _TOO_LATE = "The policy gives less time for this change than has passed since the agent asked."
 _STEPS_LEFT = "Steps that are held or refused cannot be approved with the plan."
+_SIGNED_EACH = "Each of these has to be signed, so an approval cannot be remembered."
 _ONLY_ASKED = "The approval of a change cannot be remembered."
 
 
@@ -131,6 +136,8 @@ def decide(*, approval_id: UUID, answer: ReviewerAnswer) -> Decision | Vote:
         StaleBasis: The page showed something else than what is asked now.
         AssignedToAnother: It is assigned to somebody else, and the page did not show that.
         ReasonMissing: The policy asks for a reason.
+        SignatureMissing: The policy requires the person's device to sign it; says what.
+        SignatureRefused: What the device signed does not count; that is recorded.
         GrantRefused: This approval cannot be remembered, or not for the steps of this plan.
         EditRefused: The agent takes no edit, or the policy rejects it now.
         StepsRefused: The answers are not to the steps of this plan, or an approval holds or
@@ -147,6 +154,9 @@ def decide(*, approval_id: UUID, answer: ReviewerAnswer) -> Decision | Vote:
             decision = _decide(approval_id, answer, steps, again=attempt > 0)
         except OutOfDate:
             bring_up_to_date(approval_id)
+        except SignatureRefused as refusal:
+            note_refused(approval_id, reason=refusal.reason, by=answer.actor)
+            raise
         else:
             parent = decision.approval.traceparent
             tracing.record("approval.decide", parent, began_ns, status=str(answer.status))
@@ -259,10 +269,8 @@ def _approve(
         raise NotAllowed(MASKED)
     if required.reason_required and not answer.reason.strip():
         raise ReasonMissing
-    if (answer.remember or answer.allow_steps) and required.approvals > 1:
-        raise GrantRefused(
-            "Several people must approve this, so a single approval cannot be remembered."
-        )
+    if answer.remember or answer.allow_steps:
+        _check_remembering(required)
     votes = votes_of(approval.pk) if answering.voted else []
     vote, is_new = _vote(answering, votes, required, judgement)
     counting = votes_that_count(
@@ -273,16 +281,26 @@ def _approve(
     if is_new:
         raise_version(approval)
         needed = required.approvals
-        details = {
+        details: dict[str, Any] = {
             "counted": len(counting),
             "needed": needed,
             "row": fingerprint_of(vote),
+            **signature_in_log(vote),
         }
         if answer.repeats:
             details["repeats"] = str(answer.repeats.approval_id)
         voted = AuditEvent(Action.APPROVAL_VOTED, str(approval.pk), answering.digest, details)
         record(answer.actor, *_view(answering), voted)
     return vote
+
+
+def _check_remembering(required: Required) -> None:
+    if required.proof:
+        raise GrantRefused(_SIGNED_EACH)
+    if required.approvals > 1:
+        raise GrantRefused(
+            "Several people must approve this, so a single approval cannot be remembered."
+        )
 
 
 def _check_assignment(answering: AnswerContext) -> None:
@@ -341,7 +359,12 @@ def _vote(
         shown=canonical_json(dict(answer.shown)),
         voted_at=answering.now,
     )
-    return insert(vote), True
+    if not required.proof:
+        return insert(vote), True
+    signature = signature_for(vote, nonce=answer.nonce, signed=answer.signed, now=answering.now)
+    signature.vote = insert(vote)
+    insert(signature)
+    return vote, True
 
 
 def _reject(answering: AnswerContext, judgement: Judgement) -> Decision:

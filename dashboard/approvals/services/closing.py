@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -20,6 +20,7 @@ from dashboard.approvals.models import (
     Assignment,
     Closing,
     Decision,
+    Signature,
     Snooze,
     Vote,
 )
@@ -218,7 +219,7 @@ def _decided_event(decision: Decision, vote: Vote | None) -> AuditEvent:
         "row": fingerprint_of(decision),
     }
     if vote:
-        details["vote"] = fingerprint_of(vote)
+        details |= {"vote": fingerprint_of(vote), **signature_in_log(vote)}
     if decision.judgement_id:
         details["judgement"] = decision.judgement_id
     if approved_by := json.loads(decision.counted):
@@ -232,6 +233,15 @@ def _decided_event(decision: Decision, vote: Vote | None) -> AuditEvent:
         details["steps"] = answers_of(decision.steps)
     action = Action(f"approval.{decision.status}")
     return AuditEvent(action, str(decision.approval_id), decision.digest, details)
+
+
+def signature_in_log(vote: Vote) -> dict[str, Any]:
+    """Return what the log keeps of the signature under a vote, if there is one."""
+    # Set where it was inserted with the vote; nobody asks the database for one.
+    signature = cast("Signature | None", Vote.signature.related.get_cached_value(vote, None))
+    if signature is None:
+        return {}
+    return {"signature": fingerprint_of(signature), "passkey": signature.passkey_id}
 
 
 def lock_open(approval_id: UUID, person: User) -> tuple[ApprovalRequest, datetime]:

@@ -61,6 +61,7 @@ class Required:
     grants_allowed: bool = False
     whole_content: bool = True
     reveal_required: bool = False
+    proof: str | None = None
 
     def admits(self, groups: Collection[str], *, after_s: float) -> bool:
         """Whether a person in these groups counts so long after the request was submitted."""
@@ -80,6 +81,8 @@ class Required:
         fields = asdict(self)
         if not self.reveal_required:  # as it was written before there was such a demand
             del fields["reveal_required"]
+        if not self.proof:  # the same
+            del fields["proof"]
         return canonical_json(fields)
 
     @classmethod
@@ -106,9 +109,10 @@ def required(demands: Demands, *, owner_may_approve: bool) -> Required:
         editor_may_approve=demands.editor_may_approve,
         time_limit_s=demands.time_limit_s,
         reason_required=demands.reason_required,
-        grants_allowed=demands.grants_allowed,
+        grants_allowed=demands.grants_allowed and not demands.proof,
         whole_content=demands.whole_content,
         reveal_required=demands.reveal_required,
+        proof=demands.proof,
     )
 
 
@@ -122,9 +126,10 @@ def join(a: Required, b: Required) -> Required:
         editor_may_approve=a.editor_may_approve and b.editor_may_approve,
         time_limit_s=min(limits, default=None),
         reason_required=a.reason_required or b.reason_required,
-        grants_allowed=a.grants_allowed and b.grants_allowed,
+        grants_allowed=a.grants_allowed and b.grants_allowed and not (a.proof or b.proof),
         whole_content=a.whole_content or b.whole_content,
         reveal_required=a.reveal_required or b.reveal_required,
+        proof=a.proof or b.proof,
     )
 
 
@@ -138,20 +143,27 @@ def _shortfalls(of: Required, than: Required) -> Iterator[str]:
         yield f"{of.approvals} instead of {than.approvals} people must approve"
     if not _reaches(of.circles, than.circles):
         yield "people outside the required groups may approve, or may approve earlier"
-    if of.owner_may_approve and not than.owner_may_approve:
-        yield "the agent's owner may approve"
-    if of.editor_may_approve and not than.editor_may_approve:
-        yield "whoever edited the content may approve it"
+    for name, sentence in _PERMITTED.items():
+        if getattr(of, name) and not getattr(than, name):
+            yield sentence
     if (of.time_limit_s or float("inf")) > (than.time_limit_s or float("inf")):
         yield "it may stay open longer"
-    if than.reason_required and not of.reason_required:
-        yield "a reason is not required"
-    if of.grants_allowed and not than.grants_allowed:
-        yield "the approval may be remembered"
-    if than.whole_content and not of.whole_content:
-        yield "reading to the end is not required"
-    if than.reveal_required and not of.reveal_required:
-        yield "masked tokens need not be revealed"
+    for name, sentence in _NOT_DEMANDED.items():
+        if getattr(than, name) and not getattr(of, name):
+            yield sentence
+
+
+_PERMITTED = {
+    "owner_may_approve": "the agent's owner may approve",
+    "editor_may_approve": "whoever edited the content may approve it",
+    "grants_allowed": "the approval may be remembered",
+}
+_NOT_DEMANDED = {
+    "reason_required": "a reason is not required",
+    "whole_content": "reading to the end is not required",
+    "reveal_required": "masked tokens need not be revealed",
+    "proof": "nobody has to sign with a passkey",
+}
 
 
 def _circles_of(demands: Demands) -> tuple[Circle, ...]:

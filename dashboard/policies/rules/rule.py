@@ -180,6 +180,8 @@ class Demands(_Shape):
         whole_content: Whether Approve arms only when the end of the content was in sight.
         reveal_required: Whether Approve needs every masked secret revealed. Without it, a token
             of a known form, such as an access key of AWS, may stay masked.
+        proof: ``"passkey"`` where the device of each person who approves has to sign what they
+            approve. Such an approval is never remembered.
     """
 
     approvals: Annotated[StrictInt, Field(ge=1, le=10)] = 1
@@ -192,6 +194,7 @@ class Demands(_Shape):
     grants_allowed: StrictBool = False
     whole_content: StrictBool = True
     reveal_required: StrictBool = False
+    proof: Literal["passkey"] | None = None
 
 
 class Example(_Shape):

@@ -132,6 +132,8 @@ def _demanded(whole: Required, *, owner: bool | None) -> str:
         phrase += ", with a reason"
     if whole.reveal_required:
         phrase += ", with every secret revealed"
+    if whole.proof:
+        phrase += ", signed with a passkey"
     return "; ".join([phrase, *_allowed(whole, owner=owner)])
 
 

@@ -21,6 +21,7 @@ from approval_client.wire import (
     StepAnswer,
     parse_json,
 )
+from dashboard.accounts import webauthn
 from dashboard.accounts.models import User
 from dashboard.approvals import errors as refusals
 from dashboard.approvals import services
@@ -45,6 +46,7 @@ from dashboard.web.access import auth
 from dashboard.web.desk.grant import grant_offer
 from dashboard.web.desk.judgement import count_of_people, last_judgement
 from dashboard.web.desk.queue import filters_of
+from dashboard.web.desk.signature import pressed_before
 from dashboard.web.desk.step import (
     PlanAnswers,
     check_part,
@@ -165,6 +167,8 @@ class AnswerForm(forms.Form):
     approves = forms.IntegerField(required=False)  # how many steps of a plan the button named
     approve_reason = _reason()
     reason = _reason()
+    nonce = forms.CharField(max_length=64)  # ours, for a signature: ``signature.pressed_before``
+    signed = forms.CharField(max_length=webauthn.LONGEST, required=False)
 
     @property
     def what_is_wrong_with_the_reason(self) -> str:
@@ -397,7 +401,8 @@ def result_of(
     return RequestResult(
         status=words.standing(approval)[0],
         headline=(_headline(decision, person) if is_by_one else _approved_by(said_yes))
-        + (", with a change" if decision.edit_id else ""),
+        + (", with a change" if decision.edit_id else "")
+        + (", signed with a passkey" if _is_signed(approval, decision) else ""),
         edit_id=decision.edit_id,
         at=decision.decided_at,
         voters=said_yes,
@@ -441,6 +446,15 @@ def _voters(approval: ApprovalRequest, decision: Decision, person: User) -> list
     names = json.loads(decision.counted)
     counted_ids = {vote.pk for vote in votes if vote.person.username in names}
     return [] if only_one else voters(votes, person, counted_ids)
+
+
+def _is_signed(approval: ApprovalRequest, decision: Decision) -> bool:
+    """Whether everybody whose approval counted signed it."""
+    names = set(json.loads(decision.counted))
+    signed_by = {
+        vote.person.username for vote in approval.votes.all() if hasattr(vote, "signature")
+    }
+    return bool(names) and names <= signed_by
 
 
 def _approved_by(said_yes: Sequence[Voter]) -> str:
@@ -583,6 +597,7 @@ _SENT_AGAIN = (
     refusals.RecallReasonMissing,
     refusals.GrantRefused,
     refusals.StepsRefused,
+    refusals.SignatureMissing,
 )
 """What a form that says more or otherwise would have got past."""
 
@@ -593,6 +608,7 @@ def decide(request: PersonRequest, approval_id: UUID) -> str:
     Approving a plan of which steps are held or refused approves nothing yet: what is left of it
     is saved, and its address is returned.
     """
+    pressed_before(request)
     edit = record(request, approval_id, AnswerForm(request.POST))
     if edit:
         return reverse("web:edit_shown", args=[approval_id, edit.pk])
@@ -651,6 +667,8 @@ def _record(
             repeats=_earlier(approval_id, data["same_as"]) if form.repeats else None,
             steps=answers.steps(StepAnswer.HELD) if answers and rejects else (),
             approves=data["approves"] or 0,
+            nonce=data["nonce"],
+            signed=data["signed"],
         ),
     )
     return None

@@ -17,8 +17,9 @@ from approval_client.wire import Kind, Status
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import reviewers
+from dashboard.accounts.services.passkeys import why_none_counts
 from dashboard.approvals import services
-from dashboard.approvals.errors import AlreadyClosed, Refused
+from dashboard.approvals.errors import AlreadyClosed, Refused, SignatureMissing
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
 from dashboard.approvals.queries.hold import present_stop
 from dashboard.approvals.rules import edit as edit_rules
@@ -54,7 +55,8 @@ from dashboard.web.desk.judgement import demands_in_words, last_judgement
 from dashboard.web.desk.likeness import DiffSection, diff_sections
 from dashboard.web.desk.queue import listing_of
 from dashboard.web.desk.reader import redacted_places
-from dashboard.web.desk.request import RequestContent, request_content, state_of
+from dashboard.web.desk.request import SIGNED, RequestContent, request_content, state_of
+from dashboard.web.desk.signature import pressed_before, to_sign
 from dashboard.web.desk.step import StepRow, step_rows
 from dashboard.web.http import PersonRequest, SeeOther
 from dashboard.web.times import Moment
@@ -150,6 +152,8 @@ def _why_not(
         return why_not
     if too_long(Kind(approval.kind), edit.content):
         return TOO_LONG
+    if required.proof and (why_not := why_none_counts(person, now)):
+        return f"{SIGNED} {why_not}"
     stop = present_stop()
     return stop.why if stop else ""
 
@@ -213,6 +217,7 @@ def show_edit(request: PersonRequest, approval_id: UUID, edit_id: int) -> HttpRe
     if not roles.may_decide(request.user):
         return errors.forbidden(request)
     try:
+        pressed_before(request)
         record(request, approval_id, AnswerForm(request.POST), edit)
     except Refused as refusal:
         return _edit_page(request, services.current(approval_id), edit, refusal)
@@ -268,7 +273,8 @@ def _edit_page(
             host=request.get_host(),
         ),
         "listing": listing_of(request),
-        "refusal": str(refusal or ""),
+        "refusal": "" if isinstance(refusal, SignatureMissing) else str(refusal or ""),
+        "signing": to_sign(request, refusal),
         "reason": form.get("reason", "") if form else "",
         "approve_reason": form.get("approve_reason", "") if form else "",
     }

@@ -118,7 +118,8 @@ def _who_approves(required: Required) -> str:
     groups = required.groups_in_words(after_s=0)
     of = f" of {groups}" if groups else ""
     reason = ", with a reason" if required.reason_required else ""
-    return f"{people(required.approvals)}{of} must approve{reason}"
+    proof = ", and sign it with a passkey" if required.proof else ""
+    return f"{people(required.approvals)}{of} must approve{reason}{proof}"
 
 
 def _identity(judgement: Judgement) -> tuple[str, str, str]:

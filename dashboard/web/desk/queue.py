@@ -522,6 +522,7 @@ def _alike(
         or not headline.shape
         or approval.risk > Severity.LOW.rank
         or required.approvals > 1
+        or required.proof
         or headline.has_doubts
         or approval.tool_class == ToolClass.IRREVERSIBLE
     ):

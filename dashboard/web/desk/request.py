@@ -24,11 +24,13 @@ from django_htmx.http import HttpResponseClientRedirect
 from approval_client.wire import Kind, Status, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
+from dashboard.accounts.services.passkeys import why_none_counts
 from dashboard.approvals import services
 from dashboard.approvals.errors import (
     AssignedToAnother,
     NotFound,
     Refused,
+    SignatureMissing,
     StaleBasis,
     StepsUncounted,
     Stopped,
@@ -67,6 +69,7 @@ from dashboard.web.desk.judgement import JudgementView, judgement_view, last_jud
 from dashboard.web.desk.likeness import earlier_request
 from dashboard.web.desk.notebook import pinned_notebook
 from dashboard.web.desk.queue import listing_of, queue_of, tab_of
+from dashboard.web.desk.signature import to_sign
 from dashboard.web.desk.step import confirm_page
 from dashboard.web.desk.view import (
     Unread,
@@ -317,6 +320,7 @@ def _proposed(edit: Edit, person: User, at: datetime) -> ProposedEdit:
 _LOOKS_AHEAD = 50
 
 
+SIGNED = "The policy requires your passkey to sign this."
 _READER = "You can read this. Only reviewers decide; an admin can make you one."
 
 
@@ -448,6 +452,8 @@ def _why_not(
         return f"{why_not} You can still reject it."
     if not fits(approval):
         return TOO_LONG
+    if required.proof and (why_not := why_none_counts(person, now)):
+        return f"{SIGNED} {why_not} You can still reject it."
     return f"{stop.why} You can still reject." if stop else ""
 
 
@@ -539,7 +545,8 @@ def _context(
         "state": state_of(
             approval, request.user, now, form, own=personal, among_snoozed=among_snoozed
         ),
-        "refusal": str(refusal or ""),
+        "refusal": "" if isinstance(refusal, SignatureMissing) else str(refusal or ""),
+        "signing": to_sign(request, refusal),
         "is_stale": isinstance(refusal, StaleBasis),
         "despite": refusal.name if isinstance(refusal, AssignedToAnother) else "",
         "reason": form.get("reason", "") if form else "",

@@ -234,14 +234,18 @@ def _judged(telling: EventTelling) -> SafeString:
 
 def _approved(telling: EventTelling) -> SafeString:
     edited = " with a change" if telling.details.get("edit") else ""
-    template = "{who} approved {request}{}{in_view}{because}"
-    return _tell(template, telling, edited)
+    template = "{who} approved {request}{}{}{in_view}{because}"
+    return _tell(template, telling, edited, _signed(telling))
+
+
+def _signed(telling: EventTelling) -> str:
+    return ", signed with a passkey" if telling.details.get("passkey") else ""
 
 
 def _voted(telling: EventTelling) -> SafeString:
     vote_count, needed = telling.details.get("counted"), telling.details.get("needed")
-    template = "{who} approved {request}, {} of {} needed{in_view}{because}"
-    return _tell(template, telling, vote_count, needed)
+    template = "{who} approved {request}, {} of {} needed{}{in_view}{because}"
+    return _tell(template, telling, vote_count, needed, _signed(telling))
 
 
 def _released(telling: EventTelling) -> SafeString:
@@ -395,6 +399,9 @@ DECISIONS: dict[Action, Write] = {
     Action.APPROVAL_APPROVED: _approved,
     Action.APPROVAL_REJECTED: _of("{who} rejected {request}{because}"),
     Action.APPROVAL_VOTED: _voted,
+    Action.SIGNATURE_REFUSED: _of(
+        "{who} sent a signature under {request} that does not count: {}", "because"
+    ),
     Action.APPROVAL_EXPIRED: _of("Nobody answered {request} in time"),
     Action.APPROVAL_CANCELLED: _of("{who} withdrew {request}{because}"),
     Action.APPROVAL_RECALLED: _of("{who} took back the approval of {request}{because}"),

@@ -42,7 +42,6 @@ _CODE = forms.TextInput(
         "autocomplete": "one-time-code",
         "inputmode": "numeric",
         "spellcheck": "false",
-        "autofocus": True,
     }
 )
 

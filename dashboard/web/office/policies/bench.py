@@ -414,6 +414,8 @@ def _demanded(demands: Required) -> Iterator[str]:
         yield "All of the content must be in view before anybody approves."
     if demands.reveal_required:
         yield "Every masked secret must be revealed before anybody approves."
+    if demands.proof:
+        yield "Whoever approves signs it with their passkey."
 
 
 _NONE_SUCH = "There is no such request. Nothing was tried."

@@ -389,6 +389,12 @@ class RuleForm(WholeForm):
         initial="no",
         help_text="If not, keys of a known form may stay masked.",
     )
+    proof = Named(
+        "Signed with",
+        [("", "nothing"), ("passkey", "a passkey")],
+        required=False,
+        help_text="The device of whoever approves. Never remembered.",
+    )
 
     match = _examples("Must match", "Requests for this rule, as a YAML or JSON list.")
     not_match = _examples("Must not match", "Requests it must leave alone.")

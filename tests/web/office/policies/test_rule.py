@@ -58,6 +58,7 @@ EVERYTHING = {
         "grants_allowed": True,
         "whole_content": False,
         "reveal_required": True,
+        "proof": "passkey",
     },
     "not_match": [TOOL],
 }

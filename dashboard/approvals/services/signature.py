@@ -1,0 +1,87 @@
+"""The signature of a person's device under their approval, where the policy requires one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from dashboard.accounts import webauthn
+from dashboard.accounts.errors import NotSigned
+from dashboard.accounts.models import Passkey
+from dashboard.accounts.services import passkeys
+from dashboard.approvals.errors import NotAllowed, SignatureMissing, SignatureRefused
+from dashboard.approvals.models import Signature, Vote
+from dashboard.approvals.rules.signature import challenge_of
+from dashboard.audit.actions import Action
+from dashboard.audit.services import Actor, AuditEvent, record
+
+_NO_DOOR = (
+    "The policy requires a passkey to sign this approval, which is done on the page of the "
+    "request. Your decision was not recorded."
+)
+_USED = "This signature was used before."
+
+
+def signature_for(vote: Vote, *, nonce: str, signed: str, now: datetime) -> Signature:
+    """Check what a device signed for a vote that is to be inserted; return it, to be inserted too.
+
+    Within the caller's transaction, which holds the request.
+
+    Args:
+        vote: The approval, complete.
+        nonce: What the page chose for it.
+        signed: What the browser sent, JSON; empty where the device was not asked yet.
+
+    Raises:
+        SignatureMissing: The device has to be asked; it says what for.
+        SignatureRefused: What it signed does not count.
+        NotAllowed: Nothing that the person has could sign it.
+    """
+    if not nonce:
+        raise NotAllowed(_NO_DOOR)
+    if why_not := passkeys.why_none_counts(vote.person, now):
+        raise NotAllowed(f"{why_not} Your decision was not recorded.")
+    challenge = challenge_of(vote, nonce)
+    if not signed:
+        raise SignatureMissing(nonce, challenge)
+    if Signature.objects.filter(nonce=nonce).exists():
+        raise SignatureRefused(_USED)
+    try:
+        assertion = webauthn.read_assertion(signed)
+        passkey = _checked(vote, assertion, challenge, now)
+        passkeys.note_use(passkey, assertion.sign_count)
+    except NotSigned as error:
+        raise SignatureRefused(str(error)) from error
+    return Signature(
+        vote=vote,
+        passkey=passkey,
+        nonce=nonce,
+        authenticator_data=assertion.authenticator_data,
+        client_data=assertion.client_data,
+        value=assertion.signature,
+    )
+
+
+def _checked(
+    vote: Vote, assertion: webauthn.Assertion, challenge: bytes, now: datetime
+) -> Passkey:
+    passkey = passkeys.of_assertion(vote.person, assertion)
+    webauthn.check(
+        assertion,
+        challenge=challenge,
+        public_key=passkey.public_key,
+        key_host=passkey.host,
+        page=webauthn.origin(),
+    )
+    if not passkeys.counts(passkey, now):
+        raise NotSigned("This passkey does not count for approvals yet.")
+    return passkey
+
+
+@transaction.atomic
+def note_refused(approval_id: UUID, *, reason: str, by: Actor) -> None:
+    """Record that somebody sent a signature that does not count."""
+    details = {"because": reason}
+    record(by, AuditEvent(Action.SIGNATURE_REFUSED, str(approval_id), details=details))
