@@ -410,6 +410,7 @@ if not PASSWORD_SIGN_IN and not OIDC_ISSUER:
         "unset PASSWORD_SIGN_IN."
     )
 # Of whom a code of an app is demanded, beside the password.
+SIGN_IN_LINKS = on_or_off("SIGN_IN_LINKS", env.str("SIGN_IN_LINKS", default="1"))
 SECOND_FACTOR = one_of("SECOND_FACTOR", "advised", "admins", "everyone")
 # Who may use a password all the same, for the day the provider is down.
 KEPT_ADMIN = env.str("KEPT_ADMIN", default="")

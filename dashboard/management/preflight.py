@@ -224,6 +224,7 @@ OURS = frozenset(
         "REDIS_URL",
         "REQUESTS_PER_MINUTE",
         "SECOND_FACTOR",
+        "SIGN_IN_LINKS",
         "SECRET_KEY",
         "SESSION_IDLE_S",
         "SESSION_LONGEST_S",

@@ -16,10 +16,10 @@ from dashboard.approvals.queries.queue import gravest_rank, last_demands
 from dashboard.approvals.queries.request import light
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.inspection.findings import Severity
-from dashboard.notifications.models import Channel, Choice, NoticeEvent
+from dashboard.notifications.models import ACCOUNT_EVENTS, Channel, Choice, NoticeEvent
 from dashboard.policies.rules.demands import Required
 
-_ALWAYS = frozenset({NoticeEvent.ASSIGNED, NoticeEvent.TEST, NoticeEvent.CODE})
+_ALWAYS = {NoticeEvent.ASSIGNED, NoticeEvent.TEST, NoticeEvent.CODE, *ACCOUNT_EVENTS}
 _EVENTS = {
     Choice.ASSIGNED: frozenset({NoticeEvent.HALF, NoticeEvent.LAST_MINUTE}),
     Choice.HIGH: frozenset(NoticeEvent),

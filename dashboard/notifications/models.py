@@ -115,6 +115,14 @@ class NoticeEvent(models.TextChoices):
     ASSIGNED = "approval.assigned"
     TEST = "channel.test"
     CODE = "channel.code"
+    PASSKEY_ADDED = "passkey.added"
+    PASSKEY_CONFIRMED = "passkey.confirmed"
+    PASSKEY_REMOVED = "passkey.removed"
+    FACTOR_ADDED = "factor.added"
+    FACTOR_REMOVED = "factor.removed"
+    PASSWORD_CHANGED = "person.password_changed"  # noqa: S105 - an action
+    LINK_MADE = "sign_in_link.made"
+    KEPT_ADMIN_USED = "kept_admin.signed_in"
 
 
 HOUSE_EVENTS = (
@@ -126,7 +134,21 @@ HOUSE_EVENTS = (
     NoticeEvent.LIFTED,
 )
 """What a channel of the house may be told of."""
-_OF_ONE_ENTRY = (NoticeEvent.HELD, NoticeEvent.LIFTED, NoticeEvent.ASSIGNED)
+ACCOUNT_EVENTS = (
+    NoticeEvent.PASSKEY_ADDED,
+    NoticeEvent.PASSKEY_CONFIRMED,
+    NoticeEvent.PASSKEY_REMOVED,
+    NoticeEvent.FACTOR_ADDED,
+    NoticeEvent.FACTOR_REMOVED,
+    NoticeEvent.PASSWORD_CHANGED,
+    NoticeEvent.LINK_MADE,
+    NoticeEvent.KEPT_ADMIN_USED,
+)
+"""What a person is told of whatever they chose: that somebody can sign in as them in another way.
+
+The last is told to all admins. Each but that is called as its action in the log.
+"""
+_OF_ONE_ENTRY = (NoticeEvent.HELD, NoticeEvent.LIFTED, NoticeEvent.ASSIGNED, *ACCOUNT_EVENTS)
 """What is told once for each entry of the log, and the rest once for each request."""
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from django.conf import settings
 
 from dashboard.inspection.findings import Severity
-from dashboard.notifications.models import NoticeEvent
+from dashboard.notifications.models import ACCOUNT_EVENTS, NoticeEvent
 
 MOST_LISTED = 10
 """Of the requests of one message, so many have a line; the queue has them all."""
@@ -75,6 +75,7 @@ def gravest(notices: Sequence[Notice]) -> str:
 
 
 _URGENT = (
+    *ACCOUNT_EVENTS,
     NoticeEvent.HELD,
     NoticeEvent.LIFTED,
     NoticeEvent.TEST,
@@ -115,6 +116,14 @@ _TITLES = {
     NoticeEvent.LIFTED: "The hold on approvals is lifted",
     NoticeEvent.TEST: "Test message from Approvals",
     NoticeEvent.CODE: "Your code for Approvals: {code}",
+    NoticeEvent.PASSKEY_ADDED: "A passkey was added to your account for Approvals",
+    NoticeEvent.PASSKEY_CONFIRMED: "An admin confirmed a passkey of yours for Approvals",
+    NoticeEvent.PASSKEY_REMOVED: "A passkey of your account for Approvals was removed",
+    NoticeEvent.FACTOR_ADDED: "The second factor of your account for Approvals was changed",
+    NoticeEvent.FACTOR_REMOVED: "The second factor of your account for Approvals was removed",
+    NoticeEvent.PASSWORD_CHANGED: "The password of your account for Approvals was changed",
+    NoticeEvent.LINK_MADE: "Somebody made a sign-in link for your account for Approvals",
+    NoticeEvent.KEPT_ADMIN_USED: "The kept admin signed in to Approvals",
 }
 
 
@@ -147,12 +156,26 @@ _WHEN = {
 }
 
 
+_NOT_YOU = "If this was not you, {} and tell an admin at once."
 _ELSE = {
     NoticeEvent.HELD: "Nothing is approved until somebody lifts the hold.",
     NoticeEvent.LIFTED: "Requests can be approved again.",
     NoticeEvent.TEST: "This channel works. Nothing needs to be done.",
     NoticeEvent.CODE: "Enter the code on the page Tell me, to be told here. "
     "It is valid for an hour.",
+    NoticeEvent.PASSKEY_ADDED: "It signs approvals in your name after 24 hours, or once an admin "
+    f"has confirmed it. {_NOT_YOU.format('remove it there')}",
+    NoticeEvent.PASSKEY_CONFIRMED: "It signs approvals in your name from now on. "
+    f"{_NOT_YOU.format('remove it there')}",
+    NoticeEvent.PASSKEY_REMOVED: _NOT_YOU.format("look at your passkeys there"),
+    NoticeEvent.FACTOR_ADDED: "An app or recovery codes were added. "
+    f"{_NOT_YOU.format('remove the app there')}",
+    NoticeEvent.FACTOR_REMOVED: _NOT_YOU.format("add one there again"),
+    NoticeEvent.PASSWORD_CHANGED: _NOT_YOU.format("sign out all others there"),
+    NoticeEvent.LINK_MADE: "It signs whoever has it in as you, once, within the hour. "
+    f"{_NOT_YOU.format('sign out all others there')}",
+    NoticeEvent.KEPT_ADMIN_USED: "That account is kept for the day the provider of single sign-on "
+    "is down. If nobody of you did this, put all approvals on hold, and change its password.",
 }
 
 

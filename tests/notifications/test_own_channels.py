@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from dashboard.accounts.models import Group
+from dashboard.accounts.models import Group, User
 from dashboard.accounts.services.groups import set_members
 from dashboard.accounts.services.people import OPERATOR, change_roles, set_active
 from dashboard.approvals.services import assign, hand_over, place_hold
@@ -376,7 +376,18 @@ def test_a_sixth_address_is_refused(alice):
         added(alice)
 
 
-def test_who_does_not_decide_is_not_told(ada):
-    change_roles(ada, roles={"admin": True}, by=OPERATOR)
-    with pytest.raises(ChangeNotAllowed, match="Only reviewers"):
+def test_who_has_no_role_is_not_told(ada):
+    User.objects.update(is_admin=False)
+    with pytest.raises(ChangeNotAllowed, match="Only people with a role"):
         added(ada)
+
+
+def test_who_does_not_decide_is_told_of_no_request(token, ada, tell, mails):
+    proved(ada, address="ada@example.org")
+    tell()
+    mails.clear()
+
+    make.pending(token, content=GRAVE)
+    tell()
+
+    assert subjects(mails) == []

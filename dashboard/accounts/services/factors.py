@@ -22,6 +22,7 @@ from django.utils.crypto import constant_time_compare
 from dashboard.accounts.errors import NotPermitted, NotSigned
 from dashboard.accounts.models import Passkey, User
 from dashboard.accounts.services import passkeys, throttle
+from dashboard.accounts.services.signing_in import is_kept_admin
 from dashboard.audit.actions import Action
 from dashboard.audit.names import user_name
 from dashboard.audit.services import Actor, AuditEvent, record
@@ -67,7 +68,9 @@ def has_factor(person: User) -> bool:
 
 
 def must_have(person: User) -> bool:
-    """Whether the house demands a second proof of a person."""
+    """Whether the house demands a second proof of a person: of the kept admin, always."""
+    if is_kept_admin(person.username):
+        return True
     match settings.SECOND_FACTOR:
         case "everyone":
             return person.is_reviewer or person.is_admin or person.is_auditor

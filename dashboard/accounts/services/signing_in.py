@@ -30,6 +30,10 @@ _SINGLE_SIGN_ON = (
     "You are not signed in."
 )
 _WRONG_PRESENT = "That is not your current password. Nothing was changed."
+_NO_LINKS = (
+    "Sign-in links are switched off here. No link was made. Who runs the server can print one "
+    "with the command sign_in_link."
+)
 _NO_LINK = (
     "This link was used, has expired or never existed. You are not signed in. Ask an admin for a "
     "new link."
@@ -64,9 +68,14 @@ def may_use_password(person: User) -> bool:
 
     Whoever signs in by single sign-on may not: the provider could not take it back.
     """
-    if person.is_admin and person.username.lower() == settings.KEPT_ADMIN.lower():
+    if person.is_admin and is_kept_admin(person.username):
         return True
     return settings.PASSWORD_SIGN_IN and not is_linked(person)
+
+
+def is_kept_admin(username: str) -> bool:
+    """Whether somebody is the admin who keeps a password for the day the provider is down."""
+    return bool(settings.KEPT_ADMIN) and username.lower() == settings.KEPT_ADMIN.lower()
 
 
 def confirm_password(person: User, password: str, *, by: Actor, address: str) -> None:
@@ -90,7 +99,13 @@ def confirm_password(person: User, password: str, *, by: Actor, address: str) ->
 
 
 def make_link(person: User, *, by: Actor) -> str:
-    """Return the secret of a new link that signs ``person`` in once, within the hour."""
+    """Return the secret of a new link that signs ``person`` in once, within the hour.
+
+    Raises:
+        NotPermitted: Links are switched off, and it is not the operator who makes one.
+    """
+    if not settings.SIGN_IN_LINKS and by.name != "operator":
+        raise NotPermitted(_NO_LINKS)
     secret = secrets.token_urlsafe(32)
     life = timedelta(seconds=settings.SIGN_IN_LINK_LIFE_S)
     with transaction.atomic():

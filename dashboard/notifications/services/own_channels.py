@@ -50,7 +50,7 @@ def add_own(*, person: User, kind: str, address: str, choice: str, auth: str) ->
     Raises:
         AddressRefused: Nothing can be sent to that address.
         ChannelRefused: Something else is wrong; the message says what.
-        NotAllowed: The person does not decide, so nothing needs them.
+        NotAllowed: The person has no role.
     """
     _locked_person(person)
     check_address(kind, address)
@@ -138,7 +138,7 @@ def change_own(*, person: User, channel_id: int, choice: str, auth: str) -> bool
 
     Raises:
         ChannelRefused: There is no such choice.
-        NotAllowed: The person does not decide.
+        NotAllowed: The person has no role.
         NotFound: They have no such channel.
     """
     channel = _locked(person, channel_id)
@@ -255,8 +255,8 @@ def _locked(person: User, channel_id: int, *, decides: bool = True) -> Channel:
 
 def _locked_person(person: User) -> None:
     locked = User.objects.select_for_update().get(pk=person.pk)
-    if not roles.may_decide(locked):
-        raise ChangeNotAllowed("Only reviewers are told what needs people. Nothing was changed.")
+    if not roles.may_look(locked):
+        raise ChangeNotAllowed("Only people with a role are told anything. Nothing was changed.")
 
 
 def _save(channel: Channel) -> None:

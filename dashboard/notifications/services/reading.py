@@ -15,13 +15,21 @@ from django.db import transaction
 from django.db.models import Min, Q, QuerySet
 
 from approval_client.wire import parse_json
+from dashboard.accounts.services.signing_in import is_kept_admin
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.names import user_name
 from dashboard.audit.queries import head
 from dashboard.notifications.concerns import RequestFacts, concerns, facts_of, wants
-from dashboard.notifications.models import Channel, LogReading, Message, NoticeEvent, State
+from dashboard.notifications.models import (
+    ACCOUNT_EVENTS,
+    Channel,
+    LogReading,
+    Message,
+    NoticeEvent,
+    State,
+)
 
 LAST_MINUTE = timedelta(minutes=1)
 _BATCH = 200
@@ -47,7 +55,7 @@ def queue_notices() -> int:
 
 def told() -> QuerySet[Channel]:
     """Return the channels that messages are made for now."""
-    people = Q(person__is_active=True, person__is_reviewer=True, confirmed_at__isnull=False)
+    people = Q(person__is_active=True, confirmed_at__isnull=False)
     return Channel.objects.filter(Q(person=None) | people, is_active=True)
 
 
@@ -101,12 +109,28 @@ def _messages(
             if wants(channel, NoticeEvent(entry.action)):
                 yield _message(entry, channel, NoticeEvent(entry.action), entry.at)
             continue
+        if event := _of_account(entry, channel):
+            yield _message(entry, channel, event, entry.at)
+            continue
         facts_of_request = facts.get(UUID(entry.subject)) if entry.action in _OF_REQUESTS else None
         if facts_of_request is None:
             continue
         for event, at in _events(entry, channel, facts_of_request):
             if wants(channel, event) and concerns(channel, facts_of_request, event, at, groups):
                 yield _message(entry, channel, event, at, facts_of_request.approval)
+
+
+def _of_account(entry: AuditEntry, channel: Channel) -> NoticeEvent | None:
+    """What an entry says of the account of a channel's person, or of the kept admin's."""
+    person = channel.person
+    if person is None:
+        return None
+    if entry.action == Action.SIGNED_IN:
+        is_kept = is_kept_admin(entry.subject.partition(":")[2])
+        return NoticeEvent.KEPT_ADMIN_USED if is_kept and person.is_admin else None
+    if entry.action in ACCOUNT_EVENTS and entry.subject == user_name(person.username):
+        return NoticeEvent(entry.action)
+    return None
 
 
 def _events(

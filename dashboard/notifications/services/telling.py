@@ -23,7 +23,7 @@ from dashboard.notifications.channels import KINDS, kind_of
 from dashboard.notifications.channels.kind import ChannelKind, Parcel
 from dashboard.notifications.concerns import concerns, facts_of, wants
 from dashboard.notifications.errors import SecretLost
-from dashboard.notifications.models import Channel, Message, NoticeEvent, State
+from dashboard.notifications.models import ACCOUNT_EVENTS, Channel, Message, NoticeEvent, State
 from dashboard.notifications.notices import Notice, in_order
 from dashboard.notifications.secrets import code_of
 from dashboard.notifications.sending import Sent
@@ -44,13 +44,23 @@ APART = timedelta(seconds=10)
 """From one message to the next to the same people; what comes in between is told in one."""
 TRYING = (NoticeEvent.TEST, NoticeEvent.CODE)
 """What somebody asked for who waits for it."""
-ALONE = (NoticeEvent.HELD, NoticeEvent.LIFTED, *TRYING)
+ALONE = (NoticeEvent.HELD, NoticeEvent.LIFTED, *ACCOUNT_EVENTS, *TRYING)
 """Never in one message with others, and never later because of them."""
 _WAITS = {"approval__status": Status.PENDING}  # what is decided needs nobody any more
 _NOT_MADE = "It could not be made. The server's log says why."
 _OVER = "It was decided, withdrawn or over before this was sent."
 _NOT_THEIRS = "This person can no longer decide, so it was not sent."
 _NOT_ASKED = "It was no longer to be told here when this was to be sent."
+_PLACES = {
+    **dict.fromkeys(ACCOUNT_EVENTS, "account/browsers"),
+    NoticeEvent.PASSKEY_ADDED: "account/passkeys",
+    NoticeEvent.PASSKEY_CONFIRMED: "account/passkeys",
+    NoticeEvent.PASSKEY_REMOVED: "account/passkeys",
+    NoticeEvent.FACTOR_ADDED: "account/second-factor",
+    NoticeEvent.FACTOR_REMOVED: "account/second-factor",
+    NoticeEvent.KEPT_ADMIN_USED: "audit",
+}
+"""Where what a person is told of their account can be looked at, and stopped."""
 _PAUSED = "The channel was switched off."
 _HOLD_OVER = "The hold was lifted, or another one placed, before this was sent."
 _FOR_PEOPLE = [name for name, kind in KINDS.items() if kind.is_for_people]
@@ -79,7 +89,8 @@ def drop_what_is_over() -> int:
     """
     waiting = Message.objects.filter(state=State.WAITING)
     decided = Q(approval__isnull=False) & ~Q(event=NoticeEvent.UNSEEN) & ~Q(**_WAITS)
-    departed = Q(channel__person__is_active=False) | Q(channel__person__is_reviewer=False)
+    no_reviewer = Q(channel__person__is_reviewer=False, approval__isnull=False)
+    departed = Q(channel__person__is_active=False) | no_reviewer
     reasons = (
         (decided, _OVER),
         (departed, _NOT_THEIRS),
@@ -286,7 +297,7 @@ def notices_of(channel: Channel, messages: Sequence[Message]) -> list[Notice]:
     for message in messages:
         event, about = NoticeEvent(message.event), message.approval
         if about is None:
-            place = "account/told" if channel.person else ""
+            place = _PLACES.get(event, "account/told") if channel.person else ""
             code = code_of(channel) if event == NoticeEvent.CODE else ""
             url = f"{settings.PUBLIC_URL}/{place}"
             notices.append(Notice(event=event, at=message.made_at, now=now, url=url, code=code))
@@ -315,10 +326,10 @@ def _due(now: datetime) -> QuerySet[Message]:
     messages = Message.objects.filter(
         state=State.WAITING, due_at__lte=now, channel__is_active=True
     )
-    reviewers = Q(channel__person__is_active=True, channel__person__is_reviewer=True)
+    people = Q(channel__person__is_active=True)
     proved = Q(channel__confirmed_at__isnull=False) | Q(event=NoticeEvent.CODE)
     quiet = Q(channel__quiet_until__gt=now) & ~Q(event__in=ALONE)
-    is_asked_for = Q(channel__person=None) | (reviewers & proved)
+    is_asked_for = Q(channel__person=None) | (people & proved)
     rests = resting("channel", now) & ~Q(event=NoticeEvent.TEST)
     return messages.filter(is_asked_for, ~quiet, ~rests, ~_stale_hold(), _still_waits(now))
 

@@ -20,7 +20,6 @@ from dashboard.accounts.models import User
 from dashboard.accounts.services import browsers, people, signing_in
 from dashboard.accounts.services.factors import has_factor
 from dashboard.accounts.services.linking import is_linked
-from dashboard.notifications.queries import own_channels
 from dashboard.web.access import actor
 from dashboard.web.errors import whom_to_ask
 from dashboard.web.forms import LONGEST_PASSWORD
@@ -125,8 +124,7 @@ def _no_password(request: PersonRequest) -> HttpResponse:
 def _show(
     request: PersonRequest, template: str, form: PasswordForm | None, status: HTTPStatus
 ) -> HttpResponse:
-    # Whom to ask is read only where somebody has no role and the page says so; whether there are
-    # addresses, where somebody is no reviewer.
+    # Whom to ask is read only where somebody has no role and the page says so.
     is_protected = has_factor(request.user)
     context = {
         "form": form,
@@ -136,6 +134,5 @@ def _show(
         "advised": request.user.is_admin and not is_protected,
         "later": landing(request.user),
         "whom_to_ask": whom_to_ask,
-        "has_addresses": own_channels(request.user).exists,
     }
     return render(request, template, context, status=status)

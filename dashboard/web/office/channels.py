@@ -50,6 +50,14 @@ EVENTS = {
     NoticeEvent.ASSIGNED: "A request was assigned to you",
     NoticeEvent.TEST: "Test",
     NoticeEvent.CODE: "Code",
+    NoticeEvent.PASSKEY_ADDED: "A passkey was added",
+    NoticeEvent.PASSKEY_CONFIRMED: "A passkey was confirmed",
+    NoticeEvent.PASSKEY_REMOVED: "A passkey was removed",
+    NoticeEvent.FACTOR_ADDED: "A second factor was added",
+    NoticeEvent.FACTOR_REMOVED: "A second factor was removed",
+    NoticeEvent.PASSWORD_CHANGED: "The password was changed",
+    NoticeEvent.LINK_MADE: "A sign-in link was made",
+    NoticeEvent.KEPT_ADMIN_USED: "The kept admin signed in",
 }
 _LEAST = [
     ("", "Every request"),

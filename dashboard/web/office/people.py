@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from dashboard.accounts import queries
-from dashboard.accounts.errors import LastAdmin, NameTaken
+from dashboard.accounts.errors import LastAdmin, NameTaken, NotPermitted
 from dashboard.accounts.models import User
 from dashboard.accounts.services import people as services
 from dashboard.accounts.services.factors import has_factor
@@ -99,6 +99,7 @@ def people_page(
         "groups": queries.groups(),
         "form": form,
         "group_form": group_form,
+        "may_make_links": settings.SIGN_IN_LINKS,
     }
     return render(request, "office/people.html", context, status=status_of(form, group_form))
 
@@ -182,6 +183,7 @@ def _person_page(
         "roles_form": roles_form,
         "confirm_form": confirm_form,
         "is_linked": is_linked(person),
+        "may_make_links": settings.SIGN_IN_LINKS,
         "has_factor": has_factor(person),
         "passkeys": rows_of(passkeys_of(person)),
     }
@@ -192,6 +194,10 @@ def _person_page(
 def _link_page(request: PersonRequest, person: User) -> HttpResponse:
     # Shown in the answer to the form itself: to show it on a page of its own it would have to be
     # stored in clear in between.
-    secret = make_link(person, by=actor(request))
+    try:
+        secret = make_link(person, by=actor(request))
+    except NotPermitted as error:
+        messages.warning(request, str(error))
+        return redirect("web:person", person.pk)
     url = settings.PUBLIC_URL + reverse("web:sign_in_link", args=[secret])
     return render(request, "office/new_link.html", {"person": person, "url": url})

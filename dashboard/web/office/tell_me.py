@@ -1,6 +1,6 @@
-"""Reviewers say where they themselves are told when no page is open.
+"""People say where they themselves are told when no page is open.
 
-Who is no longer one is told nothing, and can remove what is left.
+Whoever decides is told of requests, and everybody of what happens to their account.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dashboard.notifications.errors import (
 )
 from dashboard.notifications.models import Channel, Choice, NoticeEvent
 from dashboard.web import errors
-from dashboard.web.access import action, auth, for_readers, for_reviewers
+from dashboard.web.access import action, auth, for_readers
 from dashboard.web.forms import Incomplete, cleaned, offer_choices, plain, status_of
 from dashboard.web.http import PersonRequest
 from dashboard.web.office.channels import ChannelRow, MessageRow, message_rows
@@ -112,8 +112,8 @@ def is_offered(kind: ChannelKind) -> bool:
 def tell_me(request: PersonRequest) -> HttpResponse:
     """Show where a person is told, and add a place, to which a code is sent."""
     form = TellMeForm(request.POST if request.method == "POST" else None)
-    if form.is_bound and not roles.may_decide(request.user):
-        return errors.forbidden(request)
+    if not roles.may_decide(request.user):
+        del form.fields["choice"]
     if not form.is_valid():
         return _page(request, form)
     fields = form.cleaned_data
@@ -122,7 +122,7 @@ def tell_me(request: PersonRequest) -> HttpResponse:
             person=request.user,
             kind=fields["kind"],
             address=fields["address"].strip(),
-            choice=fields["choice"],
+            choice=fields.get("choice", Choice.ASSIGNED),
             auth=auth(request),
         )
     except AddressRefused as error:
@@ -157,7 +157,7 @@ def _verb(does: Verb) -> Callable[..., HttpResponseBase]:
     return view
 
 
-@for_reviewers
+@for_readers
 @_verb
 def confirm(request: PersonRequest, channel_id: int) -> str:
     """Take the code that was sent to an address."""
@@ -166,7 +166,7 @@ def confirm(request: PersonRequest, channel_id: int) -> str:
     return "The address is confirmed. You are told there from now on."
 
 
-@for_reviewers
+@for_readers
 @_verb
 def send_again(request: PersonRequest, channel_id: int) -> str:
     """Send another code."""
@@ -174,7 +174,7 @@ def send_again(request: PersonRequest, channel_id: int) -> str:
     return "Another code is on its way. The one before it is no longer valid."
 
 
-@for_reviewers
+@for_readers
 @_verb
 def choose(request: PersonRequest, channel_id: int) -> str:
     """Change what a person is told of at an address."""
@@ -185,7 +185,7 @@ def choose(request: PersonRequest, channel_id: int) -> str:
     return "Saved."
 
 
-@for_reviewers
+@for_readers
 @_verb
 def try_own(request: PersonRequest, channel_id: int) -> str:
     """Send a message that says nothing but that the channel works."""
@@ -193,7 +193,7 @@ def try_own(request: PersonRequest, channel_id: int) -> str:
     return "A test message is on its way."
 
 
-@for_reviewers
+@for_readers
 @_verb
 def switch(request: PersonRequest, channel_id: int) -> str:
     """Pause a place, or go on with it."""

@@ -271,6 +271,12 @@ def test_of_admins_it_can_be_demanded_alone(alice, reviewer, admin, ask, setting
     assert PAGE not in pressed(reviewer, ask()).get("Location", "")
 
 
+def test_of_the_kept_admin_it_is_always_demanded(ada, admin, settings):
+    settings.KEPT_ADMIN = "ADA"
+
+    assert admin.post("/people", {"username": "new"}).url.startswith(PAGE)
+
+
 def test_admins_are_reminded(admin, reviewer):
     assert "an admin should have one" in page_of(admin.get("/account")).text
     assert "an admin should have one" not in page_of(reviewer.get("/account")).text

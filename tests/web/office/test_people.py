@@ -4,6 +4,7 @@ import pytest
 
 from dashboard.accounts.models import SignInLink, User
 from dashboard.accounts.services import people
+from dashboard.accounts.services.signing_in import make_link
 from tests import make
 
 BY_ADA = ("user:ada", "session:password")
@@ -168,3 +169,27 @@ def test_thirty_people_cost_as_many_queries_as_one(admin, cost):
         make.person(f"p{number}", reviewer=True)
 
     assert cost(admin, "/people") == before
+
+
+def test_where_links_are_switched_off_admins_make_none(admin, path, read, settings, recorded):
+    settings.SIGN_IN_LINKS = False
+
+    reply = admin.post(f"{path}/link", follow=True)
+
+    assert "Sign-in links are switched off here. No link was made." in read(reply)
+    assert not recorded("sign_in_link.made")
+
+
+def test_where_links_are_switched_off_people_are_added_without_one(admin, read, settings):
+    settings.SIGN_IN_LINKS = False
+
+    reply = invite(admin)
+
+    assert User.objects.filter(username="carol").exists()
+    assert reply.url == f"/people/{User.objects.get(username='carol').pk}"
+
+
+def test_where_links_are_switched_off_the_operator_still_makes_one(alice, settings):
+    settings.SIGN_IN_LINKS = False
+
+    assert make_link(alice, by=make.BY)

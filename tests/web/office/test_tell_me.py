@@ -147,27 +147,21 @@ def former(reviewer, confirmed, alice):
     return reviewer
 
 
-def test_who_lost_the_role_is_led_to_what_is_left_and_can_remove_it(former, confirmed, read):
-    assert "remove your addresses" in read(former.get("/account"), "main")
+def test_who_does_not_decide_is_told_of_their_account_alone(former, confirmed, read):
     said = read(former.get("/account/told"), "main")
-    assert "You are no longer a reviewer, so nothing is sent to you." in said
+
+    assert "of what happens to your account" in said
+    assert "of requests" not in said
     assert "alice@example.org" in said
-
+    assert "Tell me of" not in said
     former.post(f"/account/told/{confirmed.pk}/remove")
-
     assert Channel.objects.count() == 0
-    assert "No address of yours is left." in read(former.get("/account/told"), "main")
-    assert "remove your addresses" not in read(former.get("/account"), "main")
 
 
-def test_who_lost_the_role_can_add_and_change_nothing(former, confirmed):
-    assert former.post("/account/told", ALICE).status_code == 403
-    for verb in ("code", "again", "choice", "test", "switch"):
-        given = {"code": "1", "choice": "all", "on": "no"}
-        assert former.post(f"/account/told/{confirmed.pk}/{verb}", given).status_code == 403
+def test_who_does_not_decide_adds_an_address(former):
+    former.post("/account/told", {name: ALICE[name] for name in ("kind", "address")})
 
-    confirmed.refresh_from_db()
-    assert (confirmed.is_active, confirmed.choice) == (True, Choice.ASSIGNED)
+    assert Channel.objects.get().choice == Choice.ASSIGNED
 
 
 def test_an_address_that_will_not_do_is_said_and_kept_in_the_form(reviewer, read):
