@@ -141,10 +141,10 @@ class PasskeyConfirmation(models.Model):
 
 
 class PasskeyRemoval(models.Model):
-    """The end of a passkey."""
+    """The end of a passkey. Nobody removed it: the operator did."""
 
     passkey = models.OneToOneField(Passkey, models.PROTECT, related_name="removal")
-    removed_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    removed_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
     removed_at = models.DateTimeField()
 
 

@@ -11,7 +11,8 @@ import ipaddress
 import json
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import astuple, dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -186,7 +187,7 @@ def _new_key(data: Any, challenge: bytes) -> NewKey:
         raise NotSigned("Your device makes keys of a kind that is not accepted here.")
     if not _SHORTEST_ID <= len(key.credential_id) <= _LONGEST_ID:
         raise NotSigned(_UNREADABLE)
-    _key(websafe_encode(public_key))
+    _try(_key(websafe_encode(public_key)))
     transports = response.get("transports") or []
     return NewKey(
         credential_id=websafe_encode(key.credential_id),
@@ -213,8 +214,9 @@ def read_assertion(text: str) -> Assertion:
             response["clientDataJSON"],
             response["signature"],
         )
-        for part in (assertion.credential_id, assertion.signature):
-            websafe_decode(part)
+        for part in astuple(assertion):
+            if websafe_encode(websafe_decode(part)) != part:
+                raise ValueError(part[:20])
         _ = assertion.origin, assertion.sign_count
     except _UNREADABLE_ERRORS as error:
         raise NotSigned(_UNREADABLE) from error
@@ -250,7 +252,7 @@ def _check(
 ) -> None:
     client_data = _client_data(assertion.client_data)
     _check_client_data(client_data, "webauthn.get", challenge)
-    if not verify_rp_id(key_host, client_data.origin):
+    if urlsplit(client_data.origin).hostname != key_host:
         raise NotSigned("It was signed on a page that this key is not for.")
     if page and client_data.origin != page:
         raise NotSigned(f"It was signed on another page than {page}.")
@@ -275,6 +277,12 @@ def _check_device(device_data: AuthenticatorData, key_host: str) -> None:
         raise NotSigned("Nobody touched the device.")
     if not device_data.is_user_verified():
         raise NotSigned(_UNSEEN)
+
+
+def _try(key: CoseKey) -> None:
+    """See that a key can be used at all: a wrong signature is what it says then."""
+    with suppress(InvalidSignature):
+        key.verify(b"", b"\x30\x06\x02\x01\x01\x02\x01\x01")
 
 
 def _key(public_key: str) -> CoseKey:

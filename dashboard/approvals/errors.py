@@ -187,12 +187,13 @@ class SignatureMissing(Refused):
     Args:
         nonce: What the page chose, so that nothing is signed twice alike.
         challenge: What has to be signed.
+        judgement_id: The judgement that this rests on; a newer one may say the same as the page's.
     """
 
     code = "signature_missing"
 
-    def __init__(self, nonce: str, challenge: bytes) -> None:
-        self.nonce, self.challenge = nonce, challenge
+    def __init__(self, nonce: str, challenge: bytes, judgement_id: int) -> None:
+        self.nonce, self.challenge, self.judgement_id = nonce, challenge, judgement_id
         super().__init__(
             "The policy requires your passkey to sign this approval. Nothing was recorded yet."
         )

@@ -93,6 +93,7 @@ class Migration(migrations.Migration):
                 (
                     "removed_by",
                     models.ForeignKey(
+                        null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
                         to=settings.AUTH_USER_MODEL,

@@ -151,7 +151,13 @@ _READING = {
     *("viewed", "used"),
 }
 """What may be sent all the same, by the names of routes."""
-_ADDING_A_FACTOR = {"second_factor", "passkeys", "account", "choose_password"}
+_ADDING_A_FACTOR = {
+    "second_factor",
+    "second_factor_show",
+    "passkeys",
+    "account",
+    "choose_password",
+}
 """What may be sent by whoever lacks nothing but a second factor."""
 
 

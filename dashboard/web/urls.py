@@ -111,6 +111,7 @@ _office: list[URLPattern] = [
     path("account", account.account, name="account"),
     path("account/password", account.choose_password, name="choose_password"),
     path("account/second-factor", factors.second_factor, name="second_factor"),
+    path("account/second-factor/show", factors.show, name="second_factor_show"),
     path("account/second-factor/codes", factors.new_codes, name="recovery_codes"),
     path("account/second-factor/remove", factors.remove, name="second_factor_remove"),
     path("account/passkeys", passkeys.own_passkeys, name="passkeys"),

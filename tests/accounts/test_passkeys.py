@@ -13,9 +13,10 @@ from dashboard.accounts import webauthn
 from dashboard.accounts.errors import NotPermitted, NotSigned
 from dashboard.accounts.models import Passkey, PasskeyConfirmation
 from dashboard.accounts.services import factors, passkeys
-from dashboard.accounts.services.signing_in import make_link
+from dashboard.accounts.services.people import OPERATOR
+from dashboard.accounts.services.signing_in import make_link, signed_in
 from dashboard.audit.models import AuditEntry
-from dashboard.audit.services import Actor
+from dashboard.audit.services import Actor, AuditEvent, record
 from tests import make
 from tests.authenticator import HOST, HOUSE, UP, UV, Device
 
@@ -159,6 +160,18 @@ def _assertion(text):
     webauthn.check(assertion, challenge=CHALLENGE, public_key="o2ExYTI", key_host=HOST)
 
 
+@pytest.mark.parametrize("name", ["id", "authenticatorData", "clientDataJSON", "signature"])
+@pytest.mark.parametrize("junk", ["\x00", "=", " ", "\u20ac"], ids=repr)
+def test_a_text_that_is_not_exactly_base64url_is_refused(name, junk):
+    """PostgreSQL keeps no NUL, and a text has to be what was checked."""
+    answer = json.loads(Device().sign(passkeys.request_options([], CHALLENGE)))
+    part = answer if name == "id" else answer["response"]
+    part[name] = junk + part[name]
+
+    with pytest.raises(NotSigned, match="cannot be read"):
+        webauthn.read_assertion(json.dumps(answer))
+
+
 @pytest.mark.parametrize("text", ["", "null", "[]", "{}", "7", '"x"', "[" * 5000, "x" * 20_000])
 def test_what_is_no_answer_of_a_browser_is_refused(text):
     for read in (_new, _assertion):
@@ -173,7 +186,8 @@ def test_what_is_no_answer_of_a_browser_is_refused(text):
     ("lies", "reason"),
     [
         ({"origin": "https://elsewhere.example.org"}, "a page that this key is not for"),
-        ({"origin": "https://evil.approvals.example.org"}, "another page"),
+        ({"origin": "https://evil.approvals.example.org"}, "a page that this key is not for"),
+        ({"origin": "http://approvals.example.org"}, "another page"),
         ({"host": "example.org"}, "another host"),
         ({"flags": UP}, "did not check that it is you"),
         ({"flags": UV}, "Nobody touched"),
@@ -253,11 +267,53 @@ def test_nobody_confirms_their_own(root):
     assert not PasskeyConfirmation.objects.exists()
 
 
-def test_who_made_a_sign_in_link_does_not_confirm(alice, root):
-    make_link(alice, by=by(root))
+def letting_in():
+    """What an admin does to come in as somebody, or to let them in: of (person, admin)."""
+    return {
+        "a link": lambda person, root: make_link(person, by=by(root)),
+        "single sign-on": lambda person, root: record(
+            by(root), AuditEvent("person.linked", f"user:{person.username}")
+        ),
+        "no second factor": lambda person, root: record(
+            by(root), AuditEvent("factor.removed", f"user:{person.username}")
+        ),
+    }
+
+
+@pytest.mark.parametrize("how", letting_in())
+def test_a_passkey_of_somebody_who_was_let_in_anew_needs_an_admin(alice, root, how):
+    """Or an admin who comes in as alice, and chooses a password for her, had one after a day."""
+    signed_in(alice, "password", address="10.0.0.7")
+    with transaction.atomic():
+        letting_in()[how](alice, root)
+
     key = added(alice, Device())
 
-    with pytest.raises(NotPermitted, match="You made a sign-in link for alice"):
+    assert passkeys.counts_from(key) is None
+
+
+def test_a_passkey_of_somebody_who_is_new_counts_after_a_day(alice, root):
+    make_link(alice, by=by(root))
+    signed_in(alice, "link", address="10.0.0.7")
+
+    assert passkeys.counts_from(added(alice, Device())) is not None
+
+
+def test_what_the_operator_or_they_themselves_did_needs_no_admin(alice):
+    signed_in(alice, "password", address="10.0.0.7")
+    make_link(alice, by=OPERATOR)
+    make_link(alice, by=by(alice))
+
+    assert passkeys.counts_from(added(alice, Device())) is not None
+
+
+@pytest.mark.parametrize("how", letting_in())
+def test_who_let_somebody_in_does_not_confirm(alice, root, how):
+    with transaction.atomic():
+        letting_in()[how](alice, root)
+    key = added(alice, Device())
+
+    with pytest.raises(NotPermitted, match="you gave alice a way in"):
         passkeys.confirm(key, admin=root, by=by(root))
     other = make.person("olga", admin=True)
     passkeys.confirm(key, admin=other, by=by(other))

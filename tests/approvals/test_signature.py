@@ -8,7 +8,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from approval_client.wire import Status
-from dashboard.accounts.services import passkeys
+from dashboard.accounts.services import groups, passkeys, throttle
 from dashboard.approvals.errors import (
     GrantRefused,
     NotAllowed,
@@ -172,6 +172,34 @@ def test_a_new_passkey_does_not_count_beside_one_that_does(token, alice, root, d
 
     with pytest.raises(SignatureRefused, match="does not count for approvals yet"):
         make.decided(approval, alice, nonce="n1", signed=another.sign(options))
+
+
+def test_who_approved_with_a_removed_passkey_is_told_why_they_cannot_again(
+    token, device, alice, root
+):
+    make.in_force(signed_by(people=2))
+    approval = make.pending(token)
+    approves(approval, device)
+    with_device(alice, root, name=b"another name of a key")
+    passkeys.remove(device.passkey, remover=alice, by=Actor.of_user("alice", "x"))
+
+    with pytest.raises(NotAllowed, match="no longer counts, and you cannot give it again"):
+        make.decided(approval, alice, nonce="n2")
+
+
+def test_attempts_are_counted_and_forgotten_once_one_counts(token, device):
+    approval = make.pending(token)
+    options = asked(approval, device.person)
+    for _ in range(throttle.LIMITS["factor"] - 1):
+        refused(approval, device.person, "{}")
+    make.decided(approval, device.person, nonce="n1", signed=device.sign(options))
+
+    other = make.pending(token)
+    options = asked(other, device.person, "n2")
+    for _ in range(throttle.LIMITS["factor"]):
+        refused(other, device.person, "{}", nonce="n2")
+    with pytest.raises(NotAllowed, match="Too many attempts"):
+        make.decided(other, device.person, nonce="n2", signed=device.sign(options))
 
 
 def test_where_no_page_can_ask_a_device_nothing_is_approved(token, device):
@@ -350,6 +378,23 @@ def test_a_vote_does_not_count_any_more_once_its_passkey_is_removed(token, devic
     assert approval.status == Status.PENDING
 
 
+def test_what_was_signed_is_what_is_recorded_with_the_decision(token, device, bob, root):
+    """Where an approval that was given before closes the request without another press."""
+    ops = make.group("ops", device.person, bob)
+    make.in_force(signed_by(people=2, groups=["ops"]))
+    approval = make.pending(token)
+    approves(approval, device, reason="Mine.")
+    groups.set_members(ops, members=[bob], by=make.BY)
+    approves(approval, with_device(bob, root), nonce="n2", reason="Bob's.")
+    groups.set_members(ops, members=[device.person, bob], by=make.BY)
+
+    decision = make.decided(approval, device.person, reason="Never signed.")
+
+    assert decision.status == Status.APPROVED
+    assert decision.reason == "Mine."
+    assert not said()
+
+
 # --- what is found later -------------------------------------------------------------------------
 
 
@@ -402,6 +447,61 @@ def test_a_forged_decision_is_found_even_if_the_log_says_the_same(
 
     assert Decision.objects.get().status == Status.APPROVED
     assert "the signature of alice under it does not count" in said()
+
+
+def test_what_the_policy_approves_by_itself_needs_no_signature(token):
+    """A rule after the one that approves demands one of whoever is asked."""
+    reads = {"name": "Reads", "effect": "approve", "when": {"tools": ["read_*"]}}
+    make.in_force(reads, SIGNED)
+
+    approval = make.pending(
+        token, kind="tool_call", content={"tool": "read_file", "arguments": {}}
+    )
+
+    assert approval.status == Status.APPROVED
+    assert not said()
+
+
+def forge(**columns):
+    take_guards_off()
+    Decision.objects.update(**columns)
+
+
+def test_a_decision_that_counts_fewer_people_than_demanded_is_found(token, device, bob, root):
+    make.in_force(signed_by(people=2))
+    approval = make.pending(token)
+    approves(approval, device)
+    approves(approval, with_device(bob, root), nonce="n2")
+
+    forge(counted='["alice"]')
+
+    assert "without the signatures" in said()
+
+
+def test_a_decision_of_another_content_than_was_signed_is_found(token, device):
+    approves(make.pending(token), device)
+
+    forge(digest="0" * 64)
+
+    assert "without the signatures" in said()
+
+
+def test_a_decision_in_the_name_of_the_policy_is_found(token, device):
+    approves(make.pending(token), device)
+
+    forge(source="policy", counted="[]", decided_by=None)
+
+    assert "without the signatures" in said()
+
+
+def test_a_late_confirmation_takes_nothing_back(token, alice, root, monkeypatch):
+    device = with_device(alice, root, confirmed=False)
+    monkeypatch.setattr(passkeys, "COUNTS_AFTER", timedelta(0))
+    approves(make.pending(token), device)
+
+    passkeys.confirm(device.passkey, admin=root, by=Actor.of_user("root", "x"))
+
+    assert not said()
 
 
 def test_it_is_checked_again_after_the_passkey_is_gone(token, device):

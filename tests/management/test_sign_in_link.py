@@ -1,9 +1,11 @@
 """``sign_in_link USER`` prints a link alone."""
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.core.management import CommandError
 
 from dashboard.accounts.models import SignInLink
+from dashboard.accounts.services import factors
 from dashboard.accounts.services.people import set_active
 from dashboard.accounts.services.signing_in import peek_link
 from tests import make
@@ -44,3 +46,13 @@ def test_somebody_who_was_shut_out_is_not_offered(refusal, alice, bob):
 
 def test_where_there_is_nobody_that_is_said(refusal):
     assert refusal("carol").endswith("No link was made. Active: nobody.")
+
+
+def test_who_lost_everything_is_let_in_without_a_second_factor(place, command, alice):
+    factors.new_recovery_codes(alice, by=make.BY)
+    Authenticator.objects.create(user=alice, type="totp", data={})
+
+    command("sign_in_link", "alice", "--remove-second-factor")
+
+    assert not factors.has_factor(alice)
+    assert not Authenticator.objects.exists()

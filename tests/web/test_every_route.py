@@ -114,6 +114,7 @@ TABLE = {
     "account/provider": Line(get=SIGNED_IN),
     "account/provider/link": Line(get=SIGNED_IN, post=SIGNED_IN),
     "account/second-factor": Line(get=SIGNED_IN, post=SIGNED_IN),
+    "account/second-factor/show": Line(get=SIGNED_IN, post=SIGNED_IN),
     "account/second-factor/codes": Line(get=SIGNED_IN, post=SIGNED_IN),
     "account/second-factor/remove": Line(get=SIGNED_IN, post=SIGNED_IN),
     "account/passkeys": Line(get=SIGNED_IN, post=SIGNED_IN),

@@ -22,6 +22,7 @@ from django.utils.crypto import constant_time_compare
 from dashboard.accounts.errors import NotPermitted, NotSigned
 from dashboard.accounts.models import Passkey, User
 from dashboard.accounts.services import passkeys, throttle
+from dashboard.accounts.services.sessions import end_sessions
 from dashboard.accounts.services.signing_in import is_kept_admin
 from dashboard.audit.actions import Action
 from dashboard.audit.names import user_name
@@ -101,6 +102,7 @@ def add_app(person: User, secret: str, code: str, *, by: Actor) -> list[str]:
     Raises:
         NotPermitted: The code is not of this secret, or there is an app already.
     """
+    _lock(person)
     counter = _counter_of(secret, code, after=0) if secret else None
     if counter is None or has_app(person):
         raise NotPermitted(_NOT_ADDED)
@@ -123,6 +125,7 @@ def add_passkey(person: User, *, name: str, made: str, challenge: bytes, by: Act
     Raises:
         NotSigned, NotPermitted: As there.
     """
+    _lock(person)
     codes = _first_codes(person)
     passkeys.add(person, name=name, made=made, challenge=challenge, by=by)
     return codes
@@ -131,9 +134,15 @@ def add_passkey(person: User, *, name: str, made: str, challenge: bytes, by: Act
 @transaction.atomic
 def remove_passkey(passkey: Passkey, *, remover: User, by: Actor) -> bool:
     """End a passkey for good; false if it had ended."""
+    _lock(passkey.person)
     is_removed = passkeys.remove(passkey, remover=remover, by=by)
     _drop_unneeded_codes(passkey.person)
     return is_removed
+
+
+def _lock(person: User) -> None:
+    """Have one factor of a person change at a time."""
+    User.objects.select_for_update().get(pk=person.pk)
 
 
 def _first_codes(person: User) -> list[str]:
@@ -161,6 +170,7 @@ def new_recovery_codes(person: User, *, by: Actor) -> list[str]:
 @transaction.atomic
 def remove_app(person: User, *, by: Actor) -> bool:
     """Have no app show codes for a person any more; false if none did."""
+    _lock(person)
     deleted, _ = Authenticator.objects.filter(user=person, type=TOTP).delete()
     if deleted:
         record(by, AuditEvent(Action.FACTOR_REMOVED, user_name(person.username)))
@@ -169,9 +179,14 @@ def remove_app(person: User, *, by: Actor) -> bool:
 
 
 @transaction.atomic
-def remove_all(person: User, *, remover: User, by: Actor) -> bool:
-    """Ask no second proof of a person any more; false if none was asked."""
+def remove_all(person: User, *, remover: User | None, by: Actor) -> bool:
+    """Ask no second proof of a person any more; false if none was asked.
+
+    Their sessions end: whoever has the lost device may be signed in by it.
+    """
+    _lock(person)
     had_passkeys = passkeys.remove_all(person, remover=remover, by=by)
+    end_sessions(person)
     return remove_app(person, by=by) or had_passkeys
 
 

@@ -39,27 +39,38 @@ COUNTS_AFTER = timedelta(hours=24)
 MOST = 20
 """Of one person, those that were removed not counted."""
 
-_LINK_LATELY = timedelta(days=30)
+_LATELY = timedelta(days=30)
+_LETS_IN = (
+    Action.SIGN_IN_LINK_MADE,
+    Action.PERSON_LINKED,
+    Action.FACTOR_REMOVED,
+    Action.PASSKEY_REMOVED,
+)
+_OPERATOR = "operator"
 _NOT_ADDED = "{} No passkey was added."
 _NAMELESS = "Passkey"
 _COPIED = (
-    "This passkey has signed more often than it says, so there may be a copy of it. It does not "
-    "count. Remove it, and add another."
+    "This passkey has signed more often than it says, so there may be a copy of it. This "
+    "signature does not count. Remove the passkey, and add another."
 )
-_COLUMNS = (
-    "person_id",
-    "name",
-    "credential_id",
-    "public_key",
-    "host",
-    "sign_count",
-    "aaguid",
-    "is_synced",
-    "transports",
-    "added_by",
-    "needs_confirmation",
-    "added_at",
-)
+_COLUMNS = {
+    PasskeyConfirmation: ("passkey_id", "confirmed_by_id", "confirmed_at"),
+    PasskeyRemoval: ("passkey_id", "removed_by_id", "removed_at"),
+    Passkey: (
+        "person_id",
+        "name",
+        "credential_id",
+        "public_key",
+        "host",
+        "sign_count",
+        "aaguid",
+        "is_synced",
+        "transports",
+        "added_by",
+        "needs_confirmation",
+        "added_at",
+    ),
+}
 
 
 def passkeys_of(person: User) -> list[Passkey]:
@@ -72,9 +83,9 @@ def has_passkey(person: User) -> bool:
     return bool(_usable(person).exists())
 
 
-def fingerprint_of(passkey: Passkey) -> str:
-    """Return what the log names the row by."""
-    return fingerprint({name: getattr(passkey, name) for name in _COLUMNS})
+def fingerprint_of(row: Passkey | PasskeyConfirmation | PasskeyRemoval) -> str:
+    """Return what the log names a row by."""
+    return fingerprint({name: getattr(row, name) for name in _COLUMNS[type(row)]})
 
 
 def creation_options(person: User, challenge: bytes) -> dict[str, Any]:
@@ -127,7 +138,7 @@ def add(person: User, *, name: str, made: str, challenge: bytes, by: Actor) -> P
         is_synced=key.is_synced,
         transports=json.dumps(key.transports),
         added_by=by.auth[:100],
-        needs_confirmation=_came_by_link(by),
+        needs_confirmation=_came_by_link(by) or _was_let_in_by_others(person),
         added_at=database_now(),
     )
     try:
@@ -145,46 +156,57 @@ def confirm(passkey: Passkey, *, admin: User, by: Actor) -> None:
     """Have a passkey count at once, on another admin's word.
 
     Raises:
-        NotPermitted: It is their own, or they made the link by which the person came, or it was
-            removed.
+        NotPermitted: It is their own, or they gave the person a way in lately.
     """
     person = passkey.person
     if admin.pk == person.pk:
         raise NotPermitted("Another admin has to confirm your passkey. Nothing was changed.")
-    if _made_link_for(person, by, passkey.added_at):
+    if _let_in(person, passkey.added_at).filter(actor=by.name).exists():
         raise NotPermitted(
-            f"You made a sign-in link for {person} in the month before this passkey was added, so "
-            "another admin has to confirm it. Nothing was changed."
+            f"In the month before this passkey was added you gave {person} a way in: a sign-in "
+            "link, single sign-on or the removal of a second factor. Another admin has to confirm "
+            "it. Nothing was changed."
         )
-    if _lock(passkey) and not hasattr(passkey, "confirmation"):
-        now = database_now()
-        PasskeyConfirmation.objects.create(passkey=passkey, confirmed_by=admin, confirmed_at=now)
-        _record(Action.PASSKEY_CONFIRMED, passkey, by)
+    now = database_now()
+    if _lock(passkey) and not counts(passkey, now):
+        row = PasskeyConfirmation.objects.create(
+            passkey=passkey, confirmed_by=admin, confirmed_at=now
+        )
+        _record(Action.PASSKEY_CONFIRMED, row, by)
 
 
 @transaction.atomic
-def remove(passkey: Passkey, *, remover: User, by: Actor) -> bool:
-    """End a passkey for good; false if it had ended."""
+def remove(passkey: Passkey, *, remover: User | None, by: Actor) -> bool:
+    """End a passkey for good, for the operator where nobody removes it; false if it had ended."""
     if not _lock(passkey):
         return False
-    now = database_now()
-    PasskeyRemoval.objects.create(passkey=passkey, removed_by=remover, removed_at=now)
-    _record(Action.PASSKEY_REMOVED, passkey, by)
+    row = PasskeyRemoval.objects.create(
+        passkey=passkey, removed_by=remover, removed_at=database_now()
+    )
+    _record(Action.PASSKEY_REMOVED, row, by)
     return True
 
 
 @transaction.atomic
-def remove_all(person: User, *, remover: User, by: Actor) -> bool:
+def remove_all(person: User, *, remover: User | None, by: Actor) -> bool:
     """End all passkeys of a person; false if they had none."""
     removed = [remove(key, remover=remover, by=by) for key in _present(person)]
     return any(removed)
 
 
+def added_lately(person: User) -> list[Passkey]:
+    """Return the passkeys that were added within a day and that nobody confirmed."""
+    since = database_now() - COUNTS_AFTER
+    return list(_present(person).filter(added_at__gt=since, confirmation=None))
+
+
 def counts_from(passkey: Passkey) -> datetime | None:
     """Return when a passkey begins to count for approvals; None while it needs confirmation."""
-    if hasattr(passkey, "confirmation"):
-        return passkey.confirmation.confirmed_at
-    return None if passkey.needs_confirmation else passkey.added_at + COUNTS_AFTER
+    by_itself = None if passkey.needs_confirmation else passkey.added_at + COUNTS_AFTER
+    if not hasattr(passkey, "confirmation"):
+        return by_itself
+    confirmed_at = passkey.confirmation.confirmed_at
+    return min(confirmed_at, by_itself) if by_itself else confirmed_at
 
 
 def counts(passkey: Passkey, at: datetime) -> bool:
@@ -257,7 +279,8 @@ def note_use(passkey: Passkey, sign_count: int) -> None:
     Raises:
         NotSigned: It says that it signed as often as before, or less.
     """
-    Passkey.objects.select_for_update().get(pk=passkey.pk)
+    if not _lock(passkey):
+        raise NotSigned("This passkey was removed.")
     use = PasskeyUse.objects.filter(passkey=passkey).first()
     last_count = use.sign_count if use else passkey.sign_count
     if (sign_count or last_count) and sign_count <= last_count:
@@ -281,8 +304,9 @@ def _lock(passkey: Passkey) -> bool:
     return not PasskeyRemoval.objects.filter(passkey=passkey).exists()
 
 
-def _record(action: Action, passkey: Passkey, by: Actor) -> None:
-    details = {"passkey": passkey.pk, "name": passkey.name}
+def _record(action: Action, row: PasskeyConfirmation | PasskeyRemoval, by: Actor) -> None:
+    passkey = row.passkey
+    details = {"passkey": passkey.pk, "name": passkey.name, "row": fingerprint_of(row)}
     record(by, AuditEvent(action, user_name(passkey.person.username), details=details))
 
 
@@ -290,8 +314,23 @@ def _came_by_link(by: Actor) -> bool:
     return by.auth.removeprefix("session:").partition("+")[0] == "link"
 
 
-def _made_link_for(person: User, by: Actor, before: datetime) -> bool:
-    links = AuditEntry.objects.filter(
-        action=Action.SIGN_IN_LINK_MADE, subject=user_name(person.username), actor=by.name
-    )
-    return bool(links.filter(at__gt=before - _LINK_LATELY).exists())
+def _was_let_in_by_others(person: User) -> bool:
+    """Whether somebody else gave a way in, lately, to a person who had one before.
+
+    Whoever is invited is let in by others too, and is nobody else yet. The operator has a way in
+    to everything.
+    """
+    name = user_name(person.username)
+    sign_ins = AuditEntry.objects.filter(action=Action.SIGNED_IN, actor=name)
+    seq = sign_ins.order_by("seq").values_list("seq", flat=True).first()
+    if seq is None:
+        return False
+    own_names = (name, _OPERATOR)
+    entries = _let_in(person, database_now()).filter(seq__gt=seq)
+    return bool(entries.exclude(actor__in=own_names).exists())
+
+
+def _let_in(person: User, before: datetime) -> QuerySet[AuditEntry]:
+    """What others may have done in the month before, to come in as a person."""
+    entries = AuditEntry.objects.filter(subject=user_name(person.username), action__in=_LETS_IN)
+    return entries.filter(at__gt=before - _LATELY)

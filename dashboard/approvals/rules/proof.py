@@ -24,7 +24,8 @@ from django.db.models import Model, QuerySet
 
 from approval_client.wire import Source, Status, digest, parse_json
 from dashboard.accounts.models import Agent, AgentToken, Group, User
-from dashboard.accounts.services.passkeys import fingerprint_of as passkey_fingerprint
+from dashboard.accounts.services import passkeys
+from dashboard.accounts.services.people import OPERATOR
 from dashboard.accounts.tokens import token_fingerprint
 from dashboard.approvals.models import (
     FINAL,
@@ -44,6 +45,7 @@ from dashboard.approvals.models import (
     Tool,
     Vote,
 )
+from dashboard.approvals.rules.edit import judged_now
 from dashboard.approvals.rules.fingerprint import fingerprint_of, fits
 from dashboard.approvals.rules.signature import why_wrong
 from dashboard.audit.actions import Action
@@ -51,7 +53,7 @@ from dashboard.audit.models import AuditEntry
 from dashboard.audit.names import agent_name, user_name
 from dashboard.audit.services import Actor
 from dashboard.inspection.findings import Report
-from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON
+from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Effect
 from dashboard.policies.models import PolicyProposal, PolicyRevision
 from dashboard.policies.rules.demands import Required
 
@@ -141,7 +143,8 @@ class _Rows:
             "token",
             "tool",
             "decision__decided_by",
-            "decision__judgement",
+            "decision__judgement__inspection",
+            "decision__judgement__revision",
             "decision__edit",
             "decision__repeats",
             "closing",
@@ -166,7 +169,8 @@ class _Rows:
         )
         votes = Vote.objects.select_related(
             "person",
-            "judgement",
+            "judgement__inspection",
+            "judgement__revision",
             "edit",
             "signature__passkey__confirmation",
             "signature__passkey__removal",
@@ -391,19 +395,47 @@ class _Request:
         for vote in votes:
             yield from self._signature_of(vote)
         decision = self.decision
-        if decision and decision.status == Status.APPROVED and _demands_proof(decision):
-            signers = {vote.person.username for vote in signed_votes}
-            names = json.loads(decision.counted)
-            if not names or not signers.issuperset(names):
-                yield "it was approved without the signatures that the policy demanded"
+        if decision and decision.status == Status.APPROVED and self._needs_signature(decision):
+            yield from self._signed_by_all(decision, signed_votes)
 
     def _signature_of(self, vote: Vote) -> Iterator[str]:
+        if vote.digest != (vote.edit or self.approval).digest:
+            yield f"{vote.person.username} approved another content than it has"
         if hasattr(vote, "signature"):
             vote.signature.vote = vote
             if wrong := why_wrong(vote):
                 yield f"the signature of {vote.person.username} under it does not count: {wrong}"
-        elif _demands_proof(vote):
+        elif self._needs_signature(vote):
             yield f"{vote.person.username} approved it without the signature that was demanded"
+
+    def _signed_by_all(self, decision: Decision, signed_votes: Iterable[Vote]) -> Iterator[str]:
+        """See that whose approval counted, and as many as were demanded, signed just this."""
+        of_this = (decision.edit_id, decision.digest)
+        signers = {
+            vote.person.username
+            for vote in signed_votes
+            if (vote.edit_id, vote.digest) == of_this and not why_wrong(vote)
+        }
+        names = set(json.loads(decision.counted))
+        demanded = max(demands.approvals for demands in self._demands(decision))
+        if not names <= signers or len(names) < demanded:
+            yield "it was approved without the signatures that the policy demanded"
+
+    def _needs_signature(self, row: Vote | Decision) -> bool:
+        """Whether the policy demanded a signature of whoever approved."""
+        return any(demands.proof for demands in self._demands(row))
+
+    def _demands(self, row: Vote | Decision) -> list[Required]:
+        """What the policy demanded of a person; nothing where it asked nobody."""
+        judgement, edit = row.judgement, row.edit
+        if judgement is None:
+            return []
+        judgement.approval = self.approval
+        if edit is None:
+            is_review = judgement.effect == Effect.REVIEW
+            return [Required.from_json(judgement.demands)] if is_review else []
+        edit.approval = self.approval
+        return [judged_now(edit, self.approval, judgement).demands]
 
     def _reported(self) -> Iterator[str]:
         outcomes = self.rows.outcomes[self.approval.pk]
@@ -489,12 +521,6 @@ def _detailed(entry: LoggedEntry, columns: Mapping[str, Any]) -> list[str]:
         if not (name not in entry.details and (is_old or name in _TEXTS))
         and (entry.details.get(name) or None) != (value or None)
     ]
-
-
-def _demands_proof(row: Vote | Decision) -> bool:
-    """Whether the policy demanded a signature of whoever approved."""
-    rows = [row.judgement, row.edit]
-    return any(Required.from_json(part.demands).proof for part in rows if part)
 
 
 def _digest(kind: str, content: str) -> str:
@@ -643,7 +669,7 @@ def _check_passkeys(keys: Sequence[int]) -> Iterator[Disagreement]:
     for pk, person in people.items():
         story = stories[user_name(person.username)]
         logged = [
-            (entry.action, entry.details["passkey"], entry.details.get("row") or entry.actor)
+            (entry.action, entry.details.get("passkey"), entry.actor, entry.details.get("row"))
             for entry in story.entries
         ]
         if Counter(logged) != Counter(_passkey_rows(person)):
@@ -651,15 +677,19 @@ def _check_passkeys(keys: Sequence[int]) -> Iterator[Disagreement]:
             yield Disagreement(pk, sentence)
 
 
-def _passkey_rows(person: User) -> Iterator[tuple[str, int, str]]:
+def _passkey_rows(person: User) -> Iterator[tuple[str, int, str, str]]:
+    """What the log has to say of a person's passkeys: action, which, by whom, and the row."""
+    name = user_name(person.username)
     for passkey in person.passkeys.all():
-        yield Action.PASSKEY_ADDED, passkey.pk, passkey_fingerprint(passkey)
+        yield Action.PASSKEY_ADDED, passkey.pk, name, passkeys.fingerprint_of(passkey)
         if hasattr(passkey, "confirmation"):
-            by = user_name(passkey.confirmation.confirmed_by.username)
-            yield Action.PASSKEY_CONFIRMED, passkey.pk, by
+            confirmation = passkey.confirmation
+            by = user_name(confirmation.confirmed_by.username)
+            yield Action.PASSKEY_CONFIRMED, passkey.pk, by, passkeys.fingerprint_of(confirmation)
         if hasattr(passkey, "removal"):
-            by = user_name(passkey.removal.removed_by.username)
-            yield Action.PASSKEY_REMOVED, passkey.pk, by
+            removal = passkey.removal
+            by = user_name(removal.removed_by.username) if removal.removed_by else OPERATOR.name
+            yield Action.PASSKEY_REMOVED, passkey.pk, by, passkeys.fingerprint_of(removal)
 
 
 def _check_groups(keys: Sequence[int]) -> Iterator[Disagreement]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -14,6 +15,8 @@ from django.db import transaction
 from approval_client.wire import Kind, Source, Status, StepAnswer, canonical_json
 from dashboard import tracing
 from dashboard.accounts import roles
+from dashboard.accounts.errors import TooManyAttempts
+from dashboard.accounts.services import throttle
 from dashboard.approvals.errors import (
     AlreadyClosed,
     AssignedToAnother,
@@ -78,6 +81,11 @@ _END_UNSEEN = (
 _EDITS_REFUSED = "The agent accepts no edits, so this can only be sent as a replacement."
 _TOO_LATE = "The policy gives less time for this change than has passed since the agent asked."
 _STEPS_LEFT = "Steps that are held or refused cannot be approved with the plan."
+_VOID = (
+    "You approved this before, and the passkey that signed it was removed since. So your approval "
+    "no longer counts, and you cannot give it again. Somebody else can, or the agent asks anew. "
+    "Your decision was not recorded."
+)
 _SIGNED_EACH = "Each of these has to be signed, so an approval cannot be remembered."
 _ONLY_ASKED = "The approval of a change cannot be remembered."
 
@@ -149,6 +157,9 @@ def decide(*, approval_id: UUID, answer: ReviewerAnswer) -> Decision | Vote:
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
     steps = inspected_steps(approval_id, answer.basis.edit_id) if answer.allow_steps else []
     began_ns = time_ns()
+    key = throttle.factor(answer.reviewer.username) if answer.signed else ""
+    if key:
+        _check_attempts(key)
     for attempt in range(MOST_TRIES):
         try:
             decision = _decide(approval_id, answer, steps, again=attempt > 0)
@@ -158,10 +169,20 @@ def decide(*, approval_id: UUID, answer: ReviewerAnswer) -> Decision | Vote:
             note_refused(approval_id, reason=refusal.reason, by=answer.actor)
             raise
         else:
+            if key:
+                throttle.succeeded(key)
             parent = decision.approval.traceparent
             tracing.record("approval.decide", parent, began_ns, status=str(answer.status))
             return decision
     raise StaleBasis
+
+
+def _check_attempts(key: str) -> None:
+    """Count that somebody sent a signature, which is forgotten once one counts."""
+    try:
+        throttle.begin(key)
+    except TooManyAttempts as error:
+        raise NotAllowed(_NOT_RECORDED.format(error)) from error
 
 
 @transaction.atomic(durable=True)
@@ -273,6 +294,7 @@ def _approve(
         _check_remembering(required)
     votes = votes_of(approval.pk) if answering.voted else []
     vote, is_new = _vote(answering, votes, required, judgement)
+    answering = _as_signed(answering, vote, required, is_new=is_new)
     counting = votes_that_count(
         approval, required, answering.now, [*votes, vote] if is_new else votes, edit=answering.edit
     )
@@ -348,6 +370,8 @@ def _vote(
     for earlier in votes:
         if (earlier.person_id, earlier.edit_id) == own_key and is_enough(earlier, required):
             return earlier, False
+    if any(_is_void(earlier, answering, judgement) for earlier in votes):
+        raise NotAllowed(_VOID)
     vote = Vote(
         approval=answering.approval,
         person=answer.reviewer,
@@ -365,6 +389,23 @@ def _vote(
     signature.vote = insert(vote)
     insert(signature)
     return vote, True
+
+
+def _as_signed(
+    answering: AnswerContext, vote: Vote, required: Required, *, is_new: bool
+) -> AnswerContext:
+    """Have what was signed with an earlier vote be what is recorded with the decision now."""
+    if is_new or not required.proof:
+        return answering
+    answer = replace(answering.given, reason=vote.reason, shown=json.loads(vote.shown))
+    return replace(answering, given=answer)
+
+
+def _is_void(earlier: Vote, answering: AnswerContext, judgement: Judgement) -> bool:
+    """Whether this person's approval was given under the same judgement, and counts no more."""
+    edit_id = answering.edit.pk if answering.edit else None
+    own_key = (answering.given.reviewer.pk, edit_id, judgement.pk)
+    return (earlier.person_id, earlier.edit_id, earlier.judgement_id) == own_key
 
 
 def _reject(answering: AnswerContext, judgement: Judgement) -> Decision:

@@ -45,7 +45,7 @@ def signature_for(vote: Vote, *, nonce: str, signed: str, now: datetime) -> Sign
         raise NotAllowed(f"{why_not} Your decision was not recorded.")
     challenge = challenge_of(vote, nonce)
     if not signed:
-        raise SignatureMissing(nonce, challenge)
+        raise SignatureMissing(nonce, challenge, vote.judgement_id)
     if Signature.objects.filter(nonce=nonce).exists():
         raise SignatureRefused(_USED)
     try:

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from dashboard.accounts.models import User
+from dashboard.accounts.services.factors import remove_all
 from dashboard.accounts.services.people import OPERATOR
 from dashboard.accounts.services.signing_in import make_link
 from dashboard.management.operator import OperatorCommand
@@ -22,8 +23,15 @@ class Command(OperatorCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the person's name."""
         parser.add_argument("username", help="who the link signs in")
+        parser.add_argument(
+            "--remove-second-factor",
+            action="store_true",
+            help="remove their app, recovery codes and passkeys, where they lost all of them",
+        )
 
-    def handle(self, *_: Any, username: str, **__: Any) -> None:
+    def handle(
+        self, *_: Any, username: str, remove_second_factor: bool = False, **__: Any
+    ) -> None:
         """Print the link alone on stdout."""
         active = User.objects.filter(is_active=True)
         person = active.filter(username=username).first()
@@ -32,4 +40,6 @@ class Command(OperatorCommand):
             raise CommandError(
                 f"No active person is called {username!r}. No link was made. Active: {names}."
             )
+        if remove_second_factor and remove_all(person, remover=None, by=OPERATOR):
+            self.stderr.write(f"The second factor of {person} is removed.")
         self.stdout.write(sign_in_url(make_link(person, by=OPERATOR)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import time
 from typing import Any, NamedTuple
 
 from django.core import signing
@@ -54,13 +55,15 @@ def pressed_before(request: PersonRequest) -> None:
     for name in _OWN:
         form.pop(name, None)
     form["nonce"] = secrets.token_hex(16)
-    if "pending" in request.POST:
-        sealed = _opened(request.POST["pending"])
+    sealed = _opened(request.POST["pending"]) if "pending" in request.POST else None
+    if sealed is not None:
         if (sealed["person"], sealed["path"]) != (request.user.pk, request.path):
             raise SignatureRefused(_ALTERED)
         form = QueryDict(sealed["form"], mutable=True)
         form["nonce"], form["signed"] = sealed["nonce"], request.POST.get("signed", "")
     request.POST = form  # type: ignore[assignment]  # mutable
+    if sealed is not None and time.time() - sealed["at"] > WITHIN_S:  # what was written stays
+        raise SignatureRefused(_TOO_LATE)
 
 
 def to_sign(request: PersonRequest, refusal: Refused | None) -> ToSign | None:
@@ -70,9 +73,11 @@ def to_sign(request: PersonRequest, refusal: Refused | None) -> ToSign | None:
     form = request.POST.copy()
     for name in _OWN:
         form.pop(name, None)
+    form["judgement"] = str(refusal.judgement_id)
     answer = {
         "form": form.urlencode(),
         "nonce": refusal.nonce,
+        "at": time.time(),
         "person": request.user.pk,
         "path": request.path,
     }
@@ -84,9 +89,7 @@ def to_sign(request: PersonRequest, refusal: Refused | None) -> ToSign | None:
 
 def _opened(pending: str) -> dict[str, Any]:
     try:
-        sealed: dict[str, Any] = signing.loads(pending, salt=_SALT, max_age=WITHIN_S)
-    except signing.SignatureExpired as error:
-        raise SignatureRefused(_TOO_LATE) from error
+        sealed: dict[str, Any] = signing.loads(pending, salt=_SALT)
     except signing.BadSignature as error:
         raise SignatureRefused(_ALTERED) from error
     return sealed

@@ -23,12 +23,17 @@ from dashboard.accounts.provider.statements import Statement
 from dashboard.accounts.provider.tokens import unseal
 from dashboard.accounts.services import browsers, signing_in
 from dashboard.accounts.services.factors import has_factor
+from dashboard.accounts.services.passkeys import added_lately
 from dashboard.web.access import AT_PROVIDER_KEY, AUTH_KEY, address
 from dashboard.web.office.sign_in import LINK_AT_KEY, landing, remembered
 
 _FORGOTTEN = (
     "You signed in with a link. Forgot your password? Choose a new one in your account within 10 "
     "minutes."
+)
+_NEW_KEY = (
+    "The passkey {} was added to your account within the last 24 hours. If that was not you, "
+    "remove it in your account, under Passkeys, and tell an admin at once."
 )
 _METHODS = {"password": "password", "link": "link", "socialaccount": "sso"}
 
@@ -61,6 +66,8 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]
         may_choose = LINK_AT_KEY in request.session and signing_in.may_use_password(user)
         if may_choose and user.has_usable_password():
             messages.info(request, _FORGOTTEN)
+        for passkey in added_lately(user):
+            messages.warning(request, _NEW_KEY.format(passkey))
         page = options.get("redirect_url") or landing(user)
         return remembered(redirect(page), user)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import secrets
+import time
 from http import HTTPStatus
 from typing import Any
 
@@ -31,8 +33,15 @@ from dashboard.web.http import PRESSED, PersonRequest
 from dashboard.web.office.present import PresentForm, confirm_present, needs_present
 from dashboard.web.office.sign_in import next_path, slowed, status_of
 
+_UNSHOWN = (
+    "You have a second factor and did not show it in this session. Nothing was added. Show it on "
+    "the page of your passkeys first."
+)
 _NEW_APP = "new_app"
 """In the session: the secret of an app that is not added yet."""
+
+CHALLENGE_S = 1800
+"""How long a page may stay open before a device signs, in seconds."""
 
 _TO_SIGN = "to_sign"
 """In the session: what a passkey has to sign next, to show that it is its person."""
@@ -107,6 +116,7 @@ def second_factor(request: PersonRequest) -> HttpResponse:
     secret = request.session.get(_NEW_APP, "")
     try:
         confirm_present(request, form)
+        check_shown(request)
         codes = factors.add_app(
             request.user, secret, _digits(form.cleaned_data["code"]), by=actor(request)
         )
@@ -116,6 +126,16 @@ def second_factor(request: PersonRequest) -> HttpResponse:
     del request.session[_NEW_APP]
     note_shown(request, factors.TOTP)
     return codes_page(request, codes, "web:second_factor")
+
+
+def check_shown(request: PersonRequest) -> None:
+    """Have nobody add a factor who has one and did not show it in this session.
+
+    Raises:
+        NotPermitted: They did not.
+    """
+    if factors.has_factor(request.user) and not has_shown(request):
+        raise NotPermitted(_UNSHOWN)
 
 
 def note_shown(request: PersonRequest, kind: str) -> None:
@@ -143,10 +163,17 @@ def remove(request: PersonRequest) -> HttpResponse:
         return redirect("web:second_factor")
     factors.remove_app(request.user, by=actor(request))
     forget_shown(request)
-    is_last = not factors.has_factor(request.user)
-    rest = "Your password alone is enough." if is_last else "Your passkeys are still asked for."
-    messages.success(request, f"Your app is removed. {rest}")
+    messages.success(request, f"Your app is removed. {what_is_asked(request.user)}")
     return redirect("web:second_factor")
+
+
+def what_is_asked(person: User) -> str:
+    """Say what somebody shows from now on, once they removed something."""
+    if factors.has_factor(person):
+        return "You are still asked for a second factor."
+    if factors.must_have(person):
+        return "A second factor is demanded of you here: until you add one, you may only read."
+    return "You are no longer asked for a second factor."
 
 
 def forget_shown(request: PersonRequest) -> None:
@@ -164,6 +191,27 @@ def reset(request: PersonRequest, person_id: int) -> HttpResponse:
     elif factors.remove_all(person, remover=request.user, by=actor(request)):
         messages.success(request, f"The second factor of {person} is removed.")
     return redirect("web:person", person_id)
+
+
+@action("web:passkeys", arguments=0)
+@sensitive_post_parameters("code", "signed")
+def show(request: PersonRequest) -> HttpResponse:
+    """Take the second factor of somebody who is signed in and did not show it yet."""
+    form = ProofForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise NotPermitted("Show your second factor first.")
+        kind = _confirm(request, request.user, form, actor(request))
+    except AccountError as error:
+        messages.error(request, f"{error} Nothing was changed.")
+    else:
+        note_shown(request, kind)
+    return redirect("web:passkeys")
+
+
+def has_shown(request: HttpRequest) -> bool:
+    """Whether a second factor was shown in this session."""
+    return "+" in request.session.get(AUTH_KEY, "")
 
 
 def refusal(request: PersonRequest) -> str:
@@ -188,15 +236,27 @@ def _confirm(request: HttpRequest, person: User, form: ProofForm, by: Actor | No
     return kind
 
 
-def challenge_in(request: HttpRequest, name: str) -> bytes:
-    """Return what a device has to sign in this session, the same until it has."""
-    return bytes.fromhex(request.session.setdefault(name, secrets.token_hex(32)))
+def challenge_in(request: HttpRequest, name: str, *, fresh: bool = False) -> bytes:
+    """Return what a device has to sign in this session, the same until it has or it is too old.
+
+    It says what it is for, so it is never that of an approval.
+
+    Args:
+        name: In the session.
+        fresh: Whether this is for a page, which gets another one where the last is half over.
+    """
+    nonce, at = request.session.get(name) or ("", 0)
+    age_s = time.time() - at
+    if not 0 <= age_s < (CHALLENGE_S / 2 if fresh else CHALLENGE_S):
+        nonce, at = request.session[name] = (secrets.token_hex(32), time.time())
+    statement = {"type": "factor.v1", "for": name, "nonce": nonce}
+    return hashlib.sha256(json.dumps(statement, sort_keys=True).encode()).digest()
 
 
 def proof_context(request: HttpRequest, person: User) -> dict[str, Any]:
     """Return what a form needs in which a second factor is shown."""
     keys = [] if webauthn.why_unavailable() else passkeys.usable(person)
-    options = keys and passkeys.request_options(keys, challenge_in(request, _TO_SIGN))
+    options = keys and passkeys.request_options(keys, challenge_in(request, _TO_SIGN, fresh=True))
     return {"has_app": factors.has_app(person), "sign_options": options and json.dumps(options)}
 
 
@@ -218,6 +278,7 @@ def _page(request: PersonRequest, form: AppForm, status: HTTPStatus) -> HttpResp
         "is_linked": is_linked(person),
         "must": factors.must_have(person),
         "lacks": lacks_second_factor(request),
+        "unshown": factors.has_factor(person) and not has_shown(request),
         "pressed": PRESSED in request.GET,
         "next": next_path(request),
     }

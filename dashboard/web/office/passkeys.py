@@ -17,16 +17,20 @@ from django.views.decorators.http import require_http_methods
 from dashboard.accounts import webauthn
 from dashboard.accounts.errors import NotPermitted, NotSigned, TooManyAttempts
 from dashboard.accounts.models import Passkey
-from dashboard.accounts.services import factors, passkeys
+from dashboard.accounts.services import browsers, factors, passkeys
+from dashboard.accounts.services.sessions import end_sessions
 from dashboard.web.access import action, actor, admins_only, lacks_second_factor
 from dashboard.web.http import PRESSED, PersonRequest
 from dashboard.web.office.factors import (
     challenge_in,
+    check_shown,
     codes_page,
     forget_shown,
+    has_shown,
     note_shown,
     proof_context,
     refusal,
+    what_is_asked,
 )
 from dashboard.web.office.present import PresentForm, confirm_present, needs_present
 from dashboard.web.office.sign_in import next_path, slowed, status_of
@@ -70,6 +74,7 @@ def own_passkeys(request: PersonRequest) -> HttpResponse:
     data = form.cleaned_data
     try:
         confirm_present(request, form)
+        check_shown(request)
         challenge = challenge_in(request, _TO_MAKE)
         codes = factors.add_passkey(
             request.user,
@@ -96,8 +101,11 @@ def remove_own(request: PersonRequest, passkey_id: int) -> HttpResponse:
         messages.error(request, error)
         return redirect("web:passkeys")
     factors.remove_passkey(passkey, remover=request.user, by=actor(request))
+    # Whoever has the device may be signed in by it.
+    browsers.end_others(request.user, request.session.session_key or "", by=actor(request))
     forget_shown(request)
-    messages.success(request, _REMOVED.format(passkey))
+    removed = f"{_REMOVED.format(passkey)} Your other browsers are signed out."
+    messages.success(request, f"{removed} {what_is_asked(request.user)}")
     return redirect("web:passkeys")
 
 
@@ -106,6 +114,10 @@ def remove_own(request: PersonRequest, passkey_id: int) -> HttpResponse:
 def confirm(request: PersonRequest, person_id: int, passkey_id: int) -> HttpResponse:
     """Have a passkey of somebody count at once."""
     passkey = _of(person_id, passkey_id)
+    is_own = passkey.person == request.user
+    if not is_own and factors.has_factor(request.user) and (error := refusal(request)):
+        messages.error(request, error)
+        return redirect("web:person", person_id)
     try:
         passkeys.confirm(passkey, admin=request.user, by=actor(request))
     except NotPermitted as error:
@@ -124,7 +136,8 @@ def remove(request: PersonRequest, person_id: int, passkey_id: int) -> HttpRespo
         messages.error(request, "Remove your own in your account.")
         return redirect("web:person", person_id)
     factors.remove_passkey(passkey, remover=request.user, by=actor(request))
-    messages.success(request, _REMOVED.format(passkey))
+    end_sessions(passkey.person)  # whoever has the device may be signed in by it
+    messages.success(request, f"{_REMOVED.format(passkey)} {passkey.person} is signed out.")
     return redirect("web:person", person_id)
 
 
@@ -138,7 +151,7 @@ def _page(request: PersonRequest, form: PasskeyForm, status: HTTPStatus) -> Http
     why_unavailable = webauthn.why_unavailable()
     options = None
     if not why_unavailable:
-        challenge = challenge_in(request, _TO_MAKE)
+        challenge = challenge_in(request, _TO_MAKE, fresh=True)
         options = json.dumps(passkeys.creation_options(request.user, challenge))
     context = {
         "form": form,
@@ -146,6 +159,7 @@ def _page(request: PersonRequest, form: PasskeyForm, status: HTTPStatus) -> Http
         "why_unavailable": why_unavailable,
         "make_options": options,
         "lacks": lacks_second_factor(request),
+        "unshown": factors.has_factor(request.user) and not has_shown(request),
         "pressed": PRESSED in request.GET,
         "next": next_path(request),
         **proof_context(request, request.user),

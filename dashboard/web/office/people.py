@@ -23,6 +23,7 @@ from dashboard.accounts.services.signing_in import make_link
 from dashboard.web.access import action, actor, admins_only
 from dashboard.web.forms import ConfirmNameForm, messages_of, plain, status_of
 from dashboard.web.http import PersonRequest
+from dashboard.web.office.factors import proof_context
 from dashboard.web.office.passkeys import rows_of
 
 
@@ -186,6 +187,8 @@ def _person_page(
         "may_make_links": settings.SIGN_IN_LINKS,
         "has_factor": has_factor(person),
         "passkeys": rows_of(passkeys_of(person)),
+        "own_factor": has_factor(request.user),
+        **proof_context(request, request.user),
     }
     status = status_of(roles_form, confirm_form)
     return render(request, "office/person.html", context, status=status)

@@ -18,6 +18,7 @@ from tests.web.pages import bar_of, page_of, read
 
 HTMX = {"HX-Request": "true", "HX-Target": "request-bar"}
 AT = {"origin": "http://localhost:8000", "host": "localhost"}
+SIGNED = {"name": "Signed", "effect": "review", "when": {}, "demands": {"proof": "passkey"}}
 FIRST = b"a challenge of thirty-two bytes."
 
 
@@ -25,9 +26,7 @@ FIRST = b"a challenge of thirty-two bytes."
 def _signed_here(db, settings):
     """A dashboard with a name, and a policy that has everything signed."""
     settings.PUBLIC_URL = "http://localhost:8000"
-    make.in_force(
-        {"name": "Signed", "effect": "review", "when": {}, "demands": {"proof": "passkey"}}
-    )
+    make.in_force(SIGNED)
 
 
 @pytest.fixture
@@ -113,12 +112,28 @@ def test_a_signature_that_does_not_count_is_said_and_the_answers_come_back(
     assert Signature.objects.count() == 0
 
 
-def test_a_device_has_five_minutes(browser, ask, answer, device, monkeypatch):
+def test_a_device_has_five_minutes_and_what_was_written_stays(
+    browser, ask, answer, device, monkeypatch
+):
     approval = ask()
-    asked = answer(browser, approval)
+    asked = answer(browser, approval, approve_reason="Looks fine.")
     monkeypatch.setattr(signature, "WITHIN_S", -1)
 
-    assert "they are over" in read(sent(browser, approval, device, asked)).one(role="alert").text
+    page = read(sent(browser, approval, device, asked))
+
+    assert "they are over" in page.one(role="alert").text
+    assert "Looks fine." in page.text
+
+
+def test_a_policy_that_changes_nothing_wastes_no_signature(browser, ask, answer, device):
+    """The request is judged anew when Approve is pressed, with the same result."""
+    approval = ask()
+    make.in_force(SIGNED)
+
+    done = sent(browser, approval, device, answer(browser, approval))
+
+    approval.refresh_from_db()
+    assert (done.status_code, approval.status) == (303, Status.APPROVED)
 
 
 @pytest.mark.parametrize("pending", ["", "x", "x" * 30_000])

@@ -287,7 +287,7 @@ def test_who_has_one_and_signed_in_without_it_is_told_to_sign_in_with_it(
 ):
     settings.SECOND_FACTOR = "everyone"
 
-    assert "Sign out, and sign in with it." in page_of(reviewer.get(PAGE)).text
+    assert "You signed in without your second factor." in page_of(reviewer.get(PAGE)).text
 
 
 # --- removing ------------------------------------------------------------------------------------

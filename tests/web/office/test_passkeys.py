@@ -12,6 +12,7 @@ from dashboard.accounts.services import factors, passkeys, throttle
 from dashboard.approvals.guards import remove as take_guards_off
 from dashboard.approvals.services.proof import compare
 from dashboard.audit.services import Actor
+from tests import make
 from tests.authenticator import Device
 from tests.web.pages import read as page_of
 
@@ -198,6 +199,65 @@ def test_nobody_removes_somebody_elses_in_their_own_account(alice, reviewer, add
     assert enter(bob).post(f"{PAGE}/{Passkey.objects.get().pk}/remove").status_code == 404
 
 
+def test_who_has_one_shows_it_before_they_add_another(alice, reviewer, enter, add, at):
+    """Or whoever has a session and the password adds their own, and removes hers with it."""
+    device = Device()
+    add(reviewer, device)
+    other = enter(alice)
+    assert 'data-passkey="create"' not in other.get(PAGE).content.decode()
+
+    options = sign_options_on(other.get(PAGE))
+    other.post("/account/second-factor/show", {"signed": device.sign(options, **at)})
+
+    assert other.session["auth"] == "password+passkey"
+    assert add(other, Device(b"another name of another key"), name="Key").url == PAGE
+
+
+def test_what_was_not_shown_adds_nothing(alice, reviewer, enter, add, at):
+    add(reviewer, Device())
+    other = enter(alice)
+    made = Device(b"another name of another key").make({"challenge": "AAAA"}, **at)
+
+    refused = other.post(PAGE, {"name": "x", "present": PASSWORD, "made": made})
+
+    assert refused.status_code == 422
+    assert "did not show it in this session" in page_of(refused).text
+    assert Passkey.objects.count() == 1
+
+
+def test_removing_one_signs_other_browsers_out(alice, reviewer, enter, add, at):
+    device = Device()
+    add(reviewer, device)
+    other = enter(alice)
+
+    signed = device.sign(sign_options_on(reviewer.get(PAGE)), **at)
+    reviewer.post(f"{PAGE}/{Passkey.objects.get().pk}/remove", {"signed": signed})
+
+    assert other.get(PAGE).status_code == 302
+    assert reviewer.get(PAGE).status_code == 200
+
+
+def test_a_new_one_is_said_at_each_sign_in_for_a_day(alice, reviewer, browser, add, at):
+    device = Device()
+    add(reviewer, device)
+    client = browser()
+    client.post("/sign-in", {"username": "alice", "password": PASSWORD})
+    signed = device.sign(options_on(client.get("/sign-in/second")), **at)
+    client.post("/sign-in/second", {"signed": signed})
+
+    assert "The passkey Phone was added to your account" in page_of(client.get("/account")).text
+
+
+def test_a_challenge_is_too_old_after_a_while(asked, at, monkeypatch):
+    device, client = asked
+    options = options_on(client.get("/sign-in/second"))
+    monkeypatch.setattr("dashboard.web.office.factors.CHALLENGE_S", 0)
+
+    refused = client.post("/sign-in/second", {"signed": device.sign(options, **at)})
+
+    assert refused.status_code == 422
+
+
 # --- by admins -----------------------------------------------------------------------------------
 
 
@@ -209,6 +269,20 @@ def test_an_admin_confirms_it_and_it_counts_at_once(alice, reviewer, admin, add,
 
     assert "signs approvals Added" in page_of(admin.get(page)).text
     assert recorded("passkey.confirmed") == [("user:ada", "session:password", "user:alice")]
+
+
+def test_an_admin_with_a_second_factor_shows_it_to_confirm(alice, ada, reviewer, admin, add, at):
+    add(reviewer, Device())
+    own = Device(b"the name of the key of an admin")
+    add(admin, own)
+    key, page = Passkey.objects.get(person=alice), f"/people/{alice.pk}"
+
+    admin.post(f"{page}/passkeys/{key.pk}/confirm")
+    assert not hasattr(Passkey.objects.get(pk=key.pk), "confirmation")
+    signed = own.sign(sign_options_on(admin.get(page)), **at)
+    admin.post(f"{page}/passkeys/{key.pk}/confirm", {"signed": signed})
+
+    assert Passkey.objects.get(pk=key.pk).confirmation.confirmed_by == ada
 
 
 def test_an_admin_does_not_confirm_their_own(ada, admin, add):
@@ -246,9 +320,11 @@ FORGED = {
     "no need of an admin": "UPDATE dashboard_passkey SET needs_confirmation = NOT "
     "needs_confirmation",
     "a confirmation": "INSERT INTO dashboard_passkeyconfirmation (passkey_id, confirmed_by_id, "
-    "confirmed_at) SELECT id, person_id, added_at FROM dashboard_passkey",
+    "confirmed_at) SELECT id, person_id, added_at FROM dashboard_passkey WHERE name = 'Phone'",
+    "an earlier confirmation": "UPDATE dashboard_passkeyconfirmation SET confirmed_at = "
+    "'2020-01-01 00:00:00+00:00'",
     "no removal": "DELETE FROM dashboard_passkeyremoval",
-    "none at all": "DELETE FROM dashboard_passkey WHERE name = 'Second'",
+    "none at all": "DELETE FROM dashboard_passkey WHERE name = 'Phone'",
 }
 
 
@@ -264,6 +340,9 @@ def test_what_is_forged_in_the_database_is_found(alice, reviewer, add, statement
     add(reviewer, Device(b"another name of another key"), name="Second")
     third = Device(b"a third name of a third key, which goes")
     add(reviewer, third, name="Third")
+    root = make.person("root", admin=True)
+    second = Passkey.objects.get(name="Second")
+    passkeys.confirm(second, admin=root, by=Actor.of_user("root", "x"))
     passkeys.remove(
         Passkey.objects.get(name="Third"), remover=alice, by=Actor.of_user("alice", "x")
     )
