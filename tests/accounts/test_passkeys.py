@@ -238,6 +238,15 @@ def test_a_removed_one_does_not_sign_in(alice):
         signs_in(alice, device)
 
 
+def test_one_that_is_removed_while_it_signs_does_not_count(alice):
+    """As on PostgreSQL, where the other transaction has just committed."""
+    key = added(alice, Device())
+    passkeys.remove(key, remover=alice, by=by(alice))
+
+    with pytest.raises(NotSigned, match="was removed"):
+        passkeys.note_use(key, 1)
+
+
 # --- when it counts for approvals ----------------------------------------------------------------
 
 

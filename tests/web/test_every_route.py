@@ -19,6 +19,7 @@ from django.urls import URLPattern, get_resolver
 from django.utils import timezone
 
 from approval_client.wire import Status
+from dashboard.accounts import sessions
 from dashboard.accounts.models import UnknownIdentity, User
 from dashboard.accounts.services import factors
 from dashboard.accounts.services.signing_in import make_link
@@ -410,6 +411,27 @@ def test_each_credential_is_let_in_where_the_table_says(house):
                 expected[route, method, credential] = "in" if credential in who else "out"
 
     assert found == expected
+
+
+def test_a_session_that_is_for_reading_does_nothing(house):
+    """Of a browser that is remembered, of which the person has not signed in again."""
+    client = house.clients["both"]
+    client.defaults.pop("HTTP_AUTHORIZATION")  # the agent's token, which is another credential
+    link, before = "people/<int:person_id>/link", happened()
+    house.knock("both", link, "POST")
+    assert happened() > before
+    session = client.session
+    sessions.remember(session, 0)
+    session.save()
+
+    changed = []
+    for route, line in TABLE.items():
+        before = happened()
+        if line.post and not route.startswith(("api/", "sign-")):
+            house.knock("both", route, "POST")
+        changed += [route] if happened() != before else []
+
+    assert changed == []
 
 
 def test_in_every_form_of_every_page_a_name_stands_once(house):
