@@ -22,3 +22,11 @@ import "./grant.js";
 import "./drafts.js";
 import "./using.js";
 import "./swapping.js";
+
+/** What has a device sign is fetched once a form of it is there. */
+function bringSigning() {
+  if (document.querySelector("form[data-passkey]")) import("./passkey.js");
+}
+
+document.addEventListener("htmx:afterSettle", bringSigning);
+bringSigning();

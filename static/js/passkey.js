@@ -1,17 +1,14 @@
-// Has the person's device make or sign with a passkey (Web Authentication) when a form is sent whose
-// data-passkey says so, and sends what came of it along. Without this file nothing is signed.
+// Has the person's device make a passkey or sign with one (Web Authentication) when a form is sent whose
+// data-passkey says so. Without this file nothing is signed.
 
 import { closest, find, findAll, need } from "./dom.js";
 
 const MESSAGES = {
-  unsupported: "This browser cannot use passkeys. Nothing was sent. Use another browser, or a code.",
+  unsupported: "This browser cannot use passkeys. Nothing was sent. Use another one, or a code.",
   NotAllowedError: "Your device did not sign: it was cancelled, or took too long. Nothing was sent. Try again.",
   InvalidStateError: "This device has a passkey for you already. Nothing was sent.",
-  SecurityError: "Your browser does not use passkeys at this address. Nothing was sent. Ask an admin.",
   other: "Your device could not sign. Nothing was sent. Try again, or use another device.",
 };
-/** @type {WeakSet<HTMLFormElement>} */
-const busy = new WeakSet();
 
 /** @param {string} text - base64url */
 function bytes(text) {
@@ -89,11 +86,10 @@ function wordsOf(error) {
  * @param {HTMLElement | null} [submitter]
  */
 async function ask(form, submitter) {
-  if (busy.has(form)) return;
+  if (form.dataset.asking) return;
   if (!("PublicKeyCredential" in window)) return say(form, MESSAGES.unsupported);
-  busy.add(form);
+  form.dataset.asking = "yes";
   say(form, "");
-  form.dataset.passkeyState = "asking";
   try {
     const options = JSON.parse(form.dataset.options ?? "");
     const credential = await (form.dataset.passkey === "create" ? make(options) : sign(options));
@@ -103,8 +99,7 @@ async function ask(form, submitter) {
   } catch (error) {
     say(form, wordsOf(error));
   } finally {
-    busy.delete(form);
-    delete form.dataset.passkeyState;
+    delete form.dataset.asking;
   }
 }
 
