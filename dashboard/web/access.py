@@ -47,14 +47,18 @@ def auth(request: HttpRequest) -> str:
     return f"session:{request.session.get(AUTH_KEY, 'unknown')}"
 
 
+def has_shown(request: HttpRequest) -> bool:
+    """Whether a second factor was shown in this session."""
+    return "+" in request.session.get(AUTH_KEY, "")
+
+
 def lacks_second_factor(request: HttpRequest) -> bool:
     """Whether a second proof is demanded of the person, and was not shown in this session.
 
     Single sign-on is asked for it by whoever runs the provider.
     """
     is_at_provider = sessions.is_at_provider(request.session)
-    has_shown = "+" in request.session.get(AUTH_KEY, "")
-    return not has_shown and not is_at_provider and must_have(cast("User", request.user))
+    return not has_shown(request) and not is_at_provider and must_have(cast("User", request.user))
 
 
 def why_not_act(request: HttpRequest) -> str:

@@ -190,16 +190,17 @@ def test_who_approved_with_a_removed_passkey_is_told_why_they_cannot_again(
 def test_attempts_are_counted_and_forgotten_once_one_counts(token, device):
     approval = make.pending(token)
     options = asked(approval, device.person)
-    for _ in range(throttle.LIMITS["factor"] - 1):
+    for _ in range(throttle.LIMITS["signature"] - 1):
         refused(approval, device.person, "{}")
     make.decided(approval, device.person, nonce="n1", signed=device.sign(options))
 
     other = make.pending(token)
     options = asked(other, device.person, "n2")
-    for _ in range(throttle.LIMITS["factor"]):
+    for _ in range(throttle.LIMITS["signature"]):
         refused(other, device.person, "{}", nonce="n2")
     with pytest.raises(NotAllowed, match="Too many attempts"):
         make.decided(other, device.person, nonce="n2", signed=device.sign(options))
+    throttle.begin(throttle.factor("alice"))  # and they can still sign in
 
 
 def test_where_no_page_can_ask_a_device_nothing_is_approved(token, device):

@@ -78,11 +78,6 @@ def passkeys_of(person: User) -> list[Passkey]:
     return list(_present(person).select_related("confirmation__confirmed_by", "use"))
 
 
-def has_passkey(person: User) -> bool:
-    """Whether a person has one that a browser uses here."""
-    return bool(_usable(person).exists())
-
-
 def fingerprint_of(row: Passkey | PasskeyConfirmation | PasskeyRemoval) -> str:
     """Return what the log names a row by."""
     return fingerprint({name: getattr(row, name) for name in _COLUMNS[type(row)]})
@@ -247,7 +242,21 @@ def sign_in(person: User, signed: str, challenge: bytes) -> Passkey:
         NotSigned: It does not count.
     """
     assertion = webauthn.read_assertion(signed)
-    passkey = of_assertion(person, assertion)
+    passkey = signed_by(person, assertion, challenge)
+    note_use(passkey, assertion.sign_count)
+    return passkey
+
+
+def signed_by(person: User, assertion: webauthn.Assertion, challenge: bytes) -> Passkey:
+    """Return the passkey of a person that signed ``challenge``, once that was checked.
+
+    Raises:
+        NotSigned: None did.
+    """
+    keys = _usable(person).select_related("confirmation")
+    passkey = keys.filter(credential_id=assertion.credential_id).first()
+    if passkey is None:
+        raise NotSigned("That is not a passkey of yours.")
     webauthn.check(
         assertion,
         challenge=challenge,
@@ -255,20 +264,6 @@ def sign_in(person: User, signed: str, challenge: bytes) -> Passkey:
         key_host=passkey.host,
         page=webauthn.origin(),
     )
-    note_use(passkey, assertion.sign_count)
-    return passkey
-
-
-def of_assertion(person: User, assertion: webauthn.Assertion) -> Passkey:
-    """Return the passkey of a person that signed something.
-
-    Raises:
-        NotSigned: They have no such passkey.
-    """
-    keys = _usable(person).select_related("confirmation")
-    passkey = keys.filter(credential_id=assertion.credential_id).first()
-    if passkey is None:
-        raise NotSigned("That is not a passkey of yours.")
     return passkey
 
 

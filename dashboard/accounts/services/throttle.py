@@ -21,6 +21,7 @@ LIMITS = {
     "provider": 100,
     "logout": 30,
     "factor": 5,
+    "signature": 5,
 }
 _SITE_BITS = 64  # what one owner of IPv6 addresses has at least
 
@@ -52,6 +53,11 @@ def address(text: str) -> str:
 def factor(name: str) -> str:
     """Return the key of somebody who shows a second proof, after the first was right."""
     return f"factor:{name.lower()}"[:200]
+
+
+def signature(name: str) -> str:
+    """Return the key of somebody who signs approvals; it never keeps them from signing in."""
+    return f"signature:{name.lower()}"[:200]
 
 
 def provider(text: str) -> str:

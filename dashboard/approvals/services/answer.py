@@ -157,7 +157,7 @@ def decide(*, approval_id: UUID, answer: ReviewerAnswer) -> Decision | Vote:
     # Before the transaction: SQLite has one writer, which must not wait for a parser.
     steps = inspected_steps(approval_id, answer.basis.edit_id) if answer.allow_steps else []
     began_ns = time_ns()
-    key = throttle.factor(answer.reviewer.username) if answer.signed else ""
+    key = throttle.signature(answer.reviewer.username) if answer.signed else ""
     if key:
         _check_attempts(key)
     for attempt in range(MOST_TRIES):

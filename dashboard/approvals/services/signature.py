@@ -21,6 +21,7 @@ _NO_DOOR = (
     "The policy requires a passkey to sign this approval, which is done on the page of the "
     "request. Your decision was not recorded."
 )
+_TOO_NEW = "This passkey does not count for approvals yet."
 _USED = "This signature was used before."
 
 
@@ -50,8 +51,8 @@ def signature_for(vote: Vote, *, nonce: str, signed: str, now: datetime) -> Sign
         raise SignatureRefused(_USED)
     try:
         assertion = webauthn.read_assertion(signed)
-        passkey = _checked(vote, assertion, challenge, now)
-        passkeys.note_use(passkey, assertion.sign_count)
+        passkey = passkeys.signed_by(vote.person, assertion, challenge)
+        _use(passkey, assertion.sign_count, now)
     except NotSigned as error:
         raise SignatureRefused(str(error)) from error
     return Signature(
@@ -64,20 +65,10 @@ def signature_for(vote: Vote, *, nonce: str, signed: str, now: datetime) -> Sign
     )
 
 
-def _checked(
-    vote: Vote, assertion: webauthn.Assertion, challenge: bytes, now: datetime
-) -> Passkey:
-    passkey = passkeys.of_assertion(vote.person, assertion)
-    webauthn.check(
-        assertion,
-        challenge=challenge,
-        public_key=passkey.public_key,
-        key_host=passkey.host,
-        page=webauthn.origin(),
-    )
+def _use(passkey: Passkey, sign_count: int, now: datetime) -> None:
     if not passkeys.counts(passkey, now):
-        raise NotSigned("This passkey does not count for approvals yet.")
-    return passkey
+        raise NotSigned(_TOO_NEW)
+    passkeys.note_use(passkey, sign_count)
 
 
 @transaction.atomic

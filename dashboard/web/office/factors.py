@@ -28,7 +28,15 @@ from dashboard.accounts.models import User
 from dashboard.accounts.services import factors, passkeys
 from dashboard.accounts.services.linking import is_linked
 from dashboard.audit.services import Actor
-from dashboard.web.access import AUTH_KEY, action, actor, address, admins_only, lacks_second_factor
+from dashboard.web.access import (
+    AUTH_KEY,
+    action,
+    actor,
+    address,
+    admins_only,
+    has_shown,
+    lacks_second_factor,
+)
 from dashboard.web.http import PRESSED, PersonRequest
 from dashboard.web.office.present import PresentForm, confirm_present, needs_present
 from dashboard.web.office.sign_in import next_path, slowed, status_of
@@ -139,8 +147,9 @@ def check_shown(request: PersonRequest) -> None:
 
 
 def note_shown(request: PersonRequest, kind: str) -> None:
-    """Note that somebody showed, in this session, a second factor that they have just added."""
-    request.session[AUTH_KEY] = f"{request.session.get(AUTH_KEY, '')}+{kind}"
+    """Note that somebody showed, in this session, a second factor; each kind once."""
+    methods = request.session.get(AUTH_KEY, "").split("+")
+    request.session[AUTH_KEY] = "+".join(dict.fromkeys([*methods, kind]))
 
 
 @action("web:second_factor", arguments=0)
@@ -207,11 +216,6 @@ def show(request: PersonRequest) -> HttpResponse:
     else:
         note_shown(request, kind)
     return redirect("web:passkeys")
-
-
-def has_shown(request: HttpRequest) -> bool:
-    """Whether a second factor was shown in this session."""
-    return "+" in request.session.get(AUTH_KEY, "")
 
 
 def refusal(request: PersonRequest) -> str:

@@ -19,14 +19,13 @@ from dashboard.accounts.errors import NotPermitted, NotSigned, TooManyAttempts
 from dashboard.accounts.models import Passkey
 from dashboard.accounts.services import browsers, factors, passkeys
 from dashboard.accounts.services.sessions import end_sessions
-from dashboard.web.access import action, actor, admins_only, lacks_second_factor
+from dashboard.web.access import action, actor, admins_only, has_shown, lacks_second_factor
 from dashboard.web.http import PRESSED, PersonRequest
 from dashboard.web.office.factors import (
     challenge_in,
     check_shown,
     codes_page,
     forget_shown,
-    has_shown,
     note_shown,
     proof_context,
     refusal,

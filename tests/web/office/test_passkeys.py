@@ -69,6 +69,14 @@ def test_another_brings_no_other_codes(alice, reviewer, add):
     assert factors.factors_of(alice).codes_left == 10
 
 
+def test_how_somebody_signed_in_names_each_kind_once(reviewer, add):
+    """It stands in each entry of the log, which has room for no list of keys."""
+    for number in range(3):
+        add(reviewer, Device(f"the name of key number {number}".encode()))
+
+    assert reviewer.session["auth"] == "password+passkey"
+
+
 @pytest.mark.parametrize(
     "form",
     [
