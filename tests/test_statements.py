@@ -330,6 +330,16 @@ def test_an_inserted_row_is_as_if_it_was_saved(token):
     assert described(AgentToken.objects.get(hash="1"))[1] == described(inserted)[1]
 
 
+@pytest.mark.engine("postgresql")
+def test_a_statement_is_not_compiled_where_nothing_is_known_of_the_tables(db):
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL jit_above_cost = 0")
+        cursor.execute("EXPLAIN (ANALYZE) SELECT count(*) FROM dashboard_approvalrequest")
+        plan = "\n".join(line for [line] in cursor.fetchall())
+
+    assert "JIT" not in plan
+
+
 @pytest.mark.engine("sqlite")
 def test_a_row_has_its_key_where_the_engine_returns_nothing(token, monkeypatch):
     """SQLite before 3.35, which some systems have."""

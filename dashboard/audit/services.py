@@ -410,7 +410,7 @@ def _break_before_head(walk: Walk, expect: Mapping[int, str]) -> Break | None:
 @rows()
 def _head() -> QuerySet[AuditHead]:
     # A row that is always the same one: locking "the newest entry" hands a waiter the old one.
-    newest = MigrationRecorder.Migration.objects.filter(app="dashboard").order_by("-id")
+    newest = MigrationRecorder.Migration.objects.filter(app="dashboard").order_by("-name")
     heads = AuditHead.objects.select_for_update().filter(pk=1)
     return heads.annotate(now=Now(), migration=Subquery(newest.values("name")[:1]))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.serving import MANAGE, POSTGRESQL, ROOT, create_database, drop_database, environment_of
+from tests.upgrades import schema
 
 HERE = Path(__file__).parent
 HEADS = json.loads((HERE / "heads.json").read_text())
@@ -17,6 +18,9 @@ ENGINE = "postgresql" if POSTGRESQL else "sqlite"
 VERSIONS = sorted({name.partition(".")[0] for name in HEADS})
 MIGRATE = "call_command('migrate', verbosity=0)"
 BACKFILL = "call_command('backfill')"
+SCHEMA = (
+    "import json; from tests.upgrades import schema; print('SCHEMA', json.dumps(schema.parts()))"
+)
 VERIFY = "call_command('verify_audit', expect='HEAD')"
 GO_ON = """
 from approval_client.wire import Status
@@ -94,9 +98,11 @@ def old(request, tmp_path):
 
 
 @pytest.mark.parametrize("old", VERSIONS, indirect=True)
-def test_it_is_upgraded_verifies_to_the_same_head_and_goes_on(old):
-    said = old.run(MIGRATE, VERIFY, GO_ON, VERIFY)
+def test_it_is_upgraded_verifies_to_the_same_head_and_goes_on(old, db):
+    said = old.run(MIGRATE, VERIFY, GO_ON, VERIFY, SCHEMA)
 
+    [upgraded] = [line for line in said.splitlines() if line.startswith("SCHEMA ")]
+    assert json.loads(upgraded.removeprefix("SCHEMA ")) == schema.parts()  # as a new one has it
     has_no_keys = old.name < "0009"
     assert said.count("The audit log is whole.") == 2
     assert f"\nSAID {has_no_keys} 3 64 2\n" in said

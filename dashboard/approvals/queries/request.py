@@ -45,11 +45,7 @@ def whole(ids: Iterable[UUID]) -> list[ApprovalRequest]:
 
 
 def with_headlines(approvals: Sequence[ApprovalRequest]) -> Sequence[ApprovalRequest]:
-    """Read the headlines of requests that ``whole`` read, in one query.
-
-    By itself: with one table more to join, PostgreSQL compiles the statement of ``whole`` anew
-    each time, for a second.
-    """
+    """Read the headlines of requests that ``whole`` read, in one query; few need them."""
     headlines = {row.approval_id: row for row in _headlines([request.pk for request in approvals])}
     for approval in approvals:
         ApprovalRequest.headline.related.set_cached_value(approval, headlines.get(approval.pk))
