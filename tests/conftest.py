@@ -71,12 +71,15 @@ def pytest_collection_modifyitems(config, items):
 class Rooms(LoadScopeScheduling):
     """Gives whole files to workers, because tests of one file share what it sets up.
 
-    What kills servers and looks at the clock would be in its own way: all of it is one piece.
+    What kills servers takes long, and its files have few tests: each by itself would come last,
+    and one worker would wait for the other. So they are two pieces, which take as long.
     """
 
     def _split_scope(self, nodeid):
         path = nodeid.partition("::")[0]
-        return "faults" if path.startswith("tests/faults/") else path
+        if not path.startswith("tests/faults/"):
+            return path
+        return "faults, a to o" if path < "tests/faults/test_p" else "faults, p to z"
 
 
 def pytest_xdist_make_scheduler(config, log):
