@@ -319,8 +319,8 @@ POSTGRESQL_OPTIONS = {
     "options": (
         "-c lock_timeout=5s -c statement_timeout=10s"
         " -c idle_in_transaction_session_timeout=30s -c synchronous_commit=on"
-        # Without statistics, as in a new database, it takes seconds to compile what it reads in
-        # milliseconds.
+        # In a new database the planner expects far too many rows, and spends seconds on compiling
+        # what is read in milliseconds.
         " -c jit=off"
     ),
 }

@@ -8,6 +8,8 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+    """What the first 21 make together, for new databases; one that has some of them runs the rest."""
+
     replaces = [
         ("dashboard", "0001_initial"),
         ("dashboard", "0002_plans_that_do_not_grow"),

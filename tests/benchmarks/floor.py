@@ -206,7 +206,7 @@ class PostgreSQL:
     def __init__(self):
         import psycopg  # noqa: PLC0415 - not installed where only SQLite is used
 
-        options = "-c lock_timeout=5s -c statement_timeout=10s -c synchronous_commit=on"
+        options = "-c lock_timeout=5s -c statement_timeout=10s -c synchronous_commit=on -c jit=off"
         self.connection = psycopg.connect(
             DATABASE_URL, autocommit=True, prepare_threshold=1, options=options
         )
