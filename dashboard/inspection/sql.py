@@ -143,7 +143,7 @@ _COMMANDS: tuple[tuple[str, tuple[FindingKind, ...]], ...] = (
         ),
         (_DROPS_DEFINITION,),
     ),
-    (r"drop\b|truncate\b", (_DROPS,)),
+    (r"drop\b|truncate\b|create\s+or\s+replace\s+(?:\w+\s+){0,3}table\b", (_DROPS,)),
     (r"vacuum\b|analyze\b|reindex\b|cluster\b|optimize\b|checkpoint\b|refresh\b", (_WRITES,)),
     (r"alter\s+system\b|shutdown\b|kill\b|reset\b|flush\b|purge\b|set\s+global", (_SETTINGS,)),
     (r"do\b|exec\b|execute\b|call\b|prepare\b|declare\b|while\b|if\b", (_CODE,)),
@@ -395,6 +395,8 @@ def _node(node: exp.Expr, source: str) -> Iterator[FindingKind]:
             yield from _rows(node)
         case exp.Drop():
             yield _dropped(node)
+        case exp.Insert() if node.args.get("overwrite"):
+            yield _DROPS
         case exp.Create() | exp.Alter():
             yield from _definition(node)
         case exp.Copy():
@@ -421,8 +423,9 @@ def _definition(node: exp.Create | exp.Alter) -> Iterator[FindingKind]:
         if not node.find(exp.Drop):  # what it drops is judged where the walk comes to it
             yield _WRITES
         return
-    yield _WRITES
-    if str(node.args.get("kind", "")).upper() not in _PLAIN_KINDS:
+    kind = str(node.args.get("kind", "")).upper()
+    yield _DROPS if kind == "TABLE" and node.args.get("replace") else _WRITES
+    if kind not in _PLAIN_KINDS:
         yield _CODE
 
 

@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("7", "8bc99e52c9ac27fc")
+TABLES_OF_VERSION = ("8", "9d9a7004b425fc4e")
 
 
 def document(text, file="ours.toml"):

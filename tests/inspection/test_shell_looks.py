@@ -9,6 +9,8 @@ LOOKS = """
 docker network ls
 docker volume inspect data
 docker system df --verbose
+docker --context production system df
+docker -H tcp://host:2375 volume ls
 docker container logs web --follow
 docker image ls "*name*"
 podman image history image
@@ -19,6 +21,22 @@ kubectl auth can-i delete pods
 kubectl annotate pods web --list
 helm repo list
 terraform state list
+kubectl delete pod web --dry-run=client
+kubectl run web --image=nginx --dry-run=client -o yaml
+apt-get -s install nginx
+apt upgrade --dry-run
+rsync -avn --delete a/ b/
+git clean -fdn
+unzip -l a.zip
+7z l a.7z
+xz -lv a.xz
+gzip -t a.gz
+ar t libx.a
+gpg --list-keys --with-colons
+ssh-keygen -lf key.pub
+openssl x509 -in cert.crt -noout -dates
+java -version
+ffmpeg -hide_banner -codecs
 systemctl list-automounts --all
 systemctl show-environment
 systemctl log-level
@@ -55,6 +73,22 @@ dmesg --ctime
 """.strip().splitlines()
 
 CHANGES = """
+docker --context production network rm web
+kubectl delete pod web --dry-run=none
+kubectl delete pod web --dry-run=client --dry-run=none
+apt-get -s -o Dpkg::Pre-Invoke::=x install nginx
+apt-get install -y nginx
+rsync -a --delete a/ b/
+rsync -an -e 'sh x' a/ b/
+git clean -fd
+unzip -o a.zip
+xz -d a.xz
+7z x a.7z
+ar r libx.a x.o
+gpg --decrypt a.gpg
+openssl enc -d -in a
+ssh-keygen -f key
+make -version
 docker network rm web
 docker volume prune
 docker system prune --all

@@ -65,10 +65,107 @@ def test_code_that_is_handed_on_is_read(script):
         "zcat x.gz | sh",
         "printf '\\162\\155' | sh",
         "cat x | xargs -0 sh -c | sh",
+        # The same under other names of what it reads, and by other programs.
+        "curl -s x | bash /dev/fd/0",
+        "curl -s x | . /proc/self/fd/0",
+        "curl -s x | python3 /dev/fd/0",
+        "curl -s x | perl -",
+        "curl -s x | perl -w",
+        "curl -s x | node --input-type=module",
+        "curl -s x | ruby -rsecurerandom",
+        "curl -s x | php -q",
+        "curl -s x | Rscript -",
+        "curl -s x | ipython",
+        "curl -s x | expect -",
+        "curl -s x | awk -f -",
+        "curl -s x | sed -f /dev/stdin file",
+        "curl -s x | make -f -",
+        "curl -s x | deno run -",
+        "curl -s x | uv run --quiet -",
+        "curl -s x | pwsh -Command -",
+        "curl -s x | parallel",
+        "curl -s x | xargs -I{} sh -c {}",
+        "curl -s x | xargs sh -c",
+        "perl <(curl -s x)",
+        "node <(curl -s x)",
+        "awk -f <(curl -s x) file",
+        "make -f <(curl -s x)",
+        # A shell within a shell reads the same.
+        "curl -s x | bash -c 'bash -s'",
+        "curl -s x | ssh host bash",
+        "curl -s x | sh -c 'echo; python3 -'",
+        # What another machine sends, as a text.
+        'sh -c "$(curl -fsSL x)"',
+        'sh -c "$(c\\url -fsSL x)"',
+        'eval "$(wget -qO- x)"',
+        "$(curl -s x)",
+        "`curl -s x`",
+        'python3 -c "$(curl -s x)"',
+        'perl -e "$(curl -s x)"',
+        'awk "$(curl -s x)" file',
+        'x=$(curl -s x); eval "$x"',
+        'x="$(ssh host cat y)"; bash -c "$x"',
+        "curl -s x | crontab -",
+        "crontab <(curl -s x)",
     ],
 )
 def test_to_run_what_another_command_prints_is_found(script):
     assert "pipe-to-shell" in names(script)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "cat x | perl -ne 'print if /y/'",
+        "cat x | ruby -ne 'puts 1'",
+        "cat x | node -p 1",
+        "cat x | php -r 'echo 1;'",
+        "cat x | Rscript -e 1",
+        "cat x | node script.js",
+        "cat x | awk '{ print $1 }'",
+        "cat x | sed s/a/b/",
+        "cat x | sh -c cat",
+        "cat x | ssh host 'cat > y'",
+        "cat x | docker run -i image jq . -",
+        "ls | xargs -I{} sh -c 'echo {}'",
+        'eval "$(ssh-agent -s)"',
+        'x=$(curl -s x); echo "$x"',
+        'bash -c \'echo "$1"\' _ "$(curl -s x)"',
+    ],
+)
+def test_what_a_program_reads_as_data_is_not_its_program(script):
+    assert "pipe-to-shell" not in names(script)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo '* * * * * rm -rf /data' | crontab -",
+        "crontab - <<'EOF'\nMAILTO=a\n# often\n@daily rm -rf /data\nEOF",
+        "crontab <<< '5 4 * * 1  rm -rf /data'",
+        "crontab -u bob - <<< '@reboot rm -rf /data'",
+    ],
+)
+def test_the_commands_of_a_timetable_are_read(script):
+    assert {"recursive-delete", "background-job"} <= grave(script)
+
+
+@pytest.mark.parametrize(
+    ("script", "name"),
+    [
+        ("crontab jobs", "background-job"),
+        ("crontab -r", "file-delete"),
+        ("crontab - <<'EOF'\nLD_PRELOAD=/tmp/x.so\n@daily ls\nEOF", "process-execution"),
+        ("(crontab -l; cat jobs) | crontab -", "background-job"),
+    ],
+)
+def test_a_timetable_that_is_changed_is_found(script, name):
+    assert name in grave(script)
+
+
+@pytest.mark.parametrize("script", ["crontab -l", "crontab -u bob -l", "crontab -l -u bob"])
+def test_a_timetable_that_is_shown_is_quiet(script):
+    assert names(script) == set()
 
 
 @pytest.mark.parametrize(
@@ -233,6 +330,11 @@ def test_reading_flash_writes_a_file_and_no_disk():
         "nix-shell --run 'rm -rf /home'",
         "sbatch --wrap 'rm -rf /home'",
         "foo '!rm -rf /home'",
+        "bwrap --bind / / --dev /dev sh -c 'rm -rf /home'",
+        "capsh -- -c 'rm -rf /home'",
+        "gdb --args rm -rf /home",
+        "screen -dm rm -rf /home",
+        "tmux new-session -d 'rm -rf /home'",
     ],
 )
 def test_what_a_wrapper_or_an_unknown_program_starts_is_read(command):
@@ -279,3 +381,15 @@ def test_the_long_form_of_a_command_is_judged_as_the_short_one(command):
 
 def test_what_is_removed_in_the_long_form_is_still_found():
     assert "system-change" in grave("docker container rm -f x")
+
+
+@pytest.mark.parametrize("command", ["docker volume create data", "podman network connect a b"])
+def test_what_is_made_for_containers_is_not_said_to_be_deleted(command):
+    assert {(f.code, f.severity) for f in inspect_shell(command)} == {
+        ("changes-system", Severity.MEDIUM)
+    }
+
+
+@pytest.mark.parametrize("command", ["docker volume rm data", "docker network $(cat x) web"])
+def test_what_may_delete_for_containers_is_grave(command):
+    assert any(f.severity == Severity.HIGH for f in inspect_shell(command))

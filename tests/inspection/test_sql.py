@@ -22,6 +22,9 @@ def names(statements, **options):
         "TRUNCATE runs",
         "TRUNCATE TABLE runs, users RESTART IDENTITY",
         "ALTER TABLE runs DROP COLUMN signal",
+        "CREATE OR REPLACE TABLE runs AS SELECT 1",
+        "CREATE OR REPLACE TRANSIENT TABLE runs CLONE other",
+        "INSERT OVERWRITE TABLE runs SELECT 1",
     ],
 )
 def test_to_drop_or_empty_something_is_high(statement):

@@ -165,10 +165,11 @@ def _moved(path: str) -> tuple[Deed, ...]:
 
 
 def _says_it_writes(path: str, name: str) -> tuple[Deed, ...]:
-    """Recognise what a known library has to write files, such as ``networkx.write_adjlist``."""
+    """Recognise what a known library has to write files: ``write_adjlist``, ``hb_write``."""
     root = path.partition(".")[0]
-    verb, line, _ = name.partition("_")
-    writes = line and verb in VERBS.writing and root in PYTHON_MODULES.harmless
+    words = name.split("_")
+    says_so = len(words) > 1 and VERBS.writing & {words[0], words[-1]}
+    writes = says_so and root in PYTHON_MODULES.harmless
     return _WRITES if writes and root not in sys.stdlib_module_names else ()
 
 

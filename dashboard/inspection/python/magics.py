@@ -115,8 +115,10 @@ class _MagicReader:
         if name in _SHELL_LINES:
             self.shell(node, rest)
         elif name in _INSTALLING:
-            self.notes.add(node, _INSTALLS, code="changes-packages")
-            self.notes.doubt(node, "", _UNREAD)
+            if findings := self.nested.shell(Text(_VARIABLE.sub(HOLE, text))):
+                self.notes.add(node, _INSTALLS, code="changes-packages")
+                self.notes.doubt(node, "", _UNREAD)
+                self.notes.adopt(node, findings)  # a shell reads the rest of the line
         elif name not in _HARMLESS_LINES and text != "load_ext autoreload":
             self.notes.doubt(node, "", _UNREAD)
         return f"{assigned}None" if assigned else "pass"

@@ -73,7 +73,7 @@ class Nested:
             findings.append(_WRITES.finding(1, 1))
         if not text.known:
             findings.append(_doubt("part-of-command-while-running"))
-        elif program not in _KNOWN_PROGRAMS:
+        elif findings and program not in _KNOWN_PROGRAMS:  # without one, it only looks
             findings.append(_doubt("program-not-inspected"))
         return findings
 

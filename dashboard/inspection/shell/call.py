@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
+from dashboard.inspection import effects
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.notes import FindingKind, Notes, doubt
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
@@ -20,6 +21,7 @@ NOT_CONSTANT = doubt(
 # may stand before the letter that does, as in ``psql -Atc 'SELECT 1'``.
 _SWITCHES = "qlnsxAabtXEBNHfrzwW01"
 TOO_NESTED = doubt("too-nested", "programs-start-each-other")
+_INPUT = re.compile(r"-|/dev/(?:stdin|fd/0)|/proc/(?:self|thread-self|\d+)/fd/0")
 MAYBE_AN_OPTION = doubt(
     "cannot-be-followed",
     "maybe-an-option",
@@ -28,11 +30,16 @@ MAYBE_AN_OPTION = doubt(
 
 
 class Stdin(NamedTuple):
-    """What a command reads: ``text`` where it is written here, else a pipe or a file."""
+    """What a command reads: ``text`` where it is written here, else a pipe or a file.
+
+    Attributes:
+        fetched: Whether another machine may have sent it.
+    """
 
     text: str | None
     piped: bool
     line: int = 0
+    fetched: bool = False
 
 
 class Shell(Protocol):
@@ -45,8 +52,8 @@ class Shell(Protocol):
     def judge(self, call: ShellCall) -> None:
         """Judge a command."""
 
-    def read(self, text: str) -> None:
-        """Read code that a command runs."""
+    def read(self, text: str, stdin: Stdin | None = None) -> None:
+        """Read code that a command runs; its own commands read ``stdin``."""
 
     def read_python(self, text: str) -> list[Finding]:
         """Return what a text does if it is Python."""
@@ -71,9 +78,9 @@ class ShellCall:
     shell: Shell
     depth: int = 0
 
-    def add(self, *effects: FindingKind) -> None:
+    def add(self, *kinds: FindingKind) -> None:
         """Write down what it does."""
-        self.shell.notes.add(*effects)
+        self.shell.notes.add(*kinds)
 
     def runs(self, words: Sequence[Word], stdin: Stdin | None = None) -> None:
         """Judge the command that it starts."""
@@ -87,12 +94,26 @@ class ShellCall:
         """Read a word as the code of a shell."""
         if not code.known or code.guessed:
             self.add(NOT_CONSTANT)
-        self.shell.read(code.text.replace(UNKNOWN, PLACEHOLDER))
+        if code.fetched:
+            self.add(effects.PIPES_TO_SHELL)
+        self.shell.read(code.text.replace(UNKNOWN, PLACEHOLDER), self.stdin)
 
     def reads_joined(self, words: Sequence[Word]) -> None:
         """Read several words, joined, as the code of a shell."""
-        guessed = any(word.guessed for word in words)
-        self.reads(Word(" ".join(word.text for word in words), guessed=guessed))
+        guessed, fetched = (any(w.guessed for w in words), any(w.fetched for w in words))
+        text = " ".join(word.text for word in words)
+        self.reads(Word(text, guessed=guessed, fetched=fetched))
+
+    def runs_output(self, program: Word | None) -> None:
+        """Write down that its program is what another command prints, where that is so.
+
+        Args:
+            program: The word that names the program; None if it is read from the input.
+        """
+        from_input = program is None or names_input(program)
+        piped = self.stdin is not None and self.stdin.piped
+        if (program is not None and program.process) or (from_input and piped):
+            self.add(effects.PIPES_TO_SHELL)
 
     def flags(self) -> Iterator[str]:
         """Yield the arguments that are options, until ``--`` ends them."""
@@ -168,6 +189,11 @@ class ShellCall:
     def has_opaque(self) -> bool:
         """Whether an argument may turn out to be an option."""
         return any(word.opaque for word in self.args)
+
+
+def names_input(word: Word) -> bool:
+    """Whether a word, as a file, is what the command reads anyway."""
+    return _INPUT.fullmatch(word.text) is not None
 
 
 def takes_value(text: str, letters: str, names: frozenset[str]) -> bool:

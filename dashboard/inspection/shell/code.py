@@ -8,7 +8,13 @@ from collections.abc import Callable
 from dashboard.inspection import effects
 from dashboard.inspection.knowledge import SHELL_COMMANDS
 from dashboard.inspection.notes import doubt, names
-from dashboard.inspection.shell.call import NOT_CONSTANT, Handlers, ShellCall, Stdin
+from dashboard.inspection.shell.call import (
+    NOT_CONSTANT,
+    Handlers,
+    ShellCall,
+    Stdin,
+    names_input,
+)
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 from dashboard.inspection.shell.wrappers import assigning
 from dashboard.inspection.sql import inspect_sql
@@ -18,7 +24,7 @@ _SQL_SHELL = re.compile(
     r"^\s*(?:\\!|\.(?:shell|system|load|output|once|import|read|save)\b)", re.MULTILINE
 )
 _SHELL_VALUES = frozenset({"--rcfile", "--init-file"})
-_OTHER_GRAMMAR = {"fish", "csh", "tcsh"}
+_OTHER_GRAMMAR = {"fish", "csh", "tcsh", "rc"}
 _SUBSCRIPT_CODE = doubt(
     "cannot-be-followed",
     "builtin-with-code",
@@ -27,6 +33,16 @@ _SETS_VARIABLES = {"read", "printf", "mapfile", "readarray", "getopts"}
 _TESTS_OTHERWISE = re.compile(
     r"-[pco].*|--(?:rootdir|confcut|config|override|basetemp|junit|pdb|debug|paste|report-log).*"
 )
+_INLINE = re.compile(r"-[a-zA-Z0-9]*[eErRnpi].*|--(?:eval|print|execute).*|eval|-c")
+_CODE_OPTION = re.compile(
+    r"-[acdlnpstuvwFSTUWX0-9]*[eE].*|--(?:eval|print|execute).*|eval|-c", re.DOTALL
+)
+"""The options of interpreters that hold code, so that what they read is no code."""
+
+_CODE_OPTIONS = {
+    "php": re.compile(r"-[rRBE].*|--(?:run|process-\w+)", re.DOTALL),
+    "node": re.compile(r"-[ep].*|--(?:eval|print).*", re.DOTALL),
+}
 _VERSION_FLAGS = {"--version", "-V", "--help", "-h", "-v"}
 
 
@@ -47,7 +63,7 @@ def shell(call: ShellCall) -> None:
     words = words[1:] if words and words[0].text == "--" else words
     if is_code:
         call.reads(words[0] if words else Word(UNKNOWN))
-    elif words and not from_input and words[0].text not in {"-", "/dev/stdin"}:
+    elif words and not from_input and not names_input(words[0]):
         _script(call, words[0])
     else:
         _input(call, call.shell.read)
@@ -96,7 +112,7 @@ def trap(call: ShellCall) -> None:
 def source(call: ShellCall) -> None:
     """Judge ``source``: a file that is read as if it stood here."""
     call.add(effects.RUNS_PROGRAM)
-    if any(word.process or word.text == "/dev/stdin" for word in call.args):
+    if any(word.process or names_input(word) for word in call.args):
         call.add(effects.PIPES_TO_SHELL)
 
 
@@ -134,7 +150,7 @@ def python(call: ShellCall) -> None:
             return
         if re.fullmatch("-[WX]", flag):
             words[:1] = []
-    if words and words[0].text not in {"-", "/dev/stdin"}:
+    if words and not names_input(words[0]):
         _script(call, words[0])
     else:
         _input(call, lambda text: _read_python(call, text))
@@ -151,6 +167,8 @@ def _python_inline(call: ShellCall, option: str, code: Word, rest: list[Word]) -
         return
     if not code.known or code.guessed:
         call.add(NOT_CONSTANT)
+    if code.fetched:
+        call.add(effects.PIPES_TO_SHELL)
     _read_python(call, code.text.replace(UNKNOWN, "_unknown_"))
 
 
@@ -172,13 +190,16 @@ def other_interpreter(call: ShellCall) -> None:
     texts = [word.text for word in call.args]
     if texts and all(text in _VERSION_FLAGS for text in texts):
         return
-    inline = re.compile(r"-[a-zA-Z0-9]*[eErRnpi].*|--(?:eval|print|execute).*|eval|-c")
-    if any(inline.fullmatch(text) for text in texts) or not texts:
-        call.add(effects.NOT_INSPECTED)
-        if call.stdin and call.stdin.piped:
-            call.add(effects.PIPES_TO_SHELL)
-    else:
-        call.add(effects.RUNS_PROGRAM)
+    operands = [word for word in call.args if word.text == "-" or not word.text.startswith("-")]
+    program = operands[0] if operands else None
+    reads_input = program is None or names_input(program)
+    is_shown = reads_input or any(map(_INLINE.fullmatch, texts))
+    call.add(effects.NOT_INSPECTED if is_shown else effects.RUNS_PROGRAM)
+    code = _CODE_OPTIONS.get(call.name, _CODE_OPTION)
+    if not any(map(code.fullmatch, texts)):
+        call.runs_output(program)
+    elif any(word.fetched for word in call.args):
+        call.add(effects.PIPES_TO_SHELL)
 
 
 _SQL_OPTIONS = {
@@ -239,7 +260,7 @@ def redis(call: ShellCall) -> None:
 
 
 HANDLERS: Handlers = {
-    shell: names("sh bash dash zsh ksh mksh ash fish rbash csh tcsh yash"),
+    shell: names("sh bash dash zsh ksh mksh ash fish rbash csh tcsh yash posh sash rc"),
     evaluate: names("eval"),
     trap: names("trap"),
     source: names("source ."),

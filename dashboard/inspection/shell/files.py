@@ -116,6 +116,7 @@ def sed(call: ShellCall) -> None:
     """Judge ``sed``: its scripts can write files and run commands."""
     if call.has_flag("f", "--file"):
         call.add(effects.RUNS_PROGRAM)
+        call.runs_output(call.option("f", "--file") or Word(""))
     if any(re.match(r"-[nErszu]*i|--in", flag) for flag in call.flags()):
         call.add(effects.WRITES_FILE, *writing((*call.args, Word("-"))[-2]))
     script_option = call.option("e", "--expression", "-ne", "-Ee", "-re", "-nEe", "-nre", "-ie")
@@ -141,6 +142,9 @@ def awk(call: ShellCall) -> None:
     for word in call.args:
         if word.text.startswith("-") and not _AWK_OPTIONS.fullmatch(word.text):
             call.add(effects.RUNS_PROGRAM)
+    file = call.option("fE", "--file", "--exec")
+    if file:
+        call.runs_output(file)
     operands = call.operands(values="Fvfile", names=frozenset({"--field-separator", "--assign"}))
     if not operands:
         return
@@ -148,6 +152,8 @@ def awk(call: ShellCall) -> None:
     text = _AWK_STRING.sub('""', program.text)
     if not program.known or program.guessed:
         call.add(doubt("cannot-be-followed", "awk-program"))
+    if program.fetched:
+        call.add(effects.PIPES_TO_SHELL)
     if _AWK_RUNS.search(text):
         call.add(effects.RUNS_COMMAND)
     if _AWK_WRITES.search(text):

@@ -11,7 +11,7 @@ import tree_sitter_bash
 from dashboard.inspection import effects
 from dashboard.inspection.findings import Finding
 from dashboard.inspection.notes import Notes, doubt
-from dashboard.inspection.shell.call import ShellCall
+from dashboard.inspection.shell.call import ShellCall, Stdin
 from dashboard.inspection.shell.code import DATABASES
 from dashboard.inspection.shell.judge import judge, may_tell
 from dashboard.inspection.shell.scope import ShellScope, every
@@ -84,20 +84,20 @@ class _Reading:
         """Write down what a command does."""
         judge(call)
 
-    def read(self, text: str) -> None:
-        """Read code on the lines that are being read."""
+    def read(self, text: str, stdin: Stdin | None = None) -> None:
+        """Read code on the lines that are being read; its commands read ``stdin``."""
         if self._level > MOST_NESTED:
             self.notes.add(_TOO_NESTED)
             return
         inner = Notes()
-        self._read(text, inner)
+        self._read(text, inner, stdin)
         if _GLUED.search(text):
             # The shell takes such a line end away; the grammar takes it for a blank.
             inner.add(READ_DIFFERENTLY)
-            self._read(re.sub(r"\\\r?\n", "", text), inner)
+            self._read(re.sub(r"\\\r?\n", "", text), inner, stdin)
         self.notes.adopt(inner.found)
 
-    def _read(self, text: str, notes: Notes) -> None:
+    def _read(self, text: str, notes: Notes, stdin: Stdin | None) -> None:
         check_text(text, notes)
         source = as_source(text.replace("\r\n", "\n").replace("\0", ""))
         root = tree_sitter.Parser(_BASH).parse(source).root_node
@@ -108,7 +108,7 @@ class _Reading:
         for node, code in check_tree(every(root), source, notes):
             with notes.at(node.start_point.row + 1, node.end_point.row + 1):
                 inner.read(code)
-        ShellWalk(inner, scope).over(root)
+        ShellWalk(inner, scope).over(root, stdin)
         if any(finding.code in _AMISS for finding in notes.found):
             self._read_again(text, notes)
 

@@ -12,7 +12,7 @@ from dashboard.inspection.knowledge import SHELL_COMMANDS, SHELL_OPTIONS, VERBS
 from dashboard.inspection.knowledge.loading import MalformedTable
 from dashboard.inspection.notes import doubt, names
 from dashboard.inspection.shell import code, files, services, wrappers
-from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Judge, ShellCall
+from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Judge, ShellCall, names_input
 from dashboard.inspection.shell.paths import touching, writing
 from dashboard.inspection.shell.words import UNKNOWN
 
@@ -72,6 +72,8 @@ def judge(call: ShellCall) -> None:
     call.add(*touching(args))
     if (head.pattern and head.text != "[") or not head.known or head.guessed:
         call.add(_COMPUTED_NAME)
+    if head.fetched:
+        call.add(effects.PIPES_TO_SHELL)
     if not head.quoted and head.text in SHELL_COMMANDS.keywords and head.text != "[[":
         call.add(effects.KEYWORD)
         call = replace(call, name="", args=tuple(args), depth=call.depth + 1)
@@ -180,6 +182,12 @@ def _harmless(call: ShellCall) -> None:
 
 def _whatever_its_arguments(call: ShellCall) -> None:
     call.add(*SHELL_COMMANDS.commands[call.name])
+    for word in call.args if call.name in SHELL_COMMANDS.scripted else ():
+        if word.process or names_input(word):
+            call.runs_output(word)
+    if call.name in SHELL_COMMANDS.starting:
+        services.look_inside(call, call.args)
+        _look_into_words(call)
 
 
 def _by_options(call: ShellCall) -> None:

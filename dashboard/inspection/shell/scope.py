@@ -51,7 +51,8 @@ class ShellScope:
             return None
         latest = assigned[-1]
         certain = self._settled and len(assigned) == 1 and latest.place < place
-        return Value(latest.value.text, guessed=latest.value.guessed or not certain)
+        fetched = any(assignment.value.fetched for assignment in assigned)
+        return Value(latest.value.text, latest.value.guessed or not certain, fetched)
 
     def _read(self, node: Node, *, is_top: bool) -> None:
         match node.type:
@@ -90,7 +91,7 @@ class ShellScope:
         word = text_of(value, self.value) if value else Word("")
         # Variables made of variables can double in every line.
         text = word.text if len(word.text) <= _LONGEST_VALUE else UNKNOWN
-        content = Value(text, guessed=guessed or word.guessed)
+        content = Value(text, guessed or word.guessed, word.fetched)
         self._assigned.setdefault(plain(name), []).append(_Assignment(content, node.start_byte))
 
 

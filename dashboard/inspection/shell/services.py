@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dashboard.inspection import effects
 from dashboard.inspection.findings import Severity
@@ -14,6 +15,7 @@ from dashboard.inspection.shell.call import (
     NOT_CONSTANT,
     Handlers,
     ShellCall,
+    names_input,
     takes_value,
 )
 from dashboard.inspection.shell.paths import writing
@@ -27,7 +29,11 @@ _GIT_HIDES = re.compile(
 _GIT_SETS = re.compile(r"-c|--config-env.*|--exec-path=.*")
 _REWRITES = FindingKind("network", Severity.HIGH, "rewrites-repository")
 _GROUPED = names("container image")
+_MANAGED = (["volume"], ["network"])
+_MAKES = (["create"], ["connect"], ["disconnect"])
+_SETS_UP = replace(effects.CHANGES_SYSTEM, severity=Severity.MEDIUM)
 _STARTS_CONTAINERS = names("docker podman nerdctl")
+_RUNS_CONTAINERS = _STARTS_CONTAINERS | names("kubectl oc docker-compose")
 _CONTAINER_ESCAPES = re.compile(
     r"--(?:privileged|pid|ipc|uts|cap-add|device|security-opt|userns)\b|--net(?:work)?=host"
     r"|.*docker\.sock"
@@ -45,10 +51,23 @@ def subcommands(call: ShellCall) -> None:
         return
     if call.name in _STARTS_CONTAINERS and words[0].text in _GROUPED and words[1:]:
         words = words[1:]  # `docker container run` is `docker run`
+    if _sets_up(call, words):
+        call.add(_SETS_UP)
+        return
     effects_of_word = table.effects.get(words[0].text, table.otherwise)
     call.add(*effects_of_word)
     if effects_of_word == table.otherwise or effects.RUNS_PROGRAM in effects_of_word:
         look_inside(call, words[1:])
+
+    if words[0].text == "run" and call.name not in _RUNS_CONTAINERS:
+        program = next((w for w in words[1:] if w.text == "-" or w.text[:1] != "-"), Word(""))
+        call.runs_output(program)
+
+
+def _sets_up(call: ShellCall, words: Sequence[Word]) -> bool:
+    """Whether a network or a volume for containers is only made, or lent to one of them."""
+    texts = [word.text for word in words[:2]]
+    return call.name in _STARTS_CONTAINERS and texts[:1] in _MANAGED and texts[1:] in _MAKES
 
 
 def containers(call: ShellCall) -> None:
@@ -148,6 +167,8 @@ def windows(call: ShellCall) -> None:
     words = [word.text for word in call.args]
     if not words:  # it reads commands
         call.add(effects.PIPES_TO_SHELL if call.stdin else effects.RUNS_PROGRAM)
+    elif names_input(call.args[-1]):
+        call.runs_output(None)
     while words and re.fullmatch(r"[-/][a-zA-Z:]+", words[0]) and words[0].lower() not in _ENCODED:
         words.pop(0)
     call.shell.notes.adopt(inspect_windows(" ".join(words).replace(UNKNOWN, "")))

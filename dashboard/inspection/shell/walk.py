@@ -15,7 +15,7 @@ from dashboard.inspection.notes import FindingKind, Notes, doubt
 from dashboard.inspection.shell.call import Shell, ShellCall, Stdin
 from dashboard.inspection.shell.paths import is_input, redirecting
 from dashboard.inspection.shell.scope import ShellScope, every
-from dashboard.inspection.shell.words import Word, plain, text_of, words_of
+from dashboard.inspection.shell.words import Word, fetches, plain, text_of, words_of
 from dashboard.inspection.shell.wrappers import assigning
 
 _REDIRECTS = {"file_redirect", "heredoc_redirect", "herestring_redirect"}
@@ -54,9 +54,9 @@ class ShellWalk:
         self._notes: Notes = shell.notes
         self._scope = scope
 
-    def over(self, root: Node) -> None:
-        """Judge every command below a node, in the order of the source."""
-        waiting = [_Visit(root)]
+    def over(self, root: Node, stdin: Stdin | None = None) -> None:
+        """Judge every command below a node, in the order of the source; all of it reads stdin."""
+        waiting = [_Visit(root, stdin)]
         while waiting:
             visit = waiting.pop()
             start, end = visit.node.start_point.row + 1, visit.node.end_point.row + 1
@@ -149,7 +149,10 @@ class ShellWalk:
 
     def _printed(self, stage: Node | None, stdin: Stdin | None) -> Stdin:
         """Return what the next command in a pipeline reads."""
-        unknown = Stdin(None, piped=True)
+        is_fetched = (stdin is not None and stdin.fetched) or (
+            stage is not None and fetches(stage)
+        )
+        unknown = Stdin(None, piped=True, fetched=is_fetched)
         if stage is None or stage.type not in {"command", "redirected_statement"}:
             return unknown
         redirects = [child for child in stage.children if child.type in _REDIRECTS]

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from dashboard.inspection.knowledge import SHELL_COMMANDS
+
 UNKNOWN = "\0"
 PLACEHOLDER = "${_}"  # stands for UNKNOWN where a text is read as code again
 _BLANKS = " \t\n"
@@ -27,15 +29,23 @@ _ANSI_ESCAPE = re.compile(
 _ANSI = dict(zip("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v", strict=True))
 _PLAIN_TYPES = {"word", "number", "command_name"}
 _PLAIN_WORD = re.compile(rb"[\w./:=,@%+~-]+")
+_FETCHES = re.compile(rf"(?<![\w.-])(?:{'|'.join(sorted(SHELL_COMMANDS.fetching))})(?=\s)")
+_MARKS = re.compile(r"[\"'\\]")
 _VALUE_TYPES = {"simple_expansion", "expansion"}
 _COMPUTED_TYPES = {"command_substitution", "process_substitution", "arithmetic_expansion"}
 
 
 class Value(NamedTuple):
-    """What a variable holds; ``guessed`` if it may hold something else by then."""
+    """What a variable holds.
+
+    Attributes:
+        guessed: Whether it may hold something else by then.
+        fetched: Whether another machine may have sent it.
+    """
 
     text: str
     guessed: bool
+    fetched: bool = False
 
 
 Lookup = Callable[[str, int], "Value | None"]
@@ -52,6 +62,7 @@ class Word:
         guessed: Whether it comes from a variable that may hold something else by then.
         pattern: Whether the shell would put file names or alternatives in its place.
         process: Whether it is the output or the input of another command, as a file.
+        fetched: Whether another machine may have sent any of it.
     """
 
     text: str
@@ -59,6 +70,7 @@ class Word:
     guessed: bool = False
     pattern: bool = False
     process: bool = False
+    fetched: bool = False
 
     @property
     def known(self) -> bool:
@@ -76,6 +88,7 @@ class _Piece(NamedTuple):
     quoted: bool = False
     expanded: bool = False
     guessed: bool = False
+    fetched: bool = False
 
 
 def words_of(node: Node, lookup: Lookup) -> list[Word]:
@@ -108,6 +121,11 @@ def text_of(node: Node, lookup: Lookup) -> Word:
 def plain(node: Node) -> str:
     """Return a node's text as it stands in the source."""
     return from_source(node.text or b"")
+
+
+def fetches(node: Node) -> bool:
+    """Whether commands below a node print what another machine sends."""
+    return _FETCHES.search(_MARKS.sub("", plain(node))) is not None
 
 
 def as_source(text: str) -> bytes:
@@ -155,6 +173,7 @@ def _join(pieces: list[_Piece], *, process: bool) -> Word:
         guessed=any(piece.guessed for piece in pieces),
         pattern=_PATTERN.search(bare) is not None,
         process=process,
+        fetched=any(piece.fetched for piece in pieces),
     )
 
 
@@ -168,7 +187,13 @@ def _pieces(node: Node, lookup: Lookup, *, quoted: bool = False) -> Iterator[_Pi
         yield _value(node, lookup, quoted=quoted)
     elif kind in _COMPUTED_TYPES:
         output = _echoed(node, lookup)
-        yield _Piece(output or UNKNOWN, quoted=quoted, expanded=True, guessed=bool(output))
+        yield _Piece(
+            output or UNKNOWN,
+            quoted=quoted,
+            expanded=True,
+            guessed=bool(output),
+            fetched=fetches(node),
+        )
     elif kind == "string":
         yield _Piece("", quoted=True)
         yield from _between(node, lookup, trim=1)
@@ -241,4 +266,4 @@ def _value(node: Node, lookup: Lookup, *, quoted: bool) -> _Piece:
     if name is None:
         return _Piece(UNKNOWN, quoted=quoted, expanded=True)
     value = lookup(name[1] or name[2], node.start_byte) or Value(UNKNOWN, guessed=False)
-    return _Piece(value.text, quoted=quoted, expanded=True, guessed=value.guessed)
+    return _Piece(value.text, quoted, expanded=True, guessed=value.guessed, fetched=value.fetched)

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from dashboard.inspection import effects
 from dashboard.inspection.knowledge import SHELL_COMMANDS, SHELL_WRAPPERS
 from dashboard.inspection.knowledge.loading import Wrapper
 from dashboard.inspection.notes import FindingKind, names
-from dashboard.inspection.shell.call import NOT_CONSTANT, Handlers, ShellCall, takes_value
+from dashboard.inspection.shell.call import (
+    NOT_CONSTANT,
+    Handlers,
+    ShellCall,
+    names_input,
+    takes_value,
+)
 from dashboard.inspection.shell.paths import writing
-from dashboard.inspection.shell.words import UNKNOWN, Word
+from dashboard.inspection.shell.services import look_inside
+from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
 _ASSIGNMENT = re.compile(r"\w+=", re.ASCII)
+_TIMETABLE_VALUE = re.compile(r"(\w+)\s*=", re.ASCII)
+_JOB = re.compile(r"\s*(?:@\w+|(?:[^\s#]\S*\s+){4}\S+)\s+(.+)")
+"""A line of a timetable: when, then what."""
 
 
 def wrap(call: ShellCall) -> None:
@@ -32,6 +43,8 @@ def wrap(call: ShellCall) -> None:
         _run_by_xargs(call, rest)
     else:
         call.runs(rest)
+        if effects.RUNS_PROGRAM in wrapper.effects:  # its options are many
+            look_inside(call, rest)
 
 
 def _command(call: ShellCall, wrapper: Wrapper) -> tuple[list[Word], list[Word]]:
@@ -68,11 +81,12 @@ def _run_by_xargs(call: ShellCall, rest: list[Word]) -> None:
     """Judge what xargs starts. It adds words that nobody knows, so none may make the code."""
     place = call.option("I", "--replace")
     replaced = place.text if place and place.text else "{}"
+    sent = Word(UNKNOWN, fetched=call.stdin is not None and call.stdin.piped)
     words = [
-        Word(word.text.replace(replaced, UNKNOWN), quoted=word.quoted, guessed=word.guessed)
+        sent if word.text == replaced else replace(word, text=word.text.replace(replaced, UNKNOWN))
         for word in rest
     ]
-    call.runs(words if any(UNKNOWN in word.text for word in words) else [*words, Word(UNKNOWN)])
+    call.runs(words if any(UNKNOWN in word.text for word in words) else [*words, sent])
 
 
 def assigning(name: str) -> tuple[FindingKind, ...]:
@@ -131,6 +145,34 @@ def later(call: ShellCall) -> None:
     reads_input(call)
 
 
+def crontab(call: ShellCall) -> None:
+    """Judge ``crontab``: its commands are read where they are written here."""
+    if call.has_flag("l") and not call.has_flag("er"):
+        return
+    operands = call.operands(values="u")
+    if not call.args and not call.stdin:
+        return
+    if call.has_flag("r"):
+        call.add(effects.DELETES_FILES)
+    call.add(effects.STAYS_BEHIND)
+    if any(word.process for word in operands):
+        call.add(effects.PIPES_TO_SHELL)
+    elif call.stdin and all(map(names_input, operands)):
+        if call.stdin.fetched:
+            call.add(effects.PIPES_TO_SHELL)
+        _read_timetable(call, call.stdin.text)
+
+
+def _read_timetable(call: ShellCall, text: str | None) -> None:
+    if text is None or UNKNOWN in text:
+        call.add(NOT_CONSTANT)
+    for line in (text or "").split("\n"):
+        if value := _TIMETABLE_VALUE.match(line.strip()):
+            call.add(*assigning(value[1]))
+        elif job := _JOB.match(line):
+            call.shell.read(job[1].replace(UNKNOWN, PLACEHOLDER))
+
+
 def script(call: ShellCall) -> None:
     """Judge ``script``, which writes down what a shell or a command shows."""
     call.add(effects.WRITES_FILE)
@@ -144,7 +186,21 @@ def script(call: ShellCall) -> None:
 def parallel(call: ShellCall) -> None:
     """Judge ``parallel``, whose words and input both become code for a shell."""
     call.add(NOT_CONSTANT)
-    call.reads_joined(call.rest(values="jnNSIa", names=frozenset({"--jobs"})))
+    words = call.rest(values="jnNSIa", names=frozenset({"--jobs"}))
+    if words:
+        call.reads_joined(words)
+    else:
+        call.runs_output(None)
+
+
+def capsh(call: ShellCall) -> None:
+    """Judge ``capsh``, which gives what stands after its dashes to bash."""
+    call.add(effects.GAINS_RIGHTS)
+    texts = [word.text for word in call.args]
+    if "--" in texts:
+        call.runs([Word("bash"), *call.args[texts.index("--") + 1 :]])
+    else:
+        call.add(effects.RUNS_COMMAND)
 
 
 HANDLERS: Handlers = {
@@ -155,5 +211,7 @@ HANDLERS: Handlers = {
     su: names("su runuser sg"),
     script: names("script"),
     later: names("at batch"),
+    crontab: names("crontab"),
     parallel: names("parallel"),
+    capsh: names("capsh"),
 }

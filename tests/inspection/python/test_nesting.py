@@ -91,6 +91,22 @@ def test_software_that_is_installed_changes_the_system():
     assert "system-change" in grave("%pip install something")
 
 
+@pytest.mark.parametrize("magic", ["%pip list", "%pip show numpy", "%conda list"])
+def test_software_that_is_only_listed_is_quiet(magic):
+    assert names(magic) == set()
+
+
+@pytest.mark.parametrize(
+    "magic", ["%pip list; rm -rf /data", "%pip install x && rm -rf /data", "%pip list `rm -r x`"]
+)
+def test_what_a_shell_reads_behind_a_magic_is_read(magic):
+    assert "recursive-delete" in grave(magic)
+
+
+def test_a_program_that_only_looks_is_no_doubt():
+    assert names("!docker ps") == {"process-execution"}
+
+
 def test_a_magic_that_is_not_known_is_a_doubt():
     assert doubts("%unheard of")
 

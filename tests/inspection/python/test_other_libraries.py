@@ -32,6 +32,9 @@ def test_setting_an_attribute_by_the_type_s_own_function_is_still_seen():
         "from sklearn.datasets import dump_svmlight_file\ndump_svmlight_file([], [], 'x')",
         "import pandas as pd\npd.io.stata.StataWriter117('x', pd.DataFrame()).write_file()",
         "import urllib.request\nurllib.request.urlretrieve('https://x.example', '/bin/ls')",
+        "import scipy.io\nscipy.io.mmwrite('x.mtx', [[1]])",
+        "import scipy.io\nscipy.io.hb_write('x.hb', [[1]])",
+        "import scipy.io\nscipy.io.netcdf_file('x.nc', 'w')",
     ],
 )
 def test_what_a_library_calls_writing_writes_a_file(source):
