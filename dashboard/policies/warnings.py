@@ -46,11 +46,13 @@ class KnownNames:
 
     Attributes:
         tools: Those that agents asked to call lately.
+        signers: Of each group, and of "" for all, the reviewers who have a passkey that counts.
     """
 
     groups: Collection[str] | None = None
     agents: Collection[str] = ()
     tools: Collection[str] = ()
+    signers: Mapping[str, Collection[str]] | None = None
 
 
 _NOTHING_KNOWN = KnownNames()
@@ -72,6 +74,7 @@ def warnings(policy: Policy, known: KnownNames = _NOTHING_KNOWN) -> list[Caution
             *_about_unseen(rule),
             *_about_pattern(rule.when),
             *_about_groups(rule, known.groups),
+            *_about_proof(rule, known.signers),
         ]
         cautions += [Caution(rule.name, sentence) for sentence in sentences]
     return cautions
@@ -231,6 +234,25 @@ def _about_groups(rule: Rule, group_names: Collection[str] | None) -> Iterator[s
         )
     if demands.groups and group_names is not None and set(groups) <= set(unknown):
         yield "Nobody can approve what it asks about."
+
+
+def _about_proof(rule: Rule, signers: Mapping[str, Collection[str]] | None) -> Iterator[str]:
+    demands = rule.demands
+    if signers is None or not demands.proof:
+        return
+    escalation = (demands.escalate_to,) if demands.escalate_to else ()
+    groups = (*demands.groups, *escalation) if demands.groups else ("",)
+    names = {name for group in groups for name in signers.get(group, ())}
+    if not names:
+        yield (
+            "Nobody can approve what it asks about: of those who may, nobody has a passkey that "
+            "counts. People add theirs in their account."
+        )
+    elif len(names) < demands.approvals:
+        yield (
+            f"Nothing it asks about gets its {demands.approvals} approvals: of those who may "
+            f"approve, {len(names)} {'has' if len(names) == 1 else 'have'} a passkey that counts."
+        )
 
 
 def _given(when: When) -> frozenset[str]:

@@ -339,6 +339,23 @@ def test_one_that_was_added_after_a_link_needs_an_admin(alice, root, auth):
     assert passkeys.counting(alice, later) == [key]
 
 
+def test_who_can_sign_is_told_by_group(alice, bob, root, settings):
+    make.group("ops", alice, bob)
+    make.group("night", bob)
+    assert passkeys.signers() == {"": set()}
+
+    passkeys.confirm(added(alice, Device()), admin=root, by=by(root))
+    added(bob, Device(b"a key of bob that is long enough"))  # does not count yet
+    eve = make.person("eve", admin=True)
+    passkeys.confirm(
+        added(root, Device(b"a key of root that is long enough")), admin=eve, by=by(eve)
+    )  # reviews nothing
+
+    assert passkeys.signers() == {"": {"alice"}, "ops": {"alice"}}
+    settings.PUBLIC_URL = "https://elsewhere.example.org"
+    assert passkeys.signers() == {"": set()}
+
+
 def test_one_for_another_address_does_not_count(alice, settings):
     added(alice, Device())
     settings.PUBLIC_URL = "https://other.example.org"

@@ -8,8 +8,8 @@ from dashboard.policies.warnings import KnownNames, failing_examples, warnings
 from tests.policies.ask import READS, WRITES, policy, rule, silent
 
 
-def cautions(*rules, groups=None, agents=(), tools=(), **others):
-    known = KnownNames(groups=groups, agents=agents, tools=tools)
+def cautions(*rules, groups=None, agents=(), tools=(), signers=None, **others):
+    known = KnownNames(groups=groups, agents=agents, tools=tools, signers=signers)
     return [(c.rule, c.sentence) for c in warnings(silent(*rules, **others), known)]
 
 
@@ -243,3 +243,47 @@ def test_a_group_that_is_nearly_one_that_there_is_is_told():
     told = cautions(rule(demands={"groups": ["operator"]}), groups=["operators"])
 
     assert told[0][1].endswith("Did you mean 'operators'?")
+
+
+# --- signatures ---------------------------------------------------------------------------------
+
+NOBODY = (
+    "Nobody can approve what it asks about: of those who may, nobody has a passkey that counts. "
+    "People add theirs in their account."
+)
+
+
+def signed(signers, **demands):
+    asked = rule(demands={"proof": "passkey", **demands})
+    return [s for _, s in cautions(asked, groups=["ops", "chiefs"], signers=signers)]
+
+
+def test_a_signature_that_nobody_can_give_is_told():
+    assert signed({"": []}) == [NOBODY]
+
+
+def test_more_signatures_than_people_is_told():
+    assert signed({"": ["alice", "bob"]}, approvals=3) == [
+        (
+            "Nothing it asks about gets its 3 approvals: of those who may approve, 2 have a "
+            "passkey that counts."
+        )
+    ]
+
+
+def test_only_those_of_the_groups_count():
+    signers = {"": ["alice", "bob"], "chiefs": ["bob"]}
+
+    assert signed(signers, groups=["ops"]) == [NOBODY]
+    assert signed(signers, groups=["ops"], escalate_to="chiefs") == []
+    assert signed(signers, groups=["ops", "chiefs"], approvals=2) == [
+        (
+            "Nothing it asks about gets its 2 approvals: of those who may approve, 1 has a "
+            "passkey that counts."
+        )
+    ]
+
+
+def test_signatures_that_can_be_given_are_not_warned_of():
+    assert signed({"": ["alice"]}) == signed(None) == []
+    assert cautions(rule(demands={"approvals": 2}), signers={"": []}) == []

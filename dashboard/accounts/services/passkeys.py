@@ -25,6 +25,7 @@ from dashboard.accounts.models import (
     PasskeyUse,
     User,
 )
+from dashboard.accounts.queries import reviewers
 from dashboard.audit.actions import Action
 from dashboard.audit.fingerprint import fingerprint
 from dashboard.audit.models import AuditEntry
@@ -215,6 +216,18 @@ def counting(person: User, now: datetime) -> list[Passkey]:
     """Return the passkeys of a person that sign approvals now, at this address."""
     keys = _usable(person).select_related("confirmation")
     return [key for key in keys if counts(key, now)]
+
+
+def signers() -> dict[str, set[str]]:
+    """Return who of the reviewers can sign approvals now, by group; ``""`` holds all of them."""
+    now = database_now()
+    keys = Passkey.objects.filter(removal=None, host=webauthn.host(), person__in=reviewers())
+    names_by_group: dict[str, set[str]] = {"": set()}
+    for key in keys.select_related("confirmation", "person").prefetch_related("person__groups"):
+        if counts(key, now):
+            for name in ("", *(group.name for group in key.person.groups.all())):
+                names_by_group.setdefault(name, set()).add(key.person.username)
+    return names_by_group
 
 
 def why_none_counts(person: User, now: datetime) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dashboard.accounts import queries as accounts
+from dashboard.accounts.services.passkeys import signers
 from dashboard.approvals.queries.request import seen_tools
 from dashboard.policies.evaluate import Effect, Evaluation, Policy
 from dashboard.policies.judgements.matcher import Step
@@ -102,11 +103,12 @@ def known_groups() -> list[str]:
 
 
 def known_names() -> KnownNames:
-    """Return the names that rules may mean: of groups, agents and tools."""
+    """Return the names that rules may mean, and who has what they demand."""
     return KnownNames(
         groups=known_groups(),
         agents=list(accounts.agents().prefetch_related(None).values_list("name", flat=True)),
         tools=seen_tools(),
+        signers=signers(),
     )
 
 
