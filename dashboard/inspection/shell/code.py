@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from dashboard.inspection import effects
 from dashboard.inspection.knowledge import SHELL_COMMANDS
@@ -42,7 +43,9 @@ _CODE_OPTION = re.compile(
 _CODE_OPTIONS = {
     "php": re.compile(r"-[rRBE].*|--(?:run|process-\w+)", re.DOTALL),
     "node": re.compile(r"-[ep].*|--(?:eval|print).*", re.DOTALL),
+    "ruby": re.compile(r"-[acdlnpsvwSUW0-9]*e.*", re.DOTALL),
 }
+_TAKE_VALUES = names("-I -r -E -C -cp -d --require --import --loader --execution --class-path")
 _VERSION_FLAGS = {"--version", "-V", "--help", "-h", "-v"}
 
 
@@ -59,6 +62,7 @@ def shell(call: ShellCall) -> None:
         if flag in _SHELL_VALUES or re.fullmatch("[-+][a-zA-Z]*[oO]", flag):
             if flag in _SHELL_VALUES:
                 call.add(effects.RUNS_PROGRAM)
+                call.runs_output(words[0] if words else Word(""))
             words[:1] = []
     words = words[1:] if words and words[0].text == "--" else words
     if is_code:
@@ -78,8 +82,7 @@ def _script(call: ShellCall, script: Word) -> None:
 def _input(call: ShellCall, reader: Callable[[str], None]) -> None:
     """Judge what an interpreter reads from its input."""
     stdin = call.stdin or Stdin(None, piped=False)
-    if stdin.piped:
-        call.add(effects.PIPES_TO_SHELL)
+    call.runs_output(None)
     if stdin.text is None:
         call.add(*([] if stdin.piped else [NOT_CONSTANT]))
         return
@@ -121,7 +124,7 @@ def alias(call: ShellCall) -> None:
     for word in call.args:
         name, equals, _ = word.text.partition("=")
         if equals:
-            call.reads(Word(word.text.removeprefix(f"{name}="), guessed=word.guessed))
+            call.reads(replace(word, text=word.text.removeprefix(f"{name}=")))
 
 
 def naming(call: ShellCall) -> None:
@@ -140,15 +143,17 @@ def python(call: ShellCall) -> None:
     """Judge ``python``: code after ``-c``, a module, a script, or what it reads."""
     words = list(call.args)
     while words and words[0].text.startswith("-") and words[0].text not in {"-", "--"}:
-        flag = words.pop(0).text
+        option = words.pop(0)
+        flag = option.text
         if flag in {"--version", "-V", "-VV", "--help", "-h"}:
             return
         inline = re.fullmatch(r"-[bBdEiIOPqsSuvx]*([cm])(.*)", flag, re.DOTALL)
         if inline:
-            code = Word(inline[2]) if inline[2] else (words[0] if words else Word(UNKNOWN))
+            attached = replace(option, text=inline[2])
+            code = attached if inline[2] else (words[0] if words else Word(UNKNOWN))
             _python_inline(call, inline[1], code, words[0 if inline[2] else 1 :])
             return
-        if re.fullmatch("-[WX]", flag):
+        if re.fullmatch("-[WX]|--check-hash-based-pycs", flag):
             words[:1] = []
     if words and not names_input(words[0]):
         _script(call, words[0])
@@ -158,13 +163,28 @@ def python(call: ShellCall) -> None:
 
 def _python_inline(call: ShellCall, option: str, code: Word, rest: list[Word]) -> None:
     if option == "m":
-        if code.text in {"json.tool", "this", "calendar", "timeit", "tokenize", "ast", "dis"}:
-            return
-        if code.text in {"pip", "pytest", "jupyter", "ensurepip"}:
-            call.runs([code, *rest])
-        else:
-            call.add(effects.RUNS_PROGRAM)
+        _module(call, code, rest)
         return
+    _python_code(call, code)
+
+
+def _module(call: ShellCall, module: Word, rest: list[Word]) -> None:
+    if module.text in {"json.tool", "this", "calendar", "tokenize", "ast", "dis"}:
+        return
+    if module.text == "timeit":
+        for word in rest:
+            if not word.text.startswith("-"):
+                _python_code(call, word)
+    elif module.text in {"pip", "pytest", "jupyter", "ensurepip"}:
+        call.runs([module, *rest])
+    else:
+        call.add(effects.RUNS_PROGRAM)
+        for word in rest or ([Word("-")] if module.text in {"code", "IPython"} else []):
+            if word.process or names_input(word):
+                call.runs_output(word)
+
+
+def _python_code(call: ShellCall, code: Word) -> None:
     if not code.known or code.guessed:
         call.add(NOT_CONSTANT)
     if code.fetched:
@@ -190,16 +210,34 @@ def other_interpreter(call: ShellCall) -> None:
     texts = [word.text for word in call.args]
     if texts and all(text in _VERSION_FLAGS for text in texts):
         return
-    operands = [word for word in call.args if word.text == "-" or not word.text.startswith("-")]
-    program = operands[0] if operands else None
-    reads_input = program is None or names_input(program)
+    code, program = _code_or_program(call)
+    reads_input = not code and (program is None or names_input(program))
     is_shown = reads_input or any(map(_INLINE.fullmatch, texts))
     call.add(effects.NOT_INSPECTED if is_shown else effects.RUNS_PROGRAM)
-    code = _CODE_OPTIONS.get(call.name, _CODE_OPTION)
-    if not any(map(code.fullmatch, texts)):
+    if not code:
         call.runs_output(program)
-    elif any(word.fetched for word in call.args):
+    elif any(word.fetched for word in code):
         call.add(effects.PIPES_TO_SHELL)
+
+
+def _code_or_program(call: ShellCall) -> tuple[list[Word], Word | None]:
+    """Return the option that holds code with the word after it, or else what names the program.
+
+    Options behind the program are its own.
+    """
+    option = _CODE_OPTIONS.get(call.name, _CODE_OPTION)
+    words = list(call.args)
+    while words:
+        word = words.pop(0)
+        if option.fullmatch(word.text):
+            return [word, *words[:1]], None
+        if word.text == "--":
+            return [], words[0] if words and call.name != "php" else None
+        if word.text == "-" or not word.text.startswith("-"):
+            return [], word
+        if word.text in _TAKE_VALUES:
+            del words[:1]
+    return [], None
 
 
 _SQL_OPTIONS = {
@@ -260,7 +298,9 @@ def redis(call: ShellCall) -> None:
 
 
 HANDLERS: Handlers = {
-    shell: names("sh bash dash zsh ksh mksh ash fish rbash csh tcsh yash posh sash rc"),
+    shell: names(
+        "sh bash dash zsh ksh mksh ash fish rbash csh tcsh yash posh sash rc osh lksh oksh"
+    ),
     evaluate: names("eval"),
     trap: names("trap"),
     source: names("source ."),

@@ -125,6 +125,8 @@ def sed(call: ShellCall) -> None:
     script = script_option or (operands[0] if operands else Word(""))
     if several or not script.known or script.guessed or not _is_plain_sed(script.text):
         call.add(_SED_UNREAD)
+    if script.fetched:
+        call.add(effects.PIPES_TO_SHELL)
 
 
 def _is_plain_sed(script: str) -> bool:

@@ -20,7 +20,8 @@ _STANDARD_FOLDERS = names(
     "/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin"
 )
 _VERSIONED = re.compile(
-    r"(python|pypy|perl|ruby|php|lua|node|pip|gcc|g\+\+|clang|tclsh|wish|guile)[\d.]+|(mkfs|newfs)\.\w+"
+    r"(python|ipython|pypy|perl|ruby|php|lua|node|pip|gcc|g\+\+|clang|tclsh|wish|guile|bash|zsh)"
+    r"-?[\d.]+(?:t|-dbg)?|(mkfs|newfs)\.\w+"
 )
 _BEGINS = re.compile(r"(?:^|[;|&({`])\s*(?:\w+=\S*\s+)*([^\s;|&(){}<>`]+)")
 _MARKS = re.compile(r"[\"'\\]")
@@ -34,6 +35,8 @@ _SUBCOMMAND = re.compile(r"[a-z][\w-]*")
 _MOST_SUBCOMMANDS = 2
 _HELPS_AFTER_ONE = names("git systemctl")
 _HELPS_BY_LETTER = names("docker podman nerdctl kubectl oc helm")
+_ATTACHED = re.compile(r"^-f(?=.)|^--[\w-]+=")
+_READS_COMMANDS = names("gdb lldb")
 _TELLING = 8
 """So many of a program's first words may be subcommands and options that tell what it does."""
 
@@ -183,8 +186,11 @@ def _harmless(call: ShellCall) -> None:
 def _whatever_its_arguments(call: ShellCall) -> None:
     call.add(*SHELL_COMMANDS.commands[call.name])
     for word in call.args if call.name in SHELL_COMMANDS.scripted else ():
-        if word.process or names_input(word):
-            call.runs_output(word)
+        file = replace(word, text=_ATTACHED.sub("", word.text))
+        if file.process or names_input(file):
+            call.runs_output(file)
+    if call.name in _READS_COMMANDS:
+        call.runs_output(None)
     if call.name in SHELL_COMMANDS.starting:
         services.look_inside(call, call.args)
         _look_into_words(call)

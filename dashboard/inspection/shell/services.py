@@ -26,6 +26,7 @@ _GIT_HIDES = re.compile(
     r"(?:rebase -x|grep -O|clone -u|clone (?:-c|--config)|\S+ ext::"
     r"|\S+ --(?:upload-pack|receive-pack|exec|open-files)).*"
 )
+_GIT_ONLY_SHOWS = r"-[dfxXqn]*n[dfxXqn]*|--dry-run"
 _GIT_SETS = re.compile(r"-c|--config-env.*|--exec-path=.*")
 _REWRITES = FindingKind("network", Severity.HIGH, "rewrites-repository")
 _GROUPED = names("container image")
@@ -33,7 +34,19 @@ _MANAGED = (["volume"], ["network"])
 _MAKES = (["create"], ["connect"], ["disconnect"])
 _SETS_UP = replace(effects.CHANGES_SYSTEM, severity=Severity.MEDIUM)
 _STARTS_CONTAINERS = names("docker podman nerdctl")
-_RUNS_CONTAINERS = _STARTS_CONTAINERS | names("kubectl oc docker-compose")
+_RUNS_SCRIPTS = names("deno bun uv")
+_ASKS_PIP = re.compile(
+    r"[^-].*|-[oulevq]+|--(?:outdated|uptodate|local|user|editable|pre|format|not-required|verbose"
+    r"|include-editable|exclude-editable|exclude|files|all|quiet|no-color|isolated"
+    r"|disable-pip-version-check)(?:=.*)?"
+)
+_READS_NO_COMMAND = re.compile(
+    r"(?:(?:-(?:no\w*|sta|mta|l|login|i|interactive)|-(?:ex\w*|ep|w\w*|o\w*|inp\w*|v\w*) \S+"
+    r"|/(?![ckr])\S+)(?: |$))*",
+    re.IGNORECASE,
+)
+"""Options of a shell of Windows after which it reads its commands."""
+
 _CONTAINER_ESCAPES = re.compile(
     r"--(?:privileged|pid|ipc|uts|cap-add|device|security-opt|userns)\b|--net(?:work)?=host"
     r"|.*docker\.sock"
@@ -47,6 +60,8 @@ def subcommands(call: ShellCall) -> None:
     """Judge a command by the first of its subcommands."""
     table = SHELL_OPTIONS.subcommands[call.name]
     words = call.rest(values="", names=table.values)
+    if call.name in _RUNS_SCRIPTS:
+        _runs_script(call, words)
     if not words:
         return
     if call.name in _STARTS_CONTAINERS and words[0].text in _GROUPED and words[1:]:
@@ -59,9 +74,23 @@ def subcommands(call: ShellCall) -> None:
     if effects_of_word == table.otherwise or effects.RUNS_PROGRAM in effects_of_word:
         look_inside(call, words[1:])
 
-    if words[0].text == "run" and call.name not in _RUNS_CONTAINERS:
-        program = next((w for w in words[1:] if w.text == "-" or w.text[:1] != "-"), Word(""))
-        call.runs_output(program)
+    texts = [word.text for word in words[1:]] if call.name in {"pip", "pip3"} else []
+    if not effects_of_word and not all(map(_ASKS_PIP.fullmatch, texts)):
+        call.add(effects.RUNS_PROGRAM)  # `--python` starts another one, `--log` writes
+
+
+def _runs_script(call: ShellCall, words: Sequence[Word]) -> None:
+    """Say so where a program for scripts reads one: ``deno``, ``bun -``, ``uv run --with x -``."""
+    if call.name != "uv" and (not words or names_input(words[0])):
+        call.runs_output(None)
+    elif words and words[0].text == "run":
+        before = ""
+        for word in words[1:]:
+            if word.process or names_input(word):
+                call.runs_output(word)
+            if not word.text.startswith("-") and not before.startswith("-"):
+                return  # it is the program, and the rest is for it
+            before = word.text
 
 
 def _sets_up(call: ShellCall, words: Sequence[Word]) -> bool:
@@ -73,6 +102,9 @@ def _sets_up(call: ShellCall, words: Sequence[Word]) -> bool:
 def containers(call: ShellCall) -> None:
     """Judge ``docker`` and its kin, which may reach out of what they start."""
     subcommands(call)
+    host = call.option("H", "--host")
+    if host and not host.text.startswith("unix://"):
+        call.add(effects.USES_NETWORK)
     if any(_CONTAINER_ESCAPES.match(word.text) for word in call.args):
         call.add(_ESCAPES)
 
@@ -127,7 +159,12 @@ def _only_lists(name: str, texts: list[str]) -> bool:
     """Whether a subcommand that can change something is only asked to list."""
     listing = GIT.lists.get(name)
     if listing is None or not texts:
-        return listing is not None and name != "stash"
+        return listing is not None and name not in {"stash", "clean"}
+    if name == "clean":
+        options = [text for text in texts if text.startswith("-")]
+        return any(re.fullmatch(_GIT_ONLY_SHOWS, text) for text in options) and all(
+            re.fullmatch(listing, text) for text in options
+        )
     words = [texts[0], *(text for text in texts if text.startswith("-"))]
     return all(re.fullmatch(listing, text) for text in words)
 
@@ -167,8 +204,12 @@ def windows(call: ShellCall) -> None:
     words = [word.text for word in call.args]
     if not words:  # it reads commands
         call.add(effects.PIPES_TO_SHELL if call.stdin else effects.RUNS_PROGRAM)
-    elif names_input(call.args[-1]):
+    elif names_input(call.args[-1]) or _READS_NO_COMMAND.fullmatch(" ".join(words)):
         call.runs_output(None)
+    if any(word.fetched for word in call.args):
+        call.add(effects.PIPES_TO_SHELL)
+    if any(not word.known or word.guessed for word in call.args):
+        call.add(NOT_CONSTANT)
     while words and re.fullmatch(r"[-/][a-zA-Z:]+", words[0]) and words[0].lower() not in _ENCODED:
         words.pop(0)
     call.shell.notes.adopt(inspect_windows(" ".join(words).replace(UNKNOWN, "")))

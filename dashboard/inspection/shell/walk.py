@@ -174,9 +174,12 @@ class ShellWalk:
                     stdin = self._heredoc(redirect)
                 case "herestring_redirect":
                     value = redirect.named_children[-1] if redirect.named_children else redirect
-                    stdin = Stdin(text_of(value, self._scope.value).text, piped=False)
+                    word = text_of(value, self._scope.value)
+                    stdin = Stdin(word.text, piped=False, fetched=word.fetched)
                 case _ if is_input(_operator(redirect)):
-                    stdin = Stdin(None, piped=False)
+                    targets = redirect.children_by_field_name("destination")
+                    is_output = any(node.type == "process_substitution" for node in targets)
+                    stdin = Stdin(None, piped=is_output, fetched=is_output and fetches(redirect))
         return stdin
 
     def _heredoc(self, redirect: Node) -> Stdin:

@@ -29,7 +29,11 @@ _ANSI_ESCAPE = re.compile(
 _ANSI = dict(zip("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v", strict=True))
 _PLAIN_TYPES = {"word", "number", "command_name"}
 _PLAIN_WORD = re.compile(rb"[\w./:=,@%+~-]+")
-_FETCHES = re.compile(rf"(?<![\w.-])(?:{'|'.join(sorted(SHELL_COMMANDS.fetching))})(?=\s)")
+_FETCHES = re.compile(
+    r"(?:^|[(;|&\n`{!]|\b(?:sudo|env|command|exec|time|nohup|then|do|else|timeout\s+\S+))\s*"
+    rf"(?:\w+=\S*\s+)*(?:[\w.~/-]*/)?(?:{'|'.join(sorted(SHELL_COMMANDS.fetching))})"
+    r"(?:\.exe)?(?=[\s<>;|&)`]|$)"
+)
 _MARKS = re.compile(r"[\"'\\]")
 _VALUE_TYPES = {"simple_expansion", "expansion"}
 _COMPUTED_TYPES = {"command_substitution", "process_substitution", "arithmetic_expansion"}
@@ -264,6 +268,9 @@ def _echoed(node: Node, lookup: Lookup) -> str:
 def _value(node: Node, lookup: Lookup, *, quoted: bool) -> _Piece:
     name = re.fullmatch(r"\$(\w+)|\$\{(\w+)\}", plain(node), re.ASCII)
     if name is None:
-        return _Piece(UNKNOWN, quoted=quoted, expanded=True)
+        part_of = re.match(r"\$\{!?(\w+)", plain(node), re.ASCII)
+        value = lookup(part_of[1], node.start_byte) if part_of else None
+        fetched = value is not None and value.fetched
+        return _Piece(UNKNOWN, quoted=quoted, expanded=True, fetched=fetched)
     value = lookup(name[1] or name[2], node.start_byte) or Value(UNKNOWN, guessed=False)
     return _Piece(value.text, quoted, expanded=True, guessed=value.guessed, fetched=value.fetched)

@@ -22,6 +22,8 @@ from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
 _ASSIGNMENT = re.compile(r"\w+=", re.ASCII)
 _TIMETABLE_VALUE = re.compile(r"(\w+)\s*=", re.ASCII)
+_RUNS_LINES = {"", "{}", "sh -c", "sh -c {}", "bash -c", "bash -c {}"}
+_LISTS_JOBS = re.compile(r"(?:-u [^- ]\S* )?-l(?: -u [^- ]\S*)?")
 _JOB = re.compile(r"\s*(?:@\w+|(?:[^\s#]\S*\s+){4}\S+)\s+(.+)")
 """A line of a timetable: when, then what."""
 
@@ -147,7 +149,7 @@ def later(call: ShellCall) -> None:
 
 def crontab(call: ShellCall) -> None:
     """Judge ``crontab``: its commands are read where they are written here."""
-    if call.has_flag("l") and not call.has_flag("er"):
+    if _LISTS_JOBS.fullmatch(" ".join(word.text for word in call.args)):
         return
     operands = call.operands(values="u")
     if not call.args and not call.stdin:
@@ -189,7 +191,7 @@ def parallel(call: ShellCall) -> None:
     words = call.rest(values="jnNSIa", names=frozenset({"--jobs"}))
     if words:
         call.reads_joined(words)
-    else:
+    if " ".join(word.text for word in words) in _RUNS_LINES:
         call.runs_output(None)
 
 

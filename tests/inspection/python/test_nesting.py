@@ -103,6 +103,11 @@ def test_what_a_shell_reads_behind_a_magic_is_read(magic):
     assert "recursive-delete" in grave(magic)
 
 
+@pytest.mark.parametrize("magic", ["%pip list --log x", "%pip list --python ./other"])
+def test_software_that_is_listed_with_more_than_that_is_found(magic):
+    assert "system-change" in grave(magic)
+
+
 def test_a_program_that_only_looks_is_no_doubt():
     assert names("!docker ps") == {"process-execution"}
 
