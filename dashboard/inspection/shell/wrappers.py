@@ -83,7 +83,9 @@ def _run_by_xargs(call: ShellCall, rest: list[Word]) -> None:
     """Judge what xargs starts. It adds words that nobody knows, so none may make the code."""
     place = call.option("I", "--replace")
     replaced = place.text if place and place.text else "{}"
-    sent = Word(UNKNOWN, fetched=call.stdin is not None and call.stdin.piped)
+    is_program = rest[0].text != "command"  # a builtin, which xargs cannot start
+    piped = call.stdin is not None and call.stdin.piped
+    sent = Word(UNKNOWN, fetched=is_program and piped)
     words = [
         sent if word.text == replaced else replace(word, text=word.text.replace(replaced, UNKNOWN))
         for word in rest
