@@ -9,6 +9,7 @@ PREPARED = """
 from django.utils import timezone
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.services import judge_pending_again
 from dashboard.policies.models import PolicyDraft
 from tests import make
 rule = {{"name": "Reports", "when": {{"tools": ["report"]}}, "effect": "approve"}}
@@ -18,6 +19,7 @@ PolicyDraft.objects.update_or_create(
     author=User.objects.get(username="root"),
     defaults={{"document": revision.document, "based_on": 1, "updated_at": timezone.now()}},
 )
+judge_pending_again()  # or the server does it meanwhile, and the decision is of an older page
 approval = ApprovalRequest.objects.get(pk={id!r})
 alice = User.objects.get(username="alice")
 make.decided(approval, alice, "rejected", reason="Not while the shift meets.")

@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("8", "94eac889f423e1fa")
+TABLES_OF_VERSION = ("8", "fdfcdf3ac42b2797")
 
 
 def document(text, file="ours.toml"):

@@ -7,6 +7,9 @@ from dashboard.inspection.findings import Severity
 
 LOOKS = """
 docker network ls
+python -m json.tool --indent 2 in.json
+python -m timeit -n 100 "if 1:" "  x = 1"
+pip -q list
 git clean -n -d
 git clean --dry-run -d
 git clean -n -f
@@ -95,6 +98,23 @@ dmesg --ctime
 """.strip().splitlines()
 
 CHANGES = """
+apt-get install foo -s no
+apt-get -s install foo -s no
+apt-get -y install foo -qs off
+kubectl apply -f x --dry-run=server
+kubectl apply edit-last-applied deploy/web --dry-run=client
+pip --python=./evil list
+pip -q --log=/home/u/.bashrc list
+OPENSSL_CONF=./evil.cnf openssl version
+APT_CONFIG=./evil.conf apt-get -s install foo
+JDK_JAVA_OPTIONS=-javaagent:evil.jar java -version
+env PIP_PYTHON=./evil pip list
+openssl x509 -in a-b:x -noout
+python -m json.tool in.json out.json
+python -m timeit -s'import os; os.remove("x")' pass
+python -m timeit "--setup=import os; os.remove('x')" pass
+python -m timeit 'import os as math' 'math.remove("x")'
+python -m timeit -- '-__import__("os").remove("x")'
 unzip -qq a.zip
 zstd --verbose a
 openssl dgst -out v d

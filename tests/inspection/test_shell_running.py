@@ -468,6 +468,8 @@ def test_what_may_delete_for_containers_is_grave(command):
     "script",
     [
         f"gzip -l {'a' * 20_000} -d",
+        f"ar {'t' * 20_000} -x",
+        f"git clean -{'n' * 20_000}!",
         f"ssh-keygen -{'l' * 20_000}!",
         f"rsync -n{' a' * 9_000} -e",
         f"kubectl create cm {'x ' * 8_000}!",

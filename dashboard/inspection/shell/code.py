@@ -16,6 +16,7 @@ from dashboard.inspection.shell.call import (
     Stdin,
     names_input,
 )
+from dashboard.inspection.shell.paths import writing
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 from dashboard.inspection.shell.wrappers import assigning
 from dashboard.inspection.sql import inspect_sql
@@ -45,6 +46,9 @@ _CODE_OPTIONS = {
     "node": re.compile(r"-[ep].*|--(?:eval|print).*", re.DOTALL),
     "ruby": re.compile(r"-[acdlnpsvwSUW0-9]*e.*", re.DOTALL),
 }
+_TIMES = re.compile(
+    r"-[pvh]*[pvhsnru]|-[nr]\d+|-u\w+|--(?:setup|number|repeat|unit|process|verbose)"
+)
 _TAKE_VALUES = names("-I -r -E -C -cp -d --require --import --loader --execution --class-path")
 _VERSION_FLAGS = {"--version", "-V", "--help", "-h", "-v"}
 
@@ -169,12 +173,14 @@ def _python_inline(call: ShellCall, option: str, code: Word, rest: list[Word]) -
 
 
 def _module(call: ShellCall, module: Word, rest: list[Word]) -> None:
-    if module.text in {"json.tool", "this", "calendar", "tokenize", "ast", "dis"}:
+    if module.text in {"this", "calendar", "tokenize", "ast", "dis"}:
         return
-    if module.text == "timeit":
-        for word in rest:
-            if not word.text.startswith("-"):
-                _python_code(call, word)
+    if module.text == "json.tool":
+        files = replace(call, args=tuple(rest)).operands(names=frozenset({"--indent"}))
+        for word in files[1:]:
+            call.add(*writing(word))
+    elif module.text == "timeit":
+        _timed(call, rest)
     elif module.text in {"pip", "pytest", "jupyter", "ensurepip"}:
         call.runs([module, *rest])
     else:
@@ -182,6 +188,20 @@ def _module(call: ShellCall, module: Word, rest: list[Word]) -> None:
         for word in rest or ([Word("-")] if module.text in {"code", "IPython"} else []):
             if word.process or names_input(word):
                 call.runs_output(word)
+
+
+def _timed(call: ShellCall, words: list[Word]) -> None:
+    """Read what is timed with what sets it up, which share their names."""
+    statements = [word for word in words if not word.text.startswith("-")]
+    options = (word.text for word in words if word.text.startswith("-"))
+    if not all(map(_TIMES.fullmatch, options)):
+        call.add(effects.RUNS_PROGRAM)  # code may stand in an option
+    code = Word(
+        "\n".join(word.text for word in statements),
+        guessed=any(word.guessed for word in statements),
+        fetched=any(word.fetched for word in statements),
+    )
+    _python_code(call, code)
 
 
 def _python_code(call: ShellCall, code: Word) -> None:

@@ -26,7 +26,7 @@ _GIT_HIDES = re.compile(
     r"(?:rebase -x|grep -O|clone -u|clone (?:-c|--config)|\S+ ext::"
     r"|\S+ --(?:upload-pack|receive-pack|exec|open-files)).*"
 )
-_GIT_ONLY_SHOWS = r"-[dfxXqn]*n[dfxXqn]*|--dry-run"
+_GIT_ONLY_SHOWS = r"-[dfxXq]*n[dfxXqn]*|--dry-run"
 _GIT_SETS = re.compile(r"-c|--config-env.*|--exec-path=.*")
 _REWRITES = FindingKind("network", Severity.HIGH, "rewrites-repository")
 _GROUPED = names("container image")
@@ -74,7 +74,7 @@ def subcommands(call: ShellCall) -> None:
     if effects_of_word == table.otherwise or effects.RUNS_PROGRAM in effects_of_word:
         look_inside(call, words[1:])
 
-    texts = [word.text for word in words[1:]] if call.name in {"pip", "pip3"} else []
+    texts = [word.text for word in call.args] if call.name in {"pip", "pip3"} else []
     if not effects_of_word and not all(map(_ASKS_PIP.fullmatch, texts)):
         call.add(effects.RUNS_PROGRAM)  # `--python` starts another one, `--log` writes
 
