@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from dashboard.inspection import effects
 from dashboard.inspection.findings import Finding, Severity
+from dashboard.inspection.knowledge import SHELL_COMMANDS
 from dashboard.inspection.notes import FindingKind, Notes, doubt
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
@@ -90,6 +91,13 @@ class ShellCall:
         elif words:
             inner = replace(self, name="", args=tuple(words), depth=self.depth + 1)
             self.shell.judge(replace(inner, stdin=stdin or self.stdin))
+
+    def runs_named(self, words: Sequence[Word]) -> None:
+        """Judge the words from the first program on that is known to start or destroy much."""
+        for index, word in enumerate(words):
+            if word.text.rpartition("/")[2] in SHELL_COMMANDS.starters:
+                self.runs(words[index:])
+                return
 
     def reads(self, code: Word) -> None:
         """Read a word as the code of a shell."""

@@ -107,7 +107,7 @@ def _by_name(call: ShellCall, *, is_file: bool) -> None:
         if any(_NAMES_SHELL.search(word.text) for word in call.args):
             call.add(effects.RUNS_PROGRAM)
         _look_into_words(call)
-        services.look_inside(call, call.args)
+        call.runs_named(call.args)
 
 
 def _look_into_words(call: ShellCall) -> None:
@@ -192,7 +192,7 @@ def _whatever_its_arguments(call: ShellCall) -> None:
     if call.name in _READS_COMMANDS:
         call.runs_output(None)
     if call.name in SHELL_COMMANDS.starting:
-        services.look_inside(call, call.args)
+        call.runs_named(call.args)
         _look_into_words(call)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from dashboard.inspection import effects
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.knowledge import GIT, SHELL_COMMANDS, SHELL_OPTIONS
+from dashboard.inspection.knowledge import GIT, SHELL_OPTIONS
 from dashboard.inspection.notes import FindingKind, names
 from dashboard.inspection.shell.call import (
     MAYBE_AN_OPTION,
@@ -72,7 +73,7 @@ def subcommands(call: ShellCall) -> None:
     effects_of_word = table.effects.get(words[0].text, table.otherwise)
     call.add(*effects_of_word)
     if effects_of_word == table.otherwise or effects.RUNS_PROGRAM in effects_of_word:
-        look_inside(call, words[1:])
+        call.runs_named(words[1:])
 
     texts = [word.text for word in call.args] if call.name in {"pip", "pip3"} else []
     if not effects_of_word and not all(map(_ASKS_PIP.fullmatch, texts)):
@@ -84,13 +85,11 @@ def _runs_script(call: ShellCall, words: Sequence[Word]) -> None:
     if call.name != "uv" and (not words or names_input(words[0])):
         call.runs_output(None)
     elif words and words[0].text == "run":
-        before = ""
-        for word in words[1:]:
+        for previous, word in pairwise(words):
             if word.process or names_input(word):
                 call.runs_output(word)
-            if not word.text.startswith("-") and not before.startswith("-"):
+            if not word.text.startswith("-") and not previous.text.startswith("-"):
                 return  # it is the program, and the rest is for it
-            before = word.text
 
 
 def _sets_up(call: ShellCall, words: Sequence[Word]) -> bool:
@@ -107,14 +106,6 @@ def containers(call: ShellCall) -> None:
         call.add(effects.USES_NETWORK)
     if any(_CONTAINER_ESCAPES.match(word.text) for word in call.args):
         call.add(_ESCAPES)
-
-
-def look_inside(call: ShellCall, words: Sequence[Word]) -> None:
-    """Judge the words from the first program on that is known to start or destroy something."""
-    for index, word in enumerate(words):
-        if word.text.rpartition("/")[2] in SHELL_COMMANDS.starters:
-            call.runs(words[index:])
-            return
 
 
 def git(call: ShellCall) -> None:
@@ -147,7 +138,7 @@ def _git_subcommand(call: ShellCall, name: str, words: list[Word]) -> None:
         call.add(effects.DELETES_FILES)
     elif name in GIT.runs or "foreach" in texts:
         call.add(effects.RUNS_COMMAND)
-        look_inside(call, words)
+        call.runs_named(words)
     elif name in GIT.network:
         forced = name == "push" and any(re.fullmatch(_GIT_FORCES, text) for text in texts)
         call.add(_REWRITES if forced else effects.USES_NETWORK)

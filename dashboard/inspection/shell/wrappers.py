@@ -17,7 +17,6 @@ from dashboard.inspection.shell.call import (
     takes_value,
 )
 from dashboard.inspection.shell.paths import writing
-from dashboard.inspection.shell.services import look_inside
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
 _ASSIGNMENT = re.compile(r"\w+=", re.ASCII)
@@ -46,7 +45,7 @@ def wrap(call: ShellCall) -> None:
     else:
         call.runs(rest)
         if effects.RUNS_PROGRAM in wrapper.effects:  # its options are many
-            look_inside(call, rest)
+            call.runs_named(rest)
 
 
 def _command(call: ShellCall, wrapper: Wrapper) -> tuple[list[Word], list[Word]]:
@@ -85,12 +84,14 @@ def _run_by_xargs(call: ShellCall, rest: list[Word]) -> None:
     replaced = place.text if place and place.text else "{}"
     is_program = rest[0].text != "command"  # a builtin, which xargs cannot start
     piped = call.stdin is not None and call.stdin.piped
-    sent = Word(UNKNOWN, fetched=is_program and piped)
+    argument = Word(UNKNOWN, fetched=is_program and piped)
     words = [
-        sent if word.text == replaced else replace(word, text=word.text.replace(replaced, UNKNOWN))
+        argument
+        if word.text == replaced
+        else replace(word, text=word.text.replace(replaced, UNKNOWN))
         for word in rest
     ]
-    call.runs(words if any(UNKNOWN in word.text for word in words) else [*words, sent])
+    call.runs(words if any(UNKNOWN in word.text for word in words) else [*words, argument])
 
 
 def assigning(name: str) -> tuple[FindingKind, ...]:
