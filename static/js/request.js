@@ -7,6 +7,7 @@ import { announce } from "./announcing.js";
 import { serverNow } from "./countdown.js";
 import { closest, find, findAll, need } from "./dom.js";
 import { rescan, wasAllInView, watch } from "./inview.js";
+import { comingId } from "./opening.js";
 import { fetched, paced } from "./pacing.js";
 import { disarm, isOffline } from "./pressing.js";
 import { showSteps } from "./steps.js";
@@ -20,6 +21,7 @@ let wasInside = false; // whether the focus was in what an answer replaced
 let focused = ""; // where in it, as a selector
 /** @type {string[]} */
 let folds = []; // what was open in it when news came, as ids
+let missed = ""; // the request that changed while it was being opened
 
 const REPLACED = ":is(#request-bar, #request-status, #request-why)";
 const AHEAD = { rootMargin: "0px 0px 200px 0px" };
@@ -58,6 +60,18 @@ function open() {
   watched = opened;
   watch(opened);
   showWhetherSeen();
+  if (missed && missed === opened.dataset.id) refresh();
+  missed = "";
+}
+
+/**
+ * A request may change after the server has drawn it and before it stands here.
+ *
+ * @param {{id: string}} news
+ */
+function hear({ id }) {
+  if (id === request()?.dataset.id) refresh();
+  else if (id === comingId()) missed = id;
 }
 
 const refresh = paced(fetchBar, 0);
@@ -170,7 +184,7 @@ function offer() {
   }
 }
 
-document.addEventListener("live:changed", (event) => event.detail.id === request()?.dataset.id && refresh());
+document.addEventListener("live:changed", (event) => hear(event.detail));
 for (const name of ["live:gate", "live:joined", "live:caught-up", "countdown:over"]) document.addEventListener(name, () => refresh());
 // A press whose answer was lost may have been recorded, and the news of it come while it was awaited.
 for (const name of /** @type {const} */ (["htmx:sendError", "htmx:timeout"])) {

@@ -63,3 +63,27 @@ async def test_late_news_of_a_line_of_one_request_says_nothing_of_the_next(house
 
     await expect(page.locator("[name=end_seen]")).not_to_be_checked()
     await expect(page.locator(".decide > [value=approve]")).to_be_disabled()
+
+
+HEAR = "document.addEventListener('live:changed', ({ detail }) => { window.heard = detail.id; })"
+
+
+async def test_what_changes_while_it_opens_is_shown_as_it_is(house, visit):
+    approval = house.submit()
+    page = await visit("/")
+    await armed(page)
+    await page.evaluate(HEAR)
+
+    async def withdraw_meanwhile(route):
+        answer = await route.fetch()  # in which it is still open
+        await asyncio.to_thread(house.cancel, approval)
+        while await page.evaluate("window.heard") != approval["id"]:
+            await asyncio.sleep(0.02)
+        await route.fulfill(response=answer)
+
+    await page.route(f"**/approvals/{approval['id']}*", withdraw_meanwhile, times=1)
+    await link_to(page, approval).click()
+
+    # Sooner than the page looks again by itself.
+    await page.locator("#request .result").wait_for(timeout=12_000)
+    await expect(page.locator("#request")).to_contain_text("Withdrawn by the agent")
