@@ -21,7 +21,7 @@ let wasInside = false; // whether the focus was in what an answer replaced
 let focused = ""; // where in it, as a selector
 /** @type {string[]} */
 let folds = []; // what was open in it when news came, as ids
-let missed = ""; // the request that changed while it was being opened
+let missed = ""; // the request of which news came while it was being opened
 
 const REPLACED = ":is(#request-bar, #request-status, #request-why)";
 const AHEAD = { rootMargin: "0px 0px 200px 0px" };
@@ -65,13 +65,14 @@ function open() {
 }
 
 /**
- * A request may change after the server has drawn it and before it stands here.
+ * News may come after the server has drawn a request and before that stands here.
  *
- * @param {{id: string}} news
+ * @param {string} [id] - of the request that changed; without one, anything may have
  */
-function hear({ id }) {
-  if (id === request()?.dataset.id) refresh();
-  else if (id === comingId()) missed = id;
+function hear(id) {
+  const coming = comingId();
+  if (coming && (!id || id === coming)) missed = coming;
+  if (!id || id === request()?.dataset.id) refresh();
 }
 
 const refresh = paced(fetchBar, 0);
@@ -184,8 +185,8 @@ function offer() {
   }
 }
 
-document.addEventListener("live:changed", (event) => hear(event.detail));
-for (const name of ["live:gate", "live:joined", "live:caught-up", "countdown:over"]) document.addEventListener(name, () => refresh());
+document.addEventListener("live:changed", (event) => hear(event.detail.id));
+for (const name of ["live:gate", "live:joined", "live:caught-up", "countdown:over"]) document.addEventListener(name, () => hear());
 // A press whose answer was lost may have been recorded, and the news of it come while it was awaited.
 for (const name of /** @type {const} */ (["htmx:sendError", "htmx:timeout"])) {
   document.addEventListener(name, (event) => event.detail.requestConfig?.verb === "post" && refresh());

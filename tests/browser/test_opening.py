@@ -87,3 +87,22 @@ async def test_what_changes_while_it_opens_is_shown_as_it_is(house, visit):
     # Sooner than the page looks again by itself.
     await page.locator("#request .result").wait_for(timeout=12_000)
     await expect(page.locator("#request")).to_contain_text("Withdrawn by the agent")
+
+
+async def test_what_may_concern_every_request_is_heard_while_one_opens(house, visit):
+    approval = house.submit()
+    page = await visit("/")
+    await armed(page)
+
+    async def news_meanwhile(route):
+        answer = await route.fetch()
+        await page.evaluate("document.dispatchEvent(new CustomEvent('live:gate'))")
+        await route.fulfill(response=answer)
+
+    def asks_again(request):
+        return approval["id"] in request.url and request.headers.get("hx-target") == "request-bar"
+
+    await page.route(f"**/approvals/{approval['id']}*", news_meanwhile, times=1)
+
+    async with page.expect_request(asks_again, timeout=12_000):
+        await link_to(page, approval).click()

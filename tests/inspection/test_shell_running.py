@@ -213,6 +213,7 @@ def test_what_a_program_reads_as_data_is_not_its_program(script):
         "crontab - <<'EOF'\nMAILTO=a\n# often\n@daily rm -rf /data\nEOF",
         "crontab <<< '5 4 * * 1  rm -rf /data'",
         "crontab -u bob - <<< '@reboot rm -rf /data'",
+        "crontab - <<< '@daily sh%rm -rf /data'",
     ],
 )
 def test_the_commands_of_a_timetable_are_read(script):
@@ -469,6 +470,8 @@ def test_what_may_delete_for_containers_is_grave(command):
     [
         f"gzip -l {'a' * 20_000} -d",
         f"ar {'t' * 20_000} -x",
+        "x" + "$(a " * 15_000 + ")" * 15_000,
+        "a=$(curl x)\n" + "b=$a\n" * 30_000,
         f"git clean -{'n' * 20_000}!",
         f"ssh-keygen -{'l' * 20_000}!",
         f"rsync -n{' a' * 9_000} -e",

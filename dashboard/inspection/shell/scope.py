@@ -6,11 +6,15 @@ a builtin such as ``read`` or under another field separator is a guess.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from tree_sitter import Node
 
+from dashboard.inspection.knowledge import SHELL_COMMANDS
 from dashboard.inspection.notes import names
 from dashboard.inspection.shell.words import UNKNOWN, Value, Word, plain, text_of
 
@@ -27,6 +31,17 @@ _LONGEST_VALUE = 10_000
 _PLAIN_PARENTS = {"program", "variable_assignments", "declaration_command"}
 
 
+_STARTING = r"sudo|env|command|exec|time|nohup|then|do|else|timeout[ \t]+\S+"
+_NAMES = "|".join(sorted(SHELL_COMMANDS.fetching))
+_FETCHES = re.compile(
+    (
+        rf"(?:^|[(;|&\n`{{!]|\b(?:{_STARTING}))[ \t]*(?:\w+=[^\s(`]*[ \t]+){{0,9}}"
+        rf"(?:[\w.~/-]*/)?(?:{_NAMES})(?:\.exe)?(?=[\s<>;|&)`]|$)"
+    ).encode()
+)
+_MARKS = re.compile(rb"[\"'\\]")
+
+
 class _Assignment(NamedTuple):
     value: Value
     place: int
@@ -36,6 +51,8 @@ class ShellScope:
     """The variables and functions of one script, by the nodes of its tree."""
 
     def __init__(self, root: Node) -> None:
+        self._root = root
+        self._fetched_names: set[str] = set()
         self._assigned: dict[str, list[_Assignment]] = {}
         self._settled = True
         self.functions: set[str] = set()
@@ -51,8 +68,22 @@ class ShellScope:
             return None
         latest = assigned[-1]
         certain = self._settled and len(assigned) == 1 and latest.place < place
-        fetched = any(assignment.value.fetched for assignment in assigned)
-        return Value(latest.value.text, latest.value.guessed or not certain, fetched)
+        return Value(
+            latest.value.text, latest.value.guessed or not certain, name in self._fetched_names
+        )
+
+    def fetches(self, node: Node) -> bool:
+        """Whether commands below a node print what another machine sends."""
+        following = bisect_left(self._fetching, node.start_byte)
+        return following < len(self._fetching) and self._fetching[following] < node.end_byte
+
+    @cached_property
+    def _fetching(self) -> list[int]:
+        """Where such commands are named, whatever quotes stand within a name."""
+        source = self._root.text or b""
+        marks = [match.start() - index for index, match in enumerate(_MARKS.finditer(source))]
+        ends = (match.end() - 1 for match in _FETCHES.finditer(_MARKS.sub(b"", source)))
+        return [end + bisect_right(marks, end) for end in ends]
 
     def _read(self, node: Node, *, is_top: bool) -> None:
         match node.type:
@@ -88,10 +119,12 @@ class ShellScope:
         if name is None or name.type != "variable_name":
             self._settled = False  # one element of an array, which is as well its first
             return
-        word = text_of(value, self.value) if value else Word("")
+        word = text_of(value, self) if value else Word("")
         # Variables made of variables can double in every line.
         text = word.text if len(word.text) <= _LONGEST_VALUE else UNKNOWN
         content = Value(text, guessed or word.guessed, word.fetched)
+        if word.fetched:
+            self._fetched_names.add(plain(name))
         self._assigned.setdefault(plain(name), []).append(_Assignment(content, node.start_byte))
 
 

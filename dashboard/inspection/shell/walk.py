@@ -15,7 +15,7 @@ from dashboard.inspection.notes import FindingKind, Notes, doubt
 from dashboard.inspection.shell.call import Shell, ShellCall, Stdin
 from dashboard.inspection.shell.paths import is_input, redirecting
 from dashboard.inspection.shell.scope import ShellScope, every
-from dashboard.inspection.shell.words import Word, fetches, plain, text_of, words_of
+from dashboard.inspection.shell.words import Word, plain, text_of, words_of
 from dashboard.inspection.shell.wrappers import assigning
 
 _REDIRECTS = {"file_redirect", "heredoc_redirect", "herestring_redirect"}
@@ -111,7 +111,7 @@ class ShellWalk:
         for redirect in redirects:
             parts.extend(redirect.children_by_field_name("destination")[1:])
             parts.extend(redirect.children_by_field_name("argument"))
-        return [word for part in parts for word in words_of(part, self._scope.value)]
+        return [word for part in parts for word in words_of(part, self._scope)]
 
     def _redirected(self, visit: _Visit) -> Iterator[_Visit]:
         node = visit.node
@@ -150,7 +150,7 @@ class ShellWalk:
     def _printed(self, stage: Node | None, stdin: Stdin | None) -> Stdin:
         """Return what the next command in a pipeline reads."""
         is_fetched = (stdin is not None and stdin.fetched) or (
-            stage is not None and fetches(stage)
+            stage is not None and self._scope.fetches(stage)
         )
         unknown = Stdin(None, piped=True, fetched=is_fetched)
         if stage is None or stage.type not in {"command", "redirected_statement"}:
@@ -174,12 +174,14 @@ class ShellWalk:
                     stdin = self._heredoc(redirect)
                 case "herestring_redirect":
                     value = redirect.named_children[-1] if redirect.named_children else redirect
-                    word = text_of(value, self._scope.value)
+                    word = text_of(value, self._scope)
                     stdin = Stdin(word.text, piped=False, fetched=word.fetched)
                 case _ if is_input(_operator(redirect)):
                     targets = redirect.children_by_field_name("destination")
                     is_output = any(node.type == "process_substitution" for node in targets)
-                    stdin = Stdin(None, piped=is_output, fetched=is_output and fetches(redirect))
+                    stdin = Stdin(
+                        None, piped=is_output, fetched=is_output and self._scope.fetches(redirect)
+                    )
         return stdin
 
     def _heredoc(self, redirect: Node) -> Stdin:
@@ -188,13 +190,13 @@ class ShellWalk:
         if body is None or start is None:
             return Stdin("", piped=False)
         is_raw = any(mark in plain(start) for mark in "'\"\\")
-        text = plain(body) if is_raw else text_of(body, self._scope.value).text
+        text = plain(body) if is_raw else text_of(body, self._scope).text
         return Stdin(text, piped=False, line=body.start_point.row + 1)
 
     def _redirect(self, node: Node) -> None:
         operator = _operator(node)
         for target in node.children_by_field_name("destination")[:1]:
-            word = text_of(target, self._scope.value)
+            word = text_of(target, self._scope)
             if target.type != "process_substitution":
                 self._notes.add(*redirecting(operator, word))
 

@@ -7,13 +7,11 @@ whatever only the run can tell; no text of a shell can hold it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from tree_sitter import Node
-
-from dashboard.inspection.knowledge import SHELL_COMMANDS
 
 UNKNOWN = "\0"
 PLACEHOLDER = "${_}"  # stands for UNKNOWN where a text is read as code again
@@ -29,12 +27,6 @@ _ANSI_ESCAPE = re.compile(
 _ANSI = dict(zip("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v", strict=True))
 _PLAIN_TYPES = {"word", "number", "command_name"}
 _PLAIN_WORD = re.compile(rb"[\w./:=,@%+~-]+")
-_FETCHES = re.compile(
-    r"(?:^|[(;|&\n`{!]|\b(?:sudo|env|command|exec|time|nohup|then|do|else|timeout\s+\S+))\s*"
-    rf"(?:\w+=\S*\s+)*(?:[\w.~/-]*/)?(?:{'|'.join(sorted(SHELL_COMMANDS.fetching))})"
-    r"(?:\.exe)?(?=[\s<>;|&)`]|$)"
-)
-_MARKS = re.compile(r"[\"'\\]")
 _VALUE_TYPES = {"simple_expansion", "expansion"}
 _COMPUTED_TYPES = {"command_substitution", "process_substitution", "arithmetic_expansion"}
 
@@ -52,8 +44,14 @@ class Value(NamedTuple):
     fetched: bool = False
 
 
-Lookup = Callable[[str, int], "Value | None"]
-"""Takes the name of a variable and the place of its use."""
+class Scope(Protocol):
+    """What is known of the script that a word stands in."""
+
+    def value(self, name: str, place: int) -> Value | None:
+        """Return what a variable holds at a place of the source, None if that is not known."""
+
+    def fetches(self, node: Node) -> bool:
+        """Whether commands below a node print what another machine sends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +93,11 @@ class _Piece(NamedTuple):
     fetched: bool = False
 
 
-def words_of(node: Node, lookup: Lookup) -> list[Word]:
+def words_of(node: Node, scope: Scope) -> list[Word]:
     """Return what the shell makes of one word of its grammar: one word, several or none."""
     if node.type in _PLAIN_TYPES and _PLAIN_WORD.fullmatch(node.text or b""):
         return [Word(plain(node))]  # most words, for a tenth of the work
-    pieces = list(_pieces(node, lookup))
+    pieces = list(_pieces(node, scope))
     process = any(child.type == "process_substitution" for child in (node, *node.children))
     groups, current = [], list[_Piece]()
     for piece in pieces:
@@ -117,19 +115,14 @@ def words_of(node: Node, lookup: Lookup) -> list[Word]:
     return [word for word in joined if word.text or word.quoted]
 
 
-def text_of(node: Node, lookup: Lookup) -> Word:
+def text_of(node: Node, scope: Scope) -> Word:
     """Return one word where the shell splits none: a value, a target, a here-document."""
-    return _join(list(_pieces(node, lookup)), process=False)
+    return _join(list(_pieces(node, scope)), process=False)
 
 
 def plain(node: Node) -> str:
     """Return a node's text as it stands in the source."""
     return from_source(node.text or b"")
-
-
-def fetches(node: Node) -> bool:
-    """Whether commands below a node print what another machine sends."""
-    return _FETCHES.search(_MARKS.sub("", plain(node))) is not None
 
 
 def as_source(text: str) -> bytes:
@@ -181,30 +174,30 @@ def _join(pieces: list[_Piece], *, process: bool) -> Word:
     )
 
 
-def _pieces(node: Node, lookup: Lookup, *, quoted: bool = False) -> Iterator[_Piece]:
+def _pieces(node: Node, scope: Scope, *, quoted: bool = False) -> Iterator[_Piece]:
     kind = node.type
     if kind == "raw_string":
         yield _Piece(plain(node)[1:-1], quoted=True)
     elif kind == "ansi_c_string":
         yield _Piece(dollar_quoted(plain(node)[2:-1]), quoted=True)
     elif kind in _VALUE_TYPES:
-        yield _value(node, lookup, quoted=quoted)
+        yield _value(node, scope, quoted=quoted)
     elif kind in _COMPUTED_TYPES:
-        output = _echoed(node, lookup)
+        output = _echoed(node, scope)
         yield _Piece(
             output or UNKNOWN,
             quoted=quoted,
             expanded=True,
             guessed=bool(output),
-            fetched=fetches(node),
+            fetched=scope.fetches(node),
         )
     elif kind == "string":
         yield _Piece("", quoted=True)
-        yield from _between(node, lookup, trim=1)
+        yield from _between(node, scope, trim=1)
     elif kind == "heredoc_body":
-        yield from _between(node, lookup, trim=0)
+        yield from _between(node, scope, trim=0)
     elif kind in {"concatenation", "command_name", "translated_string"}:
-        yield from _concatenated(node, lookup)
+        yield from _concatenated(node, scope)
     else:
         pieces = list(_unescaped(plain(node)))
         holds_code = any(not piece.quoted and re.search("[(`]", piece.text) for piece in pieces)
@@ -212,19 +205,19 @@ def _pieces(node: Node, lookup: Lookup, *, quoted: bool = False) -> Iterator[_Pi
         yield from [_Piece(UNKNOWN)] if holds_code else pieces
 
 
-def _concatenated(node: Node, lookup: Lookup) -> Iterator[_Piece]:
+def _concatenated(node: Node, scope: Scope) -> Iterator[_Piece]:
     if node.type == "translated_string":
-        yield from (piece for child in node.named_children for piece in _pieces(child, lookup))
+        yield from (piece for child in node.named_children for piece in _pieces(child, scope))
         return
     end = node.start_byte
     for child in node.children:
         if child.start_byte != end:
             yield _Piece(UNKNOWN)  # nothing stands between the parts of one word
-        yield from _pieces(child, lookup)
+        yield from _pieces(child, scope)
         end = child.end_byte
 
 
-def _between(node: Node, lookup: Lookup, *, trim: int) -> Iterator[_Piece]:
+def _between(node: Node, scope: Scope, *, trim: int) -> Iterator[_Piece]:
     """Yield what stands in double quotes: the source itself, but for what is expanded."""
     source, start = node.text or b"", node.start_byte
     position = trim
@@ -232,7 +225,7 @@ def _between(node: Node, lookup: Lookup, *, trim: int) -> Iterator[_Piece]:
         if child.type not in _VALUE_TYPES | _COMPUTED_TYPES:
             continue
         yield _in_quotes(source[position : child.start_byte - start])
-        yield from _pieces(child, lookup, quoted=True)
+        yield from _pieces(child, scope, quoted=True)
         position = child.end_byte - start
     yield _in_quotes(source[position : len(source) - trim])
 
@@ -252,25 +245,25 @@ def _unescaped(text: str) -> Iterator[_Piece]:
             yield _Piece(part, quoted=bool(index % 2))
 
 
-def _echoed(node: Node, lookup: Lookup) -> str:
+def _echoed(node: Node, scope: Scope) -> str:
     """Return what a substituted ``echo`` or ``printf`` of constant words prints, else nothing."""
     inner = node.named_children[0] if node.named_child_count == 1 else node
     if node.type != "command_substitution" or inner.type != "command":
         return ""
     if _NESTED.search(inner.text or b""):
         return ""  # what is nested is read by itself; here it would be read once a level
-    words = [word for child in inner.named_children for word in words_of(child, lookup)]
+    words = [word for child in inner.named_children for word in words_of(child, scope)]
     texts = [word.text for word in words if word.known]
     spoken = bool(texts) and len(texts) == len(words) and texts[0] in {"echo", "printf"}
     return " ".join(texts[1:]) if spoken else ""
 
 
-def _value(node: Node, lookup: Lookup, *, quoted: bool) -> _Piece:
+def _value(node: Node, scope: Scope, *, quoted: bool) -> _Piece:
     name = re.fullmatch(r"\$(\w+)|\$\{(\w+)\}", plain(node), re.ASCII)
     if name is None:
         part_of = re.match(r"\$\{!?(\w+)", plain(node), re.ASCII)
-        value = lookup(part_of[1], node.start_byte) if part_of else None
+        value = scope.value(part_of[1], node.start_byte) if part_of else None
         fetched = value is not None and value.fetched
         return _Piece(UNKNOWN, quoted=quoted, expanded=True, fetched=fetched)
-    value = lookup(name[1] or name[2], node.start_byte) or Value(UNKNOWN, guessed=False)
+    value = scope.value(name[1] or name[2], node.start_byte) or Value(UNKNOWN, guessed=False)
     return _Piece(value.text, quoted, expanded=True, guessed=value.guessed, fetched=value.fetched)

@@ -13,6 +13,7 @@ from dashboard.inspection.shell.call import (
     NOT_CONSTANT,
     Handlers,
     ShellCall,
+    Stdin,
     names_input,
     takes_value,
 )
@@ -25,6 +26,9 @@ _RUNS_LINES = {"", "{}", "sh -c", "sh -c {}", "bash -c", "bash -c {}"}
 _LISTS_JOBS = re.compile(r"(?:-u [^- ]\S* )?-l(?: -u [^- ]\S*)?")
 _JOB = re.compile(r"\s*(?:@\w+|(?:[^\s#]\S*\s+){4}\S+)\s+(.+)")
 """A line of a timetable: when, then what."""
+
+_LINE_ENDS = re.compile(r"(?<!\\)%")
+"""What cron takes for the end of a line; the command reads what stands behind the first."""
 
 
 def wrap(call: ShellCall) -> None:
@@ -175,7 +179,10 @@ def _read_timetable(call: ShellCall, text: str | None) -> None:
         if value := _TIMETABLE_VALUE.match(line.strip()):
             call.add(*assigning(value[1]))
         elif job := _JOB.match(line):
-            call.shell.read(job[1].replace(UNKNOWN, PLACEHOLDER))
+            command, _, stdin = _LINE_ENDS.sub("\n", job[1]).partition("\n")
+            call.shell.read(
+                command.replace(UNKNOWN, PLACEHOLDER), Stdin(stdin, piped=False) if stdin else None
+            )
 
 
 def script(call: ShellCall) -> None:
