@@ -245,13 +245,13 @@ def _about_proof(rule: Rule, signers: Mapping[str, Collection[str]] | None) -> I
     names = {name for group in groups for name in signers.get(group, ())}
     if not names:
         yield (
-            "Nobody can approve what it asks about: of those who may, nobody has a passkey that "
+            "Nothing it asks about can be approved: nobody who may approve has a passkey that "
             "counts. People add theirs in their account."
         )
     elif len(names) < demands.approvals:
         yield (
-            f"Nothing it asks about gets its {demands.approvals} approvals: of those who may "
-            f"approve, {len(names)} {'has' if len(names) == 1 else 'have'} a passkey that counts."
+            f"It needs {demands.approvals} approvals, and only {len(names)} of those who may "
+            f"approve {'has' if len(names) == 1 else 'have'} a passkey that counts."
         )
 
 

@@ -1,7 +1,6 @@
 // Keeps an open request honest: its status and its bar follow events, its content never moves.
-// Also offers Approve as the policy allows it, puts the next part of a long text in the place of the
-// link to it, and offers more time near the end of a time limit. Without this file links lead to
-// parts, and the offer is on the page that is loaded then.
+// Also offers Approve as the policy allows it, the next part of a long text in the place of the link
+// to it, and more time near the end of a time limit.
 
 import { announce } from "./announcing.js";
 import { serverNow } from "./countdown.js";
@@ -21,7 +20,7 @@ let wasInside = false; // whether the focus was in what an answer replaced
 let focused = ""; // where in it, as a selector
 /** @type {string[]} */
 let folds = []; // what was open in it when news came, as ids
-let missed = ""; // the request of which news came while it was being opened
+let missed = ""; // news came while it was opened
 
 const REPLACED = ":is(#request-bar, #request-status, #request-why)";
 const AHEAD = { rootMargin: "0px 0px 200px 0px" };
@@ -53,25 +52,19 @@ function offerAnswers(form, isShut) {
   for (const panel of findAll(form, ".remember", HTMLElement)) panel.hidden = isShut || steps.isPart;
 }
 
-/** A request was opened, by loading the page or from the list. */
 function open() {
   const opened = request();
   if (!opened || watched === opened) return;
   watched = opened;
   watch(opened);
   showWhetherSeen();
-  if (missed && missed === opened.dataset.id) refresh();
+  if (missed === opened.dataset.id) refresh();
   missed = "";
 }
 
-/**
- * News may come after the server has drawn a request and before that stands here.
- *
- * @param {string} [id] - of the request that changed; without one, anything may have
- */
+/** @param {string} [id] - of what changed, if not of all */
 function hear(id) {
-  const coming = comingId();
-  if (coming && (!id || id === coming)) missed = coming;
+  if (!id || id === comingId()) missed = comingId() ?? "";
   if (!id || id === request()?.dataset.id) refresh();
 }
 

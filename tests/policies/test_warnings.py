@@ -248,7 +248,7 @@ def test_a_group_that_is_nearly_one_that_there_is_is_told():
 # --- signatures ---------------------------------------------------------------------------------
 
 NOBODY = (
-    "Nobody can approve what it asks about: of those who may, nobody has a passkey that counts. "
+    "Nothing it asks about can be approved: nobody who may approve has a passkey that counts. "
     "People add theirs in their account."
 )
 
@@ -264,10 +264,7 @@ def test_a_signature_that_nobody_can_give_is_told():
 
 def test_more_signatures_than_people_is_told():
     assert signed({"": ["alice", "bob"]}, approvals=3) == [
-        (
-            "Nothing it asks about gets its 3 approvals: of those who may approve, 2 have a "
-            "passkey that counts."
-        )
+        ("It needs 3 approvals, and only 2 of those who may approve have a passkey that counts.")
     ]
 
 
@@ -277,10 +274,7 @@ def test_only_those_of_the_groups_count():
     assert signed(signers, groups=["ops"]) == [NOBODY]
     assert signed(signers, groups=["ops"], escalate_to="chiefs") == []
     assert signed(signers, groups=["ops", "chiefs"], approvals=2) == [
-        (
-            "Nothing it asks about gets its 2 approvals: of those who may approve, 1 has a "
-            "passkey that counts."
-        )
+        ("It needs 2 approvals, and only 1 of those who may approve has a passkey that counts.")
     ]
 
 
