@@ -1,5 +1,6 @@
 """What every test may ask for: people, an agent with its token, and quick settings."""
 
+import gc
 import os
 import signal
 import sys
@@ -66,6 +67,13 @@ def pytest_collection_modifyitems(config, items):
     if config.getoption("--long"):  # as long as it takes
         for item in items:
             item.add_marker(pytest.mark.timeout(0))
+
+
+def pytest_collection_finish():
+    """What was collected is there to the end: to look through it again finds no garbage."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 class Rooms(LoadScopeScheduling):

@@ -15,6 +15,22 @@ _READS = re.compile(
     r"Calculate|Test|Preview|Monitor|Watch|Look|Read|Report)\b"
 )
 _DESTROYS = re.compile(r"(?:Delete|Remove|Wipe|Kill|Erase|Destroy|Purge|Drop|Shred)\b")
+_CHANGES = {  # what a page says in a word of reading, and what the command does all the same
+    "sudo badblocks -n {{/dev/sdX}}": "writes each block and writes back what stood there",
+    "sudo badblocks -w {{/dev/sdX}}": "overwrites the disk",
+    "find {{path/to/directory}} -type {{f|d}} -empty -delete -print": "deletes what it finds",
+    "kubectl cordon {{node_name}} --dry-run={{none|server|client}}": "none is no dry run",
+    "kubectl drain {{node_name}} --dry-run={{none|server|client}}": "none is no dry run",
+    "kubectl uncordon {{node_name}} --dry-run={{none|server|client}}": "none is no dry run",
+    "zpool scrub {{pool_name}}": "mends what it finds",
+    "sudo auditctl -a always,exit -F arch=b64 -F path=/{{path/to/file}} -F perm=wa": (
+        "adds a rule to the kernel"
+    ),
+    "sudo btrfs {{[c|check]}} --repair {{path/to/partition}}": "rewrites the file system",
+    "sudo mkswap {{[-c|--check]}} {{path/to/file}}": "makes a swap area of the file",
+    "sudo pvremove {{[-v|--verbose]}} {{/dev/sdXY}}": "wipes the label of a volume",
+    "sudo pvremove --reportformat json {{/dev/sdXY}}": "wipes the label of a volume",
+}
 _PLACE = re.compile(r"\{\{(.*?)\}\}")
 _EITHER = re.compile(r"\[([^\[\]|]+)\|([^\[\]]+)\]")
 _FUNCTIONS = {
@@ -42,9 +58,14 @@ def plain(command):
 
 
 def _of_tldr(entries):
-    reads = [plain(e["command"]) for e in entries if _READS.match(e["says"])]
-    rejected = sum(judging.is_rejected(command, "bash") for command in reads)
-    yield Row(TLDR, "says that it reads: rejected", False, len(reads), rejected, {})
+    reads = [e["command"] for e in entries if _READS.match(e["says"])]
+    changes = [command for command in reads if command in _CHANGES]
+    for what, is_harmful, commands in (
+        ("reads: rejected", False, [command for command in reads if command not in _CHANGES]),
+        ("is told in a word of reading and changes: rejected", True, changes),
+    ):
+        rejected = sum(judging.is_rejected(plain(command), "bash") for command in commands)
+        yield Row(TLDR, what, is_harmful, len(commands), rejected, {})
     destroys = [plain(e["command"]) for e in entries if _DESTROYS.match(e["says"])]
     found = sum(judging.raises_alarm(command, "bash") for command in destroys)
     yield Row(TLDR, "says that it deletes or wipes", True, len(destroys), found, {})

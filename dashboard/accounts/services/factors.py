@@ -161,6 +161,7 @@ def _drop_unneeded_codes(person: User) -> None:
 @transaction.atomic
 def new_recovery_codes(person: User, *, by: Actor) -> list[str]:
     """Replace the recovery codes; those before no longer count."""
+    _lock(person)
     Authenticator.objects.filter(user=person, type=RECOVERY).delete()
     details = {"factor": RECOVERY}
     record(by, AuditEvent(Action.FACTOR_ADDED, user_name(person.username), details=details))
