@@ -30,6 +30,7 @@ STATUS_OF = {
     "already_started": 409,
     "approval_expired": 409,
     "clock_behind": 409,
+    "database_in_doubt": 409,
     "digest_mismatch": 409,
     "idempotency_conflict": 409,
     "invalid": 422,

@@ -232,6 +232,22 @@ class OnHold(Stopped):
         )
 
 
+class DatabaseInDoubt(Stopped):
+    """The database is not as this server knew it: it is an older one, or lacks guards.
+
+    Args:
+        doubt: What is wrong with it, and what to do, in full sentences.
+    """
+
+    code = "database_in_doubt"
+    why = "The database is not as this server knew it, so nothing can be approved."
+
+    def __init__(self, doubt: str) -> None:
+        super().__init__(
+            f"{doubt} Until then nothing is approved or started. Nothing was recorded."
+        )
+
+
 class ClockBehind(Stopped):
     """The server's clock was set back: the log has entries of moments that are yet to come.
 

@@ -7,9 +7,10 @@ revisions and audit entries are only ever inserted, and an audit entry follows t
 
 SQLite silently drops a table's triggers when a migration rebuilds the table, so there they are
 taken off before migrations and put on after them, and nobody else reads or writes the file from
-before the first is off until all are on. On PostgreSQL they stay on meanwhile. A migration that
-has to change what a guard keeps takes that guard off itself, in its own transaction.
-``missing()`` tells what is not there.
+before the first is off until all are on. A mark stands in the table of migrations meanwhile, with
+which no process records anything, so a migration that is killed loosens nothing. On PostgreSQL
+they stay on meanwhile. A migration that has to change what a guard keeps takes that guard off
+itself, in its own transaction. ``missing()`` tells what is not there, or does something else.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ from typing import Any, NamedTuple
 
 from django.apps import apps
 from django.db import connection, transaction
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import QuerySet
 from django.db.models.signals import post_migrate, pre_migrate
+
+UNDER_WAY = "~a_migration_that_did_not_end"
+"""Stands among the migrations while guards are off: no process knows it, so none records."""
 
 # The columns of a request that may change.
 _MOVES = {"status", "version", "judged_under", "expires_at", "extensions", "extended_s"}
@@ -98,15 +104,42 @@ def remove() -> None:
                 cursor.execute(f"DROP TRIGGER IF EXISTS guard_{guard.name}")
 
 
+def are_off() -> bool:
+    """Whether a migration took them off and did not come to its end."""
+    tables = connection.introspection.table_names()
+    return _migrations_table() in tables and _mark().exists()
+
+
 def missing() -> list[str]:
-    """Names of the guards that are not on, so that nothing is approved without them."""
-    query = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-    if connection.vendor == "postgresql":
-        query = "SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A')"
+    """Names of the guards that are not on as they have to be; nothing is approved without them."""
+    present = _on_postgresql() if connection.vendor == "postgresql" else _present()
+    return [guard.name for guard in guards() if not _is_on(guard, present)]
+
+
+def _is_on(guard: TableGuard, present: dict[str, Any]) -> bool:
+    name = f"guard_{guard.name}"
+    if connection.vendor != "postgresql":
+        return bool(present.get(name) == next(_creation(guard)))
+    body = _body(guard)
+    is_on = present.get(name) == (guard.table, _ROW[guard.when], body)
+    all_rows = (guard.table, _TRUNCATE, body)
+    return is_on and (guard.when != "DELETE" or present.get(f"{name}_all") == all_rows)
+
+
+_ROW = {"INSERT": 7, "DELETE": 11, "UPDATE": 19}
+_TRUNCATE = 34
+"""What PostgreSQL calls, in ``pg_trigger.tgtype``, before each row, and before the statement."""
+
+
+def _on_postgresql() -> dict[str, Any]:
+    query = (
+        "SELECT t.tgname, c.relname, t.tgtype, p.prosrc FROM pg_trigger t "
+        "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid "
+        "WHERE t.tgenabled IN ('O', 'A') AND t.tgname LIKE 'guard_%'"
+    )
     with connection.cursor() as cursor:
         cursor.execute(query)
-        present = {row[0] for row in cursor.fetchall()}
-    return [guard.name for guard in guards() if f"guard_{guard.name}" not in present]
+        return {name: (table, kind, body) for name, table, kind, body in cursor.fetchall()}
 
 
 def connect() -> None:
@@ -120,13 +153,18 @@ def _before_migration(plan: Sequence[Any] = (), **_: Any) -> None:
     if plan and connection.vendor == "sqlite":  # where nothing is to be migrated, they stay on
         _taken_off.update(_present())
         _keep_for_this_connection("EXCLUSIVE")
-        remove()
+        with transaction.atomic():
+            if _taken_off and not are_off():
+                MigrationRecorder.Migration.objects.create(app="dashboard", name=UNDER_WAY)
+            remove()
 
 
 def _after_migration(**_: Any) -> None:
     tables = connection.introspection.table_names()
-    if all(guard.table in tables for guard in guards()):
-        install()
+    with transaction.atomic():
+        if all(guard.table in tables for guard in guards()):
+            install()
+        _mark().delete()
     _taken_off.clear()
     if connection.vendor == "sqlite":
         _keep_for_this_connection("NORMAL")
@@ -144,8 +182,17 @@ def put_back() -> None:
         for name, statement in _taken_off.items():
             cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
             cursor.execute(statement)
+        _mark().delete()
     _taken_off.clear()
     _keep_for_this_connection("NORMAL")
+
+
+def _mark() -> QuerySet[Any]:
+    return MigrationRecorder.Migration.objects.filter(app="dashboard", name=UNDER_WAY)
+
+
+def _migrations_table() -> str:
+    return str(MigrationRecorder.Migration._meta.db_table)  # noqa: SLF001 - public by custom
 
 
 def _present() -> dict[str, str]:
@@ -304,14 +351,7 @@ def _creation(guard: TableGuard) -> Iterator[str]:
             f"BEGIN SELECT RAISE(ABORT, '{guard.message}'); END"
         )
         return
-    condition = guard.condition.format(differs="IS DISTINCT FROM")
-    row = "OLD" if guard.when == "DELETE" else "NEW"
-    yield (
-        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-        f"IF TG_OP = 'TRUNCATE' THEN RAISE EXCEPTION '{guard.message}' USING ERRCODE = '23514'; "
-        f"END IF; IF {condition} THEN RAISE EXCEPTION '{guard.message}' USING ERRCODE = '23514'; "
-        f"END IF; RETURN {row}; END $$"
-    )
+    yield f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $${_body(guard)}$$"
     yield (
         f"CREATE TRIGGER {name} BEFORE {guard.when} ON {guard.table} FOR EACH ROW "
         f"EXECUTE FUNCTION {name}()"
@@ -321,3 +361,15 @@ def _creation(guard: TableGuard) -> Iterator[str]:
             f"CREATE TRIGGER {name}_all BEFORE TRUNCATE ON {guard.table} FOR EACH STATEMENT "
             f"EXECUTE FUNCTION {name}()"
         )
+
+
+def _body(guard: TableGuard) -> str:
+    """What a guard's function does, on PostgreSQL."""
+    condition = guard.condition.format(differs="IS DISTINCT FROM")
+    row = "OLD" if guard.when == "DELETE" else "NEW"
+    return (
+        f" BEGIN IF TG_OP = 'TRUNCATE' THEN RAISE EXCEPTION '{guard.message}' "
+        "USING ERRCODE = '23514'; "
+        f"END IF; IF {condition} THEN RAISE EXCEPTION '{guard.message}' USING ERRCODE = '23514'; "
+        f"END IF; RETURN {row}; END "
+    )

@@ -12,11 +12,13 @@ import os
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import mkstemp
 from typing import NamedTuple
 
 from django.conf import settings
 
 _UNFINISHED = " (unfinished)"
+_ACCEPTED = " (accepted)"
 _LINE = re.compile(r"(?:\S+ )?([0-9]{1,18}):([0-9a-f]{64})", re.ASCII)
 
 
@@ -65,15 +67,20 @@ def kept_heads() -> dict[int, str]:
 def read_heads(path: Path) -> dict[int, str]:
     """Return the heads in a file, one a line. A line that was left unfinished does not count.
 
+    Nor does what was kept above a head before that was accepted: of a database that was given up
+    for an older one.
+
     Raises:
         OSError: The file cannot be read.
         NoHead: A line is not a head.
     """
     hash_by_seq: dict[int, str] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n")[:-1], start=1):
-        head = Head.parse(line.strip())
+        head = Head.parse(line.strip().removesuffix(_ACCEPTED))
         if head is None and line.endswith(_UNFINISHED):
             continue
+        if head and line.endswith(_ACCEPTED):
+            hash_by_seq = {seq: hash_ for seq, hash_ in hash_by_seq.items() if seq <= head.seq}
         if head is None:
             raise NoHead(f"Line {number} of {path} is not a head.")
         hash_by_seq.setdefault(
@@ -82,13 +89,19 @@ def read_heads(path: Path) -> dict[int, str]:
     return hash_by_seq
 
 
-def keep_in_file(path: Path, head: Head) -> None:
-    """Add a head to a file, and have it on the disk when this returns."""
+def keep_in_file(path: Path, head: Head, *, accepted: bool = False) -> None:
+    """Add a head to a file, and have it on the disk when this returns.
+
+    Args:
+        accepted: From here an admin went on with an older database, so what was kept above this
+            head does not count any more.
+    """
     moment = datetime.now(UTC).isoformat(timespec="seconds")
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         # One write, so that the lines of several servers do not mix.
-        line = f"{_after_the_rest(descriptor)}{moment} {head}\n".encode()
+        end = _ACCEPTED if accepted else ""
+        line = f"{_after_the_rest(descriptor)}{moment} {head}{end}\n".encode()
         if os.write(descriptor, line) != len(line):
             raise OSError(errno.ENOSPC, "Only a part of a head could be written", str(path))
         os.fsync(descriptor)
@@ -130,20 +143,29 @@ def kept_beside() -> Head | None:
 def keep_beside(head: Head) -> None:
     """Replace the head in the data folder."""
     path = beside()
-    new = path.with_suffix(f".{os.getpid()}.new")
-    with new.open("w", encoding="ascii") as file:
-        file.write(f"{head}\n")
-        file.flush()
-        os.fsync(file.fileno())
-    give_to_owner(new)
-    new.replace(path)
+    # Of a name that nobody can have made a link of before.
+    descriptor, new = mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(f"{head}\n")
+            file.flush()
+            os.fsync(descriptor)
+            give_to_owner(descriptor, path.parent)
+        Path(new).replace(path)
+    except BaseException:
+        Path(new).unlink(missing_ok=True)
+        raise
 
 
-def give_to_owner(path: Path) -> None:
-    """Let whoever owns the folder own a new file in it, where root makes it for a server."""
+def give_to_owner(file: int, folder: Path) -> None:
+    """Let whoever owns the folder own a new file in it, where root makes it for a server.
+
+    Args:
+        file: The open file. A name could be made a link to another one meanwhile.
+    """
     if os.geteuid() == 0:
-        folder = path.parent.stat()
-        os.chown(path, folder.st_uid, folder.st_gid)
+        owner = folder.stat()
+        os.fchown(file, owner.st_uid, owner.st_gid)
 
 
 def as_json(head: Head) -> bytes:

@@ -19,6 +19,8 @@ from django.db import connections
 from approval_client.wire import Kind
 from dashboard.accounts.services.browsers import check_due, forget_gone
 from dashboard.accounts.services.sessions import forget_expired
+from dashboard.approvals.queries.hold import doubt_database
+from dashboard.approvals.rules.readiness import database_doubts
 from dashboard.approvals.services import (
     Backfill,
     end_forbidden_grants,
@@ -37,10 +39,8 @@ from dashboard.audit.heads import (
     heads_file,
     keep_beside,
     keep_in_file,
-    kept_beside,
 )
 from dashboard.audit.queries import head as audit_head
-from dashboard.audit.queries import lacks
 from dashboard.clock import database_now
 from dashboard.live.push import current_hub
 from dashboard.logs import trouble
@@ -187,21 +187,24 @@ def _head() -> Head | None:
 async def keep_the_last_head() -> None:
     """Keep the head of the log in the data folder, so that an older database is found.
 
-    While the log lacks what was kept before, that stays: it is what keeps this from approving.
+    While the log lacks what was kept before, or guards are missing, that stays, and nothing is
+    approved or started from here.
     """
     kept_head = None
 
     def keep() -> None:
         nonlocal kept_head
+        doubt = next(database_doubts(), "")
+        doubt_database(doubt)
         head = _head()
-        if head is None or head == kept_head:
-            return
-        earlier = kept_beside()
-        if earlier is None or not lacks(earlier):
+        if not doubt and head and head != kept_head:
             keep_beside(head)
             kept_head = head
 
-    await _repeat(keep, SWEEP_EVERY_S)
+    try:
+        await _repeat(keep, SWEEP_EVERY_S)
+    finally:
+        doubt_database("")
 
 
 async def _keep_head(head: Head) -> None:

@@ -24,18 +24,32 @@ from dashboard import settings as configured
 from dashboard.audit.heads import Head, give_to_owner
 
 BUSY_S = 20
+LEFT_BEHIND_AFTER_S = 24 * 3600
 COPIES_WITHIN_S = 600
 _HEAD = re.compile(r"Head: (\S+)")
 _BESIDE = ("-journal", "-wal", "-shm")
 """What SQLite keeps beside its file. After a crash it holds what was committed."""
+_TLS = (
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "sslcrl",
+    "sslcrldir",
+    "gssencmode",
+    "channel_binding",
+)
 _MAINTENANCE = "postgres"  # the database that every PostgreSQL server has
 
 
-def copy_to(file: Path) -> None:
-    """Copy the database as it is at one moment into ``file``, which must not be there yet.
+def copy_beside(file: Path) -> Path:
+    """Copy the database as it is at one moment, for ``file``, which must not be there yet.
+
+    Returns:
+        Where it is until it is proved, and then given to ``keep``.
 
     Raises:
-        CommandError: It cannot be copied; ``file`` is not there then.
+        CommandError: It cannot be copied; nothing is there then.
     """
     if file.exists():
         raise CommandError(f"{file} exists already. Nothing was done. Name another file.")
@@ -53,6 +67,11 @@ def copy_to(file: Path) -> None:
     except CommandError:
         part.unlink(missing_ok=True)
         raise
+    return part
+
+
+def keep(part: Path, file: Path) -> None:
+    """Give a copy the name that was asked for."""
     part.rename(file)
     _reach_disk(file.parent)
 
@@ -140,6 +159,7 @@ def restored_aside(file: Path) -> Iterator[str]:
         aside = Path(connection.settings_dict["NAME"]).with_name(
             f"restoring-{uuid4().hex}.sqlite3"
         )
+        _delete_left_behind(aside.parent)
         try:
             with _private():
                 copy_sqlite(file, aside)
@@ -148,8 +168,9 @@ def restored_aside(file: Path) -> Iterator[str]:
             for path in (aside, *(Path(f"{aside}{end}") for end in _BESIDE)):
                 path.unlink(missing_ok=True)
         return
-    name = f"restoring_{uuid4().hex}"
+    name = f"restoring_{int(time.time())}_{uuid4().hex}"
     with _administering() as execute:
+        _drop_left_behind(execute)
         execute(f"CREATE DATABASE {name} TEMPLATE template0")
     try:
         _run("pg_restore", "--exit-on-error", "--no-owner", "--dbname", name, str(file))
@@ -159,6 +180,27 @@ def restored_aside(file: Path) -> Iterator[str]:
             execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
+def _delete_left_behind(folder: Path) -> None:
+    """Delete what copies that were killed have left: all that is secret is in it."""
+    long_ago = time.time() - LEFT_BEHIND_AFTER_S
+    for path in folder.glob("restoring-*.sqlite3*"):
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < long_ago:
+                path.unlink()
+
+
+def _drop_left_behind(execute: Any) -> None:
+    """Drop such databases of this role. Their names say when they were made."""
+    query = (
+        "SELECT datname FROM pg_database WHERE datname ~ '^restoring_[0-9]+_[0-9a-f]+$' "
+        "AND pg_get_userbyid(datdba) = current_user"
+    )
+    long_ago = time.time() - LEFT_BEHIND_AFTER_S
+    for [name] in execute(query).fetchall():
+        if int(name.split("_")[1]) < long_ago:
+            execute(f"DROP DATABASE IF EXISTS {_quoted(name)}")
+
+
 def swap_in(url: str) -> str:
     """Put a restored database in the place of the one in use; returns where that is kept."""
     moment = time.strftime("%Y%m%d%H%M%S", time.gmtime())
@@ -166,22 +208,39 @@ def swap_in(url: str) -> str:
     if connection.vendor == "sqlite":
         aside, used = Path(url.removeprefix("sqlite:///")), Path(connection.settings_dict["NAME"])
         place = used.with_name(f"{used.name}.before-{moment}")
-        for end in ("", *_BESIDE):
-            with suppress(FileNotFoundError):
-                Path(f"{used}{end}").rename(f"{place}{end}")
         _reach_disk(aside)
-        give_to_owner(aside)
-        aside.rename(used)
+        _give_to_owner(aside)
+        _keep_under(place, used)
+        aside.replace(used)  # one step: whoever is killed leaves the one before, or this one
         _reach_disk(used.parent)
         return str(place)
     connection.close_pool()  # type: ignore[attr-defined]
     used_name = _quoted(connection.settings_dict["NAME"])
     kept_name = _quoted(f"{connection.settings_dict['NAME']}_before_{moment}"[:63])
     new_name = _quoted(urlsplit(url).path.removeprefix("/"))
-    with _administering() as execute:
-        execute(f"ALTER DATABASE {used_name} RENAME TO {kept_name}")
+    with _administering(in_one_step=True) as execute:
+        name = connection.settings_dict["NAME"]
+        exists = execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone()
+        if exists:
+            execute(f"ALTER DATABASE {used_name} RENAME TO {kept_name}")
         execute(f"ALTER DATABASE {new_name} RENAME TO {used_name}")
-    return f"the database {kept_name}"
+    return f"the database {kept_name}" if exists else ""
+
+
+def _keep_under(place: Path, used: Path) -> None:
+    """Give a database of SQLite a second name, under which it stays.
+
+    What a crash left beside it is committed, or undone, before: SQLite finds it by the first name.
+    """
+    if not used.exists():
+        return
+    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(used, timeout=BUSY_S)) as base:
+        base.execute("PRAGMA journal_mode=DELETE")
+        base.execute("SELECT count(*) FROM sqlite_master")
+    place.hardlink_to(used)
+    for end in _BESIDE:  # of a file that is damaged, so that SQLite could not end it
+        with suppress(FileNotFoundError):
+            Path(f"{used}{end}").rename(f"{place}{end}")
 
 
 def sessions() -> int:
@@ -236,19 +295,31 @@ def _access() -> Mapping[str, str]:
     config = connection.settings_dict
     names = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD"}
     values = {variable: str(config[name]) for variable, name in names.items() if config.get(name)}
-    return {**values, "PGCONNECT_TIMEOUT": "10"}
+    security = {f"PG{option.upper()}": value for option, value in _secured().items()}
+    return {**values, **security, "PGCONNECT_TIMEOUT": "10"}
+
+
+def _secured() -> Mapping[str, str]:
+    """What the address of the database says of TLS: a dump goes over no weaker connection."""
+    options = connection.settings_dict["OPTIONS"]
+    return {name: str(options[name]) for name in _TLS if options.get(name)}
 
 
 @contextmanager
-def _administering() -> Iterator[Any]:
-    """Give a function that runs a statement about databases, in another one than ours."""
+def _administering(*, in_one_step: bool = False) -> Iterator[Any]:
+    """Give a function that runs a statement about databases, in another one than ours.
+
+    Args:
+        in_one_step: All of them happen, or none.
+    """
     import psycopg  # noqa: PLC0415 - not installed where only SQLite is used
 
     config = connection.settings_dict
     options = {"host": "HOST", "port": "PORT", "user": "USER", "password": "PASSWORD"}
     values = {option: config[name] for option, name in options.items() if config.get(name)}
+    values |= {**_secured(), "dbname": _MAINTENANCE, "autocommit": not in_one_step}
     try:
-        with psycopg.connect(dbname=_MAINTENANCE, autocommit=True, **values) as administrator:
+        with psycopg.connect(**values) as administrator:
             yield administrator.execute
     except psycopg.Error as error:
         raise CommandError(f"PostgreSQL refused it: {str(error).strip()}") from None
@@ -273,6 +344,14 @@ def _private() -> Iterator[None]:
         yield
     finally:
         os.umask(mask)
+
+
+def _give_to_owner(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        give_to_owner(descriptor, path.parent)
+    finally:
+        os.close(descriptor)
 
 
 def _reach_disk(path: Path) -> None:

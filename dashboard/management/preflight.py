@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.http.request import validate_host
 
-from dashboard.audit.heads import is_address
+from dashboard.audit.heads import give_to_owner, is_address
 from dashboard.notifications.addresses import checked_url
 from dashboard.notifications.errors import AddressRefused
 
@@ -169,8 +169,10 @@ def _heads(named: str) -> Iterator[str]:
         )
     elif named:
         try:
-            with path.open("ab"):
-                pass
+            is_new = not path.exists()
+            with path.open("ab") as file:
+                if is_new:
+                    give_to_owner(file.fileno(), path.parent)
         except OSError as error:
             yield (
                 f"The file {path} of AUDIT_HEADS cannot be written to ({error.strerror}), so no "

@@ -24,6 +24,7 @@ from dashboard.accounts.queries import admins, nobody_ever_signed_in
 from dashboard.accounts.services.agents import create_agent
 from dashboard.accounts.services.people import OPERATOR, create_first_person
 from dashboard.accounts.services.signing_in import make_link
+from dashboard.approvals import guards
 from dashboard.approvals.rules.readiness import newer_migrations, obstacles
 from dashboard.cookies import cookie_names
 from dashboard.management.preflight import CannotStart, is_weak, make_data_dir
@@ -65,13 +66,18 @@ def prepare() -> Iterator[str]:
         raise CannotStart("\n".join(["Nothing was started.", *problems]))
 
 
-def first_link() -> str | None:
-    """Return a sign-in link for the first person, until somebody has signed in."""
+def first_person() -> User | None:
+    """Return the first person, whom this makes, until somebody has signed in."""
     if not nobody_ever_signed_in():
         return None
     person = User.objects.filter(is_admin=True, is_active=True).first()
-    person = person or create_first_person(username=FIRST_PERSON)
-    return sign_in_url(make_link(person, by=OPERATOR))
+    return person or create_first_person(username=FIRST_PERSON)
+
+
+def first_link() -> str | None:
+    """Return a sign-in link for the first person, until somebody has signed in."""
+    person = first_person()
+    return sign_in_url(make_link(person, by=OPERATOR)) if person else None
 
 
 def who_signs_in() -> str:
@@ -155,7 +161,7 @@ def _migrate() -> None:
             f"({newer[-1]}). Run that version, or restore the database from before."
         )
     executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()) or guards.missing():
         call_command("migrate", verbosity=0, interactive=False)
 
 

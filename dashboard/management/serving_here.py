@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,6 +47,7 @@ def alone() -> Iterator[bool]:
 
 def _opened() -> TextIO:
     path = Path(settings.DATA_DIR) / ".in-use"
-    file = path.open("w")
-    give_to_owner(path)
-    return file
+    # Root may call this in a folder of the service's account, whose links it must not follow.
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    give_to_owner(descriptor, path.parent)
+    return os.fdopen(descriptor, "r+")

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals.queries.hold import active_hold
+from dashboard.approvals.queries.hold import active_hold, database_doubt
 from dashboard.approvals.queries.present import read_present
 from dashboard.notifications.queries import failing_channels, nobody_is_told
 from dashboard.policies.evaluate import Policy
@@ -33,6 +33,7 @@ def hold_state(request: HttpRequest) -> dict[str, Any]:
         "asks_nobody": lambda: _asks_nobody(present().document),
         "log_problem": lambda: present().log_problem,
         "clock_behind": lambda: present().clock_behind,
+        "database_doubt": database_doubt,
         "operator_command": settings.OPERATOR_COMMAND,
         "failing_channels": failing_channels,
         "nobody_is_told": nobody_is_told,

@@ -30,7 +30,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from dashboard.approvals.queries import figures
-from dashboard.approvals.queries.hold import active_hold
+from dashboard.approvals.queries.hold import active_hold, database_doubt
 from dashboard.approvals.queries.present import log_problem, read_present
 from dashboard.audit.queries import head, last_ended
 from dashboard.live.push import company
@@ -154,7 +154,11 @@ def _of_requests(tally: figures.Tally) -> Iterator[Metric]:
         "Closed requests that this process has not counted yet; after a start, for a while.",
         tally.left,
     )
-    stops = {"hold": active_hold() is not None, "clock": read_present().clock_behind is not None}
+    stops = {
+        "hold": active_hold() is not None,
+        "clock": read_present().clock_behind is not None,
+        "database": bool(database_doubt()),
+    }
     yield _gauge("approvals_stopped", "Whether nothing is approved now.", stops, ["by"])
 
 

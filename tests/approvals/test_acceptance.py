@@ -12,9 +12,15 @@ from dashboard.accounts import tokens
 from dashboard.accounts.models import SignInLink
 from dashboard.accounts.services.signing_in import make_link
 from dashboard.approvals import services
-from dashboard.approvals.errors import ClockBehind, NotAllowed, OnHold, TakenBack
+from dashboard.approvals.errors import (
+    ClockBehind,
+    DatabaseInDoubt,
+    NotAllowed,
+    OnHold,
+    TakenBack,
+)
 from dashboard.approvals.models import Grant, Outcome
-from dashboard.approvals.queries.hold import active_hold, present_stop
+from dashboard.approvals.queries.hold import active_hold, doubt_database, present_stop
 from dashboard.audit.actions import Action
 from dashboard.audit.heads import Head
 from dashboard.audit.models import AuditEntry
@@ -55,6 +61,41 @@ def test_nothing_is_approved_while_the_clock_is_behind(token, alice):
         make.decided(approval, alice)
     approval.refresh_from_db()
     assert approval.status == Status.PENDING
+
+
+@pytest.fixture
+def doubted():
+    doubt_database("The database lacks 1 guards (request_final, …): run `migrate`.")
+    yield
+    doubt_database("")
+
+
+def test_nothing_is_approved_in_a_database_that_is_in_doubt(token, alice, doubted):
+    approval = make.pending(token)
+
+    with pytest.raises(DatabaseInDoubt, match=r"lacks 1 guards .* nothing is approved or started"):
+        make.decided(approval, alice)
+    approval.refresh_from_db()
+    assert approval.status == Status.PENDING
+    assert isinstance(present_stop(), DatabaseInDoubt)
+    make.decided(approval, alice, Status.REJECTED)
+
+
+def test_nor_is_anything_started_in_it(token, alice):
+    approval = make.approved(token, alice)
+    doubt_database("The log has not the entry 7.")
+    try:
+        with pytest.raises(DatabaseInDoubt):
+            make.report(approval, token)
+    finally:
+        doubt_database("")
+    make.report(approval, token)
+
+
+def test_the_policy_approves_nothing_in_it(token, doubted):
+    make.in_force({"name": "All", "effect": "approve"})
+
+    assert make.pending(token).status == Status.PENDING
 
 
 def test_it_is_rejected_all_the_same(token, alice):

@@ -10,6 +10,7 @@ from django.utils import timezone
 from approval_client.wire import Status
 from dashboard.accounts.services import groups, passkeys, throttle
 from dashboard.approvals.errors import (
+    AlreadyClosed,
     GrantRefused,
     NotAllowed,
     SignatureMissing,
@@ -201,6 +202,20 @@ def test_attempts_are_counted_and_forgotten_once_one_counts(token, device):
     with pytest.raises(NotAllowed, match="Too many attempts"):
         make.decided(other, device.person, nonce="n2", signed=device.sign(options))
     throttle.begin(throttle.factor("alice"))  # and they can still sign in
+
+
+def test_who_is_always_second_is_not_kept_from_signing(token, device, bob):
+    """What was refused for another reason than the signature is no wrong attempt."""
+    for number in range(throttle.LIMITS["signature"] + 1):
+        nonce, approval = f"late {number}", make.pending(token)
+        options = asked(approval, device.person, nonce)
+        basis = make.basis(approval)
+        make.decided(approval, bob, Status.REJECTED)
+        with pytest.raises(AlreadyClosed):
+            make.decided(
+                approval, device.person, nonce=nonce, signed=device.sign(options), basis=basis
+            )
+    approves(make.pending(token), device)
 
 
 def test_where_no_page_can_ask_a_device_nothing_is_approved(token, device):

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.serving import MANAGE, POSTGRESQL, ROOT, serve
+from tests.serving import MANAGE, POSTGRESQL, ROOT, drop_database, serve
 
 HEAD = "Head: "
 MAKE_AN_ADMIN = """
@@ -172,6 +172,24 @@ def test_what_was_used_after_the_backup_is_not_used_again(house, before):
         house.rows(f'DROP DATABASE "{kept}"')
     else:
         assert Path(kept).is_file()
+
+
+def test_a_database_that_is_gone_is_restored_once_that_was_said(house, before):
+    house.end_servers()
+    if POSTGRESQL:
+        drop_database(house.environment["DATABASE_URL"])
+    else:
+        (house.folder / "dashboard.sqlite3").unlink()
+    refused = restored(house, before[0])
+    done = restored(house, before[0], "--older")
+
+    assert refused.returncode == 1
+    assert "There is no log of the database to be read. It had" in refused.stderr
+    assert done.returncode == 0, done.stderr
+    house.start()
+    with house.agent() as agent:
+        assert house.submit(agent)["status"] == "pending"
+    assert house.audit_is_whole() is True
 
 
 def test_a_backup_is_not_written_over(house, tmp_path):

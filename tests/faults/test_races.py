@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, BrokenBarrierError
 
 import pytest
 from django.db import connection
@@ -40,7 +40,12 @@ def at_once(*works):
             connection.close()
 
     with ThreadPoolExecutor(len(works)) as pool:
-        return list(pool.map(run, works))
+        threads = [pool.submit(run, work) for work in works]
+    failures = [thread.exception() for thread in threads if thread.exception()]
+    # Where one fails, those that wait for it do too, and tell nothing.
+    for failure in sorted(failures, key=lambda error: isinstance(error, BrokenBarrierError)):
+        raise failure
+    return [thread.result() for thread in threads]
 
 
 @pytest.mark.django_db(transaction=True)

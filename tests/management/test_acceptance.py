@@ -3,9 +3,11 @@
 import pytest
 from django.core.management import CommandError
 
-from dashboard.approvals.queries.hold import active_hold
+from dashboard.approvals.queries.hold import active_hold, database_doubt, doubt_database
 from dashboard.approvals.rules.readiness import obstacles
 from dashboard.audit import heads
+from dashboard.audit.heads import Head
+from dashboard.audit.models import AuditEntry
 from dashboard.management import background
 from dashboard.management.background import keep_the_last_head
 from tests import make
@@ -75,7 +77,8 @@ def keep(monkeypatch):
             keep_the_last_head().send(None)
         works[0]()
 
-    return keep
+    yield keep
+    doubt_database("")
 
 
 def test_the_last_head_is_kept(keep, beside, token):
@@ -93,3 +96,39 @@ def test_what_was_kept_of_a_later_log_is_not_overwritten(keep, beside, token):
     keep()
 
     assert heads.kept_beside().seq == 900
+    assert "has not the entry 900" in database_doubt()
+
+
+def test_once_the_log_has_what_was_kept_there_is_no_doubt(keep, beside, token):
+    beside.write_text(f"900:{'a' * 64}\n")
+    keep()
+    beside.unlink()
+    keep()
+
+    assert database_doubt() == ""
+
+
+def test_heads_of_what_was_given_up_do_not_count_any_more(
+    command, ada, token, beside, settings, tmp_path
+):
+    make.pending(token)
+    shared = Head(*AuditEntry.objects.values_list("seq", "hash").last())
+    file = tmp_path / "heads"
+    for head in (shared, Head(shared.seq + 1, "b" * 64), Head(900, "a" * 64)):
+        heads.keep_in_file(file, head)
+    beside.write_text(f"900:{'a' * 64}\n")
+    settings.AUDIT_HEADS = str(file)
+    command("accept_database", "--as", "ada")
+
+    assert heads.kept_heads() == {shared.seq: shared.hash}
+    assert "The audit log is whole" in command("verify_audit")
+
+
+def test_what_is_kept_after_that_counts(tmp_path):
+    file = tmp_path / "heads"
+    for seq in (5, 9):
+        heads.keep_in_file(file, Head(seq, "a" * 64))
+    heads.keep_in_file(file, Head(5, "a" * 64), accepted=True)
+    heads.keep_in_file(file, Head(9, "b" * 64))
+
+    assert heads.read_heads(file) == {5: "a" * 64, 9: "b" * 64}

@@ -4,11 +4,16 @@ import sqlite3
 
 import pytest
 from django.core.management import call_command
-from django.db import connection, migrations
+from django.db import connection, migrations, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 
 from dashboard.approvals import guards
+from dashboard.approvals.rules.readiness import newer_migrations
+from dashboard.audit.actions import Action
+from dashboard.audit.services import Actor, AuditEvent, NewerSchema, record
+from tests import make
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -96,3 +101,59 @@ def test_they_are_on_after_a_migration_that_failed(with_a_migration):
 
     assert guards.missing() == []
     assert elsewhere("BEGIN IMMEDIATE") == ""
+
+
+@pytest.mark.engine("sqlite")
+def test_while_they_are_off_nobody_records_anything(with_a_migration):
+    """Also once whoever migrates was killed: the lock is gone then, and the mark is not."""
+    seen = []
+
+    def ask():
+        with pytest.raises(NewerSchema), transaction.atomic():
+            record(Actor.of_agent("x", "dash_x"), AuditEvent(Action.BACKUP_MADE))
+        seen.append(guards.are_off())
+
+    with_a_migration(ask)
+    call_command("migrate", verbosity=0)
+
+    assert seen == [True]
+    assert not guards.are_off()
+
+
+@pytest.mark.engine("sqlite")
+def test_the_next_migration_puts_on_what_a_killed_one_left_off(token):
+    guards.remove()
+    MigrationRecorder.Migration.objects.create(app="dashboard", name=guards.UNDER_WAY)
+    assert newer_migrations() == []
+    call_command("migrate", verbosity=0)
+
+    assert guards.missing() == []
+    assert not guards.are_off()
+    make.pending(token)
+
+
+def test_a_guard_that_does_nothing_counts_as_missing():
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "CREATE OR REPLACE FUNCTION guard_request_final() RETURNS trigger "
+                "LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$"
+            )
+        else:
+            cursor.execute("DROP TRIGGER guard_request_final")
+            cursor.execute(
+                "CREATE TRIGGER guard_request_final BEFORE UPDATE ON dashboard_approvalrequest "
+                "WHEN 1 = 0 BEGIN SELECT RAISE(ABORT, 'never'); END"
+            )
+    assert guards.missing() == ["request_final"]
+    guards.install()
+    assert guards.missing() == []
+
+
+@pytest.mark.engine("postgresql")
+@pytest.mark.parametrize("name", ["guard_auditentry_no_delete_all", "guard_auditentry_no_delete"])
+def test_a_table_that_could_be_emptied_at_once_lacks_a_guard(name):
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TRIGGER {name} ON dashboard_auditentry")
+    assert guards.missing() == ["auditentry_no_delete"]
+    guards.install()

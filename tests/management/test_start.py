@@ -82,6 +82,16 @@ def test_once_somebody_signed_in_it_says_how_to_get_in(starts):
     assert f"  {django_settings.OPERATOR_COMMAND} sign_in_link admin\n" in said
 
 
+def test_a_service_prints_nothing_that_signs_in_or_opens_the_api(starts):
+    said = starts(unattended=True)
+
+    assert "/sign-in/" not in said
+    assert "DASHBOARD_TOKEN" not in said
+    assert f"  {django_settings.OPERATOR_COMMAND} sign_in_link admin\n" in said
+    assert User.objects.get().is_admin  # for whom that command makes a link
+    assert not AgentToken.objects.exists()
+
+
 def test_no_password_is_printed_or_set(starts):
     said = starts()
 

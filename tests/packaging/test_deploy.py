@@ -53,7 +53,7 @@ def test_our_services_are_locked_down_and_wait_for_their_database(compose):
         assert service["cap_drop"] == ["ALL"]
         assert service["security_opt"] == ["no-new-privileges:true"]
         assert service["depends_on"]["database"] == {"condition": "service_healthy"}
-        assert "/data" in service["volumes"][0]
+        assert service["volumes"] == ["data:/data"]  # which one restore is for
 
 
 def test_every_variable_is_a_setting(compose, manifests):
@@ -90,7 +90,9 @@ def test_the_image_is_not_root_and_keeps_its_data_in_one_place(compose):
     assert f"USER {UID}:{UID}" in text
     assert "DASHBOARD_DATA_DIR=/data" in text
     assert "HEALTHCHECK" in text
-    assert re.search(r'^CMD \["start", "--host", "0\.0\.0\.0"\]$', text, re.MULTILINE)
+    assert re.search(
+        r'^CMD \["start", "--unattended", "--host", "0\.0\.0\.0"\]$', text, re.MULTILINE
+    )
 
 
 def test_the_manifests_are_locked_down_and_watched(manifests):
@@ -106,7 +108,19 @@ def test_the_manifests_are_locked_down_and_watched(manifests):
         assert mounts == {volume["name"] for volume in pod["volumes"]}
     probes = workloads[0]["spec"]["template"]["spec"]["containers"][0]
     assert probes["livenessProbe"]["httpGet"]["path"] == "/healthz"
-    assert probes["readinessProbe"]["httpGet"]["path"] == "/readyz"
+    # What keeps one server from approving keeps all: without pages nobody would learn why.
+    assert probes["readinessProbe"]["httpGet"]["path"] == "/healthz"
+    assert "health_uri /healthz" in (DEPLOY / "Caddyfile").read_text()
+
+
+def test_no_secret_goes_into_the_image_or_to_who_builds_it():
+    ignored = (ROOT / ".dockerignore").read_text().split()
+
+    assert {"deploy/secrets", "var", ".git"} <= set(ignored)
+
+
+def test_servers_as_services_print_nothing_that_signs_in():
+    assert "start --unattended --fd 3" in (DEPLOY / "systemd/approvals@.service").read_text()
 
 
 @pytest.mark.parametrize("file", UNITS, ids=lambda file: file.name)

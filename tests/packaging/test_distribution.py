@@ -150,7 +150,7 @@ def test_the_tree_has_nothing_at_its_top_that_convention_does_not_expect():
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
     assert {name.partition("/")[0] for name in names.splitlines()} <= {
-        *(".ci", ".containerignore", ".djlint_rules.yaml", ".gitignore"),
+        *(".ci", ".dockerignore", ".djlint_rules.yaml", ".gitignore"),
         *("Containerfile", "compose.yaml"),
         *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md"),
         *(

@@ -108,8 +108,13 @@ def succeeded(own: str, address: str = "") -> None:
     """Forget the failures of one's own key; the address keeps those of other attempts."""
     SignInAttempts.objects.filter(key=own).delete()
     if address:
-        rows = SignInAttempts.objects.filter(key=address, failures__gt=0)
-        rows.update(failures=F("failures") - 1)
+        withdraw(address)
+
+
+def withdraw(key: str) -> None:
+    """Take back an attempt that nothing was checked of."""
+    rows = SignInAttempts.objects.filter(key=key, failures__gt=0)
+    rows.update(failures=F("failures") - 1)
 
 
 def _recent(*keys: str) -> list[SignInAttempts]:

@@ -1,4 +1,4 @@
-"""Reads of whether anything can be approved now: a hold, and a clock that was set back."""
+"""Whether anything can be approved now: a hold, a clock set back, a database in doubt."""
 
 from __future__ import annotations
 
@@ -6,11 +6,27 @@ from typing import Any
 
 from django.db.models import Exists, Model, QuerySet, Subquery
 
-from dashboard.approvals.errors import ClockBehind, OnHold, Stopped
+from dashboard.approvals.errors import ClockBehind, DatabaseInDoubt, OnHold, Stopped
 from dashboard.approvals.models import Hold
 from dashboard.audit.models import AuditHead
 from dashboard.clock import Now, is_behind, now_in
 from dashboard.statements import rows
+
+
+class _Watched:
+    """What this process found of its database: see ``doubt_database``."""
+
+    doubt = ""
+
+
+def doubt_database(doubt: str) -> None:
+    """Have this process approve nothing because of ``doubt``; empty where there is none."""
+    _Watched.doubt = doubt
+
+
+def database_doubt() -> str:
+    """Say what this process found wrong with the database a moment ago; empty if nothing."""
+    return _Watched.doubt
 
 
 def active_hold() -> Hold | None:
@@ -36,6 +52,8 @@ def stop_in(row: Model) -> Stopped | None:
     A hold stays as it is while ``lock_for_judging`` is held.
     """
     columns = vars(row)
+    if doubt := database_doubt():
+        return DatabaseInDoubt(doubt)
     if columns["held"]:
         return OnHold()
     latest_at = columns["latest_at"]
@@ -46,6 +64,8 @@ def present_stop() -> Stopped | None:
     """Say what stops all approving now; None if nothing does."""
     head = _stops.first()
     if head is None:  # nothing was ever recorded, so no clock was set back
+        if doubt := database_doubt():
+            return DatabaseInDoubt(doubt)
         return OnHold() if active_hold() else None
     return stop_in(head)
 

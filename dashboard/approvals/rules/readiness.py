@@ -45,9 +45,20 @@ def newer_migrations() -> list[str]:
     """Names of migrations that the database has had and this code does not know."""
     loader = MigrationExecutor(connection).loader
     on_disk = set(loader.disk_migrations or {})
-    return sorted(
-        name for app, name in set(loader.applied_migrations) - on_disk if app == "dashboard"
+    unknown_names = (
+        n for app, n in set(loader.applied_migrations) - on_disk if app == "dashboard"
     )
+    return sorted(name for name in unknown_names if name != guards.UNDER_WAY)
+
+
+def database_doubts() -> Iterator[str]:
+    """Say what shows that the database is not as this server knew it."""
+    if absent := guards.missing():
+        yield (
+            f"The database lacks {len(absent)} guards ({absent[0]}, …): run "
+            f"`{settings.OPERATOR_COMMAND} migrate`."
+        )
+    yield from _kept_head()
 
 
 def _obstacles() -> Iterator[str]:
@@ -64,13 +75,8 @@ def _obstacles() -> Iterator[str]:
         return
     if newer := newer_migrations():
         yield f"The database was migrated by a newer version ({newer[-1]}): run that version."
-    if absent := guards.missing():
-        yield (
-            f"The database lacks {len(absent)} guards ({absent[0]}, …): run "
-            f"`{settings.OPERATOR_COMMAND} migrate`."
-        )
+    yield from database_doubts()
     yield from _audit()
-    yield from _kept_head()
     if connection.vendor == "sqlite":
         yield from _sqlite_options()
         yield from _disk()

@@ -24,6 +24,7 @@ from dashboard.approvals.errors import (
     GrantRefused,
     NotAllowed,
     ReasonMissing,
+    Refused,
     SignatureRefused,
     StaleBasis,
     StepsRefused,
@@ -167,6 +168,10 @@ def decide(*, approval_id: UUID, answer: ReviewerAnswer) -> Decision | Vote:
             bring_up_to_date(approval_id)
         except SignatureRefused as refusal:
             note_refused(approval_id, reason=refusal.reason, by=answer.actor)
+            raise
+        except Refused:  # for another reason, such as that somebody else was first
+            if key:
+                throttle.withdraw(key)
             raise
         else:
             if key:

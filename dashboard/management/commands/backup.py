@@ -13,7 +13,13 @@ from django.db import transaction
 from dashboard.accounts.services.people import OPERATOR
 from dashboard.audit.actions import Action
 from dashboard.audit.services import AuditEvent, record
-from dashboard.management.backup import copy_to, head_of, may_make_databases, restored_aside
+from dashboard.management.backup import (
+    copy_beside,
+    head_of,
+    keep,
+    may_make_databases,
+    restored_aside,
+)
 from dashboard.management.operator import OperatorCommand
 
 
@@ -30,21 +36,23 @@ class Command(OperatorCommand):
         parser.add_argument("file", type=Path, help="the file to make; it must not exist")
 
     def handle(self, *_: Any, file: Path, **__: Any) -> None:
-        """Make it, or leave no file."""
+        """Make it, or leave no file of that name."""
         file = file.absolute()
-        copy_to(file)
+        part = copy_beside(file)
         if not may_make_databases():
+            keep(part, file)
             self.stderr.write(
                 f"{file} was made, and was not verified: this role may not make a database to "
                 "restore it in. Restore it elsewhere and run verify_audit there."
             )
             return
         try:
-            with restored_aside(file) as url:
+            with restored_aside(part) as url:
                 head = head_of(url)
         except CommandError:
-            file.rename(file.with_name(f"{file.name}.wrong"))
+            part.rename(file.with_name(f"{file.name}.wrong"))
             raise
+        keep(part, file)
         moment = datetime.now(UTC).isoformat(timespec="seconds")
         beside = file.with_name(f"{file.name}.head")
         beside.write_text(f"{moment} {head}\n", encoding="ascii")

@@ -12,7 +12,15 @@ from django.db import DatabaseError, connection
 
 from dashboard.approvals.models import Closing
 from dashboard.audit.actions import Action
-from dashboard.audit.heads import Head, NoHead, keep_beside, kept_beside
+from dashboard.audit.heads import (
+    Head,
+    NoHead,
+    beside,
+    heads_file,
+    keep_beside,
+    keep_in_file,
+    kept_beside,
+)
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.queries import head, lacks
 from dashboard.management import serving_here
@@ -59,7 +67,10 @@ class Command(OperatorCommand):
                 accepted = head_of(url)
                 place = swap_in(url)
             keep_beside(accepted)
-        self.stdout.write(f"{sentence.strip()}\nWhat was there before is kept as {place}.")
+            if heads := heads_file():
+                keep_in_file(heads, backed_up, accepted=True)
+        kept = f"\nWhat was there before is kept as {place}." if place else ""
+        self.stdout.write(f"{sentence.strip()}{kept}")
 
     def _check_sessions(self) -> None:
         if connection.vendor != "postgresql":
@@ -118,9 +129,14 @@ def _by_kept_head(backed_up: Head) -> str:
         kept_head = kept_beside()
     except (OSError, NoHead) as error:
         return f"Nobody can tell what would be lost: {error}"
-    if kept_head is None or kept_head == backed_up:
+    if kept_head == backed_up:
         return ""
+    if kept_head is None:
+        return (
+            f"There is no log of the database to be read, and {beside()} has no head of it, so "
+            "nobody can tell how many decisions would be lost."
+        )
     return (
-        f"The database cannot be read. Its log had {kept_head.seq:,} entries and the backup has "
-        f"{backed_up.seq:,}: what was decided between them would be lost."
+        f"There is no log of the database to be read. It had {kept_head.seq:,} entries and the "
+        f"backup has {backed_up.seq:,}: what was decided between them would be lost."
     )

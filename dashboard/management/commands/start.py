@@ -45,6 +45,11 @@ class Command(BaseCommand):
         parser.add_argument("--fd", type=int, help="serve on this open socket instead")
         parser.add_argument("--demo", action="store_true", help="also run an agent that asks")
         parser.add_argument(
+            "--unattended",
+            action="store_true",
+            help="print no sign-in link and no token, for they would stay in a service's log",
+        )
+        parser.add_argument(
             "--insecure-http",
             action="store_true",
             help="serve plain http to other machines, where anybody on the way can read along",
@@ -79,6 +84,7 @@ class Command(BaseCommand):
         fd: int | None,
         insecure_http: bool,
         demo: bool,
+        unattended: bool,
         **_: Any,
     ) -> tuple[int, AbstractContextManager[None]]:
         for doubt in misspelled(os.environ):
@@ -93,6 +99,7 @@ class Command(BaseCommand):
             ends.enter_context(in_use())
             with prepare.alone():
                 self._prepare()
+                self._introduce(unattended=unattended)
                 company = self._company(insecure_http=insecure_http) if demo else nullcontext()
             return listener.detach(), company
 
@@ -107,14 +114,19 @@ class Command(BaseCommand):
             self._say(f"  preparing the {step} …")
         prepare.remember_address()
         self._say(f"\nThe dashboard is at {settings.PUBLIC_URL}")
-        if link := prepare.first_link():
+
+    def _introduce(self, *, unattended: bool) -> None:
+        if unattended:
+            prepare.first_person()
+        link = None if unattended else prepare.first_link()
+        if link:
             self._say(f"Sign in for the first time (works once, within the hour):\n  {link}")
         else:
             self._say(
                 "Sign in there with your name and password, or with a link, which works once:\n"
                 f"  {settings.OPERATOR_COMMAND} sign_in_link {prepare.who_signs_in()}"
             )
-        if token := prepare.first_token():
+        if token := None if unattended else prepare.first_token():
             self._say(
                 "For an agent, shown this once:\n"
                 f"  export DASHBOARD_URL={settings.PUBLIC_URL}\n  export DASHBOARD_TOKEN={token}"
