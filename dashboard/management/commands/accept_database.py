@@ -67,5 +67,5 @@ def _newest_shared() -> Head | None:
     for seq, hash_ in sorted(kept_heads().items(), reverse=True):
         if not lacks(Head(seq, hash_)):
             return Head(seq, hash_)
-    first = AuditEntry.objects.filter(seq=1).first()
-    return Head(first.seq, first.hash) if first else None
+    entry = AuditEntry.objects.filter(seq=1).first()
+    return Head(entry.seq, entry.hash) if entry else None

@@ -69,8 +69,8 @@ class Command(OperatorCommand):
             keep_beside(accepted)
             if heads := heads_file():
                 keep_in_file(heads, backed_up, accepted=True)
-        kept = f"\nWhat was there before is kept as {place}." if place else ""
-        self.stdout.write(f"{sentence.strip()}{kept}")
+        ending = f"\nWhat was there before is kept as {place}." if place else ""
+        self.stdout.write(f"{sentence.strip()}{ending}")
 
     def _check_sessions(self) -> None:
         if connection.vendor != "postgresql":
