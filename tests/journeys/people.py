@@ -91,8 +91,12 @@ class Person:
     async def sees_all(self):
         """Press Next unseen part until all of the content was in view."""
         unseen = self.button("Next unseen part")
-        while await unseen.is_visible():
+        approve = self.page.get_by_role("button", name="Approve", exact=True, disabled=False)
+        # One of them is there once the page has counted; before, neither says anything.
+        await unseen.or_(approve).first.wait_for()
+        while not await approve.is_visible():
             await self.presses(unseen)
+            await unseen.or_(approve).first.wait_for()
 
     async def swipes_until(self, thing):
         """Move the page up with a finger until ``thing`` can be pressed."""
