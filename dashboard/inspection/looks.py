@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
@@ -14,8 +15,29 @@ from dashboard.inspection.knowledge import CHARACTERS, CONFUSABLES
 _SIGNS = "".join(
     odd for odds in CONFUSABLES.looks.values() for odd in odds if not (odd.isalnum() or odd == "_")
 )
-WORD = re.compile(rf"[\w\u0300-\u036f\u20d0-\u20f0{re.escape(_SIGNS)}]+")
+_LETTER = rf"\w\u0300-\u036f\u20d0-\u20f0\u3099\u309a{re.escape(_SIGNS)}"
+WORD = re.compile(f"[{_LETTER}]+")
 """Letters, and what looks like them."""
+
+# What joins the parts of names, paths, hosts and options. Not the dashes of typography.
+_JOINTS = {
+    "-": "\u02d7\u2010\u2011\u2012\u2043\u2212",
+    ".": "\u0701\u0702\u2024\ua4f8",
+    "/": "\u2044\u2215\u29f8",
+    ":": "\u02d0\u0589\u05c3\u2236\ua789",
+    ";": "\u037e",
+    "_": "\u02cd\uff3f",
+    "|": "\u01c0\u2223",
+    "~": "",
+    "@": "",
+}
+_JOINT_LOOKS = {odd: plain for plain, odds in _JOINTS.items() for odd in odds}
+_ODD_JOINTS = frozenset(_JOINT_LOOKS)
+_JOINT_TABLE = str.maketrans(_JOINT_LOOKS)
+_JOINT = re.escape("".join([*_JOINTS, *_JOINT_LOOKS]))
+_NAME = re.compile(f"[{_LETTER}{_JOINT}]+")
+_NAMING = 2  # letters
+_DOTS = frozenset(_JOINTS["."])
 
 LATIN = "LATIN"
 _ASCII_LOOKS = str.maketrans({"1": "l", "I": "l", "0": "O", "m": "rn"})
@@ -37,29 +59,87 @@ LOOKS = {
 }
 """What each character that looks like another looks like; ASCII as 1, I, 0 and m do."""
 
-_TABLE = str.maketrans(LOOKS) | _ASCII_LOOKS
+# Unicode's table tells chi from x; most people do not.
+_TABLE = str.maketrans(LOOKS | {"\u03c7": "x"}) | _ASCII_LOOKS
+_UNITS = frozenset("\u2126\u212a\u212b")  # signs of units, beside their letters: honest
 _PLAIN = str.maketrans(_CURATED)
 _ASSIGNED = re.compile(r"[ \t]*(?:[-+*/|&^%@]?=(?!=))|[(\[]|\.\w")
 _LETTERS = re.compile(r"[^\W\d_]")
 _PIECE = 128  # characters
+_LINE_END = re.compile("\n")
 
 
 def look_alikes(text: str) -> Iterator[tuple[int, str]]:
     """Yield the words of a text that pass for something else, and where each begins.
 
     A word does if Latin letters stand in it beside letters of another script that look Latin, if
-    it looks like a common name of code, or like another word of the text.
+    it looks like a common name of code, or like another word of the text. Names are words with
+    what joins them, such as a hyphen.
     """
+    yield from _names(text)
     odd_words = [(match.start(), match[0]) for match in WORD.finditer(text) if _is_odd(match[0])]
     if not odd_words:
         return
     twins = _twins(set(WORD.findall(text)))
     distinct_words = {word for _, word in odd_words}
     disguises = {word for word in distinct_words if _is_mixed(word) or _is_common(word)}
+    lines = _Lines(text)
     for start, word in odd_words:
-        is_twin = word in twins and (len(word) > 1 or _ASSIGNED.match(text, start + 1))
+        is_twin = word in twins and (_is_long(word) or lines.has_code_at(start))
         if is_twin or word in disguises:
             yield start, word
+
+
+def _names(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the names that look like another one of the text because of what joins their parts."""
+    if _ODD_JOINTS.isdisjoint(text):
+        return
+    by_look = defaultdict(set)
+    for name in set(_NAME.findall(text)):
+        by_look[skeleton(name.translate(_JOINT_TABLE))].add(name.translate(_ASCII_LOOKS))
+    for match in _NAME.finditer(text):
+        name = match[0]
+        if _ODD_JOINTS.isdisjoint(name) or not _is_name(name):
+            continue
+        if len(by_look[skeleton(name.translate(_JOINT_TABLE))]) > 1:
+            yield match.start(), name
+
+
+def _is_name(text: str) -> bool:
+    """Whether it is more than a number, a time or a range; an address may be of digits alone."""
+    return len(_LETTERS.findall(text)) >= _NAMING or not _DOTS.isdisjoint(text)
+
+
+def _is_long(word: str) -> bool:
+    """Whether a word is more than one letter, or another letter in another code."""
+    if len(word) > 1 or len(skeleton(word)) > 1:
+        return True
+    return word not in _UNITS and not unicodedata.is_normalized("NFC", word)
+
+
+class _Lines:
+    """Tells whether one letter is a name or a word of a sentence: Russian has such words.
+
+    Each line is read once, however many there are in it.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text) + 1]
+        self._scripts: dict[int, Counter[str]] = {}
+
+    def has_code_at(self, place: int) -> bool:
+        if _ASSIGNED.match(self._text, place + 1):
+            return True
+        name = script(self._text[place])
+        return name != LATIN and self._scripts_around(place)[name] == 1
+
+    def _scripts_around(self, place: int) -> Counter[str]:
+        number = bisect_right(self._starts, place) - 1
+        if number not in self._scripts:
+            line = self._text[self._starts[number] : self._starts[number + 1]]
+            self._scripts[number] = Counter(map(script, _LETTERS.findall(line)))
+        return self._scripts[number]
 
 
 def is_turkish(text: str) -> bool:
@@ -102,7 +182,10 @@ def look_of(character: str) -> str:
 
 
 def _is_odd(word: str) -> bool:
-    return not word.isascii() and any(character in LOOKS for character in word)
+    if word.isascii():
+        return False
+    is_composed = unicodedata.is_normalized("NFC", word)
+    return not is_composed or any(character in LOOKS for character in _decomposed(word))
 
 
 def _twins(words: AbstractSet[str]) -> set[str]:
@@ -130,7 +213,10 @@ def _deceptive(alike: list[str]) -> Iterator[str]:
     for word, scripts in zip(alike, scripts_in_order, strict=True):
         is_apart = LATIN in scripts or len(scripts) > 1
         foreign_count = len(alike) - counts[scripts] - counts[frozenset()]
-        if not word.isascii() and (is_apart or is_mixture or (scripts and foreign_count)):
+        is_other_code = not unicodedata.is_normalized("NFC", word)
+        if not word.isascii() and (
+            is_other_code or is_apart or is_mixture or (scripts and foreign_count)
+        ):
             yield word
 
 

