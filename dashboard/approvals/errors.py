@@ -233,18 +233,16 @@ class OnHold(Stopped):
 
 
 class DatabaseInDoubt(Stopped):
-    """The database is not as this server knew it: it is an older one, or lacks guards.
-
-    Args:
-        doubt: What is wrong with it, and what to do, in full sentences.
-    """
+    """The database is not as this server knew it: it is an older one, or lacks guards."""
 
     code = "database_in_doubt"
     why = "The database is not as this server knew it, so nothing can be approved."
 
-    def __init__(self, doubt: str) -> None:
+    def __init__(self) -> None:
         super().__init__(
-            f"{doubt} Until then nothing is approved or started. Nothing was recorded."
+            "The server's database is not as it was: it is an older one, or lacks guards. Nothing "
+            "is approved or started until whoever runs the server has put it right. Nothing was "
+            "recorded."
         )
 
 

@@ -18,7 +18,6 @@ from typing import NamedTuple
 from django.conf import settings
 
 _UNFINISHED = " (unfinished)"
-_ACCEPTED = " (accepted)"
 _LINE = re.compile(r"(?:\S+ )?([0-9]{1,18}):([0-9a-f]{64})", re.ASCII)
 
 
@@ -67,20 +66,15 @@ def kept_heads() -> dict[int, str]:
 def read_heads(path: Path) -> dict[int, str]:
     """Return the heads in a file, one a line. A line that was left unfinished does not count.
 
-    Nor does what was kept above a head before that was accepted: of a database that was given up
-    for an older one.
-
     Raises:
         OSError: The file cannot be read.
         NoHead: A line is not a head.
     """
     hash_by_seq: dict[int, str] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n")[:-1], start=1):
-        head = Head.parse(line.strip().removesuffix(_ACCEPTED))
+        head = Head.parse(line.strip())
         if head is None and line.endswith(_UNFINISHED):
             continue
-        if head and line.endswith(_ACCEPTED):
-            hash_by_seq = {seq: hash_ for seq, hash_ in hash_by_seq.items() if seq <= head.seq}
         if head is None:
             raise NoHead(f"Line {number} of {path} is not a head.")
         hash_by_seq.setdefault(
@@ -89,19 +83,13 @@ def read_heads(path: Path) -> dict[int, str]:
     return hash_by_seq
 
 
-def keep_in_file(path: Path, head: Head, *, accepted: bool = False) -> None:
-    """Add a head to a file, and have it on the disk when this returns.
-
-    Args:
-        accepted: From here an admin went on with an older database, so what was kept above this
-            head does not count any more.
-    """
+def keep_in_file(path: Path, head: Head) -> None:
+    """Add a head to a file, and have it on the disk when this returns."""
     moment = datetime.now(UTC).isoformat(timespec="seconds")
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         # One write, so that the lines of several servers do not mix.
-        end = _ACCEPTED if accepted else ""
-        line = f"{_after_the_rest(descriptor)}{moment} {head}{end}\n".encode()
+        line = f"{_after_the_rest(descriptor)}{moment} {head}\n".encode()
         if os.write(descriptor, line) != len(line):
             raise OSError(errno.ENOSPC, "Only a part of a head could be written", str(path))
         os.fsync(descriptor)

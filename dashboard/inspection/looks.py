@@ -38,6 +38,8 @@ _JOINT = re.escape("".join([*_JOINTS, *_JOINT_LOOKS]))
 _NAME = re.compile(f"[{_LETTER}{_JOINT}]+")
 _NAMING = 2  # letters
 _DOTS = frozenset(_JOINTS["."])
+_MATHEMATICS = frozenset("\u2212\u2044\u2215\u2236")  # minus, fractions and ratios
+_RUN = re.compile(r"[^\W\d_]{2}")
 
 LATIN = "LATIN"
 _ASCII_LOOKS = str.maketrans({"1": "l", "I": "l", "0": "O", "m": "rn"})
@@ -106,7 +108,12 @@ def _names(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _is_name(text: str) -> bool:
-    """Whether it is more than a number, a time or a range; an address may be of digits alone."""
+    """Whether it is more than a number, a time, a range or a formula such as x - y.
+
+    An address may be of digits alone.
+    """
+    if _ODD_JOINTS.intersection(text) <= _MATHEMATICS:
+        return _RUN.search(text) is not None
     return len(_LETTERS.findall(text)) >= _NAMING or not _DOTS.isdisjoint(text)
 
 

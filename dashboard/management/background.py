@@ -201,10 +201,7 @@ async def keep_the_last_head() -> None:
             keep_beside(head)
             kept_head = head
 
-    try:
-        await _repeat(keep, SWEEP_EVERY_S)
-    finally:
-        doubt_database("")
+    await _repeat(keep, SWEEP_EVERY_S)
 
 
 async def _keep_head(head: Head) -> None:

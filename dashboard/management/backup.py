@@ -192,8 +192,9 @@ def _delete_left_behind(folder: Path) -> None:
 def _drop_left_behind(execute: Any) -> None:
     """Drop such databases of this role. Their names say when they were made."""
     query = (
-        "SELECT datname FROM pg_database WHERE datname ~ '^restoring_[0-9]+_[0-9a-f]+$' "
-        "AND pg_get_userbyid(datdba) = current_user"
+        "SELECT datname FROM pg_database d WHERE datname ~ '^restoring_[0-9]+_[0-9a-f]+$' "
+        "AND pg_get_userbyid(datdba) = current_user "
+        "AND NOT EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.datname = d.datname)"
     )
     long_ago = time.time() - LEFT_BEHIND_AFTER_S
     for [name] in execute(query).fetchall():
@@ -202,7 +203,11 @@ def _drop_left_behind(execute: Any) -> None:
 
 
 def swap_in(url: str) -> str:
-    """Put a restored database in the place of the one in use; returns where that is kept."""
+    """Put a restored database in the place of the one in use.
+
+    Returns:
+        Where that is kept; empty if it was gone.
+    """
     moment = time.strftime("%Y%m%d%H%M%S", time.gmtime())
     connection.close()
     if connection.vendor == "sqlite":
@@ -213,7 +218,7 @@ def swap_in(url: str) -> str:
         _keep_under(place, used)
         aside.replace(used)  # one step: whoever is killed leaves the one before, or this one
         _reach_disk(used.parent)
-        return str(place)
+        return str(place) if place.exists() else ""
     connection.close_pool()  # type: ignore[attr-defined]
     used_name = _quoted(connection.settings_dict["NAME"])
     kept_name = _quoted(f"{connection.settings_dict['NAME']}_before_{moment}"[:63])
@@ -237,7 +242,11 @@ def _keep_under(place: Path, used: Path) -> None:
     with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(used, timeout=BUSY_S)) as base:
         base.execute("PRAGMA journal_mode=DELETE")
         base.execute("SELECT count(*) FROM sqlite_master")
-    place.hardlink_to(used)
+    try:
+        place.hardlink_to(used)
+    except OSError:  # not every file system has them
+        shutil.copy2(used, place)
+        _reach_disk(place)
     for end in _BESIDE:  # of a file that is damaged, so that SQLite could not end it
         with suppress(FileNotFoundError):
             Path(f"{used}{end}").rename(f"{place}{end}")

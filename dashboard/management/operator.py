@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -10,6 +11,13 @@ from django.db import DatabaseError
 
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import admins
+from dashboard.audit.heads import Head, kept_heads
+
+NEW_HEADS = (
+    "The file of AUDIT_HEADS has heads of what was given up, and every verification would miss "
+    "them. Before you start a server, set AUDIT_HEADS to a new file. Keep the old one: it is the "
+    "proof of what was there."
+)
 
 
 class OperatorCommand(BaseCommand):
@@ -28,6 +36,14 @@ class OperatorCommand(BaseCommand):
                 f"`{settings.OPERATOR_COMMAND} start` or `{settings.OPERATOR_COMMAND} migrate` "
                 "once."
             ) from None
+
+
+def has_other_heads(is_other: Callable[[Head], bool]) -> bool:
+    """Whether the file of AUDIT_HEADS has heads of another database, or cannot be read."""
+    try:
+        return any(is_other(Head(seq, hash_)) for seq, hash_ in kept_heads().items())
+    except (OSError, ValueError):
+        return True
 
 
 def admin_named(name: str) -> User:

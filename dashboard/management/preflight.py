@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
@@ -169,15 +170,23 @@ def _heads(named: str) -> Iterator[str]:
         )
     elif named:
         try:
-            is_new = not path.exists()
-            with path.open("ab") as file:
-                if is_new:
-                    give_to_owner(file.fileno(), path.parent)
+            _reach(path)
         except OSError as error:
             yield (
                 f"The file {path} of AUDIT_HEADS cannot be written to ({error.strerror}), so no "
                 "head of the log could be kept there. Make it writable, or name another one."
             )
+
+
+def _reach(path: Path) -> None:
+    """Make a file, for whoever owns its folder, or see that it can be added to."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except FileExistsError:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+    else:
+        give_to_owner(descriptor, path.parent)
+    os.close(descriptor)
 
 
 def _secret_key() -> str:

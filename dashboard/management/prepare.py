@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import logging
 import os
 import secrets
 from collections.abc import Iterator
@@ -29,6 +30,8 @@ from dashboard.approvals.rules.readiness import newer_migrations, obstacles
 from dashboard.cookies import cookie_names
 from dashboard.management.preflight import CannotStart, is_weak, make_data_dir
 from dashboard.pages import uncollected
+
+log = logging.getLogger(__name__)
 
 FIRST_PERSON, FIRST_AGENT = "admin", "agent"
 CONNECT_WITHIN_S = 5
@@ -161,7 +164,11 @@ def _migrate() -> None:
             f"({newer[-1]}). Run that version, or restore the database from before."
         )
     executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()) or guards.missing():
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    differing = [] if plan else guards.differing()
+    if differing:
+        log.warning("Guards that were not as this version has them are put on anew: %s", differing)
+    if plan or differing or guards.are_off():
         call_command("migrate", verbosity=0, interactive=False)
 
 

@@ -185,6 +185,7 @@ def test_a_database_that_is_gone_is_restored_once_that_was_said(house, before):
 
     assert refused.returncode == 1
     assert "There is no log of the database to be read. It had" in refused.stderr
+    assert "is kept as" not in done.stdout
     assert done.returncode == 0, done.stderr
     house.start()
     with house.agent() as agent:

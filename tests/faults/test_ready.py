@@ -125,7 +125,7 @@ def test_a_log_behind_the_head_that_was_kept(house):
 
 
 def test_a_guard_that_is_off(house):
-    is_found(house, guard_off(house), "The database lacks 1 guards (request_final")
+    is_found(house, guard_off(house), "The database lacks 1 guard (request_final)")
 
 
 @pytest.mark.engine("sqlite")

@@ -125,6 +125,11 @@ def test_names_that_differ_in_what_joins_them_are_found():
     assert list(look_alikes(text)) == [(14, "prod\u2010db")]
 
 
+@pytest.mark.parametrize("text", ["x\u2212y = x-y", "a\u2044b and a/b", "5\u22123 or 5-3"])
+def test_a_formula_is_no_name(text):
+    assert list(look_alikes(text)) == []
+
+
 def test_one_letter_is_a_name_in_code_and_a_word_in_a_sentence():
     es = "\u0441"
 

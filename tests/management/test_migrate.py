@@ -10,9 +10,10 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from dashboard.approvals import guards
-from dashboard.approvals.rules.readiness import newer_migrations
+from dashboard.approvals.rules.readiness import database_doubts, newer_migrations, obstacles
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, NewerSchema, record
+from dashboard.management import prepare
 from tests import make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -133,18 +134,7 @@ def test_the_next_migration_puts_on_what_a_killed_one_left_off(token):
 
 
 def test_a_guard_that_does_nothing_counts_as_missing():
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute(
-                "CREATE OR REPLACE FUNCTION guard_request_final() RETURNS trigger "
-                "LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$"
-            )
-        else:
-            cursor.execute("DROP TRIGGER guard_request_final")
-            cursor.execute(
-                "CREATE TRIGGER guard_request_final BEFORE UPDATE ON dashboard_approvalrequest "
-                "WHEN 1 = 0 BEGIN SELECT RAISE(ABORT, 'never'); END"
-            )
+    change_a_guard()
     assert guards.missing() == ["request_final"]
     guards.install()
     assert guards.missing() == []
@@ -157,3 +147,60 @@ def test_a_table_that_could_be_emptied_at_once_lacks_a_guard(name):
         cursor.execute(f"DROP TRIGGER {name} ON dashboard_auditentry")
     assert guards.missing() == ["auditentry_no_delete"]
     guards.install()
+
+
+def change_a_guard():
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "CREATE OR REPLACE FUNCTION guard_request_final() RETURNS trigger "
+                "LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$"
+            )
+        else:
+            cursor.execute("DROP TRIGGER guard_request_final")
+            cursor.execute(
+                "CREATE TRIGGER guard_request_final BEFORE UPDATE ON dashboard_approvalrequest "
+                "WHEN 1 = 0 BEGIN SELECT RAISE(ABORT, 'never'); END"
+            )
+
+
+def drop_a_guard():
+    with connection.cursor() as cursor:
+        on_table = " ON dashboard_approvalrequest" if connection.vendor == "postgresql" else ""
+        cursor.execute(f"DROP TRIGGER guard_request_final{on_table}")
+
+
+def test_a_guard_that_differs_is_put_on_anew_by_the_next_start(caplog):
+    change_a_guard()
+    prepare._migrate()
+
+    assert guards.missing() == []
+    assert "put on anew: ['request_final']" in caplog.text
+
+
+def test_a_guard_that_was_dropped_is_told_and_not_put_on_in_silence():
+    drop_a_guard()
+    prepare._migrate()
+
+    assert guards.missing() == ["request_final"]
+    assert any("lacks 1 guard (request_final)" in obstacle for obstacle in obstacles())
+    guards.install()
+
+
+def test_guards_of_a_newer_version_put_an_older_server_into_no_doubt():
+    """It records nothing beside a newer schema, and agents are told to try again."""
+    change_a_guard()
+    assert next(database_doubts(), "") != ""
+    MigrationRecorder.Migration.objects.create(app="dashboard", name="9999_newer")
+
+    assert next(database_doubts(), "") == ""
+    MigrationRecorder.Migration.objects.filter(name="9999_newer").delete()
+    guards.install()
+
+
+def test_a_migration_that_did_not_end_is_an_obstacle():
+    MigrationRecorder.Migration.objects.create(app="dashboard", name=guards.UNDER_WAY)
+
+    assert any("A migration did not end" in obstacle for obstacle in obstacles())
+    prepare._migrate()
+    assert not guards.are_off()

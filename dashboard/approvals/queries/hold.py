@@ -52,8 +52,8 @@ def stop_in(row: Model) -> Stopped | None:
     A hold stays as it is while ``lock_for_judging`` is held.
     """
     columns = vars(row)
-    if doubt := database_doubt():
-        return DatabaseInDoubt(doubt)
+    if database_doubt():
+        return DatabaseInDoubt()
     if columns["held"]:
         return OnHold()
     latest_at = columns["latest_at"]
@@ -64,8 +64,8 @@ def present_stop() -> Stopped | None:
     """Say what stops all approving now; None if nothing does."""
     head = _stops.first()
     if head is None:  # nothing was ever recorded, so no clock was set back
-        if doubt := database_doubt():
-            return DatabaseInDoubt(doubt)
+        if database_doubt():
+            return DatabaseInDoubt()
         return OnHold() if active_hold() else None
     return stop_in(head)
 

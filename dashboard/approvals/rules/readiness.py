@@ -52,10 +52,14 @@ def newer_migrations() -> list[str]:
 
 
 def database_doubts() -> Iterator[str]:
-    """Say what shows that the database is not as this server knew it."""
-    if absent := guards.missing():
+    """Say what shows that the database is not as this server knew it.
+
+    Guards of a newer version are none of that: an older server records nothing beside it.
+    """
+    if (absent := guards.missing()) and not (guards.are_off() or newer_migrations()):
         yield (
-            f"The database lacks {len(absent)} guards ({absent[0]}, …): run "
+            f"The database lacks {len(absent)} {'guard' if len(absent) == 1 else 'guards'} "
+            f"({absent[0]}{'' if len(absent) == 1 else ', …'}): run "
             f"`{settings.OPERATOR_COMMAND} migrate`."
         )
     yield from _kept_head()
@@ -75,6 +79,8 @@ def _obstacles() -> Iterator[str]:
         return
     if newer := newer_migrations():
         yield f"The database was migrated by a newer version ({newer[-1]}): run that version."
+    if guards.are_off():
+        yield f"A migration did not end: run `{settings.OPERATOR_COMMAND} migrate`."
     yield from database_doubts()
     yield from _audit()
     if connection.vendor == "sqlite":

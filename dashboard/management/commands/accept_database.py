@@ -8,18 +8,14 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from dashboard.approvals.services import accept_database
-from dashboard.audit.heads import (
-    Head,
-    NoHead,
-    heads_file,
-    keep_beside,
-    keep_in_file,
-    kept_beside,
-    kept_heads,
-)
-from dashboard.audit.models import AuditEntry
+from dashboard.audit.heads import Head, NoHead, keep_beside, kept_beside
 from dashboard.audit.queries import head, lacks
-from dashboard.management.operator import OperatorCommand, admin_named
+from dashboard.management.operator import (
+    NEW_HEADS,
+    OperatorCommand,
+    admin_named,
+    has_other_heads,
+)
 
 
 class Command(OperatorCommand):
@@ -44,12 +40,11 @@ class Command(OperatorCommand):
         if kept_head is None or not lacks(kept_head):
             self.stdout.write("The database has all that was kept of it. Nothing was changed.")
             return
-        shared = _newest_shared()
         self._accept(kept_head, admin)
         if present := head():
             keep_beside(Head(present.seq, present.hash))
-        if (path := heads_file()) and shared:
-            keep_in_file(path, shared, accepted=True)
+        if has_other_heads(lacks):
+            self.stdout.write(NEW_HEADS)
 
     def _accept(self, kept_head: Head, admin: str) -> None:
         voided = accept_database(kept_head, admin=admin_named(admin))
@@ -60,12 +55,3 @@ class Command(OperatorCommand):
             "signed out. Look through agents, tokens, people and the policy before the hold is "
             "lifted: they are as old as the database."
         )
-
-
-def _newest_shared() -> Head | None:
-    """Return the newest head in the file of AUDIT_HEADS that this log has, or else its first."""
-    for seq, hash_ in sorted(kept_heads().items(), reverse=True):
-        if not lacks(Head(seq, hash_)):
-            return Head(seq, hash_)
-    entry = AuditEntry.objects.filter(seq=1).first()
-    return Head(entry.seq, entry.hash) if entry else None

@@ -12,20 +12,12 @@ from django.db import DatabaseError, connection
 
 from dashboard.approvals.models import Closing
 from dashboard.audit.actions import Action
-from dashboard.audit.heads import (
-    Head,
-    NoHead,
-    beside,
-    heads_file,
-    keep_beside,
-    keep_in_file,
-    kept_beside,
-)
+from dashboard.audit.heads import Head, NoHead, beside, keep_beside, kept_beside
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.queries import head, lacks
 from dashboard.management import serving_here
 from dashboard.management.backup import head_of, manage, restored_aside, sessions, swap_in
-from dashboard.management.operator import OperatorCommand
+from dashboard.management.operator import NEW_HEADS, OperatorCommand, has_other_heads
 from dashboard.management.preflight import make_data_dir
 
 
@@ -67,10 +59,12 @@ class Command(OperatorCommand):
                 accepted = head_of(url)
                 place = swap_in(url)
             keep_beside(accepted)
-            if heads := heads_file():
-                keep_in_file(heads, backed_up, accepted=True)
-        ending = f"\nWhat was there before is kept as {place}." if place else ""
-        self.stdout.write(f"{sentence.strip()}{ending}")
+        sentences = [sentence.strip()]
+        if place:
+            sentences.append(f"What was there before is kept as {place}.")
+        if has_other_heads(lambda kept_head: kept_head.seq > backed_up.seq):
+            sentences.append(NEW_HEADS)
+        self.stdout.write("\n".join(sentences))
 
     def _check_sessions(self) -> None:
         if connection.vendor != "postgresql":

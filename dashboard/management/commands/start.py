@@ -133,7 +133,7 @@ class Command(BaseCommand):
             )
         else:
             self._say(
-                "For another token, beside those that were issued:\n"
+                "For a token for an agent:\n"
                 f"  {settings.OPERATOR_COMMAND} issue_token {prepare.FIRST_AGENT}"
             )
 
