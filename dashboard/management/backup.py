@@ -237,7 +237,7 @@ def _keep_under(place: Path, used: Path) -> None:
 
     What a crash left beside it is committed, or undone, before: SQLite finds it by the first name.
     """
-    if not used.exists():
+    if not used.exists() or not used.stat().st_size:  # it was gone, and looking for it made one
         return
     with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(used, timeout=BUSY_S)) as base:
         base.execute("PRAGMA journal_mode=DELETE")

@@ -83,7 +83,7 @@ def test_nothing_is_approved_in_a_database_that_is_in_doubt(token, alice, doubte
 
 def test_nor_is_anything_started_in_it(token, alice):
     approval = make.approved(token, alice)
-    doubt_database("The log has not the entry 7.")
+    doubt_database("The log lacks the entry 7.")
     try:
         with pytest.raises(DatabaseInDoubt):
             make.report(approval, token)

@@ -83,7 +83,7 @@ def test_a_log_that_lacks_what_was_kept_stands_in_the_way(token, kept, head):
     kept(f"{head}\n")
 
     (why,) = readiness.obstacles()
-    assert why.startswith(f"The audit log has not the entry {head.partition(':')[0]} that was")
+    assert why.startswith(f"The audit log lacks the entry {head.partition(':')[0]} that was")
     assert "accept_database" in why
 
 

@@ -5,6 +5,7 @@ from django.core.management import CommandError
 
 from dashboard.approvals.queries.hold import active_hold, database_doubt, doubt_database
 from dashboard.approvals.rules.readiness import obstacles
+from dashboard.approvals.signals import hold_changed
 from dashboard.audit import heads
 from dashboard.audit.heads import Head
 from dashboard.audit.models import AuditEntry
@@ -97,7 +98,22 @@ def test_what_was_kept_of_a_later_log_is_not_overwritten(keep, beside, token):
     keep()
 
     assert heads.kept_beside().seq == 900
-    assert "has not the entry 900" in database_doubt()
+    assert "lacks the entry 900" in database_doubt()
+
+
+def test_open_pages_are_told_once(keep, beside, token):
+    news = []
+    hold_changed.connect(lambda **_: news.append(database_doubt()), weak=False, dispatch_uid="t")
+    try:
+        beside.write_text(f"900:{'a' * 64}\n")
+        keep()
+        keep()
+        beside.unlink()
+        keep()
+    finally:
+        hold_changed.disconnect(dispatch_uid="t")
+
+    assert [bool(doubt) for doubt in news] == [True, False]
 
 
 def test_once_the_log_has_what_was_kept_there_is_no_doubt(keep, beside, token):

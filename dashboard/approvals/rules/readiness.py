@@ -126,7 +126,7 @@ def _kept_head() -> Iterator[str]:
         return
     if head and lacks(head):
         yield (
-            f"The audit log has not the entry {head.seq} that was kept in {beside()}: the "
+            f"The audit log lacks the entry {head.seq} that was kept in {beside()}: the "
             "database is another one than before, or was restored from an older backup. Use the "
             "one before, or accept this one with "
             f"`{settings.OPERATOR_COMMAND} accept_database --as ADMIN`."
