@@ -8,15 +8,13 @@ from collections.abc import Iterator
 
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.hidden import MANY_BLANKS, Glyph, GlyphKind, segments
-from dashboard.inspection.looks import look_alikes
+from dashboard.inspection.looks import FOLDABLE, is_folded, look_alikes
 from dashboard.inspection.notes import FindingKind, Notes, line_finder
 
 _DEEP = 80  # blanks at the start of a line that honest code is never indented by
 _JOINERS = "\u200c\u200d"
 _EMOJI_STYLE = "\ufe0e\ufe0f"
 _BOM = "\ufeff"
-_WORD = re.compile(r"(?=\w*[^\x00-\x7f])\w{2,}")
-_ORDINALS = "\xaa\xba"  # as in 1st, in Spanish
 _HIGH, _MEDIUM, _LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 _BY_KIND = {
     GlyphKind.DIRECTION: FindingKind(
@@ -118,22 +116,9 @@ def _is_symbol(character: str) -> bool:
 def _odd(text: str) -> Iterator[tuple[int, FindingKind]]:
     if text.isascii():
         return
-    folded_words = {match.start() for match in _WORD.finditer(text) if _is_folded(match[0])}
+    folded_words = {match.start() for match in FOLDABLE.finditer(text) if is_folded(match[0])}
     for start in folded_words:
         yield start, _FOLDED
     for start, _ in look_alikes(text):
         if start not in folded_words:
             yield start, DISGUISED
-
-
-def _is_folded(word: str) -> bool:
-    """Say whether Python reads ``word`` as another name, of plain letters (NFKC, PEP 3131)."""
-    letters = any(
-        character not in _ORDINALS and not character.isascii() and _is_letter(character)
-        for character in word
-    )
-    return letters and unicodedata.normalize("NFKC", word).isascii()
-
-
-def _is_letter(character: str) -> bool:
-    return unicodedata.category(character)[0] == "L" or unicodedata.category(character) == "Nl"

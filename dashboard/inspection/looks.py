@@ -69,6 +69,8 @@ _ASSIGNED = re.compile(r"[ \t]*(?:[-+*/|&^%@]?=(?!=))|[(\[]|\.\w")
 _LETTERS = re.compile(r"[^\W\d_]")
 _PIECE = 128  # characters
 _LINE_END = re.compile("\n")
+_ORDINALS = "\xaa\xba"  # as in 1st, in Spanish
+FOLDABLE = re.compile(r"(?=\w*[^\x00-\x7f])\w{2,}")
 
 
 def look_alikes(text: str) -> Iterator[tuple[int, str]]:
@@ -90,6 +92,27 @@ def look_alikes(text: str) -> Iterator[tuple[int, str]]:
         is_twin = word in twins and (_is_long(word) or lines.has_code_at(start))
         if is_twin or word in disguises:
             yield start, word
+
+
+def disguises(text: str) -> frozenset[str]:
+    """Return the words that pass for something else, or that Python reads as plain letters."""
+    if text.isascii():
+        return frozenset()
+    folded = (word for word in FOLDABLE.findall(text) if is_folded(word))
+    return frozenset(folded).union(word for _, word in look_alikes(text))
+
+
+def is_folded(word: str) -> bool:
+    """Say whether Python reads ``word`` as another name, of plain letters (NFKC, PEP 3131)."""
+    letters = any(
+        character not in _ORDINALS and not character.isascii() and _is_letter(character)
+        for character in word
+    )
+    return letters and unicodedata.normalize("NFKC", word).isascii()
+
+
+def _is_letter(character: str) -> bool:
+    return unicodedata.category(character)[0] == "L" or unicodedata.category(character) == "Nl"
 
 
 def _names(text: str) -> Iterator[tuple[int, str]]:

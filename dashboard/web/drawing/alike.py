@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache
 from itertools import groupby
 
@@ -22,6 +23,7 @@ from dashboard.inspection.looks import (
     LATIN,
     LOOKS,
     WORD,
+    disguises,
     is_turkish,
     look_of,
     looks_ascii,
@@ -33,6 +35,8 @@ MARK = 170
 
 _PROSE = 3  # words; what has fewer is a name, and what script that is in says nothing
 _READ = 20_000  # characters by which the script of a text is told
+_SEARCHED = 100_000  # characters; of more, a pair of words is a finding and not marked
+NONE: frozenset[str] = frozenset()
 _LATIN_LETTERS = re.compile("[A-Za-z]")
 _LEFTWARDS = {"R", "AL", "AN"}  # which have an isolate of their own
 _ODD = frozenset(CONFUSABLES.odd)
@@ -44,9 +48,12 @@ _CANDIDATES = frozenset(
 )
 
 
-def marked(html: str) -> str:
-    """Return escaped text with a mark around each run of characters that pass for others."""
-    if html.isascii() or _CANDIDATES.isdisjoint(html):
+def marked(html: str, disguised: AbstractSet[str] = NONE) -> str:
+    """Return escaped text with a mark around each run of characters that pass for others.
+
+    ``disguised`` are words of the whole text, of which this may be a piece: see ``disguises_in``.
+    """
+    if html.isascii() or (_CANDIDATES.isdisjoint(html) and not disguised):
         return html
     main = _main_script(html)
     own_letters = DOTLESS if is_turkish(html) else ""
@@ -56,8 +63,10 @@ def marked(html: str) -> str:
         if word.isascii():
             return word
         is_mixed = _LATIN_LETTERS.search(word) is not None
+        is_disguised = word in disguised
         flags = [
             character in _ALWAYS
+            or (is_disguised and _is_disguise(character))
             or (
                 character in _CANDIDATES
                 and character not in own_letters
@@ -70,9 +79,28 @@ def marked(html: str) -> str:
     return _pieces().sub(mark_word, html)
 
 
+def disguises_in(text: str) -> frozenset[str]:
+    """Return the words of a text that pass for others, if it is not too long for that."""
+    return disguises(text) if len(text) <= _SEARCHED else NONE
+
+
 def marks(text: str) -> int:
     """Return the most marks that ``text`` gets."""
-    return 0 if text.isascii() else sum(map(_CANDIDATES.__contains__, text))
+    if text.isascii():
+        return 0
+    disguised = disguises_in(text)
+    words = WORD.findall(text) if disguised else ()
+    of_words = sum(len(word) for word in words if word in disguised)
+    return of_words + sum(map(_CANDIDATES.__contains__, text))
+
+
+def _is_disguise(character: str) -> bool:
+    """Whether a character makes a word pass for another one: it looks, or is read, like others."""
+    if character.isascii():
+        return False
+    if unicodedata.combining(character) or unicodedata.normalize("NFKC", character) != character:
+        return True
+    return not LOOKS.keys().isdisjoint(unicodedata.normalize("NFD", character))
 
 
 def _with_marks(word: str, flags: list[bool]) -> str:
@@ -96,7 +124,7 @@ def _mark(run: str) -> str:
 @lru_cache(maxsize=4096)
 def _title(character: str, length: int) -> str:
     name, look = unicodedata.name(character, "")[:60], look_of(character)
-    like = f", looks like {look}" if look.isascii() and len(look) == 1 else ""
+    like = f", looks like {look}" if len(look) == 1 else ""
     more = (
         f"; {length} such characters"
         if length > 1 and not unicodedata.combining(character)

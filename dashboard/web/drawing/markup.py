@@ -8,7 +8,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from dashboard.inspection.hidden import Glyph, glyphs, hidden_characters, replaced
-from dashboard.web.drawing.alike import MARK, marked, marks
+from dashboard.web.drawing.alike import MARK, disguises_in, marked, marks
 from dashboard.web.drawing.direction import (
     TextReading,
     around,
@@ -33,14 +33,15 @@ def untrusted(text: str) -> SafeString:
     """
     # Escaping adds nothing that is hidden and no blank, so it may come first, for all at once.
     # Nor do the tags of an isolate, which begins and ends with what is seen.
+    disguised = disguises_in(text)
     if not turns(text):
-        return trusted(replaced(marked(escape(text)), _boxes))
+        return trusted(replaced(marked(escape(text), disguised), _boxes))
     lines = text.split("\n")
     leftwards = [runs_leftwards(line) for line in lines]
     escaped = "\n".join(
         prose(line, leftwards=so) for line, so in zip(lines, leftwards, strict=True)
     )
-    rows = replaced(marked(escaped), _boxes).split("\n")
+    rows = replaced(marked(escaped, disguised), _boxes).split("\n")
     return trusted(
         "\n".join(around(line, leftwards=so) for line, so in zip(rows, leftwards, strict=True))
     )
@@ -48,7 +49,7 @@ def untrusted(text: str) -> SafeString:
 
 def untrusted_code(text: str, reading: TextReading) -> SafeString:
     """Return code as HTML, as ``untrusted`` does; its base direction is left to right."""
-    return trusted(replaced(marked(isolated(text, reading)), _boxes))
+    return trusted(replaced(marked(isolated(text, reading), disguises_in(text)), _boxes))
 
 
 def size_drawn(text: str) -> int:

@@ -14,6 +14,7 @@ from approval_client.wire import canonical_json
 from dashboard import sandbox
 from dashboard.inspection.languages import lexer_alias
 from dashboard.inspection.redaction import candidates, may_hold_secrets, secrets_in_text
+from dashboard.web.drawing.alike import disguises_in
 from dashboard.web.drawing.direction import TextReading
 from dashboard.web.drawing.markup import untrusted, untrusted_code
 from dashboard.web.drawing.text import Span, apart, drawn, pieces, with_joiners
@@ -124,7 +125,7 @@ def _redacted(
     text: str, runs: tuple[Span, ...], reading: TextReading = TextReading.PROSE
 ) -> SafeString:
     if runs:
-        return drawn(with_joiners(pieces(text, 0, apart(runs))), reading)
+        return drawn(with_joiners(pieces(text, 0, apart(runs))), reading, disguises_in(text))
     return untrusted(text) if reading is TextReading.PROSE else untrusted_code(text, reading)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from itertools import takewhile
 from operator import attrgetter
@@ -12,7 +13,7 @@ from typing import NamedTuple, overload
 from django.utils.safestring import SafeString
 
 from dashboard.inspection.hidden import Glyph, segments
-from dashboard.web.drawing.alike import marked
+from dashboard.web.drawing.alike import NONE, disguises_in, marked
 from dashboard.web.drawing.direction import (
     JOINERS,
     TextReading,
@@ -76,6 +77,7 @@ class Drawing(Sequence[SafeString]):
     ) -> None:
         self._source, self._windows, self._tokens = source, windows, tokens
         self._redacted, self._reading = redacted, reading
+        self._disguised = disguises_in(source)
         self._drawn = cache(self._draw)
 
     def __len__(self) -> int:
@@ -116,12 +118,12 @@ class Drawing(Sequence[SafeString]):
             colours = _Colours(tokens, start)
             for piece, html in text_pieces:
                 if html is None:
-                    yield from _coloured(piece, colours)
+                    yield from _coloured(piece, colours, self._disguised)
                 else:
                     yield html
                     colours.skip(len(piece))
         elif redacted:
-            yield drawn(text_pieces, self._reading)
+            yield drawn(text_pieces, self._reading, self._disguised)
         elif self._reading is TextReading.PROSE:
             yield untrusted(text)
         else:
@@ -213,14 +215,17 @@ def with_joiners(parts: Iterable[Piece]) -> Iterator[Piece]:
         yield Piece("".join(texts))
 
 
-def drawn(parts: Iterable[Piece], reading: TextReading) -> SafeString:
+def drawn(
+    parts: Iterable[Piece], reading: TextReading, disguised: AbstractSet[str] = NONE
+) -> SafeString:
     """Draw pieces that have no colours; ``with_joiners`` made them."""
     if reading is not TextReading.PROSE:
         html = (
-            _boxed(isolated(piece, reading)) if html is None else html for piece, html in parts
+            _boxed(isolated(piece, reading), disguised) if html is None else html
+            for piece, html in parts
         )
         return trusted("".join(html))
-    return trusted("\n".join(_prose(line) for line in _lines(parts)))
+    return trusted("\n".join(_prose(line, disguised) for line in _lines(parts)))
 
 
 def _lines(parts: Iterable[Piece]) -> Iterator[list[Piece]]:
@@ -237,33 +242,34 @@ def _lines(parts: Iterable[Piece]) -> Iterator[list[Piece]]:
     yield line
 
 
-def _prose(line: list[Piece]) -> str:
+def _prose(line: list[Piece], disguised: AbstractSet[str]) -> str:
     leftwards = runs_leftwards("".join(piece for piece, html in line if html is None))
     html = (
-        _boxed(prose(piece, leftwards=leftwards)) if html is None else html for piece, html in line
+        _boxed(prose(piece, leftwards=leftwards), disguised) if html is None else html
+        for piece, html in line
     )
     return around("".join(html), leftwards=leftwards)
 
 
-def _boxed(html: str) -> str:
+def _boxed(html: str, disguised: AbstractSet[str]) -> str:
     if html.isascii():
         return html
-    html = marked(html)
+    html = marked(html, disguised)
     for joiner, box in _joiner_boxes().items():
         html = html.replace(joiner, box)
     return html
 
 
-def _coloured(text: str, colours: _Colours) -> Iterator[str]:
+def _coloured(text: str, colours: _Colours, disguised: AbstractSet[str]) -> Iterator[str]:
     at = 0
     for css_class, length in colours.take(len(text)):
-        yield _span(css_class, text[at : at + length])
+        yield _span(css_class, text[at : at + length], disguised)
         at += length
 
 
-def _span(css_class: str, text: str) -> str:
+def _span(css_class: str, text: str, disguised: AbstractSet[str]) -> str:
     """Wrap each line of ``text`` on its own, for lines become separate fragments."""
-    html = _boxed(isolated(text, _reading(css_class, text)))
+    html = _boxed(isolated(text, _reading(css_class, text)), disguised)
     if not css_class:
         return html
     coloured = f'<span class="{css_class}">{{}}</span>'.format

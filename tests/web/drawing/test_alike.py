@@ -75,6 +75,38 @@ def test_the_letter_that_a_capital_passes_for_is_named_as_it_is():
     assert "looks like I" in untrusted("\u0406nto")
 
 
+@pytest.mark.parametrize(
+    ("text", "letters"),
+    [
+        ("caf\xe9 cafe\u0301", ["e\u0301"]),
+        ("\u30da\u30fc\u30b8 \u307a\u30fc\u30b8", ["\u30da", "\u307a"]),
+        ("\u30ab\u30e1\u30e9 \u529b\u30e1\u30e9", ["\u30ab"]),
+        ("\U0001d41eval(x)", ["\U0001d41e"]),
+    ],
+)
+def test_what_passes_for_another_word_of_the_text_is_marked(text, letters):
+    assert marked(untrusted(text)) == letters
+
+
+def test_a_word_is_marked_beside_its_twin_in_another_line():
+    lines = render_code("caf\xe9 = 1\nprint('x')\ncafe\u0301 = 2", "python").lines
+
+    assert [marked(line) for line in lines] == [[], [], ["e\u0301"]]
+
+
+@pytest.mark.parametrize("text", ["caf\xe9", "cafe\u0301", "\u529b\u30e1\u30e9", "x\xb2 1\xba"])
+def test_what_has_no_twin_is_not_marked(text):
+    assert marked(untrusted(text)) == []
+
+
+OF_TWINS = st.sampled_from("a \u0430\xe9\u0301\u30ab\u529b\u307a\u309a\U0001d41e=\n")
+
+
+@given(st.text(OF_TWINS, max_size=40))
+def test_pairs_are_no_longer_than_was_counted(text):
+    assert len(untrusted(text)) <= size_drawn(text)
+
+
 @given(st.text(LETTERS, max_size=40))
 def test_the_text_is_the_source_and_no_longer_than_was_counted(text):
     html = untrusted(text)

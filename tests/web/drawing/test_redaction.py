@@ -134,5 +134,6 @@ def test_runs_are_put_in_order_and_apart():
 @given(st.text() | st.text(alphabet="ab& \t\n\r\x1b\u200b\u202e\xa0\u2028\U000e0041\ue000<😀"))
 def test_a_text_is_drawn_as_its_segments_are(text):
     drawn = [draw(one) if isinstance(one, Glyph) else escape(one) for one in segments(text)]
+    html = re.sub('<span class="alike"[^>]*>(.*?)</span>', r"\1", untrusted(text))
 
-    assert re.sub("</?bdi[^>]*>", "", untrusted(text)) == "".join(drawn)
+    assert re.sub("</?bdi[^>]*>", "", html) == "".join(drawn)
