@@ -288,5 +288,6 @@ def _judged(rule: Rule, example: Example, inspect: Inspect) -> Step:
         execution_mode=example.execution_mode,
         run_id=example.run_id,
         repeated=example.repeated,
+        tool_class=example.tool_class,
     )
     return Matcher(rule).judge(Facts(question))

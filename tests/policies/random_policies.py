@@ -18,8 +18,10 @@ from dashboard.policies.rules.rule import (
     When,
 )
 
-names = st.sampled_from(["a", "b", "ab"])
-globs = st.lists(st.sampled_from(["a", "b", "*", "a*", "?", "[ab]"]), max_size=2).map(tuple)
+names = st.sampled_from(["a", "b", "ab", "A"])
+globs = st.lists(st.sampled_from(["a", "b", "*", "a*", "?", "[ab]", "B", "[!a]"]), max_size=2).map(
+    tuple
+)
 severities = st.sampled_from(Severity)
 seen = st.sampled_from(["control-system-write", "file-read", "file-write"])
 languages = st.lists(st.sampled_from(["go", "sql", "*", "g*", "[gs]*"]), max_size=2).map(tuple)
@@ -169,7 +171,9 @@ policies = st.builds(
     rules=st.lists(rules, max_size=4).map(named),
 )
 
-values = st.sampled_from([0, 1, 2, 3, "a", "1", "b", None, True, [1, 3], {"a": 2}, []])
+values = st.sampled_from(
+    [0, 1, 2, 3, "a", "1", "b", None, True, [1, 3], {"a": 2}, [], "A ", ["a"], '["a"]', {"B": [2]}]
+)
 places = st.sampled_from(
     [
         "/srv/a/x",

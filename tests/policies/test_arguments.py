@@ -21,7 +21,7 @@ def both(*args):
 
 @pytest.mark.parametrize(
     ("path", "expected"),
-    [("a.b", True), ("a.c", False), ("list.1", True), ("list.2", False), ("list.-1", False)],
+    [("a.b", True), ("a.c", False), ("list.1", True), ("list.2", False)],
 )
 def test_a_path_walks_mappings_and_lists(path, expected):
     assert both('{"a": {"b": 1}, "list": [1, 2]}', path, "present") == (expected, expected)
@@ -50,8 +50,89 @@ def test_what_is_missing_is_absent_and_nothing_else():
 
 
 @pytest.mark.parametrize("arguments", ["[]", '"text"', "null", "7"])
-def test_arguments_that_are_no_mapping_have_nothing(arguments):
-    assert both(arguments, "a", "present") == (False, False)
+def test_arguments_that_are_no_mapping_approve_nothing(arguments):
+    assert not holds(arguments, "a", "present", approving=True)
+    assert holds(arguments, "a", "present") == (arguments != "null")
+
+
+SHAPES = [  # what some tool reads as what the rule is about, beside what it was written for
+    ("files.*", "within", "/etc", {"files": "/etc/x"}),
+    ("files.*", "within", "/etc", {"files": '["/etc/x"]'}),
+    ("account.id", "glob", "prod-*", {"account": {"id": ["prod-17"]}}),
+    ("account.id", "glob", "prod-*", {"account": '{"id":"prod-17"}'}),
+    ("account.id", "glob", "prod-*", {"account": [{"id": "prod-17"}]}),
+    ("account.id", "glob", "prod-*", {"account": {"id": "PROD-17 "}}),
+    ("account.id", "glob", "prod-*", {"account": {"ID": "prod-17"}}),
+    ("account.id", "glob", "prod-*", {"account": {"id": ' ["prod-17"]'}}),
+    ("account.id", "matches", "^prod-", {"account": {"id": ["prod-17"]}}),
+    ("account.id", "matches", "^prod-", {"account": {"id": '"prod-17"'}}),
+    ("account.id", "equals", "prod", {"account": {"id": ["prod"]}}),
+    ("account.id", "equals", "prod", {"account": {"id": [["prod"]]}}),
+    ("account.id", "equals", "prod", {"account": [{"id": "prod"}]}),
+    ("account.id", "equals", "prod", {"account": {"id": "Prod"}}),
+    ("account.id", "one_of", ["prod", "live"], {"account": {"id": '["live"]'}}),
+    ("transfers.*.amount", "over", 1000, {"transfers": {"amount": 5000}}),
+    ("transfers.*.amount", "over", 1000, {"transfers": [[{"amount": 5000}]]}),
+    ("limits.0", "over", 1000, {"limits": {"first": 5000}}),
+    ("options.force", "present", None, {"options": [{"force": True}]}),
+    ("options.force", "present", None, {"options": '{"force":true}'}),
+    ("options.force", "present", None, {"options": "--force"}),
+    ("dry_run", "absent", None, {"dryRun": True}),
+    ("force", "equals", True, {"force": "True"}),
+    ("force", "equals", True, {"force": 1}),
+    ("force", "equals", True, {"force": "yes"}),
+    ("force", "equals", True, {"force": "ON"}),
+    ("force", "equals", True, {"force": [True]}),
+    ("force", "equals", "yes", {"force": True}),
+    ("force", "equals", False, {"force": 0}),
+    ("count", "equals", 3, {"count": "0x3"}),
+    ("count", "equals", 3, {"count": [3]}),
+    ("list.-1", "equals", 2, {"list": [1, 2]}),
+]
+
+
+@pytest.mark.parametrize(("path", "test", "value", "arguments"), SHAPES)
+def test_no_other_shape_of_a_value_sheds_a_rule_or_is_approved(path, test, value, arguments):
+    assert holds(arguments, path, test, value)
+    assert not holds(arguments, path, test, value, approving=True)
+
+
+@pytest.mark.parametrize(
+    ("path", "test", "value", "arguments"),
+    [
+        ("account.id", "equals", "prod", {"account": {"id": ["test", 7, {"a": None}]}}),
+        ("account.id", "equals", "prod", {"account": {"id": '{"a": "test"}'}}),
+        ("account.id", "glob", "prod-*", {"account": {"id": ["test-1"]}}),
+        ("account.id", "matches", "DROP", {"account": {"id": '{"sql": "SELECT 1"}'}}),
+        ("account.id", "equals", "prod", {"account": {"name": "prod"}}),
+        ("account.id", "equals", "prod", {"account": None}),
+        ("account.id", "equals", "prod", {}),
+        ("files.*", "within", "/etc", {"files": []}),
+        ("force", "equals", True, {"force": "no"}),
+        ("force", "equals", True, {"force": 2}),
+        ("count", "equals", 3, {"count": "4"}),
+        ("count", "equals", 3, {"count": "many"}),
+        ("options.force", "present", None, {"options": {"dry": True}}),
+    ],
+)
+def test_what_is_certainly_something_else_is_not_matched(path, test, value, arguments):
+    assert not holds(arguments, path, test, value)
+
+
+def test_json_in_a_text_that_is_too_much_to_look_through_may_be_anything():
+    assert holds({"a": f"[{'1,' * 2_000}1]"}, "a", "equals", "prod")
+
+
+def test_names_that_are_too_many_to_compare_may_be_any():
+    assert holds({"a": {f"x{n}": 1 for n in range(2_000)}}, "a.force", "present")
+
+
+@pytest.mark.parametrize(
+    "options", [{"force": True}, [{"force": True}], '{"force":true}', "--force", {"Force": 1}]
+)
+def test_absent_approves_only_what_certainly_lacks_it(options):
+    assert not holds({"options": options}, "options.force", "absent", approving=True)
+    assert holds({"options": {"dry": 1}}, "options.force", "absent", approving=True)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +170,7 @@ def test_a_number_too_small_for_a_float_is_compared_by_its_digits():
         ("5", 5, (True, True)),
         ("5.0", 5, (True, True)),
         ('"5"', 5, (True, False)),
-        ("true", 1, (False, False)),
+        ("true", 1, (True, False)),
         ('"true"', True, (True, False)),
         ("null", None, (True, True)),
         ('{"x": [1]}', {"x": [1]}, (True, True)),

@@ -25,7 +25,7 @@ def test_a_policy_survives_being_stored():
 
 
 def test_equal_policies_have_equal_texts_and_hashes():
-    one, other = policy(rule(agents=["a"])), policy(rule(agents=("a",), kinds=[]))
+    one, other = policy(rule(agents=["a"])), policy(rule(agents=("a",), kinds=()))
 
     assert one.to_json() == other.to_json()
     assert one == other

@@ -163,3 +163,19 @@ def test_other_names_words_and_examples_loosen_nothing():
     after = [rule("reject", "c", examples=examples), rule("review", "d", demands=TWO)]
 
     assert told(before, after) == []
+
+
+@pytest.mark.parametrize("globs", [["*"], ["[gt]*"], ["?*"], ["[!]]*"]])
+def test_what_stands_for_any_tool_approves_nothing_so_its_going_is_told(globs):
+    nothing = rule("approve", tools=globs)
+
+    assert told([], [nothing]) == []
+    assert told([nothing], [rule("approve")]) == [
+        "Rule 'rule' approves requests that no rule approved before."
+    ]
+
+
+def test_a_rule_that_minds_no_spelling_is_missed_where_another_minds_it():
+    folds, minds = rule("reject", tools=["A"]), rule("reject", tools=["[!a]"])
+
+    assert told([folds], [minds])

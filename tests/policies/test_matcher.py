@@ -6,9 +6,10 @@ import pytest
 
 from approval_client.wire import Kind
 from dashboard.inspection.findings import Finding, Severity
+from dashboard.policies.evaluate import evaluate
 from dashboard.policies.judgements.matcher import Matcher
 from dashboard.policies.rules.facts import Facts
-from tests.policies.ask import DOUBT, NOON, READS, WRITES, call, question, rule
+from tests.policies.ask import DOUBT, NOON, READS, WRITES, call, policy, question, rule
 
 DELETES = Finding("recursive-delete", Severity.HIGH, 1, 1, "deletes-files")
 
@@ -38,7 +39,44 @@ def test_the_first_condition_that_fails_is_named():
     ("globs", "expected"), [(["pay"], True), (["p*"], True), (["PAY"], False), (["pa"], False)]
 )
 def test_a_tool_is_named_by_globs(globs, expected):
-    assert matches(call({}), tools=globs) is expected
+    assert matches(call({}), "approve", tools=globs) is expected
+
+
+SPELLED_OTHERWISE = [
+    "Delete_x",
+    " delete_x",
+    "mcp__srv__delete_x",
+    "\uff44elete_x",
+    "MCP__a__Delete_x",
+]
+
+
+@pytest.mark.parametrize("tool", SPELLED_OTHERWISE)
+def test_a_tool_that_is_spelled_otherwise_may_be_what_is_rejected_and_is_not_approved(tool):
+    assert matches(call({}, tool), "reject", tools=["delete_*"])
+    assert matches(call({}, tool), "review", tools=["delete_*"])
+    assert not matches(call({}, tool), "approve", tools=["delete_*"])
+
+
+@pytest.mark.parametrize(
+    "tool", ["undelete_x", "mcp__delete_x", "mcp__delete_x__y", "x__delete_x"]
+)
+def test_a_tool_of_another_name_is_not(tool):
+    assert not matches(call({}, tool), "reject", tools=["delete_*"])
+
+
+def test_a_rule_for_another_spelling_does_not_spare_what_the_right_one_asks_for():
+    loose = rule("review", "a", tools=["delete_*"])
+    strict = rule("review", "b", tools=["Delete_*"], demands={"approvals": 2})
+
+    assert evaluate(policy(loose, strict), call({}, "Delete_x")).demands.approvals == 2
+
+
+def test_operations_on_memory_may_be_spelled_otherwise_too():
+    other = question(Kind.MEMORY, {"operation": "Delete ", "user_id": "ADA", "content": ""})
+
+    assert matches(other, memory_operations=["delete"], memory_users=["ada"])
+    assert not matches(other, "approve", memory_operations=["delete"])
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,13 @@ from dashboard.policies.rules.places import (
 from dashboard.policies.rules.problems import PolicyError, parse_rule
 from tests.policies.ask import call, policy, rule
 
-INSIDE = ["/srv/repo", "/srv/repo/", "/srv/repo/a.txt", "/srv//repo/./a/b", "/srv/repo/a b/é/日本"]
+INSIDE = [
+    "/srv/repo",
+    "/srv/repo/",
+    "/srv/repo/a.txt",
+    "/srv//repo/./a/b",
+    "/srv/repo/dt=2026-01-01/a,b@c:d/é/日本",
+]
 OUTSIDE = ["/", "/srv", "/srv/repos", "/srv/repo2/x", "/etc/passwd", "/home/srv/repo/x"]
 UNCLEAR_PATHS = [
     "",
@@ -84,6 +90,23 @@ UNCLEAR_PATHS = [
     "/SRV/repo/a",
     "/srv/Repo/a",
     "/srv/repo/" + "a/" * 2100,
+    "/srv/repo/a /etc/passwd",
+    "/srv/repo/a -o /etc/passwd",
+    "/srv/repo/a b",
+    "/srv/repo/a:/etc/passwd",
+    "/srv/repo/a,/etc/passwd",
+    "/srv/repo/a:../etc",
+    "/srv/repo/x=/etc",
+    "/srv/repo/x@~root",
+    "/srv/repo/a,C:\\Windows",
+    "/srv/repo/%u002e%u002e/x",
+    "/srv/repo/%APPDATA%/x",
+    "/srv/repo/.\ufe0f./x",
+    "/srv/repo/a\u034f",
+    "/srv/repo/\U000e0100",
+    "/proc/self/root/srv/repo/a",
+    "/proc/1/cwd",
+    "/dev/fd/3",
 ]
 THERE = [
     "docs.example.org",
@@ -107,6 +130,12 @@ ELSEWHERE = [
 ]
 UNCLEAR_ADDRESSES = [
     "",
+    "https://docs.example.org#@evil.example/",
+    "https://docs.example.org?@evil.example/",
+    "https://docs.example.org/,https://evil.example/",
+    "https://docs.example.org/|https://evil.example/",
+    "https://docs.example.org/;//evil.example/",
+    "https://docs.example.org/,evil.example",
     "https://",
     "https:docs.example.org",
     "https:/docs.example.org",
@@ -333,3 +362,19 @@ def test_no_path_is_within_a_folder_and_climbs_out_of_it(text):
     if within(["/srv/repo"])(text):
         assert ".." not in text.split("/")
         assert "/".join(p for p in text.split("/") if p not in ("", ".")).startswith("srv/repo")
+
+
+@pytest.mark.parametrize(
+    ("folder", "path", "verdict"),
+    [
+        ("C:\\Program Files", "C:\\Program Files\\x", True),
+        ("C:\\Program Files", "C:\\PROGRA~1\\x", None),
+        ("C:\\Program Files", "C:\\Program Files\\a b", None),
+        ("C:\\repo", "C:\\repo\\%APPDATA%", None),
+        ("/srv/my files", "/srv/my files/x", True),
+        ("/srv", "/srv/my files/x", None),
+    ],
+)
+def test_blanks_are_told_in_the_folder_of_the_rule_alone(folder, path, verdict):
+    assert within([folder])(path) is verdict
+    assert folder_implies("/srv/my files", "/srv") is False

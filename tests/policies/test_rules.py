@@ -201,3 +201,14 @@ def test_times_are_given_as_text_or_time():
 
 def test_modes_that_are_not_set_are_known():
     assert policy(python=None).read_modes.left_unset == {"python_execution"}
+
+
+@pytest.mark.parametrize("field", ["agents", "kinds", "tools", "languages", "arguments", "runs"])
+def test_an_empty_list_is_refused_and_does_not_mean_any(field):
+    with pytest.raises(PolicyError, match=f"when.{field}: This is an empty list"):
+        rule("approve" if field != "runs" else "review", **{field: []})
+
+
+def test_an_empty_list_of_groups_is_refused_and_does_not_mean_everybody():
+    with pytest.raises(PolicyError, match=r"demands\.groups: This is an empty list"):
+        rule(demands={"groups": []})

@@ -66,7 +66,7 @@ def test_a_class_makes_an_approving_rule_narrower(tool_class):
     assert effect(by_class, tool_class) is Effect.REVIEW
 
 
-@pytest.mark.parametrize("tools", [[], ["*"]])
+@pytest.mark.parametrize("tools", [(), ["*"], ["[!]]*"]])
 def test_a_class_alone_approves_nothing_and_is_refused(tools):
     with pytest.raises(PolicyError, match="a class alone does not approve"):
         rule("approve", tool_classes=["reads"], tools=tools)

@@ -4,6 +4,7 @@ import pytest
 
 from approval_client.wire import Kind
 from dashboard.inspection.findings import Report
+from dashboard.policies.rules.problems import PolicyError
 from dashboard.policies.warnings import KnownNames, failing_examples, warnings
 from tests.policies.ask import READS, WRITES, policy, rule, silent
 
@@ -137,7 +138,8 @@ def code(text):
 
 
 def look(kind, content):
-    assert kind is Kind.CODE
+    if kind is Kind.TOOL_CALL:
+        return Report((), ())
     return Report((WRITES if "put" in content["code"] else READS,), ("python",))
 
 
@@ -174,7 +176,7 @@ def test_an_example_says_what_its_agent_claims():
     assert failing_examples(rule(repeated=3, examples=examples), look) == []
 
 
-@pytest.mark.parametrize("kinds", [["code"], []])
+@pytest.mark.parametrize("kinds", [["code"], ()])
 def test_approving_what_is_of_low_severity_is_told(kinds):
     sentences = [s for _, s in cautions(rule("approve", kinds=kinds, no_findings_above="low"))]
 
@@ -281,3 +283,23 @@ def test_only_those_of_the_groups_count():
 def test_signatures_that_can_be_given_are_not_warned_of():
     assert signed({"": ["alice"]}) == signed(None) == []
     assert cautions(rule(demands={"approvals": 2}), signers={"": []}) == []
+
+
+def test_an_example_says_how_its_tool_is_classed():
+    example = {
+        "kind": "tool_call",
+        "tool_class": "money",
+        "content": {"tool": "pay", "arguments": {}},
+    }
+    right = rule("reject", tool_classes=["money"], examples={"match": [example]})
+    wrong = rule("reject", tool_classes=["money"], examples={"not_match": [example]})
+
+    assert failing_examples(right, look) == []
+    assert len(failing_examples(wrong, look)) == 1
+
+
+def test_only_an_example_of_a_tool_call_has_a_class():
+    example = {"kind": "code", "tool_class": "money", "content": {"code": "x"}}
+
+    with pytest.raises(PolicyError, match="Only a tool has a class"):
+        rule("reject", examples={"match": [example]})

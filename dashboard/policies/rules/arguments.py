@@ -12,31 +12,44 @@ other rules it may pass, which is returned as None:
   Other values may pass, as canonical JSON.
 - ``within`` and ``host_is`` look at texts: whether a path lies in a folder, whether an address
   leads to a host. What cannot be told, and any other value, may pass.
-- What is missing passes ``absent`` and nothing else.
+- A list or an object may pass where a text or a number is compared, if one of its values passes;
+  so may a text that is JSON, for many tools unpack it. A word may pass for one that differs in
+  case or in blanks around it, and 1, "yes" and "on" for true.
+- What is missing passes ``absent`` and nothing else. What the path cannot be followed through,
+  such as a list where the path has a name, is not missing: it may pass every test.
 - More values than ``MOST_REACHED``, and lists and objects that hold more, are not looked through:
   they may pass.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Any, Final
 
 from approval_client.wire import JsonError, canonical_json
 from dashboard.policies.rules import places
-from dashboard.policies.rules.patterns import PatternRefused, glob, pattern
+from dashboard.policies.rules.patterns import PatternRefused, folded, glob, pattern
 from dashboard.policies.rules.rule import Argument
 
 MISSING: Final = object()
+UNREACHED: Final = object()
 TOO_MUCH: Final = object()
+_NOT_LOOKED_AT = (UNREACHED, TOO_MUCH)
 MOST_CHOICES = 100
 MOST_REACHED = 1000  # values; a hostile agent sends half a million
+_MORE = MOST_REACHED + 1
 LONGEST_TEXT = 1000
 _PLACES = {"within": places.within, "host_is": places.host_is}
 _PROBLEMS = {"within": places.problem_with_folder, "host_is": places.problem_with_host}
 _LONGEST_NUMBER = 5000  # characters; JSON numbers are shorter
+_LIKE_A_NUMBER = re.compile(r"\s*[-+]?\.?\d")
+_TRUE = (True, 1, "1", "true", "yes", "on", "t", "y")
+_FALSE = (False, 0, "0", "false", "no", "off", "f", "n", "")
 Test = Callable[[Any], bool | None]
 
 
@@ -109,7 +122,7 @@ def _problem_with_json(value: Any) -> str:
 
 def _few(arguments: Any, segments: list[str]) -> list[Any]:
     """Return what a path leads to, with ``TOO_MUCH`` for what is too large; [] for too many."""
-    values = list(islice(_reached(arguments, segments), MOST_REACHED + 1))
+    values = list(islice(_reached(arguments, segments), _MORE))
     if len(values) > MOST_REACHED:
         return []
     return [TOO_MUCH if _is_large(value) else value for value in values]
@@ -128,28 +141,47 @@ def _is_large(value: Any) -> bool:
 
 
 def _reached(value: Any, segments: list[str]) -> Iterator[Any]:
+    """Yield what a path leads to, ``MISSING`` or ``UNREACHED`` where it leads to nothing."""
     if not segments:
         yield value
         return
     segment, rest = segments[0], segments[1:]
-    steps = list(_steps(value, segment))
-    if not steps:
+    steps = _steps(value, segment)
+    if steps is None:
+        yield UNREACHED
+    elif not steps:
         yield MISSING
-    for step in steps:
-        yield from _reached(step, rest)
+    else:
+        for step in steps:
+            yield from _reached(step, rest)
 
 
-def _steps(value: Any, segment: str) -> Iterator[Any]:
+def _steps(value: Any, segment: str) -> list[Any] | None:
+    """Return what one segment leads to; None where the tool may find something and we do not."""
+    if value is None:
+        return []
+    if isinstance(value, dict | list) and segment == "*":
+        return list(islice(value.values() if isinstance(value, dict) else value, _MORE))
+    if isinstance(value, dict) and segment not in value:
+        return None if _has_alike(value, segment) else []
     if isinstance(value, dict):
-        if segment == "*":
-            yield from value.values()
-        elif segment in value:
-            yield value[segment]
-    elif isinstance(value, list):
-        if segment == "*":
-            yield from value
-        elif segment.isascii() and segment.isdigit() and len(segment) < 10:  # noqa: PLR2004 - no list is longer
-            yield from value[int(segment) : int(segment) + 1]
+        return [value[segment]]
+    is_place = segment.isascii() and segment.isdigit() and len(segment) < 10  # noqa: PLR2004 - no list is longer
+    if isinstance(value, list) and is_place:
+        return value[int(segment) : int(segment) + 1]
+    return None
+
+
+def _has_alike(value: dict[str, Any], segment: str) -> bool:
+    """Whether an object has a name that some tools read as this one, or too many names to tell."""
+    if len(value) > MOST_REACHED or segment.isdigit():
+        return bool(value)
+    name = _folded_name(segment)
+    return any(_folded_name(key) == name for key in value)
+
+
+def _folded_name(name: str) -> str:
+    return folded(name).replace("-", "").replace("_", "")
 
 
 def _test(argument: Argument, *, strict: bool) -> Test:
@@ -158,17 +190,23 @@ def _test(argument: Argument, *, strict: bool) -> Test:
         case "present" | "absent":
             wants_absence = argument.test == "absent"
             return lambda found: (
-                (found is MISSING) == wants_absence or _unclear(found is TOO_MUCH, strict)
+                _unclear(True, strict)
+                if found is UNREACHED
+                else (found is MISSING) == wants_absence or _unclear(found is TOO_MUCH, strict)
             )
         case "equals" | "one_of":
             choices = [value] if argument.test == "equals" else list(value)
             return _one_of(choices, strict=strict)
         case "glob":
-            return _of_text(glob(value), strict=strict)
+            return _of_text(glob(value), strict=strict, loosely=glob(folded(value)))
         case "matches":
             compiled = pattern(value)
             look = compiled.fits if strict else compiled.occurs_in
-            return _of_text(lambda text: look(text.encode()), strict=strict)
+
+            def test(text: str) -> bool:
+                return look(text.encode())
+
+            return _of_text(test, strict=strict, loosely=test)
         case "within" | "host_is":
             place = _PLACES[argument.test](places_of(value))
             return _at_place(place, strict=strict)
@@ -183,28 +221,42 @@ def _unclear(may_pass: bool, strict: bool) -> bool | None:  # noqa: FBT001 - rea
 def _one_of(choices: list[Any], *, strict: bool) -> Test:
     numbers = {number for choice in choices if (number := _number(choice)) is not None}
     texts = {canonical_json(choice) for choice in choices}
-    loose = {_spelled(choice) for choice in choices}
+    loose = {folded(_spelled(choice)) for choice in choices}
+    truths = {_truth(choice) for choice in choices if isinstance(choice, bool)}
+    spelled_truths = {_truth(choice) for choice in choices} - {None}
+
+    def is_one(value: Any) -> bool:
+        number = _number(value)
+        return number in numbers or (number is None and canonical_json(value) in texts)
+
+    def may_be_one(value: Any) -> bool:
+        if folded(_spelled(value)) in loose or _is_oddly_written(value, numbers):
+            return True
+        if _truth(value) is None:
+            return False
+        return _truth(value) in (spelled_truths if isinstance(value, bool) else truths)
 
     def passes(argument: Any) -> bool | None:
-        if argument is MISSING or argument is TOO_MUCH:
-            return _unclear(argument is TOO_MUCH, strict)
-        number = _number(argument)
-        if number in numbers or (number is None and canonical_json(argument) in texts):
+        if argument is MISSING or argument in _NOT_LOOKED_AT:
+            return _unclear(argument is not MISSING, strict)
+        if is_one(argument):
             return True
-        return _unclear(
-            _spelled(argument) in loose or _read_as_number(argument) in numbers, strict
-        )
+        return _unclear(not strict and _any_leaf(argument, may_be_one), strict)
 
     return passes
 
 
-def _of_text(test: Callable[[str], bool], *, strict: bool) -> Test:
+def _of_text(test: Callable[[str], bool], *, strict: bool, loosely: Callable[[str], bool]) -> Test:
+    def may_fit(value: Any) -> bool:
+        text = _spelled(value)
+        return test(text) or loosely(folded(text))
+
     def passes(argument: Any) -> bool | None:
-        if argument is MISSING or argument is TOO_MUCH:
-            return _unclear(argument is TOO_MUCH, strict)
-        if isinstance(argument, str):
-            return test(argument)
-        return _unclear(test(canonical_json(argument)), strict)
+        if argument is MISSING or argument in _NOT_LOOKED_AT:
+            return _unclear(argument is not MISSING, strict)
+        if isinstance(argument, str) and test(argument):
+            return True
+        return _unclear(not strict and _any_leaf(argument, may_fit), strict)
 
     return passes
 
@@ -221,14 +273,54 @@ def _at_place(place: places.Place, *, strict: bool) -> Test:
 
 def _compared(test: str, limit: Decimal | None, *, strict: bool) -> Test:
     def passes(argument: Any) -> bool | None:
-        if argument is MISSING or argument is TOO_MUCH:
-            return _unclear(argument is TOO_MUCH, strict)
+        if argument is MISSING or argument in _NOT_LOOKED_AT:
+            return _unclear(argument is not MISSING, strict)
         number = _number(argument)
         if number is None or limit is None:
             return _unclear(True, strict)
         return number > limit if test == "over" else number < limit
 
     return passes
+
+
+def _any_leaf(value: Any, may_pass: Callable[[Any], bool]) -> bool:
+    """Whether a value, or one within it, may pass; also within a text that is JSON."""
+    if may_pass(value):
+        return True
+    if isinstance(value, str):
+        value = _unpacked(value)
+        if value is TOO_MUCH:
+            return True
+    pending = [value] if isinstance(value, dict | list) else []
+    while pending:
+        part = pending.pop()
+        for leaf in part.values() if isinstance(part, dict) else part:
+            if may_pass(leaf):
+                return True
+            if isinstance(leaf, dict | list):
+                pending.append(leaf)
+    return False
+
+
+def _unpacked(text: str) -> Any:
+    """Return the list or object that a text is as JSON, or None; a text in quotes as a list."""
+    stripped = text.strip()
+    if stripped[:1] + stripped[-1:] not in ("[]", "{}", '""'):
+        return None
+    try:
+        value = json.loads(stripped)
+    except (ValueError, RecursionError):
+        return None
+    value = [value] if isinstance(value, str) else value
+    return TOO_MUCH if _is_large(value) else value
+
+
+def _truth(value: Any) -> bool | None:
+    """Whether many tools read a value as true or as false; None if as neither."""
+    word = folded(value) if isinstance(value, str) else value
+    if word in _TRUE:
+        return True
+    return False if word in _FALSE else None
 
 
 def _number(value: Any) -> Decimal | None:
@@ -241,10 +333,12 @@ def _number(value: Any) -> Decimal | None:
         return None
 
 
-def _read_as_number(value: Any) -> Decimal | None:
-    if isinstance(value, str):
-        return _decimal(value) if len(value) <= _LONGEST_NUMBER else None
-    return _number(value)
+def _is_oddly_written(value: Any, numbers: AbstractSet[Decimal]) -> bool:
+    """Whether a text may be one of these numbers: it spells it, or begins like some number."""
+    if not numbers or not isinstance(value, str):
+        return False
+    number = _decimal(value) if len(value) <= _LONGEST_NUMBER else None
+    return number in numbers if number is not None else _LIKE_A_NUMBER.match(value) is not None
 
 
 def _decimal(text: str) -> Decimal | None:

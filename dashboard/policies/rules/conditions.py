@@ -13,7 +13,13 @@ from approval_client.wire import Kind
 from dashboard.inspection.findings import Finding, Severity, Unseen
 from dashboard.policies.rules import arguments, hours
 from dashboard.policies.rules.facts import Facts
-from dashboard.policies.rules.patterns import fits_any, pattern
+from dashboard.policies.rules.patterns import (
+    fits_any,
+    folded_globs,
+    pattern,
+    spellings,
+    tool_spellings,
+)
 from dashboard.policies.rules.rule import Argument, Effect, FindingsMatch, Hours, Rule, ToolClass
 
 
@@ -43,11 +49,11 @@ def compiled(rule: Rule) -> Iterator[tuple[str, Test, str]]:
     for field, build in _PLAIN.items():
         value = getattr(when, field)
         if value not in ((), None):
-            yield field, *build(rule.tools if field == "tools" else value)
+            yield field, *build(value)
     for field, build_for in _BY_EFFECT.items():
         value = getattr(when, field)
         if value not in ((), None):
-            yield field, *build_for(value, rule.effect)
+            yield field, *build_for(rule.tools if field == "tools" else value, rule.effect)
     for each in when.arguments:
         yield "arguments", *_argument(each, rule.effect)
 
@@ -79,15 +85,26 @@ def _claim(attribute: str, what: str) -> Callable[[Globs], Built]:
     return build
 
 
-def _part(look: Callable[[Facts], Any], what: str) -> Callable[[Globs], Built]:
-    def build(globs: Globs) -> Built:
-        fits = fits_any(globs)
+def _part(
+    look: Callable[[Facts], Any], what: str, spelled: Callable[[str], Iterable[str]]
+) -> Callable[[Globs, Effect], Built]:
+    """Return what builds a test of a name that the agent sends.
 
-        def holds(facts: Facts) -> bool:
+    Whoever runs it may mind neither case nor blanks. So a name that fits by another spelling may
+    be what a rule rejects or reviews; what a rule approves has to fit as it is.
+    """
+
+    def build(globs: Globs, effect: Effect) -> Built:
+        fits, may_fit = fits_any(globs), fits_any(folded_globs(globs))
+
+        def holds(facts: Facts) -> bool | Unsure:
             text = look(facts)
             if text is not None and not isinstance(text, str):
                 raise TypeError("This should be a text.")
-            return text is not None and fits(text)
+            if text is None or fits(text):
+                return text is not None
+            is_alike = effect is not Effect.APPROVE and any(map(may_fit, spelled(text)))
+            return Unsure() if is_alike else False
 
         return holds, f"The {what} is not {_either(globs)}."
 
@@ -222,9 +239,6 @@ def _either(names: Iterable[str]) -> str:
 _PLAIN: dict[str, Callable[[Any], Built]] = {
     "kinds": _kinds,
     "agents": _agents,
-    "tools": _part(lambda facts: facts.tool, "tool"),
-    "memory_operations": _part(lambda facts: facts.memory("operation"), "memory operation"),
-    "memory_users": _part(lambda facts: facts.memory("user_id"), "memory's user"),
     "capabilities": _claim("capability", "capability"),
     "execution_modes": _claim("execution_mode", "execution mode"),
     "runs": _claim("run_id", "run"),
@@ -234,6 +248,11 @@ _PLAIN: dict[str, Callable[[Any], Built]] = {
     "smaller_than": _smaller_than,
 }
 _BY_EFFECT: dict[str, Callable[..., Built]] = {
+    "tools": _part(lambda facts: facts.tool, "tool", tool_spellings),
+    "memory_operations": _part(
+        lambda facts: facts.memory("operation"), "memory operation", spellings
+    ),
+    "memory_users": _part(lambda facts: facts.memory("user_id"), "memory's user", spellings),
     "tool_classes": _tool_classes,
     "languages": _languages,
     "findings": _findings,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from approval_client.wire import Kind, canonical_json
 from dashboard.policies.rules.arguments import places_of
-from dashboard.policies.rules.patterns import glob, is_literal
+from dashboard.policies.rules.patterns import folded_globs, glob, is_literal
 from dashboard.policies.rules.places import folder_implies, host_implies
 from dashboard.policies.rules.rule import Argument, Effect, FindingsMatch, Rule, When
 
@@ -22,12 +22,15 @@ _GLOBS = (
     "runs",
     "languages",
 )
+_SPELLED = ("memory_operations", "memory_users")
 _REACHES = {"within": folder_implies, "host_is": host_implies}
 _NOT_KINDS = frozenset(When.model_fields) - {"kinds"}
 
 
 def implies(rule: Rule, other: Rule) -> bool:
     """Whether ``other`` certainly matches whatever ``rule`` matches, each by its own effect."""
+    if not kinds_of(other):  # it matches nothing, such as one that approves calls of any tool
+        return not kinds_of(rule)
     if not kinds_of(rule) <= _kinds_wanted(other):
         return False
     if not any(getattr(other.when, field) not in ((), None) for field in _NOT_KINDS):
@@ -38,7 +41,7 @@ def implies(rule: Rule, other: Rule) -> bool:
     return (
         is_comparable
         and sees_as_much
-        and _globs_imply(rule.tools, other.tools)
+        and _names_imply(rule, other)
         and _classes_imply(rule, other)
         and _when_implies(rule.when, other.when)
     )
@@ -57,6 +60,19 @@ def kinds_of(rule: Rule) -> frozenset[Kind]:
 def _kinds_wanted(rule: Rule) -> frozenset[Kind]:
     kinds = frozenset(rule.when.kinds or Kind)
     return kinds - {Kind.TOOL_CALL} if rule.takes_no_calls else kinds
+
+
+def _names_imply(rule: Rule, other: Rule) -> bool:
+    """Whether names that fit by another spelling do so for both, where neither rule approves."""
+    if not _globs_imply(rule.tools, other.tools):
+        return False
+    if rule.effect is Effect.APPROVE or other.effect is Effect.APPROVE:
+        return True
+    pairs = [
+        (rule.tools, other.tools),
+        *((getattr(rule.when, field), getattr(other.when, field)) for field in _SPELLED),
+    ]
+    return all(_globs_imply(folded_globs(globs), folded_globs(wider)) for globs, wider in pairs)
 
 
 def _classes_imply(rule: Rule, other: Rule) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import re2
 
 _SPECIAL = frozenset("*?[")
-_WILDCARD = re.compile(r"\[(?!.\])!?\]?[^\]]*\]|[*?]")  # "[*]" is an asterisk itself
 _NOTHING = r"[^\x{0}-\x{10FFFF}]"  # RE2 has no look-ahead to say "never"
 _ANYTHING = "(?s:.)"
 _PATTERN_BYTES = 1 << 20
@@ -49,7 +48,10 @@ class Pattern:
 
 def names_something(text: str) -> bool:
     """Whether a glob has a character of its own, beside what stands for any."""
-    return bool(_WILDCARD.sub("", text))
+    return any(
+        wildcard == "" or (wildcard == "[" and len(inside) == 1)  # "[*]" is an asterisk itself
+        for wildcard, inside in _pieces(text)
+    )
 
 
 @lru_cache(maxsize=512)
@@ -96,6 +98,31 @@ def fits_any(globs: tuple[str, ...]) -> Callable[[str], bool]:
     return fits
 
 
+def folded(text: str) -> str:
+    """Return a text as those read it who mind neither case, nor width, nor blanks around it."""
+    return unicodedata.normalize("NFKC", text).casefold().strip()
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """Return a name as those read it who do not mind how it is spelled."""
+    return (folded(text),)
+
+
+def tool_spellings(tool: str) -> tuple[str, ...]:
+    """Return the folded names by which a tool may be called: with and without a server's name.
+
+    ``mcp__orders__get`` is how agents call the tool ``get`` of the MCP server ``orders``.
+    """
+    name = folded(tool)
+    is_of_server = name.startswith("mcp__") and name.count("__") > 1
+    return (name, name.split("__", 2)[2]) if is_of_server else (name,)
+
+
+def folded_globs(globs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return globs for folded names."""
+    return tuple(map(folded, globs))
+
+
 def is_literal(text: str) -> bool:
     """Whether a glob fits one name only: itself."""
     return not _SPECIAL & set(text)
@@ -108,18 +135,27 @@ def _reason(error: Exception) -> str:
 
 
 def _translated(text: str) -> Iterator[str]:
+    for wildcard, inside in _pieces(text):
+        if wildcard == "*":
+            yield f"{_ANYTHING}*"
+        elif wildcard == "?":
+            yield _ANYTHING
+        else:
+            yield _set(inside) if wildcard else _escaped(inside)
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each character of a glob, or each wildcard and, of a set, what stands in it."""
     position = 0
     while position < len(text):
         character, position = text[position], position + 1
-        if character == "*":
-            yield f"{_ANYTHING}*"
-        elif character == "?":
-            yield _ANYTHING
-        elif character == "[" and (end := _end_of_set(text, position)) != -1:
-            yield _set(text[position:end])
+        if character == "[" and (end := _end_of_set(text, position)) != -1:
+            yield "[", text[position:end]
             position = end + 1
+        elif character in "*?":
+            yield character, ""
         else:
-            yield _escaped(character)
+            yield "", character
 
 
 def _end_of_set(text: str, start: int) -> int:

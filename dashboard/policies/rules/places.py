@@ -3,7 +3,8 @@
 Three answers: True and False are certain, None means that it cannot be told. A path or an address
 is read only in the one spelling that every program reads in the same way. The rest cannot be told:
 ``..``, ``~``, wildcards and variables of a shell, escapes, hidden characters, letters that look
-like others, a user or a password in an address. Links within a folder are not seen here.
+like others, blanks below the folder, what may be a second path or address, a user or a password
+in an address. Links within a folder are not seen here, but for those that the system makes.
 """
 
 from __future__ import annotations
@@ -12,19 +13,26 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 
+from dashboard.inspection.hidden import hidden_characters
+
 LONGEST = 4096
 Place = Callable[[str], bool | None]
 
-_UNCLEAR_IN_PATH = re.compile(r"[\x00-\x1f\x7f*?\[\]{}$`'\"|<>;&!]|%[0-9A-Fa-f]{2}")
+_UNCLEAR_IN_PATH = re.compile(r"[\x00-\x1f\x7f*?\[\]{}$`'\"|<>;&!%]")
+_SECOND_PATH = re.compile(r"[\s,:=@#](?:[/\\~.-]|[A-Za-z]:[\\/])")
+_LINKS_OF_THE_SYSTEM = frozenset(["root", "cwd", "exe", "fd", "map_files", "task"])
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _WINDOWS_NAME = re.compile(r"[^\\/:*?\"<>|\x00-\x1f]*[^\\/:*?\"<>|\x00-\x1f. ]")
 _WINDOWS_DEVICE = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:\..*)?")
+_SHORT_NAME = re.compile(r"~\d")  # PROGRA~1
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _HOST = rf"{_LABEL}(?:\.{_LABEL})*"
 _ADDRESS = re.compile(
     rf"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{{0,30}})://)?(?P<host>{_HOST})(?::(?P<port>\d{{1,5}}))?"
     r"(?P<rest>[/?#][!-\[\]-~]*)?"
 )
+_USER_TO_SOME = re.compile(r"[?#][^/]*@")  # old programs take what follows for the host
+_SECOND_ADDRESS = re.compile(r"[,;|](?:[A-Za-z][A-Za-z0-9+.-]*:|//|[A-Za-z0-9-]+\.[A-Za-z]{2})")
 _SCHEMES = frozenset(["http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh"])
 _NUMBERS = re.compile(r"(?:0[xX][0-9A-Fa-f]+|\d+)(?:\.(?:0[xX][0-9A-Fa-f]+|\d+))*")
 _DOTTED = re.compile(r"(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}")
@@ -106,7 +114,8 @@ def _within(folder: str) -> Place:
         if parts is None or (prefix[0] == "/") != (parts[0] == "/"):
             return None
         if parts[: len(prefix)] == prefix:
-            return True
+            # A program that splits at blanks takes the rest for another path, wherever that is.
+            return True if not any(map(_has_blank, parts[len(prefix) :])) else None
         # Some disks take names for the same that differ in case or in how letters are composed.
         return None if _alike(parts)[: len(spelling)] == spelling else False
 
@@ -115,30 +124,56 @@ def _within(folder: str) -> Place:
 
 def _parts(text: str) -> tuple[str, ...] | None:
     """Return the root and the names of an absolute path, None if it cannot be told for certain."""
-    if len(text) > LONGEST or _UNCLEAR_IN_PATH.search(text) or not _is_plain(text):
+    has_drive = _DRIVE.match(text) is not None
+    if not _is_one_plain_path(text, 3 if has_drive else 0):
         return None
-    if _DRIVE.match(text):
-        names = re.split(r"[\\/]+", text[3:].rstrip("\\/")) if text[3:] else []
-        if not all(map(_is_windows_name, names)):
-            return None
-        return (text[0].upper(), *names)
+    return _windows_parts(text) if has_drive else _unix_parts(text)
+
+
+def _is_one_plain_path(text: str, root: int) -> bool:
+    return (
+        len(text) <= LONGEST
+        and not _UNCLEAR_IN_PATH.search(text)
+        and not _SECOND_PATH.search(text, root)
+        and _is_plain(text)
+    )
+
+
+def _windows_parts(text: str) -> tuple[str, ...] | None:
+    names = re.split(r"[\\/]+", text[3:].rstrip("\\/")) if text[3:] else []
+    return (text[0].upper(), *names) if all(map(_is_windows_name, names)) else None
+
+
+def _unix_parts(text: str) -> tuple[str, ...] | None:
     if not text.startswith("/") or text.startswith("//") or "\\" in text:
         return None
     names = [name for name in text.split("/") if name not in ("", ".")]
-    if any(name == ".." or name.startswith("~") for name in names):
+    if any(name == ".." or name.startswith("~") for name in names) or _is_link(names):
         return None
     return ("/", *names)
 
 
+def _is_link(names: list[str]) -> bool:
+    """Whether a path leads through a link that the system makes to another place."""
+    is_of_process = names[:1] == ["proc"] and not _LINKS_OF_THE_SYSTEM.isdisjoint(names)
+    return is_of_process or names[:2] == ["dev", "fd"]
+
+
+def _has_blank(name: str) -> bool:
+    return any(map(str.isspace, name))
+
+
 def _is_windows_name(name: str) -> bool:
-    return bool(_WINDOWS_NAME.fullmatch(name)) and not _WINDOWS_DEVICE.fullmatch(name)
+    if _WINDOWS_DEVICE.fullmatch(name) or _SHORT_NAME.search(name):
+        return False
+    return _WINDOWS_NAME.fullmatch(name) is not None
 
 
 def _is_plain(text: str) -> bool:
     """Say whether no letter of a text is hidden, or is one that a program may read as another."""
     if text.isascii():
         return True
-    if unicodedata.normalize("NFC", text) != text:
+    if unicodedata.normalize("NFC", text) != text or hidden_characters(text):
         return False
     for character in text:
         category = unicodedata.category(character)
@@ -165,6 +200,9 @@ def _host_is(wanted: str) -> Place:
     def is_host(text: str) -> bool | None:
         match = _ADDRESS.fullmatch(text) if len(text) <= LONGEST else None
         if match is None:
+            return None
+        rest = match["rest"] or ""
+        if _USER_TO_SOME.match(rest) or _SECOND_ADDRESS.search(rest):
             return None
         found_host, found_port = match["host"].lower(), match["port"] or ""
         if _NUMBERS.fullmatch(found_host) and not _is_dotted(found_host):

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from approval_client.wire import JsonError, canonical_json
+from approval_client.wire import JsonError, Kind, canonical_json
 from dashboard.policies.rules import hours
 from dashboard.policies.rules.arguments import problem_with
 from dashboard.policies.rules.patterns import PatternRefused, glob, pattern
@@ -173,6 +173,11 @@ def _of_examples(rule: Rule) -> Iterator[Problem]:
                 canonical_json(example.content)
             except (TypeError, JsonError) as error:
                 yield f"{field}.{index}.content", f"This cannot be sent as JSON: {error}."
+            if example.tool_class and example.kind is not Kind.TOOL_CALL:
+                yield (
+                    f"{field}.{index}.tool_class",
+                    "Only a tool has a class; this is no tool call.",
+                )
 
 
 def _readable(details: ErrorDetails) -> Problem:

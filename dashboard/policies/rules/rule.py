@@ -36,7 +36,17 @@ CLAIMS = ("capabilities", "execution_modes", "runs", "repeated")
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Pattern = Annotated[str, Field(min_length=1, max_length=1000)]
 Glob = Annotated[str, Field(min_length=1, max_length=200)]
-Globs = Annotated[tuple[Glob, ...], Field(max_length=50)]
+
+
+def _not_empty(value: object) -> object:
+    # Left out, a list means any. Written and empty, it would mean the same and reads as none.
+    if value == []:
+        raise ValueError("This is an empty list, which would mean any. Name some, or leave it out")
+    return value
+
+
+Named = BeforeValidator(_not_empty)
+Globs = Annotated[tuple[Glob, ...], Named, Field(max_length=50)]
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 
@@ -114,7 +124,7 @@ class Argument(_Shape):
 class FindingsMatch(_Shape):
     """Any finding whose name fits one of the globs and which is at least this severe."""
 
-    names: Globs = ("*",)
+    names: Annotated[tuple[Glob, ...], Field(max_length=50)] = ("*",)
     at_least: Severity = Severity.INFO
 
 
@@ -138,11 +148,11 @@ class When(_Shape):
     """
 
     agents: Globs = ()
-    kinds: tuple[Kind, ...] = ()
+    kinds: Annotated[tuple[Kind, ...], Named] = ()
     tools: Globs = ()
-    tool_classes: Annotated[tuple[ToolClass, ...], Field(max_length=len(ToolClass))] = ()
+    tool_classes: Annotated[tuple[ToolClass, ...], Named, Field(max_length=len(ToolClass))] = ()
     languages: Globs = ()
-    arguments: tuple[Argument, ...] = ()
+    arguments: Annotated[tuple[Argument, ...], Named] = ()
     content_matches: Pattern | None = None
     larger_than: Annotated[StrictInt, Field(ge=0)] | None = None  # bytes of canonical content
     smaller_than: Annotated[StrictInt, Field(ge=1)] | None = None
@@ -185,7 +195,7 @@ class Demands(_Shape):
     """
 
     approvals: Annotated[StrictInt, Field(ge=1, le=10)] = 1
-    groups: tuple[Name, ...] = ()
+    groups: Annotated[tuple[Name, ...], Named] = ()
     owner_may_approve: StrictBool | None = None
     editor_may_approve: StrictBool = False
     time_limit_s: Annotated[StrictInt, Field(ge=5, le=30 * 24 * 3600)] | None = None

@@ -127,6 +127,9 @@ class ArgumentRows(_Base):  # type: ignore[misc, valid-type] # made by a factory
         return [form.condition for form in self.forms if form.condition]
 
 
+_PYTHON = {"True": "true", "False": "false", "None": "null"}
+
+
 def _value_read(test: str, text: str) -> Any:
     text = text if test in _TEXTS else text.strip()
     if test in {"present", "absent"}:
@@ -138,7 +141,7 @@ def _value_read(test: str, text: str) -> Any:
     if test in _TEXTS:
         return _json(text) if text.startswith('"') else text
     if test in _PLACES:
-        return _json(text) if text.startswith("[") else text
+        return _several_places(text)
     return _several(text) if test == "one_of" else _json_or_text(text)
 
 
@@ -151,7 +154,18 @@ def _several(text: str) -> Any:
         return [_json_or_text(part.strip()) for part in text.split(",") if part.strip()]
 
 
+def _several_places(text: str) -> Any:
+    if text.startswith("["):
+        return _json(text)
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    return parts if len(parts) > 1 else text
+
+
 def _json_or_text(text: str) -> Any:
+    if text in _PYTHON:
+        raise ValidationError(
+            f"Write {_PYTHON[text]}, or {canonical_json(text)} in quotes if it is a text."
+        )
     try:
         return parse_json(text)
     except JsonError:
@@ -476,24 +490,32 @@ def _at(document: Mapping[str, Any], part: str) -> Any:
     return node
 
 
+_EMPTY: tuple[Any, ...] = (None, "", (), [])
+
+
 def document_of(
     fields: Mapping[str, Any],
     conditions: Sequence[Mapping[str, Any]],
     examples: Mapping[str, Sequence[Any]],
 ) -> dict[str, Any]:
     """Return what ``parse_rule`` reads: only what was filled in, and what fits the effect."""
-    document: dict[str, Any] = {"when": {"arguments": list(conditions)}}
+    document: dict[str, Any] = {"when": {"arguments": list(conditions)} if conditions else {}}
     for name, part in PARTS.items():
         *above, leaf = part.split(".")
         value = _CHOSEN[fields[name]] if _is_choice(name) else fields[name]
         is_for = _ONLY_FOR.get(part.split(".")[0], fields["effect"])
-        if value in (None, "", (), []) or is_for != fields["effect"]:
+        if is_for != fields["effect"] or (value in _EMPTY and not _means_no_day(name, fields)):
             continue
         holder = document
         for step in above:
             holder = holder.setdefault(step, {})
         holder[leaf] = value
     return document | {name: list(some) for name, some in examples.items() if some}
+
+
+def _means_no_day(name: str, fields: Mapping[str, Any]) -> bool:
+    """Whether no day was left of some hours, which is not every day."""
+    return name == "days" and bool(fields["hours_from"] or fields["hours_until"])
 
 
 def field_of(where: str) -> str:

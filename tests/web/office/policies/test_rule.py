@@ -117,6 +117,33 @@ def test_a_new_rule_comes_after_the_others_with_what_was_typed(draft):
 
 
 @pytest.mark.parametrize(
+    ("test", "typed", "means"),
+    [
+        ("within", "/etc", "/etc"),
+        ("within", "/etc, /root", ["/etc", "/root"]),
+        ("host_is", "a.example, b.example", ["a.example", "b.example"]),
+        ("within", '["/a,b"]', ["/a,b"]),
+        ("equals", '"True"', "True"),
+        ("equals", "true", True),
+    ],
+)
+def test_a_value_is_read_as_it_is_meant(draft, test, typed, means):
+    row = {"path": "to", "test": test, "value": typed}
+    new_rule(draft, name="N", effect="reject", **{f"arguments-0-{k}": v for k, v in row.items()})
+
+    assert rules()[1].when.arguments[0].value == means
+
+
+def test_hours_of_no_day_are_not_those_of_every_day(draft, read):
+    put({**EVERYTHING, "not_match": []})
+
+    reply = change_rule(draft, 0, days=[])
+
+    assert reply.status_code == 422
+    assert "Name at least one day." in read(reply, "main")
+
+
+@pytest.mark.parametrize(
     ("typed", "means"), [("30 s", 30), ("5 min", 300), ("2h", 7200), ("1 day", 86_400)]
 )
 def test_a_time_limit_is_typed_with_its_unit(draft, typed, means):
@@ -202,6 +229,10 @@ def test_a_rule_that_approves_cannot_rest_on_what_the_agent_says(draft, read, cl
         ({"path": "", "test": "present", "value": ""}, "Say which argument"),
         ({"path": "to", "test": "present", "value": "1"}, "This test takes no value."),
         ({"path": "to", "test": "equals", "value": "["}, "This is not valid JSON"),
+        ({"path": "to", "test": "equals", "value": "True"}, "Write true, or"),
+        ({"path": "to", "test": "one_of", "value": "x, None"}, "Write null, or"),
+        ({"path": "to", "test": "within", "value": "/etc:/root"}, "not a plain absolute path"),
+        ({"path": "to", "test": "within", "value": "/etc /root"}, "not a plain absolute path"),
     ],
 )
 def test_what_is_wrong_with_an_argument_stands_in_its_row(draft, read, row, said):
