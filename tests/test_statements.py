@@ -106,6 +106,7 @@ VALUES = {
         LONG_AGO,
         LONG_AGO,
         case.tool.name,
+        case.tool.spelling,
         case.tool.schema_digest,
     ],
     "accounts.sessions._person": lambda case: [case.person.pk],

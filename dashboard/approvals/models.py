@@ -39,6 +39,7 @@ class Tool(models.Model):
 
     agent = models.ForeignKey(Agent, models.PROTECT, related_name="tools", db_index=False)
     name = models.CharField(max_length=200)
+    spelling = models.TextField()  # of the name, as those read it who mind no spelling
     schema_digest = models.CharField(max_length=64, blank=True)  # empty: the agent sent none
     claims = models.TextField(default="{}")  # JSON: the hints of MCP that it sent last
     first_asked_at = models.DateTimeField()
@@ -50,6 +51,7 @@ class Tool(models.Model):
 
     class Meta:
         ordering = ["id"]
+        indexes = [models.Index(fields=["agent", "spelling"], name="tool_by_spelling")]
         constraints = [
             models.UniqueConstraint(
                 fields=["agent", "name", "schema_digest"], name="tool_once_per_schema"

@@ -260,6 +260,8 @@ class _Evaluating:
             return ()
         if self._facts.is_classed_otherwise:
             return (ToolSays.CLASSED_OTHERWISE,)
+        if self._facts.is_unlisted:
+            return (ToolSays.UNLISTED,)
         if self._facts.may_be_irreversible:
             return (ToolSays.IRREVERSIBLE,)
         is_doubt = self._facts.is_unclassed and self._policy.rejects_classes

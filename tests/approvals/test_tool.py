@@ -10,9 +10,10 @@ from dashboard.approvals import services
 from dashboard.approvals.errors import NotAllowed, StaleBasis
 from dashboard.approvals.models import ApprovalRequest, Grant, Tool
 from dashboard.approvals.rules.grant import GrantScope, GrantTerms
-from dashboard.approvals.rules.judgement import explained
+from dashboard.approvals.rules.judgement import explained, judged_anew
 from dashboard.approvals.services import ClassChange, class_tools
 from dashboard.audit.models import AuditEntry
+from dashboard.policies.evaluate import Effect
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.django_db
 SCHEMA = {"type": "object", "properties": {"user": {"type": "string"}}}
 OTHER = {"type": "object", "properties": {"user": {"type": "string"}, "all": {"type": "boolean"}}}
 NAMES = {"name": "Ok", "effect": "approve", "when": {"tools": ["delete_user"]}}
+EDITS = {"name": "E", "effect": "review", "demands": {"editor_may_approve": True}}
 CHANGED = "tool-schema-changed"
 
 
@@ -37,6 +39,10 @@ def ask(token, schema=SCHEMA, *, tool="delete_user", annotations=None, user="u1"
 
 def classed(tool, after, by, *, before=""):
     return class_tools({tool.pk: ClassChange(before, after)}, by=by, auth="session:password")
+
+
+def judgement_of(approval):
+    return approval.judgements.latest("id")
 
 
 def found(approval):
@@ -98,6 +104,33 @@ def test_more_tools_than_are_listed_are_asked_about(token, monkeypatch):
     further = ask(token, tool="delete_users")
 
     assert (further.tool, further.status) == (None, Status.PENDING)
+
+
+def test_a_schema_beyond_the_list_is_a_change_all_the_same_and_approved_by_nothing(
+    token, alice, monkeypatch
+):
+    make.in_force(make.REMEMBERS)
+    given = grant(token, alice)
+    make.in_force({"name": "Ok", "effect": "approve", "when": {"tools": ["delete_user*"]}})
+    monkeypatch.setattr("dashboard.approvals.services.tool.MOST_TOOLS", 1)
+
+    further, new = ask(token, OTHER, accepts_grants=True), ask(token, tool="delete_users")
+
+    assert [f["name"] for f in found(further)] == [CHANGED]
+    assert [approval.status for approval in (further, new)] == [Status.PENDING] * 2
+    assert "named more tools than are listed" in " ".join(explained(judgement_of(new)).trace)
+    given.refresh_from_db()
+    assert given.ended_because == "The tool has another schema now."
+
+
+def test_a_pending_call_beyond_the_list_stays_for_a_person_when_it_is_judged_again(
+    token, monkeypatch
+):
+    monkeypatch.setattr("dashboard.approvals.services.tool.MOST_TOOLS", 0)
+    approval = ask(token)
+    revision = make.in_force(NAMES)
+
+    assert judged_anew(revision, approval, approval.inspections.get()).effect is Effect.REVIEW
 
 
 # --- classes -------------------------------------------------------------------------------------
@@ -226,6 +259,27 @@ def test_the_database_refuses_a_request_that_changes_its_tool(token):
         ApprovalRequest.objects.filter(pk=approval.pk).update(tool=other.tool_id)
 
 
+SPELLED = ["Delete_User", "mcp__crm__delete_user", "MCP__x__delete_user", "\uff44elete_user"]
+
+
+@pytest.mark.parametrize("name", SPELLED)
+def test_no_other_spelling_of_its_name_sheds_a_class(token, ada, name):
+    make.in_force({"name": "Ok", "effect": "approve", "when": {"tools": ["*_[uU]ser"]}})
+    pending = ask(token, tool=f"{name} ")
+    classed(ask(token).tool, "irreversible", ada)
+
+    assert ask(token, tool=name).status == Status.PENDING
+    assert ask(token, tool="read_user").status == Status.APPROVED
+    assert explained(judgement_of(pending)).effect is Effect.REVIEW
+
+
+def test_the_database_refuses_a_tool_that_is_read_as_another(token):
+    tool = ask(token).tool
+
+    with pytest.raises(DatabaseError, match="a tool stays what it is"), transaction.atomic():
+        Tool.objects.filter(pk=tool.pk).update(spelling="x")
+
+
 # --- a schema that changes -----------------------------------------------------------------------
 
 
@@ -258,6 +312,14 @@ def test_once_it_is_approved_it_is_none_any_more(token, alice):
 
     assert found(ask(token, OTHER)) == []
     assert [f["name"] for f in found(ask(token))] == [CHANGED]
+
+
+def test_an_approval_without_a_schema_in_between_hides_no_change(token, alice):
+    approved(token, alice)
+    approved(token, alice, None)
+
+    assert found(ask(token, None)) == found(ask(token)) == []
+    assert [f["name"] for f in found(ask(token, OTHER))] == [CHANGED]
 
 
 @pytest.mark.parametrize("first", [None, OTHER])
@@ -330,3 +392,33 @@ def test_what_is_irreversible_is_not_answered_by_a_grant(token, alice, ada):
     classed(given.made_from.tool, "irreversible", ada)
 
     assert ask(token, accepts_grants=True).status == Status.PENDING
+
+
+def test_what_is_irreversible_is_not_answered_by_a_replacement_that_was_allowed_before(
+    token, alice, ada
+):
+    make.in_force(EDITS)
+    approval = ask(token, run_id="r1", accepts_edits=True)
+    edit = make.edited(
+        approval, alice, content={"tool": "delete_user", "arguments": {"user": "u9"}}
+    )
+    basis = make.basis(approval, edit)
+    make.decided(approval, alice, Status.REJECTED, basis=basis, reason="This one.")
+    assert Grant.objects.filter(edit=edit).exists()
+
+    classed(approval.tool, "irreversible", ada)
+
+    assert ask(token, user="u9", run_id="r1", accepts_edits=True).status == Status.PENDING
+
+
+def test_a_replacement_for_a_call_that_is_irreversible_is_words_alone(token, alice, ada):
+    make.in_force(EDITS)
+    classed(ask(token).tool, "irreversible", ada)
+    approval = ask(token, run_id="r1", accepts_edits=True)
+    edit = make.edited(
+        approval, alice, content={"tool": "delete_user", "arguments": {"user": "u9"}}
+    )
+
+    make.decided(approval, alice, Status.REJECTED, basis=make.basis(approval, edit), reason="So.")
+
+    assert not Grant.objects.exists()

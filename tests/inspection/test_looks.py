@@ -1,8 +1,10 @@
 """Words that look like others, in every field of every kind; and honest text in many languages."""
 
+import ast
 import gettext
 import json
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import django
@@ -237,3 +239,57 @@ def messages(file):
     with file.open("rb") as stream:
         catalog = gettext.GNUTranslations(stream)._catalog
     return [(key if isinstance(key, str) else key[0], text) for key, text in catalog.items()]
+
+
+PACKAGES = [
+    "PIL",
+    "_pytest",
+    "allauth",
+    "anyio",
+    "autobahn",
+    "channels",
+    "click",
+    "cryptography",
+    "daphne",
+    "django",
+    "fido2",
+    "httpx",
+    "hypothesis",
+    "jinja2",
+    "psycopg",
+    "pydantic",
+    "pygments",
+    "redis",
+    "requests",
+    "rich",
+    "schemathesis",
+    "typer",
+]
+
+
+def test_docstrings_of_twenty_packages_raise_no_alarm():
+    texts = [text for package in PACKAGES for text in docstrings(package)]
+
+    alarms = [text for text in texts if list(look_alikes(text))]
+
+    assert len(texts) > 80
+    assert all("Angstrom" in text or "\u00c5" in text for text in alarms), alarms  # of a pair
+
+
+def docstrings(package):
+    """Yield those that are not of ASCII alone; others have nothing that looks like anything."""
+    for file in Path(find_spec(package).origin).parent.rglob("*.py"):
+        source = file.read_bytes()
+        if source.isascii():
+            continue
+        try:
+            nodes = ast.walk(ast.parse(source))
+        except SyntaxError:  # a sample of what is wrong
+            continue
+        for node in nodes:
+            if isinstance(
+                node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+            ):
+                text = ast.get_docstring(node) or ""
+                if not text.isascii():
+                    yield text

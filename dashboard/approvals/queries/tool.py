@@ -6,7 +6,20 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import (
+    Case,
+    CharField,
+    Count,
+    Exists,
+    F,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 
 from approval_client.wire import Status
 from dashboard.approvals.models import ApprovalRequest, Tool
@@ -19,11 +32,19 @@ class ToolStanding(NamedTuple):
     Attributes:
         tool_class: None where nobody has classed it.
         classed_otherwise: Whether it is not classed, and a tool of this name and this agent is,
-            with another schema.
+            with another schema or spelling.
+        is_unlisted: Whether it is not among the agent's tools, which are as many as are listed.
     """
 
     tool_class: ToolClass | None = None
     classed_otherwise: bool = False
+    is_unlisted: bool = False
+
+    @property
+    def takes_a_person(self) -> bool:
+        """Whether each call is for a person, whatever was approved before."""
+        is_irreversible = self.tool_class is ToolClass.IRREVERSIBLE
+        return is_irreversible or self.classed_otherwise or self.is_unlisted
 
 
 class ToolCalls(NamedTuple):
@@ -35,6 +56,7 @@ class ToolCalls(NamedTuple):
 
 
 NOT_CLASSED = ToolStanding()
+UNLISTED = ToolStanding(is_unlisted=True)
 
 
 def standing(tool_class: str | None, *, is_name_classed: bool) -> ToolStanding:
@@ -49,7 +71,7 @@ def standings(ids: Iterable[int | None]) -> dict[int | None, ToolStanding]:
     numbers = {pk for pk in ids if pk}
     tools = Tool.objects.filter(pk__in=numbers).order_by()
     rows = tools.annotate(
-        is_name_classed=Exists(classed(OuterRef("agent"), OuterRef("name")))
+        is_name_classed=Exists(classed(OuterRef("agent"), OuterRef("spelling")))
     ).values_list("pk", "tool_class", "is_name_classed")
     standing_by_id: dict[int | None, ToolStanding] = {None: NOT_CLASSED}
     for pk, tool_class, is_name_classed in rows if numbers else ():
@@ -65,17 +87,22 @@ def tool_names(subjects: Iterable[str]) -> dict[str, str]:
     return {name: present[n] for name, n in numbers.items() if n in present}
 
 
-def classed(agent: Any, name: Any) -> QuerySet[Tool]:
-    """Tools of an agent and of a name that are classed."""
-    return Tool.objects.filter(agent=agent, name=name).exclude(tool_class="").order_by()
+def classed(agent: Any, spelling: Any) -> QuerySet[Tool]:
+    """Tools of an agent that are classed, by the spelling of their names."""
+    return Tool.objects.filter(agent=agent, spelling=spelling).exclude(tool_class="").order_by()
 
 
-def approved_schema(agent: Any, name: Any) -> Subquery:
-    """Return the schema with which a tool of a name was last approved for an agent."""
+def approved_schema(agent: Any, name: Any, schema: Any) -> Subquery:
+    """Return the schema with which a tool of a name was last approved for an agent.
+
+    Where a schema is asked about, one that was approved without any in between says nothing.
+    """
     requests = ApprovalRequest.objects.filter(tool=OuterRef("pk"), status=Status.APPROVED)
     newest = requests.order_by("-submitted_at").values("submitted_at")[:1]
     tools = Tool.objects.filter(agent=agent, name=name).annotate(approved_at=Subquery(newest))
-    newest_first = tools.exclude(approved_at=None).order_by(F("approved_at").desc())
+    tools = tools.alias(none=Value("", CharField())).filter(~Q(schema_digest="") | Q(none=schema))
+    approved = tools.exclude(approved_at=None)
+    newest_first = approved.order_by(F("approved_at").desc())
     return Subquery(newest_first.values("schema_digest")[:1])
 
 

@@ -21,7 +21,7 @@ from dashboard.approvals.models import ApprovalRequest, Edit, Judgement
 from dashboard.approvals.queries.hold import present_stop
 from dashboard.approvals.rules.answer import why_not_count
 from dashboard.approvals.rules.content import problems_with
-from dashboard.approvals.rules.judgement import explained, judged_by, question_of
+from dashboard.approvals.rules.judgement import explained, judged_by, question_of, standing_of
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Evaluation, stricter
 from dashboard.policies.models import PolicyRevision
@@ -165,6 +165,8 @@ def why_not_allowed(edit: Edit, judgement: Judgement, person: User, now: datetim
         return "The agent names no run, so nothing can be allowed for it alone."
     if edit.edited_by_id != person.pk:
         return "Somebody else wrote it."
+    if standing_of(approval).takes_a_person:
+        return "A call of this tool is for a person each time."
     if stop := present_stop():
         return stop.why
     evaluation = judged_now(edit, approval, judgement)

@@ -11,7 +11,7 @@ from django.core.exceptions import ObjectDoesNotExist
 
 from approval_client.wire import Kind, parse_json
 from dashboard.approvals.models import ApprovalRequest, Edit, Inspection, Judgement
-from dashboard.approvals.queries.tool import ToolStanding, standings
+from dashboard.approvals.queries.tool import UNLISTED, ToolStanding, standings
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation, Policy, evaluate
 from dashboard.policies.judgements.grounds import Grounds
@@ -34,8 +34,7 @@ def question_of(
     Args:
         tool: How the class of its tool stands, where that was read before.
     """
-    if tool is None:
-        tool = standings([approval.tool_id])[approval.tool_id]
+    tool = standing_of(approval) if tool is None else tool
     mode = parse_json(approval.evidence).get("execution_mode")
     return Question(
         kind=Kind(approval.kind),
@@ -49,7 +48,15 @@ def question_of(
         repeated=repeated,
         tool_class=tool.tool_class,
         classed_otherwise=tool.classed_otherwise,
+        is_unlisted=tool.is_unlisted,
     )
+
+
+def standing_of(approval: ApprovalRequest) -> ToolStanding:
+    """Return how the class of the tool stands that a request would call."""
+    if approval.kind == Kind.TOOL_CALL and approval.tool_id is None:
+        return UNLISTED
+    return standings([approval.tool_id])[approval.tool_id]
 
 
 def judged_by(revision: PolicyRevision, question: Question) -> Evaluation:

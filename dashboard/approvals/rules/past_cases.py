@@ -63,7 +63,9 @@ def past(approval_id: UUID) -> PastRequest | None:
     first_judgement = firsts.order_by("id").first()
     if first_judgement is None:
         return None
-    question = _question(first_judgement.approval, first_judgement)
+    approval = first_judgement.approval
+    tool = standings([approval.tool_id])[approval.tool_id]
+    question = _question(approval, first_judgement, tool)
     return PastRequest(
         first_judgement.approval,
         question,
@@ -133,8 +135,6 @@ def _answer(approval: ApprovalRequest) -> Answer:
             return "cancelled"
 
 
-def _question(
-    approval: ApprovalRequest, judgement: Judgement, tool: ToolStanding | None = None
-) -> Question:
+def _question(approval: ApprovalRequest, judgement: Judgement, tool: ToolStanding) -> Question:
     inspection = judgement.inspection
     return question_of(approval, report_of(inspection), inspection.repeated, tool)

@@ -10,9 +10,10 @@ from typing import Any
 from approval_client.wire import TOOL_ANNOTATIONS, TOOL_HINTS, TOOL_SCHEMA, canonical_json
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.notes import FindingKind
+from dashboard.policies.rules.patterns import tool_spellings
 
 MOST_TOOLS = 2_000
-"""Tools of one agent that are listed. Calls of further ones are asked about all the same."""
+"""Tools of one agent that are listed. Calls of further ones are always for a person."""
 
 SCHEMA_CHANGED = FindingKind("tool-schema-changed", Severity.MEDIUM, "tool-schema-changed")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -29,6 +30,11 @@ def schema_digest(evidence: Mapping[str, Any]) -> str:
     if not isinstance(schema, Mapping):
         return ""
     return hashlib.sha256(canonical_json(schema).encode()).hexdigest()
+
+
+def spelling_of(name: str) -> str:
+    """Return a tool's name as those read it who mind no spelling and leave out an MCP server's."""
+    return tool_spellings(name)[-1]
 
 
 def claims_of(evidence: Mapping[str, Any]) -> str:

@@ -29,7 +29,7 @@ from dashboard.approvals.rules.grant import (
     why_not_by,
     why_not_grantable,
 )
-from dashboard.approvals.rules.judgement import demands_of, judged_anew, report_of
+from dashboard.approvals.rules.judgement import demands_of, judged_anew, report_of, standing_of
 from dashboard.approvals.services.closing import close
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
@@ -174,6 +174,8 @@ def _that_may_answer(judgement: Judgement, required: Required, report: Report) -
     for grant in _in_force_of(approval.agent_id, now):
         if not (is_grantable or grant.edit_id) or not _is_for_schema(grant, approval):
             continue
+        if grant.edit_id and standing_of(approval).takes_a_person:
+            continue  # its tool may have been classed since the replacement was written
         edit = grant.edit
         present = judgement.revision
         if not edit or not why_not_once(edit, required, report, present):
@@ -241,11 +243,10 @@ def end_all_grants(*, by: User, auth: str, because: str) -> int:
     return len(grants)
 
 
-def end_grants_of_tool(approval: ApprovalRequest, *, by: Actor) -> None:
-    """End grants for the tool of a new request that were given for another schema of it."""
-    schema = approval.tool.schema_digest if approval.tool else ""
-    grants = _in_force().filter(agent=approval.agent, kind=Kind.TOOL_CALL)
-    of_tool = grants.annotate(schema=_SCHEMA).filter(tool=approval.tool and approval.tool.name)
+def end_grants_of_tool(agent: Agent, tool: str, schema: str, *, by: Actor) -> None:
+    """End grants for a tool that is called with a schema now, and were given for another one."""
+    grants = _in_force().filter(agent=agent, kind=Kind.TOOL_CALL)
+    of_tool = grants.annotate(schema=_SCHEMA).filter(tool=tool)
     _end(list(of_tool.exclude(schema=schema)), _OTHER_SCHEMA, by)
 
 

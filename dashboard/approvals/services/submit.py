@@ -28,7 +28,7 @@ from dashboard.approvals.queries.hold import stop_in, with_stop
 from dashboard.approvals.queries.tool import approved_schema, classed, standing
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.judgement import asked_since, judged_by, question_of
-from dashboard.approvals.rules.tool import SCHEMA_CHANGED, has_changed, schema_digest
+from dashboard.approvals.rules.tool import SCHEMA_CHANGED, has_changed, schema_digest, spelling_of
 from dashboard.approvals.services.closing import announce, close
 from dashboard.approvals.services.grant import answer_by_grant, end_grants_of_tool
 from dashboard.approvals.services.headline import insert_headline
@@ -140,7 +140,7 @@ def submit(
         approval = _request(asking, idempotency_key, submission, now)
         approval.traceparent = traceparent
         approval.tool = tool_of(asking, submission.tool, submission.evidence, now)
-        judgement = _store(approval, asking, headed, submission.time_limit_s)
+        judgement = _store(approval, asking, headed, submission)
         return Answerable(approval, judgement, []), True
 
 
@@ -164,6 +164,7 @@ def _locked(token: AgentToken, key: str, submission: Submission, now: datetime) 
         asked_since(submission.run_id, now),
         now,
         submission.tool,
+        spelling_of(submission.tool),
         schema_digest(submission.evidence),
     )
     [asking] = _asking(*parameters)
@@ -181,9 +182,10 @@ def _locked(token: AgentToken, key: str, submission: Submission, now: datetime) 
     ApprovalRequest.submitted_at,
     Grant.expires_at,
     Tool.name,
+    Tool.spelling,
     Tool.schema_digest,
 )
-def _asking(
+def _asking(  # noqa: PLR0913, PLR0917 - all that one statement is about
     token_id: int,
     key: str,
     digest_: str,
@@ -191,6 +193,7 @@ def _asking(
     since: datetime,
     at: datetime,
     tool: str,
+    spelling: str,
     schema: str,
 ) -> QuerySet[AgentToken]:
     """Read a token with its agent, and what holds while its request is judged.
@@ -217,8 +220,8 @@ def _asking(
         tool_id=Subquery(tools.values("pk")),
         tool_claims=Subquery(tools.values("claims")),
         tool_class=Subquery(tools.values("tool_class")),
-        name_classed=Exists(classed(OuterRef("agent"), tool)),
-        approved_schema=approved_schema(OuterRef("agent"), tool),
+        name_classed=Exists(classed(OuterRef("agent"), spelling)),
+        approved_schema=approved_schema(OuterRef("agent"), tool, schema),
         **with_stop(),
     )
 
@@ -264,23 +267,26 @@ def _request(
 
 
 def _store(
-    approval: ApprovalRequest, token: AgentToken, headed: Headed, asked_limit_s: int | None
+    approval: ApprovalRequest, token: AgentToken, headed: Headed, submission: Submission
 ) -> Judgement:
     """Insert a request with what was found in it and what the policy says, and follow that."""
     columns = vars(token)
     is_stopped, repeated = stop_in(token) is not None, columns["repeated"]
     agent = Actor.of_agent(approval.agent.name, token.prefix)
     has_grants = bool(columns["has_grants"])
-    if approval.tool and has_changed(approval.tool.schema_digest, columns["approved_schema"]):
+    schema = schema_digest(submission.evidence) if submission.tool else ""
+    if submission.tool and has_changed(schema, columns["approved_schema"]):
         headed = headed.with_finding(SCHEMA_CHANGED.finding())
         if has_grants:
-            end_grants_of_tool(approval, by=agent)
+            end_grants_of_tool(approval.agent, submission.tool, schema, by=agent)
     revision = published_revision(columns["number"], columns["published_at"])
     tool = standing(columns["tool_class"], is_name_classed=bool(columns["name_classed"]))
+    if submission.tool and approval.tool is None:
+        tool = tool._replace(is_unlisted=True)
     evaluation = judged_by(revision, question_of(approval, headed.report, repeated, tool))
     if evaluation.effect is Effect.APPROVE and is_stopped:
         evaluation = stopped(evaluation)
-    limits = (asked_limit_s or DEFAULT_TIME_LIMIT_S, evaluation.demands.time_limit_s)
+    limits = (submission.time_limit_s or DEFAULT_TIME_LIMIT_S, evaluation.demands.time_limit_s)
     limit_s = min(limit for limit in limits if limit)
     approval.expires_at = approval.submitted_at + timedelta(seconds=limit_s)
     approval.judged_under = revision.number

@@ -12,7 +12,7 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import Agent, AgentToken, User
 from dashboard.approvals.errors import NotAllowed
 from dashboard.approvals.models import ApprovalRequest, Tool
-from dashboard.approvals.rules.tool import MOST_TOOLS, claims_of, schema_digest
+from dashboard.approvals.rules.tool import MOST_TOOLS, claims_of, schema_digest, spelling_of
 from dashboard.audit.actions import Action
 from dashboard.audit.names import agent_name
 from dashboard.audit.services import Actor, AuditEvent, record
@@ -59,6 +59,7 @@ def tool_of(
         pk=columns["tool_id"],
         agent=asking.agent,
         name=name,
+        spelling=spelling_of(name),
         schema_digest=schema_digest(evidence),
         claims=claims,
         first_asked_at=now,
@@ -111,10 +112,10 @@ def class_tools(changes: Mapping[int, ClassChange], *, by: User, auth: str) -> C
 def _judge_later(tools: list[Tool]) -> None:
     """Have pending calls judged again before anything is decided: also of tools of the same name.
 
-    Whether one of a name is classed counts for its other schemas too.
+    Whether one of a name is classed counts for its other schemas and spellings too.
     """
     for tool in tools:
-        same_name = Tool.objects.filter(agent=tool.agent, name=tool.name)
+        same_name = Tool.objects.filter(agent=tool.agent, spelling=tool.spelling)
         pending = ApprovalRequest.objects.pending().filter(tool__in=same_name)
         ids = list(pending.order_by("pk").values_list("pk", flat=True))
         ApprovalRequest.objects.filter(pk__in=ids).update(judged_under=0)

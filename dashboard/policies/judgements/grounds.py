@@ -43,6 +43,7 @@ class ToolSays(StrEnum):
 
     IRREVERSIBLE = "irreversible"
     CLASSED_OTHERWISE = "classed-otherwise"
+    UNLISTED = "unlisted"
     UNCLASSED = "unclassed"
 
 

@@ -44,8 +44,12 @@ IN_DOUBT = "Not all of it could be read or followed, so a person is asked."
 TOOLS = {
     ToolSays.IRREVERSIBLE: "The tool is classed as irreversible, so a person is asked.",
     ToolSays.CLASSED_OTHERWISE: (
-        "The tool was classed with another schema, and nobody has classed it with this one, so a "
-        "person is asked."
+        "The tool was classed with another schema or spelling, and nobody has classed it with "
+        "this one, so a person is asked."
+    ),
+    ToolSays.UNLISTED: (
+        "The agent has named more tools than are listed, so nobody can have classed this one, and "
+        "a person is asked."
     ),
     ToolSays.UNCLASSED: (
         "Nobody has classed the tool, and a rule rejects by class, so a person is asked."

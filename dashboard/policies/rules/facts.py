@@ -31,7 +31,8 @@ class Question:
         tool_class: Of the tool that is called, for this agent and with this schema; None where
             nobody has classed it.
         classed_otherwise: Whether it is not classed, and this agent's tool of this name is, with
-            another schema.
+            another schema or spelling.
+        is_unlisted: Whether the agent has named so many tools that this one is in no list.
     """
 
     kind: Kind
@@ -45,6 +46,7 @@ class Question:
     repeated: int = 0
     tool_class: ToolClass | None = None
     classed_otherwise: bool = False
+    is_unlisted: bool = False
 
 
 class Facts:
@@ -92,12 +94,21 @@ class Facts:
     @cached_property
     def may_be_irreversible(self) -> bool:
         """Whether it calls a tool that is classed as irreversible, or may have been renewed."""
-        return self.question.tool_class is ToolClass.IRREVERSIBLE or self.is_classed_otherwise
+        return (
+            self.question.tool_class is ToolClass.IRREVERSIBLE
+            or self.is_classed_otherwise
+            or self.is_unlisted
+        )
 
     @cached_property
     def is_classed_otherwise(self) -> bool:
-        """Whether its tool lost its class by another schema, which is the agent's word."""
+        """Whether its tool lost its class by another schema or spelling: the agent's words."""
         return self.is_unclassed and self.question.classed_otherwise
+
+    @cached_property
+    def is_unlisted(self) -> bool:
+        """Whether it calls a tool that no admin can find among the agent's tools."""
+        return self.is_unclassed and self.question.is_unlisted
 
     @cached_property
     def is_unclassed(self) -> bool:

@@ -154,7 +154,12 @@ def test_as_many_queries_for_many_tools_as_for_one(admin, token, django_assert_n
 def test_two_hundred_stand_on_a_page(admin, read, token):
     agent = token.agent
     Tool.objects.bulk_create(
-        Tool(agent=agent, name=f"t{number}", first_asked_at=agent.created_at)
+        Tool(
+            agent=agent,
+            name=f"t{number}",
+            spelling=f"t{number}",
+            first_asked_at=agent.created_at,
+        )
         for number in range(201)
     )
 
