@@ -1,7 +1,8 @@
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from dashboard.approvals import guards
 from dashboard.approvals.rules import readiness
@@ -121,3 +122,33 @@ def test_a_disk_that_is_nearly_full_stands_in_the_way(db, monkeypatch):
     monkeypatch.setattr(readiness, "_LEAST_FREE_MB", 10**9)
 
     assert ["make room" in why for why in readiness.obstacles()] == [True]
+
+
+@pytest.mark.engine("postgresql")
+@pytest.mark.django_db
+def test_postgresql_is_made_to_write_to_its_disk():
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL work_mem = '64kB'")
+        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS) {readiness.SPILLING}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+
+    assert int(re.search(r"temp read=\d+ written=(\d+)", plan)[1]) > 30  # pages of 8 kB
+
+
+@pytest.mark.engine("postgresql")
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [("DiskFull", "The disk of PostgreSQL is full"), ("QueryCanceled", "does not answer")],
+)
+def test_what_stops_that_write_stands_in_the_way(error, said):
+    import psycopg  # noqa: PLC0415 - where there is none, there is no PostgreSQL
+
+    def refuse(execute, sql, *args):
+        if sql == readiness.SPILLING:
+            raise OperationalError("no") from getattr(psycopg.errors, error)("no")
+        return execute(sql, *args)
+
+    with connection.execute_wrapper(refuse):
+        assert [said in why for why in readiness.obstacles()] == [True]
+    assert readiness.obstacles() == []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, OperationalError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Subquery
 
@@ -19,6 +19,10 @@ from dashboard.audit.queries import lacks
 from dashboard.clock import database_now, is_behind
 
 _LEAST_FREE_MB = 20
+_DISK_FULL = "53100"  # https://www.postgresql.org/docs/current/errcodes-appendix.html
+SPILLING = "SELECT count(*) FROM generate_series(1, 30000)"
+"""Takes more memory than PostgreSQL has for it, where that is 64 kB."""
+
 _PRAGMAS = {
     "busy_timeout": 20_000,
     "foreign_keys": 1,
@@ -86,6 +90,8 @@ def _obstacles() -> Iterator[str]:
     if connection.vendor == "sqlite":
         yield from _sqlite_options()
         yield from _disk()
+    else:
+        yield from _disk_of_postgresql()
 
 
 def _audit() -> Iterator[str]:
@@ -141,6 +147,18 @@ def _disk() -> Iterator[str]:
             f"The disk of {folder} has {free_mb:.0f} MB left, so decisions cannot be kept for "
             "long: make room."
         )
+
+
+def _disk_of_postgresql() -> Iterator[str]:
+    """Have PostgreSQL write half a megabyte beside its tables, for it tells nobody of its disk."""
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL work_mem = '64kB'")  # more than fits goes into a file
+            cursor.execute(SPILLING)
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", "") != _DISK_FULL:
+            raise
+        yield "The disk of PostgreSQL is full, so decisions cannot be kept: make room."
 
 
 def _sqlite_options() -> Iterator[str]:
