@@ -49,6 +49,15 @@ def test_a_tool_stands_with_its_agent_its_calls_and_what_is_claimed(admin, read,
     assert approval.tool.schema_digest[:8] in said
 
 
+def test_letters_of_a_name_that_pass_for_others_are_marked(admin, token):
+    ask(token, "delet\u0435_user")
+
+    assert (
+        'title="U+0435 CYRILLIC SMALL LETTER IE, looks like e"'
+        in admin.get("/tools").content.decode()
+    )
+
+
 def test_those_that_nobody_has_classed_come_first(admin, token, ada):
     old, new = ask(token, "a_old").tool, ask(token, "b_new").tool
     class_tools({new.pk: ClassChange("", "reads")}, by=ada, auth="x")
