@@ -1,5 +1,6 @@
 """The names of tools as those read them who mind no spelling, as ``spelling_of`` says today."""
 
+import re
 import unicodedata
 
 from django.db import migrations, models
@@ -15,9 +16,10 @@ def fill(apps: StateApps, _: object) -> None:
 
 
 def _spelling(name: str) -> str:
-    folded = unicodedata.normalize("NFKC", name).casefold().strip()
-    is_of_server = folded.startswith("mcp__") and folded.count("__") > 1
-    return folded.split("__", 2)[2] if is_of_server else folded
+    bare = re.split(r"__|[.:/]", name)[-1].strip(" \t\r\n\f\v\xa0\ufeff")
+    humps = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", bare)
+    joints = str.maketrans(dict.fromkeys("-. ", "_"))
+    return unicodedata.normalize("NFKC", humps).casefold().translate(joints)[:400]
 
 
 class Migration(migrations.Migration):

@@ -259,12 +259,19 @@ def test_the_database_refuses_a_request_that_changes_its_tool(token):
         ApprovalRequest.objects.filter(pk=approval.pk).update(tool=other.tool_id)
 
 
-SPELLED = ["Delete_User", "mcp__crm__delete_user", "MCP__x__delete_user", "\uff44elete_user"]
+SPELLED = [
+    "Delete_User",
+    "mcp__crm__delete_user",
+    "MCP__x__delete_user",
+    "\uff44elete_user",
+    "deleteUser",
+    "crm.delete-user",
+]
 
 
 @pytest.mark.parametrize("name", SPELLED)
 def test_no_other_spelling_of_its_name_sheds_a_class(token, ada, name):
-    make.in_force({"name": "Ok", "effect": "approve", "when": {"tools": ["*_[uU]ser"]}})
+    make.in_force({"name": "Ok", "effect": "approve", "when": {"tools": ["*[uU]ser"]}})
     pending = ask(token, tool=f"{name} ")
     classed(ask(token).tool, "irreversible", ada)
 

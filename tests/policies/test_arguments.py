@@ -1,5 +1,8 @@
 """Conditions on the arguments of a tool call."""
 
+import json
+import time
+
 import pytest
 
 from approval_client.wire import parse_json
@@ -55,6 +58,7 @@ def test_arguments_that_are_no_mapping_approve_nothing(arguments):
     assert holds(arguments, "a", "present") == (arguments != "null")
 
 
+DROP = '{"sql":"DR\\u004fP TABLE x"}'
 SHAPES = [  # what some tool reads as what the rule is about, beside what it was written for
     ("files.*", "within", "/etc", {"files": "/etc/x"}),
     ("files.*", "within", "/etc", {"files": '["/etc/x"]'}),
@@ -88,6 +92,34 @@ SHAPES = [  # what some tool reads as what the rule is about, beside what it was
     ("count", "equals", 3, {"count": "0x3"}),
     ("count", "equals", 3, {"count": [3]}),
     ("list.-1", "equals", 2, {"list": [1, 2]}),
+    ("force", "equals", True, {"force": False, "Force": True}),
+    ("options.env", "equals", "prod", {"options": {"env": "dev", "Env": "prod"}}),
+    ("options.env", "equals", "prod", {"options": {"env[]": ["prod"]}}),
+    ("options.env", "equals", "prod", {"options.env": "prod"}),
+    ("options.env", "equals", "prod", {"options[env]": "prod"}),
+    ("body", "matches", "DROP TABLE", {"body": DROP}),
+    ("body", "matches", "DROP TABLE", {"body": f'{DROP[:-1]},"p":{"1" * 4400}}}'}),
+    ("body", "matches", "DROP TABLE", {"body": f'{{"index":{{}}}}\n{DROP}'}),
+    ("body", "matches", "DROP TABLE", {"body": f"\ufeff{DROP}"}),
+    ("body", "matches", "DROP TABLE", {"body": json.dumps(DROP)}),
+    ("body", "matches", "DROP TABLE", {"body": {"body": DROP}}),
+    ("body", "matches", "DROP TABLE", {"body": [DROP]}),
+    ("body", "matches", "DROP TABLE", {"body": '{"DR\\u004fP TABLE x":1}'}),
+    ("body", "matches", "DROP TABLE", {"body": f'{DROP[:-1]},"sql":"a"}}'}),
+    ("env", "equals", "prod", {"env": '["[\\"prod\\"]"]'}),
+    ("env", "equals", "prod", {"env": {"prod": True}}),
+    ("force", "equals", True, {"force": 2}),
+    ("force", "equals", True, {"force": "always"}),
+    ("dry_run", "equals", False, {"dry_run": None}),
+    ("dry_run", "equals", False, {"dry_run": []}),
+    ("dry_run", "equals", False, {"dry_run": "disabled"}),
+    ("count", "equals", 1000, {"count": "1,000"}),
+    ("count", "equals", 5, {"count": "\ufeff$5"}),
+    ("url", "host_is", "evil.com", {"url": "https://docs.org/,https://evil.com"}),
+    ("url", "host_is", "evil.com", {"url": "https://docs.org#@evil.com/"}),
+    ("file", "within", "/etc", {"file": "/srv/a -o/etc/passwd"}),
+    ("file", "within", "/etc", {"file": "/srv/a:/etc/passwd"}),
+    ("file", "within", "/etc", {"file": "/srv/a ../../etc/passwd"}),
 ]
 
 
@@ -109,7 +141,22 @@ def test_no_other_shape_of_a_value_sheds_a_rule_or_is_approved(path, test, value
         ("account.id", "equals", "prod", {}),
         ("files.*", "within", "/etc", {"files": []}),
         ("force", "equals", True, {"force": "no"}),
-        ("force", "equals", True, {"force": 2}),
+        ("force", "equals", True, {"force": None}),
+        ("force", "equals", True, {"force": []}),
+        ("dry_run", "equals", False, {"dry_run": 2}),
+        ("dry_run", "equals", False, {"dry_run": "TRUE"}),
+        ("count", "equals", 5, {"count": "2024-01-05 report"}),
+        ("count", "equals", 1, {"count": "1st"}),
+        ("count", "one_of", [1, "all"], {"count": "1 bedroom flat"}),
+        ("name", "equals", "", {"name": False}),
+        ("name", "glob", " *", {"name": "hello"}),
+        ("url", "host_is", "evil.com", {"url": "https://www.spiegel.de/a,1518,123.html"}),
+        ("url", "host_is", "evil.com", {"url": "https://x.org/?ids=a,b.csv"}),
+        ("url", "host_is", "evil.com", {"url": "https://x.org?email=a@b.org"}),
+        ("file", "within", "/etc", {"file": "/home/a/My Documents/Report - final.docx"}),
+        ("file", "within", "/etc", {"file": "/srv/Meeting -minutes.txt"}),
+        ("file", "within", "/etc", {"file": "/srv/100%.txt"}),
+        ("file", "within", "/etc", {"file": "/srv/pkg@.1/dt=2024/etc/x"}),
         ("count", "equals", 3, {"count": "4"}),
         ("count", "equals", 3, {"count": "many"}),
         ("options.force", "present", None, {"options": {"dry": True}}),
@@ -120,7 +167,9 @@ def test_what_is_certainly_something_else_is_not_matched(path, test, value, argu
 
 
 def test_json_in_a_text_that_is_too_much_to_look_through_may_be_anything():
-    assert holds({"a": f"[{'1,' * 2_000}1]"}, "a", "equals", "prod")
+    assert holds({"a": f"[{'1,' * 6_000}1]"}, "a", "equals", "prod")
+    assert not holds({"a": f"[{'1,' * 2_000}1]"}, "a", "equals", "prod")
+    assert holds({"a": "[" * 5_000 + "]" * 5_000}, "a", "equals", "prod")
 
 
 def test_names_that_are_too_many_to_compare_may_be_any():
@@ -170,7 +219,7 @@ def test_a_number_too_small_for_a_float_is_compared_by_its_digits():
         ("5", 5, (True, True)),
         ("5.0", 5, (True, True)),
         ('"5"', 5, (True, False)),
-        ("true", 1, (True, False)),
+        ("true", 1, (False, False)),
         ('"true"', True, (True, False)),
         ("null", None, (True, True)),
         ('{"x": [1]}', {"x": [1]}, (True, True)),
@@ -250,3 +299,47 @@ def test_a_path_of_many_stars_takes_no_time():
 @pytest.mark.parametrize("path", ["many", "many.*"])
 def test_what_is_too_much_to_look_through_passes_unless_it_would_approve(path, test, value):
     assert both({"many": [7] * 2000}, path, test, value) == (True, False)
+
+
+def test_two_names_of_one_reading_are_not_what_a_rule_approves():
+    both_names = {"path": "/srv/x", "Path": "/etc/shadow"}
+
+    assert not holds(both_names, "path", "within", "/srv", approving=True)
+
+
+HOSTILE = {
+    "marks": "a" + "\u0300\u0327" * 250_000,
+    "wide": "\ufdfa" * 300_000,
+    "brackets": "[" * 1_000_000,
+    "quotes": '"' * 1_000_000,
+    "texts": '""' * 400_000,
+    "numbers": "[" + "1," * 400_000 + "1]",
+    "blanks": " " * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    ("test", "value"),
+    [
+        ("glob", "rm *"),
+        ("equals", "prod"),
+        ("one_of", [True, 5]),
+        ("matches", "DROP"),
+        ("within", "/a"),
+    ],
+)
+def test_no_text_takes_longer_than_its_length_asks(name, test, value):
+    text = HOSTILE[name]
+    rounds = 20  # conditions of a policy
+    tests = [condition(Argument(path="a", test=test, value=value), approving=False)] * rounds
+    began = time.process_time()
+    for each in tests:
+        each({"a": text})
+        each({text[:100_000]: 1})
+
+    assert time.process_time() - began < 6
+
+
+def test_a_glob_that_is_too_large_when_read_loosely_may_fit_anything():
+    assert holds({"a": "x"}, "a", "glob", "*\ufdfa" * 500)

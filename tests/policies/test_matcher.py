@@ -48,6 +48,12 @@ SPELLED_OTHERWISE = [
     "mcp__srv__delete_x",
     "\uff44elete_x",
     "MCP__a__Delete_x",
+    "delete-x",
+    "deleteX",
+    "mcp__my__srv__delete_x",
+    "mcp__srv__ delete_x",
+    "srv.delete_x",
+    "functions:deleteX",
 ]
 
 
@@ -59,7 +65,7 @@ def test_a_tool_that_is_spelled_otherwise_may_be_what_is_rejected_and_is_not_app
 
 
 @pytest.mark.parametrize(
-    "tool", ["undelete_x", "mcp__delete_x", "mcp__delete_x__y", "x__delete_x"]
+    "tool", ["undelete_x", "deletex", "deleted_items", "delete", "x_delete_x"]
 )
 def test_a_tool_of_another_name_is_not(tool):
     assert not matches(call({}, tool), "reject", tools=["delete_*"])

@@ -23,17 +23,23 @@ other rules it may pass, which is returned as None:
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterator
-from collections.abc import Set as AbstractSet
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
 from approval_client.wire import JsonError, canonical_json
 from dashboard.policies.rules import places
-from dashboard.policies.rules.patterns import PatternRefused, folded, glob, pattern
+from dashboard.policies.rules.patterns import PatternRefused, glob, loose_glob, pattern
+from dashboard.policies.rules.readings import (
+    decimal,
+    folded,
+    is_word_of_truth,
+    leaves,
+    may_be_truth,
+    numbers_in,
+)
 from dashboard.policies.rules.rule import Argument
 
 MISSING: Final = object()
@@ -46,10 +52,7 @@ _MORE = MOST_REACHED + 1
 LONGEST_TEXT = 1000
 _PLACES = {"within": places.within, "host_is": places.host_is}
 _PROBLEMS = {"within": places.problem_with_folder, "host_is": places.problem_with_host}
-_LONGEST_NUMBER = 5000  # characters; JSON numbers are shorter
-_LIKE_A_NUMBER = re.compile(r"\s*[-+]?\.?\d")
-_TRUE = (True, 1, "1", "true", "yes", "on", "t", "y")
-_FALSE = (False, 0, "0", "false", "no", "off", "f", "n", "")
+_NO_JOINTS = str.maketrans(dict.fromkeys("-_. []\u200b\u200c\u200d\u2060\ufeff"))
 Test = Callable[[Any], bool | None]
 
 
@@ -146,7 +149,7 @@ def _reached(value: Any, segments: list[str]) -> Iterator[Any]:
         yield value
         return
     segment, rest = segments[0], segments[1:]
-    steps = _steps(value, segment)
+    steps = _steps(value, segment, ".".join(segments))
     if steps is None:
         yield UNREACHED
     elif not steps:
@@ -156,32 +159,37 @@ def _reached(value: Any, segments: list[str]) -> Iterator[Any]:
             yield from _reached(step, rest)
 
 
-def _steps(value: Any, segment: str) -> list[Any] | None:
-    """Return what one segment leads to; None where the tool may find something and we do not."""
+def _steps(value: Any, segment: str, path: str) -> list[Any] | None:
+    """Return what one segment leads to; None where the tool may find something and we do not.
+
+    Args:
+        path: All that is left of it, which may be one name: ``options.env`` or ``options[env]``.
+    """
     if value is None:
         return []
     if isinstance(value, dict | list) and segment == "*":
         return list(islice(value.values() if isinstance(value, dict) else value, _MORE))
-    if isinstance(value, dict) and segment not in value:
-        return None if _has_alike(value, segment) else []
     if isinstance(value, dict):
-        return [value[segment]]
+        is_place = segment.isdigit() and segment not in value and bool(value)
+        unreached = [UNREACHED] if is_place or _has_alike(value, segment, path) else []
+        return [value[segment], *unreached] if segment in value else unreached
     is_place = segment.isascii() and segment.isdigit() and len(segment) < 10  # noqa: PLR2004 - no list is longer
     if isinstance(value, list) and is_place:
         return value[int(segment) : int(segment) + 1]
     return None
 
 
-def _has_alike(value: dict[str, Any], segment: str) -> bool:
+def _has_alike(value: dict[str, Any], segment: str, path: str) -> bool:
     """Whether an object has a name that some tools read as this one, or too many names to tell."""
-    if len(value) > MOST_REACHED or segment.isdigit():
-        return bool(value)
-    name = _folded_name(segment)
-    return any(_folded_name(key) == name for key in value)
+    if len(value) > MOST_REACHED:
+        return True
+    wanted = (_bare(segment), _bare(path))
+    return any(_bare(name) in wanted for name in value if name != segment)
 
 
-def _folded_name(name: str) -> str:
-    return folded(name).replace("-", "").replace("_", "")
+@lru_cache(maxsize=4096)
+def _bare(name: str) -> str:
+    return folded(name[:LONGEST_TEXT]).translate(_NO_JOINTS)
 
 
 def _test(argument: Argument, *, strict: bool) -> Test:
@@ -198,7 +206,7 @@ def _test(argument: Argument, *, strict: bool) -> Test:
             choices = [value] if argument.test == "equals" else list(value)
             return _one_of(choices, strict=strict)
         case "glob":
-            return _of_text(glob(value), strict=strict, loosely=glob(folded(value)))
+            return _of_text(glob(value), strict=strict, loosely=loose_glob(value))
         case "matches":
             compiled = pattern(value)
             look = compiled.fits if strict else compiled.occurs_in
@@ -206,7 +214,7 @@ def _test(argument: Argument, *, strict: bool) -> Test:
             def test(text: str) -> bool:
                 return look(text.encode())
 
-            return _of_text(test, strict=strict, loosely=test)
+            return _of_text(test, strict=strict)
         case "within" | "host_is":
             place = _PLACES[argument.test](places_of(value))
             return _at_place(place, strict=strict)
@@ -222,43 +230,64 @@ def _one_of(choices: list[Any], *, strict: bool) -> Test:
     numbers = {number for choice in choices if (number := _number(choice)) is not None}
     texts = {canonical_json(choice) for choice in choices}
     loose = {folded(_spelled(choice)) for choice in choices}
-    truths = {_truth(choice) for choice in choices if isinstance(choice, bool)}
-    spelled_truths = {_truth(choice) for choice in choices} - {None}
+    may_be_bool = [_bool_test(choice) for choice in choices]
 
     def is_one(value: Any) -> bool:
         number = _number(value)
         return number in numbers or (number is None and canonical_json(value) in texts)
 
     def may_be_one(value: Any) -> bool:
-        if folded(_spelled(value)) in loose or _is_oddly_written(value, numbers):
+        if folded(_spelled(value)) in loose or any(test(value) for test in may_be_bool if test):
             return True
-        if _truth(value) is None:
-            return False
-        return _truth(value) in (spelled_truths if isinstance(value, bool) else truths)
+        if isinstance(value, str):
+            return bool(numbers) and not numbers.isdisjoint(numbers_in(value))
+        return _number(value) in numbers
 
-    def passes(argument: Any) -> bool | None:
-        if argument is MISSING or argument in _NOT_LOOKED_AT:
-            return _unclear(argument is not MISSING, strict)
-        if is_one(argument):
-            return True
-        return _unclear(not strict and _any_leaf(argument, may_be_one), strict)
-
-    return passes
+    return _test_of(is_one, may_be_one, strict=strict)
 
 
-def _of_text(test: Callable[[str], bool], *, strict: bool, loosely: Callable[[str], bool]) -> Test:
+def _bool_test(choice: Any) -> Test | None:
+    """Return whether a value may be read as the truth that a rule names; None if it names none."""
+    if isinstance(choice, bool):
+        return lambda value: may_be_truth(value, wanted=choice)
+    for wanted in (True, False):
+        if is_word_of_truth(choice, wanted=wanted):
+            return lambda value, wanted=wanted: value is wanted  # type: ignore[misc]
+    return None
+
+
+def _of_text(
+    fits: Callable[[str], bool], *, strict: bool, loosely: Callable[[str], bool] | None = None
+) -> Test:
     def may_fit(value: Any) -> bool:
         text = _spelled(value)
-        return test(text) or loosely(folded(text))
+        return fits(text) or (loosely is not None and loosely(folded(text)))
 
-    def passes(argument: Any) -> bool | None:
+    def is_fitting(value: Any) -> bool:
+        return isinstance(value, str) and fits(value)
+
+    return _test_of(is_fitting, may_fit, strict=strict)
+
+
+def _test_of(
+    passes: Callable[[Any], bool], may_pass: Callable[[Any], bool], *, strict: bool
+) -> Test:
+    """Return a test of a value, and where it is not strict, of all that is within the value."""
+
+    def test(argument: Any) -> bool | None:
         if argument is MISSING or argument in _NOT_LOOKED_AT:
             return _unclear(argument is not MISSING, strict)
-        if isinstance(argument, str) and test(argument):
+        if passes(argument):
             return True
-        return _unclear(not strict and _any_leaf(argument, may_fit), strict)
+        return _unclear(not strict and (may_pass(argument) or _may_within(argument)), strict)
 
-    return passes
+    def _may_within(argument: Any) -> bool:
+        if not isinstance(argument, str | list | dict):
+            return False
+        parts = leaves(argument)
+        return parts is None or any(map(may_pass, parts))
+
+    return test
 
 
 def _at_place(place: places.Place, *, strict: bool) -> Test:
@@ -283,70 +312,14 @@ def _compared(test: str, limit: Decimal | None, *, strict: bool) -> Test:
     return passes
 
 
-def _any_leaf(value: Any, may_pass: Callable[[Any], bool]) -> bool:
-    """Whether a value, or one within it, may pass; also within a text that is JSON."""
-    if may_pass(value):
-        return True
-    if isinstance(value, str):
-        value = _unpacked(value)
-        if value is TOO_MUCH:
-            return True
-    pending = [value] if isinstance(value, dict | list) else []
-    while pending:
-        part = pending.pop()
-        for leaf in part.values() if isinstance(part, dict) else part:
-            if may_pass(leaf):
-                return True
-            if isinstance(leaf, dict | list):
-                pending.append(leaf)
-    return False
-
-
-def _unpacked(text: str) -> Any:
-    """Return the list or object that a text is as JSON, or None; a text in quotes as a list."""
-    stripped = text.strip()
-    if stripped[:1] + stripped[-1:] not in ("[]", "{}", '""'):
-        return None
-    try:
-        value = json.loads(stripped)
-    except (ValueError, RecursionError):
-        return None
-    value = [value] if isinstance(value, str) else value
-    return TOO_MUCH if _is_large(value) else value
-
-
-def _truth(value: Any) -> bool | None:
-    """Whether many tools read a value as true or as false; None if as neither."""
-    word = folded(value) if isinstance(value, str) else value
-    if word in _TRUE:
-        return True
-    return False if word in _FALSE else None
-
-
 def _number(value: Any) -> Decimal | None:
     """The exact number, by the digits its sender wrote; None if it is not one."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
-        return _decimal(canonical_json(value))
+        return decimal(canonical_json(value))
     except JsonError:  # infinite, or none at all
         return None
-
-
-def _is_oddly_written(value: Any, numbers: AbstractSet[Decimal]) -> bool:
-    """Whether a text may be one of these numbers: it spells it, or begins like some number."""
-    if not numbers or not isinstance(value, str):
-        return False
-    number = _decimal(value) if len(value) <= _LONGEST_NUMBER else None
-    return number in numbers if number is not None else _LIKE_A_NUMBER.match(value) is not None
-
-
-def _decimal(text: str) -> Decimal | None:
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
 
 
 def _spelled(value: Any) -> str:

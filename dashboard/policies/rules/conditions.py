@@ -13,13 +13,8 @@ from approval_client.wire import Kind
 from dashboard.inspection.findings import Finding, Severity, Unseen
 from dashboard.policies.rules import arguments, hours
 from dashboard.policies.rules.facts import Facts
-from dashboard.policies.rules.patterns import (
-    fits_any,
-    folded_globs,
-    pattern,
-    spellings,
-    tool_spellings,
-)
+from dashboard.policies.rules.patterns import fits_any, fits_any_loosely, pattern
+from dashboard.policies.rules.readings import spellings, tool_spellings
 from dashboard.policies.rules.rule import Argument, Effect, FindingsMatch, Hours, Rule, ToolClass
 
 
@@ -95,7 +90,7 @@ def _part(
     """
 
     def build(globs: Globs, effect: Effect) -> Built:
-        fits, may_fit = fits_any(globs), fits_any(folded_globs(globs))
+        fits, may_fit = fits_any(globs), fits_any_loosely(globs)
 
         def holds(facts: Facts) -> bool | Unsure:
             text = look(facts)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from approval_client.wire import Kind, canonical_json
 from dashboard.policies.rules.arguments import places_of
-from dashboard.policies.rules.patterns import folded_globs, glob, is_literal
+from dashboard.policies.rules.patterns import PatternRefused, glob, is_literal, loose_globs
 from dashboard.policies.rules.places import folder_implies, host_implies
 from dashboard.policies.rules.rule import Argument, Effect, FindingsMatch, Rule, When
 
@@ -72,7 +72,7 @@ def _names_imply(rule: Rule, other: Rule) -> bool:
         (rule.tools, other.tools),
         *((getattr(rule.when, field), getattr(other.when, field)) for field in _SPELLED),
     ]
-    return all(_globs_imply(folded_globs(globs), folded_globs(wider)) for globs, wider in pairs)
+    return all(_globs_imply(loose_globs(globs), loose_globs(wider)) for globs, wider in pairs)
 
 
 def _classes_imply(rule: Rule, other: Rule) -> bool:
@@ -102,7 +102,14 @@ def _globs_imply(globs: tuple[str, ...], others: tuple[str, ...]) -> bool:
 def _is_covered(name: str, globs: tuple[str, ...]) -> bool:
     if name in globs or "*" in globs:
         return True
-    return is_literal(name) and any(glob(each)(name) for each in globs)
+    return is_literal(name) and any(_fits(each, name) for each in globs)
+
+
+def _fits(text: str, name: str) -> bool:
+    try:
+        return glob(text)(name)
+    except PatternRefused:  # spelled loosely it may be too large
+        return False
 
 
 def _numbers_imply(when: When, other: When) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import re2
+
+from dashboard.policies.rules.readings import normalised, with_joints
 
 _SPECIAL = frozenset("*?[")
 _NOTHING = r"[^\x{0}-\x{10FFFF}]"  # RE2 has no look-ahead to say "never"
@@ -98,29 +99,37 @@ def fits_any(globs: tuple[str, ...]) -> Callable[[str], bool]:
     return fits
 
 
-def folded(text: str) -> str:
-    """Return a text as those read it who mind neither case, nor width, nor blanks around it."""
-    return unicodedata.normalize("NFKC", text).casefold().strip()
+def loose_glob(text: str) -> Callable[[str], bool]:
+    """Return a test for texts that are folded; true of any where that glob is too large."""
+    try:
+        return glob(normalised(text).casefold())
+    except PatternRefused:
+        return lambda _: True
 
 
-def spellings(text: str) -> tuple[str, ...]:
-    """Return a name as those read it who do not mind how it is spelled."""
-    return (folded(text),)
+def fits_any_loosely(globs: tuple[str, ...]) -> Callable[[str], bool]:
+    """Return a test for spellings of names; true of any where those globs are too large."""
+    try:
+        return fits_any(loose_globs(globs))
+    except PatternRefused:
+        return lambda _: True
 
 
-def tool_spellings(tool: str) -> tuple[str, ...]:
-    """Return the folded names by which a tool may be called: with and without a server's name.
-
-    ``mcp__orders__get`` is how agents call the tool ``get`` of the MCP server ``orders``.
-    """
-    name = folded(tool)
-    is_of_server = name.startswith("mcp__") and name.count("__") > 1
-    return (name, name.split("__", 2)[2]) if is_of_server else (name,)
+def loose_globs(globs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return globs of names as globs of their spellings."""
+    return tuple(map(_loose, globs))
 
 
-def folded_globs(globs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return globs for folded names."""
-    return tuple(map(folded, globs))
+def _loose(text: str) -> str:
+    """Spell what stands for itself in a glob as ``spelling`` does a name."""
+    parts, literal = [], ""
+    for wildcard, inside in (*_pieces(text), ("", "")):
+        if not wildcard and inside:
+            literal += inside
+            continue
+        parts += [with_joints(literal), f"[{inside.casefold()}]" if wildcard == "[" else wildcard]
+        literal = ""
+    return "".join(parts)
 
 
 def is_literal(text: str) -> bool:

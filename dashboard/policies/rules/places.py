@@ -18,7 +18,9 @@ from dashboard.inspection.hidden import hidden_characters
 LONGEST = 4096
 Place = Callable[[str], bool | None]
 
-_UNCLEAR_IN_PATH = re.compile(r"[\x00-\x1f\x7f*?\[\]{}$`'\"|<>;&!%]")
+_UNCLEAR_IN_PATH = re.compile(
+    r"[\x00-\x1f\x7f*?\[\]{}$`'\"|<>;&!]|%(?:u?[0-9A-Fa-f]{2}|[^%/\\]+%)"
+)
 _SECOND_PATH = re.compile(r"[\s,:=@#](?:[/\\~.-]|[A-Za-z]:[\\/])")
 _LINKS_OF_THE_SYSTEM = frozenset(["root", "cwd", "exe", "fd", "map_files", "task"])
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
@@ -86,7 +88,7 @@ def problem_with_host(text: str) -> str:
 
 def folder_implies(folder: str, other: str) -> bool:
     """Say whether every path in ``folder`` certainly lies in ``other`` too."""
-    return _within(other)(folder) is True
+    return _within(other)(folder) is True and _within(other)(f"{folder}/x") is True
 
 
 def host_implies(host: str, other: str) -> bool:
@@ -108,6 +110,9 @@ def _any_of(places: list[Place]) -> Place:
 def _within(folder: str) -> Place:
     prefix = _parts(folder) or ("",)
     spelling = _alike(prefix)
+    names = re.escape("/".join(prefix).removeprefix("//"))
+    # A second path after the first one, as in /srv/a:/etc or /srv/a -o/etc.
+    later = re.compile(rf"(?i)[,:=@#]/{names}|\s.*/{names}")
 
     def is_within(text: str) -> bool | None:
         parts = _parts(text)
@@ -115,7 +120,11 @@ def _within(folder: str) -> Place:
             return None
         if parts[: len(prefix)] == prefix:
             # A program that splits at blanks takes the rest for another path, wherever that is.
-            return True if not any(map(_has_blank, parts[len(prefix) :])) else None
+            below = "/".join(parts[len(prefix) :])
+            is_one = not _SECOND_PATH.search(below) and not any(map(str.isspace, below))
+            return True if is_one else None
+        if later.search("/".join(parts)):
+            return None
         # Some disks take names for the same that differ in case or in how letters are composed.
         return None if _alike(parts)[: len(spelling)] == spelling else False
 
@@ -125,18 +134,9 @@ def _within(folder: str) -> Place:
 def _parts(text: str) -> tuple[str, ...] | None:
     """Return the root and the names of an absolute path, None if it cannot be told for certain."""
     has_drive = _DRIVE.match(text) is not None
-    if not _is_one_plain_path(text, 3 if has_drive else 0):
+    if len(text) > LONGEST or _UNCLEAR_IN_PATH.search(text) or not _is_plain(text):
         return None
     return _windows_parts(text) if has_drive else _unix_parts(text)
-
-
-def _is_one_plain_path(text: str, root: int) -> bool:
-    return (
-        len(text) <= LONGEST
-        and not _UNCLEAR_IN_PATH.search(text)
-        and not _SECOND_PATH.search(text, root)
-        and _is_plain(text)
-    )
 
 
 def _windows_parts(text: str) -> tuple[str, ...] | None:
@@ -157,10 +157,6 @@ def _is_link(names: list[str]) -> bool:
     """Whether a path leads through a link that the system makes to another place."""
     is_of_process = names[:1] == ["proc"] and not _LINKS_OF_THE_SYSTEM.isdisjoint(names)
     return is_of_process or names[:2] == ["dev", "fd"]
-
-
-def _has_blank(name: str) -> bool:
-    return any(map(str.isspace, name))
 
 
 def _is_windows_name(name: str) -> bool:
@@ -202,8 +198,7 @@ def _host_is(wanted: str) -> Place:
         if match is None:
             return None
         rest = match["rest"] or ""
-        if _USER_TO_SOME.match(rest) or _SECOND_ADDRESS.search(rest):
-            return None
+        is_one = not _USER_TO_SOME.match(rest) and not _SECOND_ADDRESS.search(rest)
         found_host, found_port = match["host"].lower(), match["port"] or ""
         if _NUMBERS.fullmatch(found_host) and not _is_dotted(found_host):
             return None  # 127.1 and 2130706433 are 127.0.0.1 to many programs
@@ -213,8 +208,8 @@ def _host_is(wanted: str) -> Place:
             found_host.endswith(name) and found_host != name if below else found_host == host
         )
         if not is_named:
-            return False
-        return True if found_port == port else None
+            return False if is_one or name not in rest.lower() else None
+        return True if found_port == port and is_one else None
 
     return is_host
 

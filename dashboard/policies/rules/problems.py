@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 from approval_client.wire import JsonError, Kind, canonical_json
 from dashboard.policies.rules import hours
 from dashboard.policies.rules.arguments import problem_with
-from dashboard.policies.rules.patterns import PatternRefused, glob, pattern
+from dashboard.policies.rules.patterns import PatternRefused, glob, loose_globs, pattern
 from dashboard.policies.rules.rule import CLAIMS, Demands, Effect, Rule, ToolClass, When
 
 Problem = tuple[str, str]
@@ -141,7 +141,8 @@ def _of_sizes(when: When) -> Iterator[Problem]:
 
 def _of_glob(where: str, text: str) -> Iterator[Problem]:
     try:
-        glob(text)
+        for each in (text, *loose_globs((text,))):
+            glob(each)
     except PatternRefused as error:
         yield where, f"This cannot be read as a name with * and ?: {error}."
 

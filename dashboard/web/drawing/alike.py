@@ -46,6 +46,7 @@ _CANDIDATES = frozenset(
     for character in {*filter(looks_ascii, LOOKS), *_ALWAYS}
     if unicodedata.bidirectional(character) not in _LEFTWARDS
 )
+_MARKED = _CANDIDATES | _ALWAYS
 
 
 def marked(html: str, disguised: AbstractSet[str] = NONE) -> str:
@@ -91,7 +92,7 @@ def marks(text: str) -> int:
     disguised = disguises_in(text)
     words = WORD.findall(text) if disguised else ()
     of_words = sum(len(word) for word in words if word in disguised)
-    return of_words + sum(map(_CANDIDATES.__contains__, text))
+    return of_words + sum(map(_MARKED.__contains__, text))
 
 
 def _is_disguise(character: str) -> bool:

@@ -1,0 +1,180 @@
+"""What programs may read a value as, beside what it says. Pure, and in linear time.
+
+Agents choose how they write what they ask for, and tools differ in what they take: other case,
+JSON in a text, ``"0x3"`` for 3. Nothing here is certain, so it is for rules that reject or review.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from itertools import islice
+from json import JSONDecoder
+from typing import Any
+
+MOST_LEAVES = 5_000
+"""Values within one value that are looked at; a hostile agent sends half a million."""
+
+_LONGEST_FOLDED = 10_000  # characters; names are shorter
+_PIECE = 128  # characters: to normalise a long row of marks takes its square
+_BLANKS = " \t\r\n\f\v\xa0\ufeff"
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_JOINTS = str.maketrans(dict.fromkeys("-. ", "_"))
+_LONGEST_SPELLING = 400
+_PREFIX = re.compile(r"__|[.:/]")
+_LONGEST_NUMBER = 5_000  # characters; JSON numbers are shorter
+_AROUND_NUMBERS = _BLANKS + "$€£'\"=+"
+_WORDS = {
+    True: frozenset(["true", "yes", "on", "t", "y"]),
+    False: frozenset(["false", "no", "off", "f", "n", ""]),
+}
+
+
+def folded(text: str) -> str:
+    """Return a text as those read it who mind neither case, nor width, nor blanks around it."""
+    return _folded(text) if len(text) <= _LONGEST_FOLDED else text.casefold().strip(_BLANKS)
+
+
+@lru_cache(maxsize=256)
+def _folded(text: str) -> str:
+    return normalised(text).casefold().strip(_BLANKS)
+
+
+def normalised(text: str) -> str:
+    """Return a text in NFKC, piece by piece."""
+    if text.isascii():
+        return text
+    pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
+    return "".join(unicodedata.normalize("NFKC", piece) for piece in pieces)
+
+
+def spelling(name: str) -> str:
+    """Return a name as those read it who mind no spelling: ``deleteFile`` as ``delete_file``."""
+    return with_joints(name.strip(_BLANKS))[:_LONGEST_SPELLING]
+
+
+def with_joints(text: str) -> str:
+    """Return a part of a name with ``_`` for whatever joins words: humps, blanks and signs."""
+    return normalised(_HUMP.sub("_", text)).casefold().translate(_JOINTS)
+
+
+@lru_cache(maxsize=1024)
+def spellings(name: str) -> tuple[str, ...]:
+    """Return how a name may be read, as a tuple of one."""
+    return (spelling(name),)
+
+
+@lru_cache(maxsize=1024)
+def tool_spellings(tool: str) -> tuple[str, ...]:
+    """Return the names by which a tool may be called, with and without what stands before it.
+
+    ``mcp__orders__get`` is how agents call the tool ``get`` of the MCP server ``orders``, and
+    ``orders.get`` how others do.
+    """
+    rests = (tool[match.end() :] for match in _PREFIX.finditer(tool))
+    return tuple(dict.fromkeys(map(spelling, (tool, *rests))))
+
+
+def leaves(value: Any) -> list[Any] | None:
+    """Return a value and all within it, names too, also within texts that are JSON.
+
+    Returns:
+        None where there are more than ``MOST_LEAVES``, or too deep for us.
+    """
+    try:
+        every = list(islice(_leaves(value), MOST_LEAVES + 1))
+    except RecursionError:
+        return None
+    return every if len(every) <= MOST_LEAVES else None
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict):
+            pending += [*part, *part.values()]
+        elif isinstance(part, list):
+            pending += part
+        else:
+            yield part
+            if isinstance(part, str):
+                pending += unpacked(part)
+
+
+@lru_cache(maxsize=16)
+def unpacked(text: str) -> list[Any]:
+    """Return what a text holds that is JSON: nothing, one value, or several one after another.
+
+    Raises:
+        RecursionError: It is too deep.
+    """
+    at = _begin(text, 0)
+    documents: list[Any] = []
+    while at < len(text) and text[at] in '[{"' and len(documents) <= MOST_LEAVES:
+        try:
+            document, at = _DECODER.raw_decode(text, at)
+        except ValueError:
+            break
+        documents.append(document)
+        at = _begin(text, at)
+    return documents
+
+
+def _begin(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _BLANKS:
+        at += 1
+    return at
+
+
+def _flat(pairs: list[tuple[str, Any]]) -> list[Any]:
+    """Keep names, and values under a name that stands twice."""
+    return [part for pair in pairs for part in pair]
+
+
+def _number_or_text(text: str) -> Any:
+    return int(text) if len(text) < 1000 else text  # noqa: PLR2004 - Python reads no longer ones
+
+
+_DECODER = JSONDecoder(object_pairs_hook=_flat, parse_int=_number_or_text, strict=False)
+
+
+def may_be_truth(value: Any, *, wanted: bool) -> bool:
+    """Whether a tool may read a value as true or as false, unless it is certainly the other."""
+    if isinstance(value, str):
+        word = folded(value)
+        other = _WORDS[not wanted] | {"0" if wanted else "1"}
+        return word not in other
+    if isinstance(value, bool | int | float):
+        return bool(value) is wanted
+    return not wanted if not value else wanted or isinstance(value, list | dict)
+
+
+def is_word_of_truth(text: Any, *, wanted: bool) -> bool:
+    """Whether a text is a word for true or for false, such as yes."""
+    return isinstance(text, str) and text != "" and folded(text) in _WORDS[wanted]
+
+
+def numbers_in(text: str) -> set[Decimal]:
+    """Return the numbers that a text may be read as, all of it: ``0x3``, ``1,000``, ``$5``."""
+    if len(text) > _LONGEST_NUMBER:
+        return set()
+    plain = text.strip(_AROUND_NUMBERS)
+    spelled = (text, plain, plain.replace(",", ""), plain.replace(",", "."))
+    numbers = {number for each in spelled if (number := decimal(each)) is not None}
+    with suppress(ValueError):
+        numbers.add(Decimal(int(plain, 0)))
+    return numbers
+
+
+def decimal(text: str) -> Decimal | None:
+    """Return the number that a text is in decimal, None if it is none or not finite."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
