@@ -183,8 +183,8 @@ def _has_alike(value: dict[str, Any], segment: str, path: str) -> bool:
     """Whether an object has a name that some tools read as this one, or too many names to tell."""
     if len(value) > MOST_REACHED:
         return True
-    wanted = (_bare(segment), _bare(path))
-    return any(_bare(name) in wanted for name in value if name != segment)
+    readings = (_bare(segment), _bare(path))
+    return any(_bare(name) in readings for name in value if name != segment)
 
 
 @lru_cache(maxsize=4096)
@@ -249,10 +249,10 @@ def _one_of(choices: list[Any], *, strict: bool) -> Test:
 def _bool_test(choice: Any) -> Test | None:
     """Return whether a value may be read as the truth that a rule names; None if it names none."""
     if isinstance(choice, bool):
-        return lambda value: may_be_truth(value, wanted=choice)
-    for wanted in (True, False):
-        if is_word_of_truth(choice, wanted=wanted):
-            return lambda value, wanted=wanted: value is wanted  # type: ignore[misc]
+        return lambda value: may_be_truth(value, truth=choice)
+    for truth in (True, False):
+        if is_word_of_truth(choice, truth=truth):
+            return lambda value, truth=truth: value is truth  # type: ignore[misc]
     return None
 
 

@@ -65,7 +65,8 @@ def problem_with_folder(text: str) -> str:
     """Say why a text is not a folder that paths can be compared with; empty if it is."""
     if not 0 < len(text) <= LONGEST:
         return f"A folder is a text of 1 to {LONGEST} characters."
-    if _parts(text) is None:
+    parts = _parts(text)
+    if parts is None or _SECOND_PATH.search("/".join(parts)):
         return (
             f"{text!r} is not a plain absolute path. Write it as in /srv/repo or C:\\repo, "
             "without '..', '~', '*' and variables."

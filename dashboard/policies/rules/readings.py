@@ -143,20 +143,20 @@ def _number_or_text(text: str) -> Any:
 _DECODER = JSONDecoder(object_pairs_hook=_flat, parse_int=_number_or_text, strict=False)
 
 
-def may_be_truth(value: Any, *, wanted: bool) -> bool:
+def may_be_truth(value: Any, *, truth: bool) -> bool:
     """Whether a tool may read a value as true or as false, unless it is certainly the other."""
     if isinstance(value, str):
         word = folded(value)
-        other = _WORDS[not wanted] | {"0" if wanted else "1"}
-        return word not in other
+        opposites = _WORDS[not truth] | {"0" if truth else "1"}
+        return word not in opposites
     if isinstance(value, bool | int | float):
-        return bool(value) is wanted
-    return not wanted if not value else wanted or isinstance(value, list | dict)
+        return bool(value) is truth
+    return not truth if not value else truth or isinstance(value, list | dict)
 
 
-def is_word_of_truth(text: Any, *, wanted: bool) -> bool:
+def is_word_of_truth(text: Any, *, truth: bool) -> bool:
     """Whether a text is a word for true or for false, such as yes."""
-    return isinstance(text, str) and text != "" and folded(text) in _WORDS[wanted]
+    return isinstance(text, str) and text != "" and folded(text) in _WORDS[truth]
 
 
 def numbers_in(text: str) -> set[Decimal]:
