@@ -184,12 +184,12 @@ def _has_alike(value: dict[str, Any], segment: str, path: str) -> bool:
     if len(value) > MOST_REACHED:
         return True
     readings = (_bare(segment), _bare(path))
-    return any(_bare(name) in readings for name in value if name != segment)
+    return any(_bare(name[:LONGEST_TEXT]) in readings for name in value if name != segment)
 
 
 @lru_cache(maxsize=4096)
 def _bare(name: str) -> str:
-    return folded(name[:LONGEST_TEXT]).translate(_NO_JOINTS)
+    return folded(name).translate(_NO_JOINTS)
 
 
 def _test(argument: Argument, *, strict: bool) -> Test:

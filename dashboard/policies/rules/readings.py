@@ -106,7 +106,7 @@ def _leaves(value: Any) -> Iterator[Any]:
                 pending += unpacked(part)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)  # each may be a megabyte
 def unpacked(text: str) -> list[Any]:
     """Return what a text holds that is JSON: nothing, one value, or several one after another.
 
