@@ -223,3 +223,17 @@ def test_what_cannot_be_judged_is_said():
 
 def test_another_condition_can_still_say_no_to_what_cannot_be_judged():
     assert not matches(call({}, tool=7), tools=["a"], agents=["other"])
+
+
+def test_why_another_reading_counts_is_said_in_its_own_words():
+    other = step(call({"force": "always"}, "Pay"), tools=["pay"])
+    reading = step(
+        call({"force": "always"}), arguments=[{"path": "force", "test": "equals", "value": True}]
+    )
+
+    assert other.why == (
+        "The tool is called by another spelling of a name in it, which counts as that name."
+    )
+    assert reading.why == (
+        "A tool could read an argument as what it is about, which counts as holding."
+    )

@@ -55,6 +55,15 @@ TOOLS = {
         "Nobody has classed the tool, and a rule rejects by class, so a person is asked."
     ),
 }
+_READINGS = {
+    "tools": "The tool is called by another spelling of a name in it, which counts as that name.",
+    "arguments": "A tool could read an argument as what it is about, which counts as holding.",
+    "memory_operations": (
+        "The operation is another spelling of a name in it, which counts as that name."
+    ),
+    "memory_users": "The user is another spelling of a name in it, which counts as that name.",
+}
+"""Why a rule that does not approve holds where a value can be read in more ways than one."""
 STOPPED = "All approving was stopped, so a person is asked."
 TREATED = {
     "findings": "This rule treats it as if it had the finding.",
@@ -83,6 +92,8 @@ def why_unclear(ground: UnclearGround) -> str:
     """Say what could not be judged, and how the rule takes it."""
     if ground.field == "tool_classes":
         return UNCLASSED
+    if ground.field in _READINGS and ground.counts and not (ground.unseen or ground.error):
+        return _READINGS[ground.field]
     if not ground.unseen:
         failed = f" ({ground.error})" if ground.error else ""
         problem = f"Its condition {ground.field!r} cannot be judged{failed}"
