@@ -104,7 +104,7 @@ UNCLEAR_PATHS = [
     "/srv/repo/.\ufe0f./x",
     "/srv/repo/a\u034f",
     "/srv/repo/\U000e0100",
-    "/proc/self/root/srv/repo/a",
+    "/proc/self/cwd/srv/repo/a",
     "/proc/1/cwd",
     "/dev/fd/3",
 ]

@@ -201,7 +201,12 @@ def test_a_second_look_counts_on_and_nothing_twice(busy, scraped, token, alice):
     again, anew = scraped(tally), scraped()
     ages = [seen.pop(("approvals_oldest_pending_seconds",)) for seen in (again, anew)]
     assert min(ages) > 0
-    assert again == anew
+    assert without_disks(again) == without_disks(anew)
+
+
+def without_disks(seen):
+    """Leave out what others on this machine change meanwhile."""
+    return {name: n for name, n in seen.items() if name[0] != "approvals_disk_free_bytes"}
 
 
 @pytest.mark.django_db
