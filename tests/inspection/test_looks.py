@@ -253,7 +253,7 @@ PACKAGES = [
     "daphne",
     "django",
     "fido2",
-    "httpx",
+    "urllib3",
     "hypothesis",
     "jinja2",
     "psycopg",

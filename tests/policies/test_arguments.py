@@ -169,7 +169,8 @@ def test_what_is_certainly_something_else_is_not_matched(path, test, value, argu
 def test_json_in_a_text_that_is_too_much_to_look_through_may_be_anything():
     assert holds({"a": f"[{'1,' * 6_000}1]"}, "a", "equals", "prod")
     assert not holds({"a": f"[{'1,' * 2_000}1]"}, "a", "equals", "prod")
-    assert holds({"a": "[" * 5_000 + "]" * 5_000}, "a", "equals", "prod")
+    # Deeper than some versions of Python read.
+    assert holds({"a": "[" * 5_000 + '"prod"' + "]" * 5_000}, "a", "equals", "prod")
 
 
 def test_names_that_are_too_many_to_compare_may_be_any():
