@@ -16,10 +16,14 @@ def fill(apps: StateApps, _: object) -> None:
 
 
 def _spelling(name: str) -> str:
-    bare = re.split(r"__|[.:/]", name)[-1].strip(" \t\r\n\f\v\xa0\ufeff")
-    humps = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", bare)
+    rests = [_spelled(name[match.end() :]) for match in re.finditer(r"__|[.:/]", name)]
+    return next(filter(None, reversed(rests)), _spelled(name))
+
+
+def _spelled(name: str) -> str:
+    humps = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip(" \t\r\n\f\v\xa0\ufeff"))
     joints = str.maketrans(dict.fromkeys("-. ", "_"))
-    return unicodedata.normalize("NFKC", humps).casefold().translate(joints)[:400]
+    return unicodedata.normalize("NFKC", humps).casefold().translate(joints).strip("_:/")[:400]
 
 
 class Migration(migrations.Migration):

@@ -266,6 +266,7 @@ SPELLED = [
     "\uff44elete_user",
     "deleteUser",
     "crm.delete-user",
+    "delete_user.",
 ]
 
 

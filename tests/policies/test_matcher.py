@@ -54,6 +54,7 @@ SPELLED_OTHERWISE = [
     "mcp__srv__ delete_x",
     "srv.delete_x",
     "functions:deleteX",
+    "_delete_x",
 ]
 
 
@@ -62,6 +63,12 @@ def test_a_tool_that_is_spelled_otherwise_may_be_what_is_rejected_and_is_not_app
     assert matches(call({}, tool), "reject", tools=["delete_*"])
     assert matches(call({}, tool), "review", tools=["delete_*"])
     assert not matches(call({}, tool), "approve", tools=["delete_*"])
+
+
+@pytest.mark.parametrize("tool", ["delete_x.", "delete_x__", "delete_x:", "srv.delete_x/"])
+def test_signs_at_the_end_of_a_name_shed_nothing(tool):
+    assert matches(call({}, tool), "reject", tools=["delete_x"])
+    assert not matches(call({}, tool), "approve", tools=["delete_x"])
 
 
 @pytest.mark.parametrize(
@@ -232,8 +239,8 @@ def test_why_another_reading_counts_is_said_in_its_own_words():
     )
 
     assert other.why == (
-        "The tool is called by another spelling of a name in it, which counts as that name."
+        "This is another spelling of a tool that the rule names, and counts as that tool."
     )
     assert reading.why == (
-        "A tool could read an argument as what it is about, which counts as holding."
+        "A tool could read an argument as the value that the rule names, so the rule holds."
     )

@@ -56,12 +56,12 @@ TOOLS = {
     ),
 }
 _READINGS = {
-    "tools": "The tool is called by another spelling of a name in it, which counts as that name.",
-    "arguments": "A tool could read an argument as what it is about, which counts as holding.",
-    "memory_operations": (
-        "The operation is another spelling of a name in it, which counts as that name."
+    "tools": "This is another spelling of a tool that the rule names, and counts as that tool.",
+    "arguments": (
+        "A tool could read an argument as the value that the rule names, so the rule holds."
     ),
-    "memory_users": "The user is another spelling of a name in it, which counts as that name.",
+    "memory_operations": "This is another spelling of an operation that the rule names.",
+    "memory_users": "This is another spelling of a user that the rule names.",
 }
 """Why a rule that does not approve holds where a value can be read in more ways than one."""
 STOPPED = "All approving was stopped, so a person is asked."

@@ -23,6 +23,7 @@ _UNCLEAR_IN_PATH = re.compile(
 )
 _SECOND_PATH = re.compile(r"[\s,:=@#](?:[/\\~.-]|[A-Za-z]:[\\/])")
 _LINKS_OF_THE_SYSTEM = frozenset(["root", "cwd", "exe", "fd", "map_files", "task"])
+_BLANK = re.compile(r"\s")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _WINDOWS_NAME = re.compile(r"[^\\/:*?\"<>|\x00-\x1f]*[^\\/:*?\"<>|\x00-\x1f. ]")
 _WINDOWS_DEVICE = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:\..*)?")
@@ -111,9 +112,7 @@ def _any_of(places: list[Place]) -> Place:
 def _within(folder: str) -> Place:
     prefix = _parts(folder) or ("",)
     spelling = _alike(prefix)
-    names = re.escape("/".join(prefix).removeprefix("//"))
-    # A second path after the first one, as in /srv/a:/etc or /srv/a -o/etc.
-    later = re.compile(rf"(?i)[,:=@#]/{names}|\s.*/{names}")
+    place = "/" + "/".join(prefix).removeprefix("//").casefold()
 
     def is_within(text: str) -> bool | None:
         parts = _parts(text)
@@ -124,7 +123,7 @@ def _within(folder: str) -> Place:
             below = "/".join(parts[len(prefix) :])
             is_one = not _SECOND_PATH.search(below) and not any(map(str.isspace, below))
             return True if is_one else None
-        if later.search("/".join(parts)):
+        if _stands_later(place, "/".join(parts).casefold()):
             return None
         # Some disks take names for the same that differ in case or in how letters are composed.
         return None if _alike(parts)[: len(spelling)] == spelling else False
@@ -138,6 +137,14 @@ def _parts(text: str) -> tuple[str, ...] | None:
     if len(text) > LONGEST or _UNCLEAR_IN_PATH.search(text) or not _is_plain(text):
         return None
     return _windows_parts(text) if has_drive else _unix_parts(text)
+
+
+def _stands_later(place: str, text: str) -> bool:
+    """Whether a second path after the first one is there: /srv/a:/etc, or /srv/a -o/etc."""
+    blank = _BLANK.search(text)
+    if blank and text.find(place, blank.start()) != -1:
+        return True
+    return any(sign + place in text for sign in ",:=@#")
 
 
 def _windows_parts(text: str) -> tuple[str, ...] | None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from json import JSONDecoder
 from typing import Any
 
@@ -54,7 +54,7 @@ def normalised(text: str) -> str:
 
 def spelling(name: str) -> str:
     """Return a name as those read it who mind no spelling: ``deleteFile`` as ``delete_file``."""
-    return with_joints(name.strip(_BLANKS))[:_LONGEST_SPELLING]
+    return with_joints(name.strip(_BLANKS)).strip("_:/")[:_LONGEST_SPELLING]
 
 
 def with_joints(text: str) -> str:
@@ -75,35 +75,37 @@ def tool_spellings(tool: str) -> tuple[str, ...]:
     ``mcp__orders__get`` is how agents call the tool ``get`` of the MCP server ``orders``, and
     ``orders.get`` how others do.
     """
-    rests = (tool[match.end() :] for match in _PREFIX.finditer(tool))
-    return tuple(dict.fromkeys(map(spelling, (tool, *rests))))
+    rests = (spelling(tool[match.end() :]) for match in _PREFIX.finditer(tool))
+    return tuple(dict.fromkeys((spelling(tool), *filter(None, rests))))
 
 
 def leaves(value: Any) -> list[Any] | None:
     """Return a value and all within it, names too, also within texts that are JSON.
 
     Returns:
-        None where there are more than ``MOST_LEAVES``, or too deep for us.
+        None where there are more than ``MOST_LEAVES``, lists and objects too, or too deep for us.
     """
-    try:
-        every = list(islice(_leaves(value), MOST_LEAVES + 1))
-    except RecursionError:
-        return None
-    return every if len(every) <= MOST_LEAVES else None
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    pending = [value]
+    parts, pending = [], [value]
     while pending:
         part = pending.pop()
-        if isinstance(part, dict):
-            pending += [*part, *part.values()]
-        elif isinstance(part, list):
-            pending += part
-        else:
-            yield part
-            if isinstance(part, str):
-                pending += unpacked(part)
+        try:
+            inner = _within(part)
+        except RecursionError:
+            return None
+        if not isinstance(part, dict | list):
+            parts.append(part)
+        pending += inner
+        if len(parts) + len(pending) > MOST_LEAVES:
+            return None
+    return parts
+
+
+def _within(part: Any) -> Iterable[Any]:
+    if isinstance(part, dict):
+        return islice(chain(part, part.values()), MOST_LEAVES + 1)
+    if isinstance(part, list):
+        return islice(part, MOST_LEAVES + 1)
+    return unpacked(part) if isinstance(part, str) else ()
 
 
 @lru_cache(maxsize=4)  # each may be a megabyte

@@ -45,8 +45,8 @@ def _not_empty(value: object) -> object:
     return value
 
 
-Named = BeforeValidator(_not_empty)
-Globs = Annotated[tuple[Glob, ...], Named, Field(max_length=50)]
+NotEmpty = BeforeValidator(_not_empty)
+Globs = Annotated[tuple[Glob, ...], NotEmpty, Field(max_length=50)]
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 
@@ -148,11 +148,11 @@ class When(_Shape):
     """
 
     agents: Globs = ()
-    kinds: Annotated[tuple[Kind, ...], Named] = ()
+    kinds: Annotated[tuple[Kind, ...], NotEmpty] = ()
     tools: Globs = ()
-    tool_classes: Annotated[tuple[ToolClass, ...], Named, Field(max_length=len(ToolClass))] = ()
+    tool_classes: Annotated[tuple[ToolClass, ...], NotEmpty, Field(max_length=len(ToolClass))] = ()
     languages: Globs = ()
-    arguments: Annotated[tuple[Argument, ...], Named] = ()
+    arguments: Annotated[tuple[Argument, ...], NotEmpty] = ()
     content_matches: Pattern | None = None
     larger_than: Annotated[StrictInt, Field(ge=0)] | None = None  # bytes of canonical content
     smaller_than: Annotated[StrictInt, Field(ge=1)] | None = None
@@ -195,7 +195,7 @@ class Demands(_Shape):
     """
 
     approvals: Annotated[StrictInt, Field(ge=1, le=10)] = 1
-    groups: Annotated[tuple[Name, ...], Named] = ()
+    groups: Annotated[tuple[Name, ...], NotEmpty] = ()
     owner_may_approve: StrictBool | None = None
     editor_may_approve: StrictBool = False
     time_limit_s: Annotated[StrictInt, Field(ge=5, le=30 * 24 * 3600)] | None = None
