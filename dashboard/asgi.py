@@ -1,5 +1,6 @@
 """The composition root: waits, pages and the API over HTTP, news over WebSocket."""
 
+import gc
 import os
 
 import django
@@ -30,3 +31,7 @@ application = ProtocolTypeRouter(
         ),
     }
 )
+
+# What was loaded stays: no later look for garbage goes through it again, and holds up who waits.
+gc.collect()
+gc.freeze()

@@ -8,6 +8,7 @@ parent does: an idle one reads the end of its input, a busy one is ended by its 
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import os
 import queue
@@ -304,7 +305,7 @@ def _answer(dotted_name: str, payload: bytes) -> tuple[bool, bytes]:
     module, _, function = dotted_name.rpartition(".")
     try:
         if dotted_name.startswith(_LOAD):
-            importlib.import_module(dotted_name.removeprefix(_LOAD))
+            _load(dotted_name.removeprefix(_LOAD))
             return True, b""
         return True, bytes(getattr(importlib.import_module(module), function)(payload))
     except Exception as error:  # noqa: BLE001 - whatever it is, the caller is told
@@ -312,6 +313,13 @@ def _answer(dotted_name: str, payload: bytes) -> tuple[bool, bytes]:
         frame = traceback.extract_tb(error.__traceback__, limit=-1)[-1]
         place = f"{Path(frame.filename).name}:{frame.lineno}"
         return False, f"{type(error).__name__} at {place}".encode()
+
+
+def _load(module: str) -> None:
+    gc.disable()  # what is loaded stays: neither now nor later is there garbage in it
+    importlib.import_module(module)
+    gc.freeze()
+    gc.enable()
 
 
 def _reply(replies: BinaryIO, *, returned: bool, body: bytes) -> None:

@@ -15,6 +15,7 @@ from dashboard.web.access import AUTH_KEY
 from tests import make
 from tests.provider import CLIENT, SECRET
 from tests.provider import provider as running_provider
+from tests.serving import PLAIN
 
 
 @pytest.fixture
@@ -148,12 +149,13 @@ def comes_back(provider):
     def go(client, begin="/sign-in/provider"):
         led = client.get(begin)
         assert led.status_code == 302, led.content
-        return client.get(path_back(httpx2.get(led.url, trust_env=False)))
+        return client.get(path_back(led.url))
 
     return go
 
 
-def path_back(answer):
-    """The path of ours that a provider leads back to."""
+def path_back(address):
+    """The path of ours that the provider's ``address`` leads back to."""
+    answer = httpx2.get(address, trust_env=False, verify=PLAIN)
     parts = urlsplit(answer.headers["Location"])
     return f"{parts.path}?{parts.query}"

@@ -249,7 +249,7 @@ def test_a_door_without_encryption_is_not_used(browser, provider):
 
 def test_a_callback_that_is_opened_twice_lets_nobody_in_the_second_time(browser, provider):
     client = browser()
-    back = path_back(httpx2.get(client.get("/sign-in/provider").url, trust_env=False))
+    back = path_back(client.get("/sign-in/provider").url)
     client.get(back)
     client.post("/sign-out")
 
@@ -257,7 +257,7 @@ def test_a_callback_that_is_opened_twice_lets_nobody_in_the_second_time(browser,
 
 
 def test_a_callback_in_another_browser_lets_nobody_in(browser, provider):
-    back = path_back(httpx2.get(browser().get("/sign-in/provider").url, trust_env=False))
+    back = path_back(browser().get("/sign-in/provider").url)
     other = browser()
 
     assert "in another browser" in problem_of(other.get(back))
@@ -278,7 +278,7 @@ def test_a_callback_that_nobody_began_lets_nobody_in(browser, provider, query):
 
 def test_a_code_that_is_wrong_lets_nobody_in(browser, provider):
     client = browser()
-    back = path_back(httpx2.get(client.get("/sign-in/provider").url, trust_env=False))
+    back = path_back(client.get("/sign-in/provider").url)
     provider.codes.clear()
 
     assert "did not complete the sign-in" in problem_of(client.get(back))
