@@ -12,7 +12,7 @@ from typing import Any, TypeVar, overload
 from approval_client._async_client import AsyncClient
 from approval_client._defaults import default_async_client, default_client
 from approval_client._errors import DigestMismatch, not_approved
-from approval_client._functions import Call, Target, target_of
+from approval_client._functions import Call, Target, hidden_in, target_of
 from approval_client._models import (
     ApprovalRequest,
     ApprovalResponse,
@@ -27,6 +27,11 @@ from approval_client.wire import Kind, digest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Arguments = Callable[..., Mapping[str, Any]]
+_BEGUN_LATER: dict[str, Callable[[Any], bool]] = {
+    "a coroutine": inspect.iscoroutine,
+    "a generator": inspect.isgenerator,
+    "an asynchronous generator": inspect.isasyncgen,
+}
 _TIMES = {"time_limit_s", "max_wait_s"}
 _OPTIONS = {"capability", "objective", "run_id", *_TIMES, "accepts_edits", "accepts_grants"}
 
@@ -146,13 +151,18 @@ class _Gate:
     asks: Mapping[str, Any]
     options: dict[str, Any]
 
-    def question(self, call: Call) -> tuple[ApprovalRequest, dict[str, Any]]:
-        """Return what is asked about the whole arguments of a call, and under which key."""
+    def question(self, call: Call, whole: Call) -> tuple[ApprovalRequest, dict[str, Any]]:
+        """Return what is asked about a call, and under which key.
+
+        Args:
+            call: Its arguments as they were written, of which this gate's functions make theirs.
+            whole: The same with all defaults, with which it runs.
+        """
         evidence, key = (_made(self.asks[name], call) for name in ("evidence", "idempotency_key"))
         request = within_limit(
             ApprovalRequest.tool_call(
                 self.tool,
-                self._json(call),
+                self._json(call, whole),
                 evidence={**about_tool(self.target.schema), **(evidence or {})},
                 **self.options,
             )
@@ -165,34 +175,37 @@ class _Gate:
             )
         return request, {"idempotency_key": key}
 
-    def admitted(self, response: ApprovalResponse, call: Call) -> Call:
+    def admitted(self, response: ApprovalResponse, call: Call, whole: Call) -> Call:
         """Return what to run with, after making sure that it is what was approved."""
         if response.approved is not True:
             raise not_approved(response)
         if response.edited:
             return self.target.rebound(call[0], response)
-        content = {"tool": self.tool, "arguments": self._json(call)}
+        content = {"tool": self.tool, "arguments": self._json(call, whole)}
         if digest(Kind.TOOL_CALL, content) != response.digest:
             raise DigestMismatch(
                 f"The arguments of {self.tool} changed while it waited for approval. It was not "
                 "run. Call it again with the arguments you want.",
                 response,
             )
-        return call
+        return whole
 
-    def _json(self, call: Call) -> dict[str, Any]:
-        args, kwargs = call
+    def _json(self, call: Call, whole: Call) -> dict[str, Any]:
         make = self.asks["arguments"]
-        values = self.target.shown(args, kwargs) if make is None else dict(make(*args, **kwargs))
+        values = self.target.shown(whole) if make is None else dict(_made(make, call))
         try:
             digest(Kind.TOOL_CALL, {"arguments": values})
         except (TypeError, ValueError, RecursionError) as error:
-            raise TypeError(
-                f"The arguments of {self.tool} cannot be shown to a reviewer: "
-                f"{with_place(values, error)} Nothing was run. Pass arguments= to "
-                "requires_approval, a function that returns them as JSON."
-            ) from error
+            raise self._not_shown(with_place(values, error)) from error
+        if make is None and (hidden := hidden_in(values)):
+            raise self._not_shown(f"{hidden}.")
         return values
+
+    def _not_shown(self, why: str) -> TypeError:
+        return TypeError(
+            f"The arguments of {self.tool} cannot be shown to a reviewer: {why} Nothing was run. "
+            "Pass arguments= to requires_approval, a function that returns them as JSON."
+        )
 
 
 def _made(given: Any, call: Call) -> Any:
@@ -203,13 +216,14 @@ def _made(given: Any, call: Call) -> Any:
 def _blocking(gate: _Gate) -> Callable[..., Any]:
     def ask_first(*args: Any, **kwargs: Any) -> Any:
         call = gate.target.call(args, kwargs)
-        request, key = gate.question(call)
+        whole = gate.target.whole(call)
+        request, key = gate.question(call, whole)
         client = (gate.client or default_client()).telling(**gate.listeners)
         response = client.request_approval(request, **key)
-        args, kwargs = gate.admitted(response, call)
+        args, kwargs = gate.admitted(response, call, whole)
         run = Run()
         try:
-            result = gate.target.function(*args, **kwargs)
+            result = _ended(gate.tool, gate.target.function(*args, **kwargs))
         except BaseException as error:
             report(client, response, run.raised(error))
             raise
@@ -222,13 +236,14 @@ def _blocking(gate: _Gate) -> Callable[..., Any]:
 def _asynchronous(gate: _Gate) -> Callable[..., Any]:
     async def ask_first(*args: Any, **kwargs: Any) -> Any:
         call = gate.target.call(args, kwargs)
-        request, key = gate.question(call)
+        whole = gate.target.whole(call)
+        request, key = gate.question(call, whole)
         client = (gate.client or default_async_client()).telling(**gate.listeners)
         response = await client.request_approval(request, **key)
-        args, kwargs = gate.admitted(response, call)
+        args, kwargs = gate.admitted(response, call, whole)
         run = Run()
         try:
-            result = await gate.target.function(*args, **kwargs)
+            result = _ended(gate.tool, await gate.target.function(*args, **kwargs))
         except GeneratorExit:  # nothing can be awaited any more
             raise
         except BaseException as error:
@@ -242,14 +257,38 @@ def _asynchronous(gate: _Gate) -> Callable[..., Any]:
     return ask_first
 
 
+def _ended(tool: str, result: Any) -> Any:
+    """Return what a function returned, unless that would only begin to run what was approved.
+
+    Raises:
+        TypeError: It would. It was closed, so it does not.
+    """
+    kind = next((name for name, is_one in _BEGUN_LATER.items() if is_one(result)), None)
+    if kind is None:
+        return result
+    if not inspect.isasyncgen(result):  # which has begun nothing, and needs a loop to be closed
+        result.close()
+    raise TypeError(
+        f"{tool} returned {kind}, which runs after the approval is over, with whatever stands there "
+        "then. It was not run. Gate the function that consumes it, or one that is async itself."
+    )
+
+
 def _check(
     target: Target, client: Any, options: dict[str, Any], arguments: Arguments | None
 ) -> None:
     function = target.function
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+    inner = inspect.unwrap(function)
+    if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
         raise TypeError(
             "requires_approval() cannot gate a generator, which runs piece by piece. Gate a "
             "function that consumes it."
+        )
+    if inspect.iscoroutinefunction(inner) and not inspect.iscoroutinefunction(function):
+        raise TypeError(
+            f"requires_approval() cannot gate {target.name}: a decorator below makes it a plain "
+            "function that returns a coroutine, which runs later. Put requires_approval below "
+            "that decorator, or make its function async."
         )
     needed = AsyncClient if inspect.iscoroutinefunction(function) else Client
     if client is not None and not isinstance(client, needed):

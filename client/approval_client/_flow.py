@@ -160,10 +160,15 @@ def unused(
     """Return the response for an approval that was verified. Only ``start`` makes it approved."""
     return ApprovalResponse(
         approved=False,
-        content=decision.content if decision.edited else request.content,
+        # A copy: whoever holds the request could change what was approved.
+        content=_copy_of(decision.content if decision.edited else request.content),
         edited=decision.edited,
         **told(answer, decision),
     )
+
+
+def _copy_of(content: Any) -> Any:
+    return None if content is None else parse_json(canonical_json(content))
 
 
 def verify(request: ApprovalRequest | Asked, decision: Decision) -> None:
@@ -173,6 +178,11 @@ def verify(request: ApprovalRequest | Asked, decision: Decision) -> None:
         DigestMismatch: It is not.
     """
     expected = request.digest
+    if not isinstance(request, Asked) and digest(request.kind, request.content) != expected:
+        raise DigestMismatch(
+            "The content of the request was changed after it was asked. Nothing was approved. Ask "
+            "again with the content you want."
+        )
     if decision.edited:
         if isinstance(request, Asked) or request.accepts_edits is not True:
             raise DigestMismatch(
@@ -297,7 +307,7 @@ class Conversation:
         self._open = False
         max_wait_s, time_limit_s = request.max_wait_s, request.time_limit_s
         self._give_up_at = math.inf if max_wait_s is None else timing.clock() + max_wait_s
-        self._deadline = self._give_up_at
+        self._deadline = self._over_at = self._give_up_at
         self._first_until = timing.clock() + FIRST_CONTACT_S
         if max_wait_s is None:
             self._deadline = timing.clock() + (time_limit_s or DEFAULT_TIME_LIMIT_S)
@@ -422,11 +432,12 @@ class Conversation:
         left_s = DEFAULT_VALID_S
         if decision.valid_until is not None:
             left_s = (decision.valid_until - answer.now).total_seconds()
-        self._deadline = min(self._timing.clock() + left_s, self._give_up_at)
+        self._over_at = self._timing.clock() + left_s
+        self._deadline = min(self._over_at, self._give_up_at)
         return unused(self._request, answer, decision)
 
     def _use(self, response: ApprovalResponse) -> Flow[ApprovalResponse]:
-        return start(response, self._timing, until=self._deadline)
+        return start(response, self._timing, until=self._deadline, over_at=self._over_at)
 
     def _insist(self, call: Call) -> Flow[Answer]:
         def doubt(answer: Answer) -> str:
@@ -446,9 +457,20 @@ class Conversation:
 
 
 def start(
-    response: ApprovalResponse, timing: Timing, *, until: float | None = None
+    response: ApprovalResponse,
+    timing: Timing,
+    *,
+    until: float | None = None,
+    over_at: float | None = None,
 ) -> Flow[ApprovalResponse]:
-    """Use an approval. It counts only after the dashboard has recorded that it was used."""
+    """Use an approval. It counts only after the dashboard has recorded that it was used.
+
+    Args:
+        response: The approval.
+        timing: The clock that the other two are of.
+        until: When to give up trying; after ten minutes if None.
+        over_at: When the approval cannot be used any more; ``until`` if None.
+    """
     if response.status is not Status.APPROVED:
         return response
 
@@ -461,6 +483,7 @@ def start(
 
     call = outcome(response.id, OutcomeState.STARTED, response.digest, {})
     until = timing.clock() + DEFAULT_VALID_S if until is None else until
+    over_at = until if over_at is None else over_at
     try:
         started = yield from insist(call, until=until, timing=timing, doubt=doubt)
     except RequestRefused as error:
@@ -474,6 +497,8 @@ def start(
             "The dashboard started something else than what it had approved. Nothing was run. "
             "Ask again."
         )
+    if timing.clock() >= over_at:  # the answer was under way for that long
+        raise TooLate(f"{_WHY_NOT[TooLate]} Nothing was run. Ask again if it is still wanted.")
     return replace(response, approved=True, **told(started, decision))
 
 

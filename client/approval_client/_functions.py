@@ -6,18 +6,24 @@ import functools
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from inspect import BoundArguments, Parameter, Signature
 from typing import Any
 
 from approval_client._errors import DigestMismatch
 from approval_client._models import ApprovalResponse
-from approval_client.wire import Kind, canonical_json, digest
+from approval_client.wire import JsonError, Kind, canonical_json, digest
 
 _SPREAD: dict[Any, type] = {Parameter.VAR_POSITIONAL: list, Parameter.VAR_KEYWORD: dict}
 _NAMED = {Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY}
 _OWNERS = {"self", "cls"}
+_READ_BY = {
+    *("__contains__", "__format__", "__getattribute__", "__getitem__", "__iter__", "__len__"),
+    *("__str__", "get", "items", "keys", "values"),
+}
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -44,17 +50,27 @@ class Target:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
 
     def call(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call:
-        """Return the whole arguments of a call."""
+        """Return the arguments of a call, and what a partial passes."""
         return (*self.args, *args), {**self.kwargs, **kwargs}
 
-    def shown(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what people are shown of the whole arguments, with the defaults.
+    def whole(self, call: Call) -> Call:
+        """Return the arguments of a call with the defaults, which are passed as they are shown.
+
+        A decorator below could put in others, and a default may be another one by then.
 
         Raises:
             TypeError: The function does not take them.
         """
+        args, kwargs = call
         bound = self.signature.bind(*args[self.owners :], **kwargs)
         bound.apply_defaults()
+        return (*args[: self.owners], *bound.args), bound.kwargs
+
+    def shown(self, whole: Call) -> dict[str, Any]:
+        """Return what people are shown of the whole arguments."""
+        args, kwargs = whole
+        bound = self.signature.bind(*args[self.owners :], **kwargs)
+        bound.apply_defaults()  # that there are none of *args or **kwargs is shown too
         return dict(bound.arguments)
 
     def schema(self) -> dict[str, Any]:
@@ -79,7 +95,10 @@ class Target:
         parameters = self.signature.parameters
         if digest(Kind.TOOL_CALL, response.content) != response.digest:
             raise _unfit("are not what was approved", response)
-        arguments: dict[str, Any] = json.loads(canonical_json(response.content["arguments"]))
+        text = canonical_json(response.content["arguments"])
+        arguments: dict[str, Any] = json.loads(text)
+        if _rewritten(arguments) != text:
+            raise _unfit("hold a number that Python reads as another one", response)
         if arguments.keys() != parameters.keys():
             raise _unfit("do not have the names that the function takes", response)
         names = {name for name, param in parameters.items() if param.kind in _NAMED}
@@ -90,6 +109,43 @@ class Target:
                 raise _unfit(f"repeat a parameter of the function in {name!r}", response)
         bound = BoundArguments(self.signature, {name: arguments[name] for name in parameters})
         return (*args[: self.owners], *bound.args), bound.kwargs
+
+
+def _rewritten(arguments: dict[str, Any]) -> str:
+    try:
+        return canonical_json(arguments)
+    except JsonError:  # beyond the range of a double
+        return ""
+
+
+def hidden_in(value: Any) -> str:
+    """Say what in a value may hold more than it shows, or be read as something else; empty if none.
+
+    A dict or a text of a type of its own may give the function something else than what is written
+    for people. Members of an enumeration are what they are called.
+    """
+    if value is None or isinstance(value, Enum | int | float):
+        return ""
+    base = next((base for base in (str, dict, list, tuple) if isinstance(value, base)), None)
+    if base is None or not _is_read_like(base, value):
+        return f"a {type(value).__name__} may hold more than can be shown"
+    if isinstance(value, dict):
+        return _first_of((name, hidden_in(name) or hidden_in(value[name])) for name in value)
+    return "" if base is str else _first_of(enumerate(map(hidden_in, value)))
+
+
+def _is_read_like(base: type, value: Any) -> bool:
+    kind = type(value)
+    if kind in {base, OrderedDict, defaultdict}:
+        return True
+    names = _READ_BY & vars(base).keys()
+    return not getattr(value, "__dict__", None) and all(
+        getattr(kind, name) is getattr(base, name) for name in names
+    )
+
+
+def _first_of(members: Iterable[tuple[Any, str]]) -> str:
+    return next((f"{name!s:.40}: {hidden}" for name, hidden in members if hidden), "")
 
 
 def _described(parameter: Parameter) -> dict[str, str]:

@@ -6,7 +6,7 @@ import pytest
 
 from approval_client import ApprovalRequest, DigestMismatch, requires_approval
 from approval_client.testing import FakeDashboard, approve
-from approval_client.wire import digest
+from approval_client.wire import digest, parse_json
 
 STEPS = [{"tool": "a", "arguments": {}}, {"tool": "b", "arguments": {}}]
 ASKED = {
@@ -122,6 +122,12 @@ def test_a_function_that_did_not_say_so_takes_no_edit():
 @pytest.mark.parametrize("changes", [{"c": 1}, {"rest": 3}, {"more": []}])
 def test_arguments_that_do_not_fit_run_nothing(changes):
     with edited(**changes).installed(), pytest.raises(DigestMismatch, match="Nothing was run"):
+        gated()(1)
+
+
+@pytest.mark.parametrize("number", ["9007199254740993.0", "1e-400"])
+def test_a_number_that_python_reads_as_another_runs_nothing(number):
+    with edited(b=parse_json(number)).installed(), pytest.raises(DigestMismatch, match="number"):
         gated()(1)
 
 

@@ -8,6 +8,7 @@ import json
 from typing import NamedTuple
 
 import pytest
+from django.utils.datastructures import MultiValueDict
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -37,6 +38,21 @@ class Name(str):
         return "harmless"
 
 
+class Hiding(dict):
+    """A dictionary that does not name all that it has."""
+
+    def __iter__(self):
+        return iter(["a"])
+
+
+class Noted(dict):
+    """A dictionary that holds more beside its members."""
+
+    def __init__(self, **members):
+        super().__init__(**members)
+        self.note = "rm -rf /"
+
+
 class Point(NamedTuple):
     x: int
     y: int
@@ -53,7 +69,6 @@ ASKED = {
     "a list": ([1, "a", None], [1, "a", None]),
     "a tuple": ((1, 2), [1, 2]),
     "a tuple with names": (Point(1, 2), [1, 2]),
-    "a text of a class of its own": (Name("rm -rf /"), "rm -rf /"),
     "a text that is JSON": ('{"a": 1}', '{"a": 1}'),
     "a member of integers": (Level.HIGH, 3),
     "a member of texts": (Mode.DRY, "dry"),
@@ -61,11 +76,19 @@ ASKED = {
     "an integer of 64 bits": (2**64 + 1, 2**64 + 1),
     "a double": (0.1, 0.1),
     "minus zero": (-0.0, -0.0),
+    "an ordered dictionary": (collections.OrderedDict(b=1, a=2), {"a": 2, "b": 1}),
+    "a dictionary with defaults": (collections.defaultdict(list, a=[1]), {"a": [1]}),
     "a dictionary that counts": (collections.Counter("aab"), {"a": 2, "b": 1}),
     "text from right to left": (RIGHT_TO_LEFT, RIGHT_TO_LEFT),
     "as deep as may be": (nested(MAX_DEPTH - 3), nested(MAX_DEPTH - 3)),
 }
 REFUSED = {
+    "a text that prints as another": (Name("rm -rf /"), "a Name may hold more"),
+    "a text in a list": ([Name("rm -rf /")], "x: 0: a Name may hold more"),
+    "a name of a member": ({Name("rm -rf /"): 1}, "a Name may hold more"),
+    "a form": (MultiValueDict({"to": ["mallory", "alice"]}), "a MultiValueDict may hold more"),
+    "a dictionary that hides a member": (Hiding(a=1, x="rm"), "a Hiding may hold more"),
+    "a dictionary with attributes": (Noted(a=1), "a Noted may hold more"),
     "NaN": (float("nan"), "nan is not JSON"),
     "Infinity": ([float("inf")], "inf is not JSON"),
     "NUL": ("a\0", "NUL character"),

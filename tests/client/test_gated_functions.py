@@ -1,5 +1,6 @@
 """Any function of Python can be gated: what is shown of its call is what it is called with."""
 
+import asyncio
 import functools
 import inspect
 import os
@@ -177,6 +178,106 @@ def test_a_generator_of_a_class_is_refused():
     for thing in (classmethod(pages), functools.partial(pages, 1)):
         with pytest.raises(TypeError, match="runs piece by piece"):
             requires_approval(thing)
+
+
+def passing_on(function):
+    """Decorate as most do: with a function that takes anything, and looks like what it wraps."""
+
+    @functools.wraps(function)
+    def pass_on(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return pass_on
+
+
+def test_a_generator_below_another_decorator_is_refused():
+    @passing_on
+    def pages():
+        yield 1
+
+    with pytest.raises(TypeError, match="runs piece by piece"):
+        requires_approval(pages)
+
+
+def test_a_coroutine_below_a_plain_decorator_is_refused():
+    @passing_on
+    async def fetch():
+        return 1
+
+    with pytest.raises(TypeError, match="returns a coroutine, which runs later"):
+        requires_approval(fetch)
+
+
+async def _later(got):
+    got.append("ran")
+
+
+def _piece_by_piece(got):
+    got.append("ran")
+    yield 1
+
+
+@pytest.mark.parametrize("begin", [_later, _piece_by_piece])
+def test_what_would_run_after_the_approval_does_not_run_at_all(fake, begin):
+    got = []
+
+    @requires_approval
+    def act():
+        return begin(got)
+
+    with pytest.raises(TypeError, match="It was not run"):
+        act()
+
+    assert got == []
+    assert fake.approvals[0].finished["error"].startswith("TypeError")
+
+
+def test_an_async_function_hands_out_nothing_that_runs_later(fake):
+    got = []
+
+    @requires_approval(client=fake.async_client())
+    async def act():
+        return _piece_by_piece(got)
+
+    with pytest.raises(TypeError, match="It was not run"):
+        asyncio.run(act())
+
+    assert got == []
+
+
+def test_a_default_is_passed_as_it_was_shown(fake):
+    got = []
+
+    def in_earnest(function):
+        @functools.wraps(function)
+        def pass_on(*args, **kwargs):
+            kwargs.setdefault("dry_run", False)
+            return function(*args, **kwargs)
+
+        return pass_on
+
+    @requires_approval(tool="delete")
+    @in_earnest
+    def delete(path, *, dry_run=True):
+        got.append((path, dry_run))
+
+    delete("/data")
+
+    assert got == [("/data", True)]
+    assert fake.approvals[0].content["arguments"] == {"path": "/data", "dry_run": True}
+
+
+def test_a_default_that_was_changed_since_is_not_passed(fake):
+    got = []
+
+    def act(mode="safe"):
+        got.append(mode)
+
+    gated = requires_approval(act)
+    act.__defaults__ = ("danger",)
+    gated()
+
+    assert got == ["safe"]
 
 
 def edited_to(arguments):

@@ -135,3 +135,41 @@ def test_only_what_was_started_can_be_reported(name, question):
 
     with pytest.raises(ValueError, match="approved"):
         run(client.report_finished(response))
+
+
+def test_an_answer_that_comes_when_the_approval_is_over_opens_nothing(name):
+    fake = FakeDashboard.approving()
+    client, response = decided(fake, name, ApprovalRequest.code("open_valve()"))
+    on_time = fake._route
+
+    def late(call):
+        reply = yield from on_time(call)
+        if call.url.path.endswith("/outcome"):
+            fake.advance(7200)
+        return reply
+
+    fake._route = late
+    with pytest.raises(TooLate, match="Nothing was run"):
+        run(client.start(response))
+
+
+def test_whoever_holds_the_question_cannot_change_what_was_approved(name, question):
+    fake = FakeDashboard.approving()
+    client = getattr(fake, name)()
+    response = run(client.request_approval(question))
+
+    question.content["code"] = "rm -rf /"
+
+    assert response.content != question.content
+
+
+def test_a_question_that_was_changed_while_it_waited_opens_nothing(name, question):
+    fake = FakeDashboard.approving()
+    client = getattr(fake, name)()
+
+    def change(_):
+        question.content["code"] = "rm -rf /"
+
+    with pytest.raises(DigestMismatch, match="changed after it was asked"):
+        run(client.telling(on_decided=change).request_approval(question))
+    assert fake.approvals[0].started == 0
