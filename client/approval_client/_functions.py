@@ -119,7 +119,7 @@ def _rewritten(arguments: dict[str, Any]) -> str:
 
 
 def hidden_in(value: Any) -> str:
-    """Say what in a value may hold more than it shows, or be read as something else; empty if none.
+    """Say what in a value may hold more than it shows or be read as something else, or nothing.
 
     A dict or a text of a type of its own may give the function something else than what is written
     for people. Members of an enumeration are what they are called.

@@ -1,5 +1,6 @@
 """A command that runs when it was approved, exactly as it was asked, and not otherwise."""
 
+import hashlib
 import os
 import pty
 import signal
@@ -9,7 +10,7 @@ import sys
 import pytest
 
 from approval_client.testing import FakeDashboard
-from approval_client.wire import Status
+from approval_client.wire import MAX_BODY_BYTES, Status
 from tests.command.conftest import ended, gathering, interrupt, soon
 
 PRINT = "import sys; print(sys.argv[1:]); sys.exit(7)"
@@ -50,6 +51,7 @@ def test_what_is_asked_is_the_line_the_program_the_folder_and_the_files(approvin
         "command": "./do.sh 'now then'",
         "executable": str(script),
         "working_directory": str(script.parent),
+        "standard_input": "none",
     }
     assert (file["path"], file["bytes"], len(file["sha256"])) == (str(script), 34, 64)
 
@@ -87,8 +89,108 @@ def test_with_capture_an_output_that_nobody_reads_ends_the_command(approving):
     assert ended(process).code in {1, 141}
 
 
-def test_standard_input_goes_to_the_command(approving):
-    assert approving("run", "--", "cat", given="a\0b").output == "a\0b"
+def test_standard_input_that_is_shown_goes_to_the_command(approving):
+    done = approving("run", "--stdin", "--", "bash", given="echo one\n")
+
+    assert done.output == "one\n"
+    asked = arguments(approving.fake)["standard_input"]
+    assert (asked["bytes"], asked["sha256"]) == (9, hashlib.sha256(b"echo one\n").hexdigest())
+    assert asked["shown"] == {"language": "bash", "code": "echo one\n"}
+
+
+@pytest.mark.parametrize("given", [b"a\0b", b"\xff", b"x" * 200_000], ids=["NUL", "raw", "large"])
+def test_input_that_is_no_text_is_bound_by_its_digest(approving, given):
+    done = approving("run", "--stdin", "--", "wc", "-c", given=given)
+
+    asked = arguments(approving.fake)["standard_input"]
+    assert asked == {"bytes": len(given), "sha256": hashlib.sha256(given).hexdigest()}
+    assert int(done.output) == len(given)
+
+
+def test_input_that_nobody_is_shown_is_not_asked(approving):
+    done = approving("run", "--", "bash", given="echo one")
+
+    assert (done.code, approving.fake.approvals) == (2, [])
+    assert "Pass --stdin" in done.errors
+    assert "Nothing was asked." in done.errors
+
+
+def test_nor_is_a_file_as_input(approving, script):
+    with script.open() as file:
+        done = ended(approving.start("run", "--", "bash", stdin=file))
+
+    assert (done.code, approving.fake.approvals) == (2, [])
+
+
+def test_input_that_comes_while_people_are_asked_is_not_run(approvals_of):
+    fake = FakeDashboard.manual()
+    with approvals_of(fake) as approvals:
+        process = approvals.start("run", "--", "bash")
+        soon(lambda: fake.approvals)
+        process.stdin.write(b"echo one\n")
+        process.stdin.flush()
+        fake.approve_next()
+        done = ended(process)
+
+    assert (done.code, done.output) == (99, "")
+    assert "Pass --stdin" in fake.approvals[0].finished["error"]
+
+
+@pytest.mark.parametrize("options", [{"stdin": subprocess.DEVNULL}, {}], ids=["none", "a pipe"])
+def test_without_input_the_command_reads_the_end_of_it(approving, options):
+    assert ended(approving.start("run", "--", "cat", **options)).output == ""
+    assert arguments(approving.fake)["standard_input"] == "none"
+
+
+def test_input_that_is_too_large_is_not_asked(approving):
+    done = approving("run", "--stdin", "--", "cat", given=b"x" * (MAX_BODY_BYTES + 1))
+
+    assert (done.code, approving.fake.approvals) == (2, [])
+    assert "larger than the limit" in done.errors
+
+
+def test_a_terminal_stays_the_input_and_is_named(approving):
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "rb+", 0) as screen:
+        process = approving.start("run", "--", "head", "-n", "1", stdin=theirs)
+        os.close(theirs)
+        screen.write(b"typed\n")
+        assert ended(process).output == "typed\n"
+
+    assert arguments(approving.fake)["standard_input"] == "terminal"
+
+
+def test_a_folder_that_was_renamed_in_between_is_not_run_in(approvals_of, tmp_path):
+    fake = FakeDashboard.manual()
+    (tmp_path / "scratch").mkdir()
+    with approvals_of(fake) as approvals:
+        process = approvals.start("run", "--", "pwd", "-P", cwd=tmp_path / "scratch")
+        soon(lambda: fake.approvals)
+        (tmp_path / "scratch").rename(tmp_path / "production")
+        fake.approve_next()
+        done = ended(process)
+
+    assert (done.code, done.output) == (99, "")
+    assert "is not" in done.errors
+
+
+def test_a_program_behind_a_link_is_the_one_that_a_shell_runs(approving, tmp_path):
+    (tmp_path / "real" / "folder").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "real" / "folder")
+    for folder in (tmp_path, tmp_path / "real"):
+        (folder / "tool").write_text(f"#!/bin/sh\necho {folder.name}\n")
+        (folder / "tool").chmod(0o755)
+
+    assert approving("run", "--", "link/../tool").output == "real\n"
+
+
+@pytest.mark.parametrize("word", ["if=a.txt", "@a.txt", "--data=@a.txt", "-da.txt", "-d@a.txt"])
+def test_a_file_is_found_wherever_a_word_names_it(approving, tmp_path, word):
+    (tmp_path / "a.txt").write_text("payload")
+
+    approving("run", "--", "true", word)
+
+    assert "a.txt" in [file["path"] for file in arguments(approving.fake)["files"]]
 
 
 def test_what_was_rejected_does_not_run(approvals_of, script):

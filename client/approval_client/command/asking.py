@@ -10,6 +10,7 @@ from typing import Any
 
 from approval_client import ApprovalRequest
 from approval_client.command.files import NamedFile
+from approval_client.command.standard_input import StandardInput
 from approval_client.wire import MAX_BODY_BYTES, JsonError, Kind, parse_json
 
 RUN = "run_program"  # the tool that ``approvals run`` is
@@ -75,18 +76,21 @@ def to_run(
     executable: str,
     files: Sequence[NamedFile],
     *,
+    folder: str,
+    standard_input: StandardInput,
     shown: bool,
     **options: Any,
 ) -> ApprovalRequest:
     """Return the question whether a command may be run.
 
-    All of it is content, so an approval, also a remembered one, is for this very program, folder
-    and files. ``command`` is quoted so that a shell reads the same words.
+    All of it is content, so an approval, also a remembered one, is for this very program, folder,
+    input and files. ``command`` is quoted so that a shell reads the same words.
     """
     arguments = {
         "command": shlex.join(words),
         "executable": executable,
-        "working_directory": str(Path.cwd()),
+        "working_directory": folder,
+        "standard_input": standard_input.told(executable),
         "files": [file.told(shown=shown) for file in files],
     }
     return ApprovalRequest.tool_call(RUN, arguments, **options)

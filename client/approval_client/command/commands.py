@@ -133,7 +133,7 @@ def cancel(
 
 
 @app.command(context_settings={"allow_interspersed_args": False})
-def run(
+def run(  # noqa: PLR0913 - a command's options are its parameters
     command: Annotated[list[str], typer.Argument(metavar="CMD", help="The command to run.")],
     *,
     objective: Objective = "",
@@ -144,14 +144,18 @@ def run(
     show_files: Annotated[
         bool, typer.Option("--show-files", help="Send the text of the files that it names.")
     ] = False,
+    stdin: Annotated[
+        bool, typer.Option("--stdin", help="Read standard input, show it, and hand it on.")
+    ] = False,
     capture: Annotated[
         bool, typer.Option("--capture", help="Report the beginning of the output.")
     ] = False,
 ) -> None:
-    """Ask to run a command, with its folder and the files it names. Run it if approved."""
+    """Ask to run a command, with its folder, input and named files. Run it if approved."""
     with end_after():
         options = _options(objective, run_id, time_limit, max_wait, no_grants=no_grants)
-        program = gated.find(command)
+        with usage():
+            program = gated.find(command, has_input=stdin)
         request = program.request(shown=show_files, **options)
         client = default_client()
         with telling.waiting() as listener:

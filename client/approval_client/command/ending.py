@@ -14,6 +14,7 @@ from approval_client import DashboardError
 from approval_client.command import telling
 from approval_client.command.asking import Unusable
 from approval_client.command.codes import Code
+from approval_client.command.standard_input import NotShown
 from approval_client.command.telling import Result
 
 
@@ -38,7 +39,7 @@ def usage() -> Iterator[None]:
     """Say what is wrong with what was given, as with any other wrong option."""
     try:
         yield
-    except Unusable as error:
+    except (Unusable, NotShown) as error:
         raise typer.BadParameter(f"{error} Nothing was asked.") from None
 
 

@@ -33,22 +33,34 @@ class NamedFile:
         if self.problem:
             return {"path": self.path, "problem": self.problem}
         fields: dict[str, Any] = {"path": self.path, "sha256": self.sha256, "bytes": self.size}
-        return fields | (self._text() if shown else {})
+        language = _LANGUAGES.get(Path(self.path).suffix, "")
+        return fields | (text_of(self.head, language) if shown else {})
 
-    def _text(self) -> dict[str, Any]:
-        try:
-            text = self.head.decode()
-        except UnicodeDecodeError:
-            return {}
-        if self.size > MAX_SHOWN or "\0" in text:
-            return {}
-        language = _LANGUAGES.get(Path(self.path).suffix) or _of_first_line(text)
-        # Apart from the rest, which would otherwise be read as code of that language too.
-        return {"shown": {"language": language, "code": text} if language else {"text": text}}
+
+def text_of(head: bytes, language: str) -> dict[str, Any]:
+    """Return a text as people are shown it; nothing if it is none, or too long for that.
+
+    Args:
+        head: The first ``MAX_SHOWN`` bytes and one more, where there are so many.
+        language: What it is written in, where its name or whoever reads it says so.
+    """
+    try:
+        text = head.decode()
+    except UnicodeDecodeError:
+        return {}
+    if len(head) > MAX_SHOWN or "\0" in text:
+        return {}
+    language = language or _of_first_line(text)
+    # Apart from the rest, which would otherwise be read as code of that language too.
+    return {"shown": {"language": language, "code": text} if language else {"text": text}}
 
 
 def named_files(words: Sequence[str]) -> list[NamedFile]:
-    """Read every ordinary file that a word names, ``--option=path`` included, each once."""
+    """Read every ordinary file that a word names, each once.
+
+    A word may hold a name behind ``=`` or ``@``, as in ``--config=path``, ``if=path`` and
+    ``--data=@path``, or right behind an option of one letter: ``-fpath``.
+    """
     names = dict.fromkeys(name for word in words for name in _names(word))
     return [file for name in names if (file := _read(name)) is not None]
 
@@ -61,10 +73,12 @@ def changed(before: Sequence[NamedFile], words: Sequence[str]) -> list[str]:
 
 
 def _names(word: str) -> Iterator[str]:
-    yield word
-    option, equals, value = word.partition("=")
-    if equals and option.startswith("-"):
-        yield value
+    parts = [word, word.partition("=")[2]]
+    if word.startswith("-") and not word.startswith("--"):
+        parts.append(word[2:])
+    for part in parts:
+        yield part
+        yield part.partition("@")[2]
 
 
 def _read(name: str) -> NamedFile | None:

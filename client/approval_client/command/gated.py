@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -13,41 +12,68 @@ from typing import Any
 import typer
 
 from approval_client import ApprovalRequest, ApprovalResponse, Client, DashboardError
-from approval_client.command import asking, files, running, telling
+from approval_client.command import asking, files, running, standard_input, telling
 from approval_client.command.codes import Code
+from approval_client.command.standard_input import NotShown, StandardInput
 
 
 @dataclass(frozen=True, kw_only=True)
 class GatedProgram:
-    """What would run: the words, the file that they start, and the files that they name."""
+    """What would run: the words, the file that they start, the folder, the input, named files."""
 
     words: Sequence[str]
     executable: str
+    folder: str
+    standard_input: StandardInput
     named: list[files.NamedFile]
 
     def request(self, *, shown: bool, **options: Any) -> ApprovalRequest:
         """Return the question."""
-        return asking.to_run(self.words, self.executable, self.named, shown=shown, **options)
+        return asking.to_run(
+            self.words,
+            self.executable,
+            self.named,
+            folder=self.folder,
+            standard_input=self.standard_input,
+            shown=shown,
+            **options,
+        )
 
     def run(self, client: Client, response: ApprovalResponse, *, capture: bool) -> int:
-        """Run it, unless a file has changed; report how it ended, and return its exit code."""
-        names = files.changed(self.named, [self.executable, *self.words[1:]])
-        if names:
-            message = f"Changed since it was asked: {', '.join(names)}. Nothing was run."
-            ending = running.Ending(exit_code=Code.CHANGED, duration_s=0.0, error=message)
+        """Run it, unless something has changed; report how it ended, and return its exit code."""
+        if why_not := self._why_not():
+            ending = running.Ending(exit_code=Code.CHANGED, duration_s=0.0, error=why_not)
         else:
             sys.stdout.flush()
-            ending = running.run(self.words, self.executable, capture=capture)
+            with self.standard_input.opened() as stdin:
+                ending = running.run(self.words, self.executable, stdin=stdin, capture=capture)
         if ending.error:
             telling.say(f"approvals: {ending.error}")
         _report(client, response, ending)
         return ending.exit_code
 
+    def _why_not(self) -> str:
+        names = files.changed(self.named, [self.executable, *self.words[1:]])
+        if names:
+            return f"Changed since it was asked: {', '.join(names)}. Nothing was run."
+        if _folder() != self.folder:
+            return f"The folder is not {self.folder} any more. Nothing was run."
+        try:
+            self.standard_input.make_sure()
+        except NotShown as error:
+            return f"{error} Nothing was run."
+        return ""
 
-def find(words: Sequence[str]) -> GatedProgram:
+
+def find(words: Sequence[str], *, has_input: bool) -> GatedProgram:
     """Return what these words would run.
 
+    Args:
+        words: The command.
+        has_input: Read our standard input for it.
+
     Raises:
+        NotShown: There is input that would not be shown.
         typer.Exit: There is no such program, so nothing was asked.
     """
     path = shutil.which(words[0])
@@ -56,9 +82,22 @@ def find(words: Sequence[str]) -> GatedProgram:
         reason = "cannot be executed" if there else "was not found"
         telling.say(f"approvals: {words[0]!r} {reason}. Nothing was asked.")
         raise typer.Exit(Code.CANNOT_RUN if there else Code.NOT_FOUND)
-    executable = os.path.abspath(path)  # noqa: PTH100 - a link stays the link that is run
-    program_files = files.named_files([executable, *words[1:]])
-    return GatedProgram(words=words, executable=executable, named=program_files)
+    folder = _folder()
+    executable = str(Path(folder, path))  # with its `..`, which a link before it leads elsewhere
+    return GatedProgram(
+        words=words,
+        executable=executable,
+        folder=folder,
+        standard_input=standard_input.read(is_asked_for=has_input),
+        named=files.named_files([executable, *words[1:]]),
+    )
+
+
+def _folder() -> str:
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:
+        return ""
 
 
 def _report(client: Client, response: ApprovalResponse, ending: running.Ending) -> None:

@@ -1,4 +1,4 @@
-"""Running what was approved: the command gets our standard streams and the signals sent to us."""
+"""Running what was approved: the command writes where we do, and gets the signals sent to us."""
 
 from __future__ import annotations
 
@@ -35,20 +35,25 @@ class Ending:
     output_head: str = ""
 
 
-def run(words: Sequence[str], executable: str, *, capture: bool) -> Ending:
+def run(
+    words: Sequence[str], executable: str, *, stdin: int | None = None, capture: bool
+) -> Ending:
     """Run a command to its end.
 
     Args:
         words: Its arguments, the name it is called by first; exactly these.
         executable: The file that is run.
+        stdin: The descriptor that it reads from; ours if None.
         capture: Send its output through here, to keep the beginning. It then has no terminal.
     """
     began = time.monotonic()
     head = _Head()
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    streams: dict[str, Any] = {"stdin": stdin}
+    if capture:
+        streams |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with _signals_passed_on() as to:
         try:
-            process = subprocess.Popen(words, executable=executable, **pipes if capture else {})  # noqa: S603 - what was approved
+            process = subprocess.Popen(words, executable=executable, **streams)  # noqa: S603 - what was approved
         except OSError as error:
             message = f"It could not be started: {error}"
             return Ending(exit_code=Code.CANNOT_RUN, duration_s=0.0, error=message)
