@@ -112,6 +112,7 @@ class Action(StrEnum):
     SIGN_IN_LINK_MADE = "sign_in_link.made"
     SIGNED_OUT = "sign_out"
     SESSION_ENDED = "session.ended"
+    SESSION_REMEMBERED = "session.remembered"
 
     PASSWORD_NOT_CONFIRMED = "password.not_confirmed"
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Subquery
 
 from approval_client.wire import Status, parse_json
+from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Assignment, Inspection, View
 from dashboard.approvals.queries.queue import gravest_rank, last_demands
@@ -20,6 +21,7 @@ from dashboard.notifications.models import ACCOUNT_EVENTS, Channel, Choice, Noti
 from dashboard.policies.rules.demands import Required
 
 _ALWAYS = {NoticeEvent.ASSIGNED, NoticeEvent.TEST, NoticeEvent.CODE, *ACCOUNT_EVENTS}
+_OF_THE_HOUSE = {NoticeEvent.HELD, NoticeEvent.LIFTED}
 _EVENTS = {
     Choice.ASSIGNED: frozenset({NoticeEvent.HALF, NoticeEvent.LAST_MINUTE}),
     Choice.HIGH: frozenset(NoticeEvent),
@@ -70,6 +72,8 @@ def wants(channel: Channel, event: NoticeEvent) -> bool:
     """Whether a channel is told of such events at all."""
     if channel.person_id is None:
         return event in names(channel.events)
+    if event in _OF_THE_HOUSE and not (channel.person and roles.may_look(channel.person)):
+        return False
     return event in _ALWAYS or event in _EVENTS[Choice(channel.choice)]
 
 

@@ -122,6 +122,12 @@ class NoticeEvent(models.TextChoices):
     FACTOR_REMOVED = "factor.removed"
     PASSWORD_CHANGED = "person.password_changed"  # noqa: S105 - an action
     LINK_MADE = "sign_in_link.made"
+    LINKED = "person.linked"
+    UNLINKED = "person.unlinked"
+    REACTIVATED = "person.reactivated"
+    REMEMBERED = "session.remembered"
+    ADDRESS_PAUSED = "person.channel_switched_off"
+    ADDRESS_REMOVED = "person.channel_removed"
     KEPT_ADMIN_USED = "kept_admin.signed_in"
 
 
@@ -142,9 +148,16 @@ ACCOUNT_EVENTS = (
     NoticeEvent.FACTOR_REMOVED,
     NoticeEvent.PASSWORD_CHANGED,
     NoticeEvent.LINK_MADE,
+    NoticeEvent.LINKED,
+    NoticeEvent.UNLINKED,
+    NoticeEvent.REACTIVATED,
+    NoticeEvent.REMEMBERED,
+    NoticeEvent.ADDRESS_PAUSED,
+    NoticeEvent.ADDRESS_REMOVED,
     NoticeEvent.KEPT_ADMIN_USED,
 )
-"""What a person is told of whatever they chose: that somebody can sign in as them in another way.
+"""What a person is told of whatever they chose: that somebody can sign in as them in another way,
+or that they are told no longer.
 
 The last is told to all admins. Each but that is called as its action in the log.
 """
@@ -163,7 +176,9 @@ class Choice(models.TextChoices):
 class Channel(Signing):
     """Where the house is told that people have to decide, as admins say; or where one person is.
 
-    Of one that is paused, nothing is made; on again, it begins with what happens from then on.
+    Of one that is paused, nothing is made; on again, it begins with what happens from then on. A
+    person's goes on being told of their account, also for a day after it was removed: or whoever
+    has got into an account would first see to it that nobody hears of the rest.
     """
 
     person = models.ForeignKey(
@@ -187,6 +202,7 @@ class Channel(Signing):
     confirmed_at = models.DateTimeField(null=True)
     code_made_at = models.DateTimeField(null=True)
     code_tries = models.PositiveSmallIntegerField(db_default=0, default=0)
+    removed_at = models.DateTimeField(null=True)
     changed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
     )  # nobody: the operator

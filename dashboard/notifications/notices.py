@@ -123,6 +123,12 @@ _TITLES = {
     NoticeEvent.FACTOR_REMOVED: "The second factor of your account for Approvals was removed",
     NoticeEvent.PASSWORD_CHANGED: "The password of your account for Approvals was changed",
     NoticeEvent.LINK_MADE: "Somebody made a sign-in link for your account for Approvals",
+    NoticeEvent.LINKED: "Single sign-on was linked to your account for Approvals",
+    NoticeEvent.UNLINKED: "Single sign-on was unlinked from your account for Approvals",
+    NoticeEvent.REACTIVATED: "Your account for Approvals was activated again",
+    NoticeEvent.REMEMBERED: "A browser stays signed in to your account for Approvals",
+    NoticeEvent.ADDRESS_PAUSED: "An address where you are told by Approvals was paused",
+    NoticeEvent.ADDRESS_REMOVED: "An address where you are told by Approvals was removed",
     NoticeEvent.KEPT_ADMIN_USED: "The kept admin signed in to Approvals",
 }
 
@@ -163,8 +169,8 @@ _ELSE = {
     NoticeEvent.TEST: "This channel works. Nothing needs to be done.",
     NoticeEvent.CODE: "Enter the code on the page Tell me, to be told here. "
     "It is valid for an hour.",
-    NoticeEvent.PASSKEY_ADDED: "It signs approvals in your name after 24 hours, or once an admin "
-    f"has confirmed it. {_NOT_YOU.format('remove it there')}",
+    NoticeEvent.PASSKEY_ADDED: "It signs approvals in your name once an admin has confirmed it, "
+    f"or after 24 hours where its page says so. {_NOT_YOU.format('remove it there')}",
     NoticeEvent.PASSKEY_CONFIRMED: "It signs approvals in your name from now on. "
     f"{_NOT_YOU.format('remove it there')}",
     NoticeEvent.PASSKEY_REMOVED: _NOT_YOU.format("look at your passkeys there"),
@@ -174,6 +180,18 @@ _ELSE = {
     NoticeEvent.PASSWORD_CHANGED: _NOT_YOU.format("sign out all others there"),
     NoticeEvent.LINK_MADE: "It signs whoever has it in as you, once, within the hour. "
     f"{_NOT_YOU.format('sign out all others there')}",
+    NoticeEvent.LINKED: "Whoever has that account of the provider signs in as you from now on. "
+    f"{_NOT_YOU.format('sign out all others there')}",
+    NoticeEvent.UNLINKED: "You sign in with your password, or with a link that an admin makes. "
+    f"{_NOT_YOU.format('sign out all others there')}",
+    NoticeEvent.REACTIVATED: "You can sign in again. If you no longer work with it, tell an admin "
+    "at once.",
+    NoticeEvent.REMEMBERED: "It stays signed in for 30 days, for reading. "
+    f"{_NOT_YOU.format('sign it out there')}",
+    NoticeEvent.ADDRESS_PAUSED: "Of requests, nothing is sent there until you go on with it. "
+    f"{_NOT_YOU.format('go on with it there')}",
+    NoticeEvent.ADDRESS_REMOVED: "For one more day it is told of what happens to your account, "
+    f"then of nothing. {_NOT_YOU.format('keep it there')}",
     NoticeEvent.KEPT_ADMIN_USED: "That account is kept for the day the provider of single sign-on "
     "is down. If nobody of you did this, put all approvals on hold, and change its password.",
 }

@@ -54,6 +54,38 @@ def test_the_same_content_is_answered_by_the_grant(token, alice):
     assert again.decision.reason == f"alice approved this before (grant {made.pk})."
 
 
+@pytest.mark.parametrize(
+    ("there", "here", "is_answered"),
+    [
+        ("/tmp/scratch", "/tmp/scratch", True),
+        ("/tmp/scratch", "/srv/production", False),
+        ("/tmp/scratch", None, False),
+        (None, "/srv/production", False),
+    ],
+)
+def test_the_same_content_is_answered_only_in_its_folder(token, alice, there, here, is_answered):
+    def said(folder):
+        return {} if folder is None else {"working_directory": folder}
+
+    make.decided(
+        ask(token, evidence=said(there)),
+        alice,
+        remember=GrantTerms(scope=GrantScope.CONTENT, this_run=False),
+    )
+
+    assert answered(ask(token, evidence=said(here))) == is_answered
+
+
+def test_the_agent_is_told_what_was_allowed_and_not_that_this_was_approved(token, alice):
+    made = grant(token, alice, GrantScope.TOOL)
+
+    again = ask(token, with_arguments(path="/etc/other"))
+
+    assert (
+        again.decision.reason == f"alice allowed this tool with any arguments (grant {made.pk})."
+    )
+
+
 def test_uses_are_counted_and_recorded(token, alice):
     made = grant(token, alice)
 

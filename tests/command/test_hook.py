@@ -53,7 +53,7 @@ def test_a_command_is_asked_as_code_of_a_shell(approving):
     assert (body["kind"], body["content"]) == ("code", {"code": "make deploy", "language": "bash"})
     assert (body["objective"], body["run_id"]) == ("Deploy.", "s1")
     assert body["evidence"] == {
-        "execution_folder_path": "/srv/app",
+        "working_directory": "/srv/app",
         "permission_mode": "default",
     }
 

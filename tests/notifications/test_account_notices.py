@@ -1,13 +1,19 @@
 """People are told of what happens to their account, wherever they are told of anything."""
 
-import pytest
+from datetime import timedelta
 
-from dashboard.accounts.models import Passkey
-from dashboard.accounts.services import factors, passkeys, signing_in
-from dashboard.accounts.services.people import OPERATOR, set_password
+import pytest
+from django.utils import timezone
+
+from dashboard.accounts.models import BrowserSession, Passkey, UnknownIdentity
+from dashboard.accounts.provider.metadata import provider_id
+from dashboard.accounts.services import browsers, factors, identity, passkeys, signing_in
+from dashboard.accounts.services.people import OPERATOR, set_active, set_password
+from dashboard.approvals.services import place_hold
 from dashboard.audit.services import Actor
-from dashboard.notifications.models import ACCOUNT_EVENTS, Message, NoticeEvent
-from dashboard.notifications.services import switch_own
+from dashboard.notifications.errors import ChannelRefused
+from dashboard.notifications.models import ACCOUNT_EVENTS, Channel, Message, NoticeEvent
+from dashboard.notifications.services import add_own, forget_messages, remove_own, switch_own
 from tests import make
 from tests.authenticator import HOUSE, Device
 from tests.notifications.test_own_channels import SIGNED, proved, subjects
@@ -59,6 +65,34 @@ def remove_app(alice):
     factors.remove_app(alice, by=by(alice))
 
 
+def link(alice):
+    unknown = UnknownIdentity.objects.create(
+        provider=provider_id(), subject="1", reason="", last_at=timezone.now()
+    )
+    identity.link_unknown(unknown, alice, by=by(alice))
+
+
+def unlink(alice):
+    link(alice)
+    browsers.unlink(alice, by=by(alice))
+
+
+def reactivate(alice):
+    for active in (False, True):
+        set_active(alice, active=active, by=OPERATOR)
+
+
+def remember(alice):
+    BrowserSession.objects.create(
+        session_key="1", person=alice, began_at=timezone.now(), used_at=timezone.now()
+    )
+    browsers.note_remembered("1", by=by(alice))
+
+
+def first_of(alice):
+    return alice.channels.order_by("pk").first().pk
+
+
 HAPPENS = {
     NoticeEvent.PASSKEY_ADDED: add_passkey,
     NoticeEvent.PASSKEY_CONFIRMED: confirm_passkey,
@@ -69,6 +103,16 @@ HAPPENS = {
         alice, password="another long password", by=by(alice)
     ),
     NoticeEvent.LINK_MADE: lambda alice: signing_in.make_link(alice, by=OPERATOR),
+    NoticeEvent.LINKED: link,
+    NoticeEvent.UNLINKED: unlink,
+    NoticeEvent.REACTIVATED: reactivate,
+    NoticeEvent.REMEMBERED: remember,
+    NoticeEvent.ADDRESS_PAUSED: lambda alice: switch_own(
+        person=alice, channel_id=first_of(alice), on=False, **SIGNED
+    ),
+    NoticeEvent.ADDRESS_REMOVED: lambda alice: remove_own(
+        person=alice, channel_id=first_of(alice), **SIGNED
+    ),
 }
 
 
@@ -82,7 +126,7 @@ def test_it_is_told_at_every_address_at_once(alice, reached, tell, mails, event)
     assert {mail.to[0] for mail in mails} == {"alice1@example.org", "alice2@example.org"}
     assert Message.objects.filter(event=event).count() == 2
     assert f"{HOUSE}/account/" in last.body
-    assert "If this was not you" in last.body
+    assert "tell an admin at once" in last.body
 
 
 def test_each_event_is_tried_here():
@@ -96,13 +140,85 @@ def test_nobody_is_told_of_somebody_elses_account(bob, reached, tell, mails):
     assert subjects(mails) == []
 
 
-def test_a_paused_address_is_not_told(alice, reached, tell, mails):
-    switch_own(person=alice, channel_id=reached[0].pk, on=False, **SIGNED)
+@pytest.fixture(params=["paused", "removed"])
+def silenced(request, alice, reached, tell, mails):
+    """Both of her addresses are paused or removed, as somebody who got in would do first."""
+    for channel in reached:
+        if request.param == "paused":
+            switch_own(person=alice, channel_id=channel.pk, on=False, **SIGNED)
+        else:
+            remove_own(person=alice, channel_id=channel.pk, **SIGNED)
+    for _ in range(3):
+        tell()
+    assert len(mails) == 4  # of both, at both
+    mails.clear()
+    return request.param
 
+
+def test_an_address_that_is_off_goes_on_being_told(alice, silenced, tell, mails):
     signing_in.make_link(alice, by=OPERATOR)
     tell()
 
-    assert [mail.to for mail in mails] == [["alice2@example.org"]]
+    assert {mail.to[0] for mail in mails} == {"alice1@example.org", "alice2@example.org"}
+
+
+def test_of_requests_and_holds_it_is_not_told(alice, ada, token, silenced, tell, mails):
+    make.pending(token)
+    place_hold(by=ada, auth="session:password", reason="Look.")
+    tell()
+
+    assert mails == []
+
+
+def test_after_a_day_a_removed_address_is_gone(alice, reached, tell, mails):
+    remove_own(person=alice, channel_id=reached[0].pk, **SIGNED)
+    Channel.objects.filter(pk=reached[0].pk).update(
+        removed_at=timezone.now() - timedelta(hours=25)
+    )
+
+    forget_messages()
+
+    assert list(Channel.objects.all()) == [reached[1]]
+
+
+def test_a_removed_address_can_be_kept(alice, reached, tell, mails):
+    remove_own(person=alice, channel_id=reached[0].pk, **SIGNED)
+    with pytest.raises(ChannelRefused, match="Keep it"):
+        add_own(person=alice, kind="email", address="alice1@example.org", choice="all", **SIGNED)
+
+    switch_own(person=alice, channel_id=reached[0].pk, on=True, **SIGNED)
+
+    kept = Channel.objects.get(pk=reached[0].pk)
+    assert (kept.is_active, kept.removed_at) == (True, None)
+
+
+def test_what_happens_to_a_deactivated_account_is_told_when_it_is_back(
+    alice, bob, reached, tell, mails
+):
+    proved(bob)  # so that the log is read on meanwhile
+    set_active(alice, active=False, by=OPERATOR)
+    remove_app(alice)
+    for _ in range(3):
+        tell()
+    mails.clear()
+
+    set_active(alice, active=True, by=OPERATOR)
+    for _ in range(4):
+        tell()
+
+    told = {mail.subject for mail in mails if mail.to == ["alice1@example.org"]}
+    assert "The second factor of your account for Approvals was removed" in told
+    assert "Your account for Approvals was activated again" in told
+
+
+def test_who_lost_every_role_is_told_of_no_hold(alice, ada, reached, tell, mails):
+    Channel.objects.update(choice="all")
+    type(alice).objects.filter(pk=alice.pk).update(is_reviewer=False)
+
+    place_hold(by=ada, auth="session:password", reason="Look.")
+    tell()
+
+    assert mails == []
 
 
 def test_all_admins_are_told_that_the_kept_admin_signed_in(alice, ada, tell, mails, settings):

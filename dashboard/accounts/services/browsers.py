@@ -95,13 +95,21 @@ def note_new_key(before: str, after: str) -> None:
     BrowserSession.objects.filter(session_key=before).update(session_key=after)
 
 
-def note_remembered(session_key: str) -> bool:
+@transaction.atomic
+def note_remembered(session_key: str, *, by: Actor) -> bool:
     """Note that a browser stays signed in for reading; false where it may not.
 
     Of single sign-on only where the provider can be asked later whether the person is still there.
     """
     rows = BrowserSession.objects.filter(session_key=session_key)
-    return bool(rows.exclude(~Q(provider=""), refresh_token=None).update(is_remembered=True))
+    rows = rows.exclude(~Q(provider=""), refresh_token=None).select_related("person")
+    row = rows.select_for_update(of=("self",)).first()
+    if row is None:
+        return False
+    if not row.is_remembered:
+        BrowserSession.objects.filter(pk=row.pk).update(is_remembered=True)
+        record(by, AuditEvent(Action.SESSION_REMEMBERED, user_name(row.person.username)))
+    return True
 
 
 def open_sessions(person: User) -> list[BrowserSession]:

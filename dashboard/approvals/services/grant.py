@@ -151,7 +151,10 @@ def answer_by_grant(
     approval, report = judgement.approval, report_of(judgement.inspection)
     now, content = judgement.judged_at, parse_json(approval.content)
     for grant in _that_may_answer(judgement, evaluation.demands, report):
-        if covers(grant, approval, content, report) and _is_by_somebody(grant, judgement, now):
+        is_covered = covers(grant, approval, content, report) and _is_in_its_folder(
+            grant, approval
+        )
+        if is_covered and _is_by_somebody(grant, judgement, now):
             if not Grant.objects.in_force(now).filter(pk=grant.pk).update(uses=F("uses") + 1):
                 continue  # the last use was taken by another request
             decision = Decision(
@@ -182,6 +185,22 @@ def _that_may_answer(judgement: Judgement, required: Required, report: Report) -
             yield grant
 
 
+def _is_in_its_folder(grant: Grant, approval: ApprovalRequest) -> bool:
+    """Whether the same content would run where it was approved, as far as its agent says where.
+
+    ``rm -rf data`` is another deed in another folder.
+    """
+    if grant.scope != GrantScope.CONTENT:
+        return True
+    source = ApprovalRequest.objects.filter(pk=grant.made_from_id)
+    evidence = source.values_list("evidence", flat=True).get()
+    return _folder(evidence) == _folder(approval.evidence)
+
+
+def _folder(evidence: str) -> str:
+    return canonical_json(parse_json(evidence).get("working_directory"))
+
+
 def _is_for_schema(grant: Grant, approval: ApprovalRequest) -> bool:
     """Whether a grant was given for the schema with which a tool is called now.
 
@@ -200,11 +219,18 @@ def _in_force_of(agent_id: int, at: datetime) -> QuerySet[Grant]:
     return whole.annotate(schema=_SCHEMA, made_from_kind=F("made_from__kind"))
 
 
+_ALLOWED = {
+    GrantScope.CONTENT: "approved this before",
+    GrantScope.ARGUMENTS: "allowed this tool with these values of some arguments",
+    GrantScope.TOOL: "allowed this tool with any arguments",
+}
+
+
 def _said(grant: Grant) -> str:
     name, number = grant.made_by.username, grant.pk
     if grant.edit_id:
         return f"{name} wrote this as a replacement and allowed it once (grant {number})."
-    return f"{name} approved this before (grant {number})."
+    return f"{name} {_ALLOWED[GrantScope(grant.scope)]} (grant {number})."
 
 
 @transaction.atomic(durable=True)

@@ -58,9 +58,13 @@ def add_own(*, person: User, kind: str, address: str, choice: str, auth: str) ->
         raise ChannelRefused("This kind is for the whole house. Nothing was changed.")
     _check_choice(choice)
     own_channels = Channel.objects.filter(person=person)
-    if own_channels.filter(kind=kind, address=address).exists():
-        raise ChannelRefused("You are told there already. Nothing was changed.")
-    if own_channels.count() >= MOST_OWN:
+    if there := own_channels.filter(kind=kind, address=address).first():
+        raise ChannelRefused(
+            "You are told there already. Nothing was changed."
+            if there.removed_at is None
+            else "You removed this address less than a day ago. Nothing was changed. Keep it."
+        )
+    if own_channels.filter(removed_at=None).count() >= MOST_OWN:
         raise ChannelRefused(
             f"You have {MOST_OWN} addresses already. Nothing was changed. Remove one first."
         )
@@ -173,8 +177,8 @@ def try_own(*, person: User, channel_id: int, auth: str) -> None:
 def switch_own(*, person: User, channel_id: int, on: bool, auth: str) -> bool:
     """Switch a person's channel on or off; returns whether that changed anything.
 
-    Off, nothing is sent, and what was waiting never is. On again, it begins with what happens
-    from then on.
+    Off, nothing is sent but what happens to their account, and what was waiting never is. On
+    again, also where it was removed, it begins with what happens from then on.
 
     Raises:
         NotAllowed, NotFound: As ``change_own``.
@@ -182,7 +186,7 @@ def switch_own(*, person: User, channel_id: int, on: bool, auth: str) -> bool:
     channel = _locked(person, channel_id)
     if channel.is_active == on:
         return False
-    channel.is_active = on
+    channel.is_active, channel.removed_at = on, None
     if on:
         go_on(channel)
     _save(channel)
@@ -200,15 +204,23 @@ def switch_own(*, person: User, channel_id: int, on: bool, auth: str) -> bool:
 def remove_own(*, person: User, channel_id: int, auth: str) -> None:
     """Forget an address of a person's with its messages. What was waiting is never sent.
 
+    One that is confirmed is told of what happens to their account for a day longer.
+
     Raises:
         ChannelRefused: A code was sent there less than a minute ago, and it is not confirmed.
         NotFound: They have no such channel.
     """
     channel = _locked(person, channel_id, decides=False)
+    if channel.removed_at is not None:
+        return
     if channel.confirmed_at is None:
         _check_minute(person)  # or codes could be sent to strangers as fast as one can press
     _record(channel, person, auth, Action.PERSON_CHANNEL_REMOVED, where=_where(channel))
-    channel.delete()
+    if channel.confirmed_at is None:
+        channel.delete()
+        return
+    channel.is_active, channel.removed_at = False, database_now()
+    _save(channel)
 
 
 def _send_code(channel: Channel) -> None:

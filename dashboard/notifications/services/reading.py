@@ -46,7 +46,7 @@ _OF_REQUESTS = _ASKING | _ASSIGNING | _MOVING | {Action.APPROVAL_EXPIRED}
 
 def queue_notices() -> int:
     """Make messages of what the log says since we looked; returns how many entries were read."""
-    if not told().exists():
+    if not _listening().exists():
         return 0
     seq = LogReading.objects.filter(pk=1).values_list("seq", flat=True).first() or 0
     end = head()
@@ -54,9 +54,15 @@ def queue_notices() -> int:
 
 
 def told() -> QuerySet[Channel]:
-    """Return the channels that messages are made for now."""
+    """Return the channels that are told of requests now."""
     people = Q(person__is_active=True, confirmed_at__isnull=False)
     return Channel.objects.filter(Q(person=None) | people, is_active=True)
+
+
+def _listening() -> QuerySet[Channel]:
+    """Return the channels that messages are made for now: of people's also those of accounts."""
+    house = Q(person=None, is_active=True)
+    return Channel.objects.filter(house | Q(person__isnull=False, confirmed_at__isnull=False))
 
 
 def _read_on(seq: int) -> int:
@@ -64,12 +70,12 @@ def _read_on(seq: int) -> int:
 
     What can be read before is, so that on SQLite nobody who decides waits for it.
     """
-    begins = told().aggregate(after=Min("after"))["after"] or 0  # so that no history is read
+    begins = _listening().aggregate(after=Min("after"))["after"] or 0  # so that no history is read
     entries = list(AuditEntry.objects.filter(seq__gt=max(seq, begins)).order_by("seq")[:_BATCH])
     if not entries:
         return 0
     # After the entries: a channel that is added in between begins behind all of them.
-    channels = list(told().select_related("person").prefetch_related("person__groups"))
+    channels = list(_listening().select_related("person").prefetch_related("person__groups"))
     facts = facts_of(UUID(entry.subject) for entry in entries if entry.action in _OF_REQUESTS)
     messages = [message for channel in channels for message in _messages(channel, entries, facts)]
     moved = dict.fromkeys(UUID(entry.subject) for entry in entries if entry.action in _MOVING)
@@ -102,15 +108,18 @@ def _messages(
 ) -> Iterator[Message]:
     """Make the messages of one channel of some entries."""
     groups = [group.name for group in channel.person.groups.all()] if channel.person else []
+    is_told = channel.is_active and (channel.person is None or channel.person.is_active)
     for entry in entries:
         if entry.seq <= channel.after:
+            continue
+        if event := _of_account(entry, channel):
+            yield _message(entry, channel, event, entry.at)
+            continue
+        if not is_told:
             continue
         if entry.action in {NoticeEvent.HELD, NoticeEvent.LIFTED}:
             if wants(channel, NoticeEvent(entry.action)):
                 yield _message(entry, channel, NoticeEvent(entry.action), entry.at)
-            continue
-        if event := _of_account(entry, channel):
-            yield _message(entry, channel, event, entry.at)
             continue
         facts_of_request = facts.get(UUID(entry.subject)) if entry.action in _OF_REQUESTS else None
         if facts_of_request is None:
@@ -127,7 +136,8 @@ def _of_account(entry: AuditEntry, channel: Channel) -> NoticeEvent | None:
         return None
     if entry.action == Action.SIGNED_IN:
         is_kept = is_kept_admin(entry.subject.partition(":")[2])
-        return NoticeEvent.KEPT_ADMIN_USED if is_kept and person.is_admin else None
+        is_told = is_kept and person.is_admin and person.is_active
+        return NoticeEvent.KEPT_ADMIN_USED if is_told else None
     if entry.action in ACCOUNT_EVENTS and entry.subject == user_name(person.username):
         return NoticeEvent(entry.action)
     return None

@@ -42,6 +42,8 @@ from dashboard.notifications.services.reading import LAST_MINUTE
 
 APART = timedelta(seconds=10)
 """From one message to the next to the same people; what comes in between is told in one."""
+GOES_ON_FOR = timedelta(days=1)
+"""For so long an address that its person removed is told of what happens to their account."""
 TRYING = (NoticeEvent.TEST, NoticeEvent.CODE)
 """What somebody asked for who waits for it."""
 ALONE = (NoticeEvent.HELD, NoticeEvent.LIFTED, *ACCOUNT_EVENTS, *TRYING)
@@ -58,6 +60,8 @@ _PLACES = {
     NoticeEvent.PASSKEY_REMOVED: "account/passkeys",
     NoticeEvent.FACTOR_ADDED: "account/second-factor",
     NoticeEvent.FACTOR_REMOVED: "account/second-factor",
+    NoticeEvent.ADDRESS_PAUSED: "account/told",
+    NoticeEvent.ADDRESS_REMOVED: "account/told",
     NoticeEvent.KEPT_ADMIN_USED: "audit",
 }
 """Where what a person is told of their account can be looked at, and stopped."""
@@ -90,11 +94,13 @@ def drop_what_is_over() -> int:
     waiting = Message.objects.filter(state=State.WAITING)
     decided = Q(approval__isnull=False) & ~Q(event=NoticeEvent.UNSEEN) & ~Q(**_WAITS)
     no_reviewer = Q(channel__person__is_reviewer=False, approval__isnull=False)
-    departed = Q(channel__person__is_active=False) | no_reviewer
+    # What happened to an account waits for its person, whatever was done to it meanwhile.
+    of_account = Q(event__in=ACCOUNT_EVENTS)
+    departed = (Q(channel__person__is_active=False) & ~of_account) | no_reviewer
     reasons = (
         (decided, _OVER),
         (departed, _NOT_THEIRS),
-        (Q(channel__is_active=False), _PAUSED),
+        (Q(channel__is_active=False) & ~of_account, _PAUSED),
         (_stale_hold(), _HOLD_OVER),
     )
     return sum(drop(waiting.filter(over), sentence) for over, sentence in reasons)
@@ -102,6 +108,7 @@ def drop_what_is_over() -> int:
 
 def forget_messages() -> int:
     """Delete messages that nobody needs any more, a month old; returns how many."""
+    Channel.objects.filter(removed_at__lt=database_now() - GOES_ON_FOR).delete()
     return forget(Message)
 
 
@@ -177,6 +184,8 @@ def _switch_off(telling: Telling, said: str) -> bool:
         return _conclude(telling, State.GIVEN_UP, said)
     if not _conclude(telling, State.GIVEN_UP, said):
         return False  # somebody else has it by now, or the channel was switched off
+    if not channel.is_active:  # it was paused, and told of its account
+        return True
     Channel.objects.filter(pk=channel.pk).update(is_active=False)
     waiting = Message.objects.filter(channel=channel, state=State.WAITING)
     waiting.update(state=State.DROPPED, said=f"{said} So the channel was switched off.")
@@ -323,9 +332,8 @@ def _due(now: datetime) -> QuerySet[Message]:
 
     During a hold nobody can decide, so nobody is asked; what still waits is told afterwards.
     """
-    messages = Message.objects.filter(
-        state=State.WAITING, due_at__lte=now, channel__is_active=True
-    )
+    is_told = Q(channel__is_active=True) | Q(event__in=ACCOUNT_EVENTS)
+    messages = Message.objects.filter(is_told, state=State.WAITING, due_at__lte=now)
     people = Q(channel__person__is_active=True)
     proved = Q(channel__confirmed_at__isnull=False) | Q(event=NoticeEvent.CODE)
     quiet = Q(channel__quiet_until__gt=now) & ~Q(event__in=ALONE)

@@ -96,7 +96,7 @@ class BulkItem:
 
     Attributes:
         sections: What is different from the first; empty for the first itself.
-        objective: Drawn, where it is not that of the first; the agent's voice.
+        objective: Drawn, also where there is none; None where it is that of the first.
         said: Where the rest of the evidence differs from the first.
         signed: What this page shows of it, signed, for the answer to bring along.
         cells: The name and the value of each argument that differs, where one table holds all.
@@ -108,7 +108,7 @@ class BulkItem:
     left: TimeLeft
     sections: list[DiffSection]
     is_same: bool
-    objective: SafeString
+    objective: SafeString | None
     said: list[DiffSection]
     signed: str
     cells: list[tuple[SafeString, SafeString]] = field(default_factory=list)
@@ -158,7 +158,7 @@ class Bulk:
     @property
     def say_objective(self) -> bool:
         """Whether any of the others has a purpose of its own."""
-        return any(item.objective for item in self.items)
+        return any(item.objective is not None for item in self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +230,7 @@ def _left_out(alone: Sequence[Alone]) -> list[LeftOut]:
 _Path = tuple[str, ...]
 """The names that lead to a value."""
 
+_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 _NOT_GIVEN = trusted('<span class="muted">not given</span>')
 
 
@@ -273,9 +274,13 @@ def _name(path: _Path) -> str:
 
 
 def _value(text: str) -> SafeString:
-    """Draw a value, given as JSON: a text without its quotes, unless it then reads as another."""
+    """Draw a value, given as JSON: a text without its quotes, unless it then reads as another.
+
+    So does one with line breaks at its ends, which nobody sees.
+    """
     value = parse_json(text)
-    return untrusted(text if not isinstance(value, str) or _is_json(value) else value)
+    is_plain = isinstance(value, str) and not _is_json(value) and value == value.strip(_BREAKS)
+    return untrusted(value if is_plain else text)
 
 
 def _is_json(text: str) -> bool:
@@ -336,7 +341,7 @@ def _bulk_item(
         left=times.time_left(approval.submitted_at, approval.expires_at, page.now),
         sections=parts,
         is_same=not parts,
-        objective=EMPTY if reading.objective == page.whole.objective else reading.objective,
+        objective=None if reading.objective == page.whole.objective else reading.objective,
         said=[] if is_first else _said(page.first.approval, approval),
         signed=_sign(judged_request, reading, page.person, number),
     )

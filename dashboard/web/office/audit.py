@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
@@ -87,7 +87,7 @@ class AuditForm(forms.Form):
             subjects=_requests_of(agent) if agent else None,
             actions=tuple(of_kind),
             since=_midnight(chosen["since"]),
-            until=_midnight(chosen["until"] and chosen["until"] + timedelta(days=1)),
+            until=_midnight(_day_after(chosen["until"])),
             before=chosen["before"],
         )
 
@@ -96,6 +96,10 @@ def _requests_of(agent: str) -> Any:
     # As hexadecimal digits, which is how SQLite keeps ids and what is left of those in the log.
     hexadecimal = Replace(Cast("pk", CharField()), Value("-"), Value(""))
     return ApprovalRequest.objects.filter(agent__name=agent).values_list(hexadecimal, flat=True)
+
+
+def _day_after(day: date | None) -> date | None:
+    return None if day is None or day == date.max else day + timedelta(days=1)
 
 
 def _midnight(day: Any) -> datetime | None:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from http import HTTPStatus
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts import sessions
+from dashboard.accounts.errors import NotPermitted, TooManyAttempts
 from dashboard.accounts.models import BrowserSession
 from dashboard.accounts.services import browsers
 from dashboard.web.access import action, actor
 from dashboard.web.http import PersonRequest
+from dashboard.web.office.factors import check_shown
+from dashboard.web.office.present import PresentForm, confirm_present, needs_present
+from dashboard.web.office.sign_in import slowed, status_of
 
 _BROWSERS = {
     "Edg": "Edge",
@@ -75,15 +81,26 @@ def _row(session: BrowserSession, present_key: str | None) -> Row:
 @require_safe
 def list_browsers(request: PersonRequest) -> HttpResponse:
     """Show where somebody is signed in."""
-    present_key = request.session.session_key
-    rows = [_row(session, present_key) for session in browsers.open_sessions(request.user)]
-    return render(request, "office/browsers.html", {"rows": rows})
+    return _page(request, _form(request))
 
 
+@sensitive_post_parameters("present")
 @action("web:browsers", arguments=0)
 def remember(request: PersonRequest) -> HttpResponse:
-    """Have this browser stay signed in for 30 days, for reading."""
-    if not browsers.note_remembered(request.session.session_key or ""):
+    """Have this browser stay signed in for 30 days, for reading, once its person is confirmed.
+
+    A session that somebody else has got hold of would otherwise last for a month.
+    """
+    form = _form(request, request.POST)
+    if not form.is_valid():
+        return _page(request, form, HTTPStatus.UNPROCESSABLE_ENTITY)
+    try:
+        confirm_present(request, form)
+        check_shown(request)
+    except (NotPermitted, TooManyAttempts) as error:
+        form.add_error(None, str(error))
+        return slowed(_page(request, form, status_of(error)), error)
+    if not browsers.note_remembered(request.session.session_key or "", by=actor(request)):
         messages.error(request, _NOT_REMEMBERED)
         return redirect("web:browsers")
     sessions.remember(request.session, time.time())
@@ -112,3 +129,17 @@ def end_others(request: PersonRequest) -> HttpResponse:
         request, f"{count} other browser{'s are' if count != 1 else ' is'} signed out."
     )
     return redirect("web:browsers")
+
+
+def _form(request: PersonRequest, data: Any = None) -> PresentForm:
+    form = PresentForm(data)
+    if not needs_present(request):
+        del form.fields["present"]
+    return form
+
+
+def _page(request: PersonRequest, form: PresentForm, status: int = HTTPStatus.OK) -> HttpResponse:
+    present_key = request.session.session_key
+    rows = [_row(session, present_key) for session in browsers.open_sessions(request.user)]
+    context = {"rows": rows, "form": form}
+    return render(request, "office/browsers.html", context, status=status)

@@ -52,6 +52,12 @@ class MappingForm(forms.Form):
         return {"claim": self.cleaned_data["claim"], "role": gives.removeprefix(_ROLE)}
 
 
+class NameForm(forms.Form):
+    """Whose a name at the provider is."""
+
+    username = forms.CharField(max_length=150)
+
+
 @admins_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def single_sign_on(request: PersonRequest) -> HttpResponse:
@@ -84,11 +90,13 @@ def remove_mapping(request: PersonRequest, mapping_id: int) -> HttpResponse:
 def link_unknown(request: PersonRequest, unknown_id: int) -> HttpResponse:
     """Say who somebody is who was not let in."""
     unknown = get_object_or_404(UnknownIdentity, pk=unknown_id)
-    name = request.POST.get("username", "").strip()
-    person = User.objects.filter(username__iexact=name).first()
+    form = NameForm(request.POST)
+    name = form.cleaned_data["username"] if form.is_valid() else ""
+    person = User.objects.filter(username__iexact=name).first() if name else None
     if person is None:
+        called = repr(name) if name else "that"
         messages.error(
-            request, f"Nobody here is called {name!r}. Nothing was linked. Add them first."
+            request, f"Nobody here is called {called}. Nothing was linked. Add them first."
         )
         return redirect("web:single_sign_on")
     try:

@@ -85,6 +85,11 @@ class OwnRow(ChannelRow):
         return self.channel.confirmed_at is not None
 
     @property
+    def is_removed(self) -> bool:
+        """Whether its person removed it, less than a day ago."""
+        return self.channel.removed_at is not None
+
+    @property
     def choices(self) -> list[tuple[str, str, bool]]:
         """What can be chosen, and whether it is."""
         return [(value, words, value == self.channel.choice) for value, words in CHOICES]
@@ -199,7 +204,9 @@ def switch(request: PersonRequest, channel_id: int) -> str:
     """Pause a place, or go on with it."""
     on = request.POST.get("on") == "yes"
     services.switch_own(person=request.user, channel_id=channel_id, on=on, auth=auth(request))
-    return "You are told there again." if on else "Paused. Nothing is sent there."
+    if on:
+        return "You are told there again."
+    return "Paused. Nothing is sent there but what happens to your account."
 
 
 @for_readers
@@ -207,7 +214,7 @@ def switch(request: PersonRequest, channel_id: int) -> str:
 def remove(request: PersonRequest, channel_id: int) -> str:
     """Forget a place."""
     services.remove_own(person=request.user, channel_id=channel_id, auth=auth(request))
-    return "The address is removed."
+    return "The address is removed. For a day it is told of what happens to your account."
 
 
 def _page(request: PersonRequest, form: TellMeForm) -> HttpResponse:

@@ -115,6 +115,42 @@ def test_what_reads_alike_and_is_not_is_told_apart_in_a_table(browser, ask, firs
     assert cells(page(browser, approvals)) == told
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_line_break_at_an_end_is_seen(browser, calls, end):
+    approvals = calls("/a", f"/a{end}", f"{end}/a")
+
+    [plain], [after], [before] = cells(page(browser, approvals))
+
+    assert plain == "/a"
+    assert {after[0], after[-1], before[0], before[-1]} == {'"'}
+
+
+def test_that_no_objective_is_given_is_not_called_the_same(browser, ask):
+    content = {"tool": "read", "arguments": {"path": "/a"}}
+    approvals = [
+        ask(kind=Kind.TOOL_CALL, content={**content, "arguments": {"path": path}}, objective=said)
+        for path, said in (("/a", "Ann asked for it."), ("/b", ""), ("/c", "Ann asked for it."))
+    ]
+
+    rows = list(page(browser, approvals).one(class_="bulk-table").all("td", class_="bulk-said"))
+
+    assert [row.text for row in rows] == [
+        "Ann asked for it.",
+        "It gives no objective",
+        "(the same as 1)",
+    ]
+
+
+def test_beside_code_too_it_is_said_that_no_objective_is_given(browser, ask, inspected):
+    inspected()
+    approvals = [
+        ask(content={"code": code}, objective=said)
+        for code, said in (("a()", "Ann asked for it."), ("b()", ""))
+    ]
+
+    assert "It gives no objective" in page(browser, approvals).text
+
+
 def test_an_argument_that_is_missing_is_told_from_an_empty_one(browser, ask):
     fields = {"kind": Kind.TOOL_CALL, "capability": "files"}
     approvals = [

@@ -38,6 +38,12 @@ def test_an_entry_shows_who_how_what_and_to_whom(admin, read):
     assert "Actor user:ada session:password Action hold.placed reason drill Hash" in row
 
 
+@pytest.mark.parametrize("name", ["since", "until"])
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
+def test_the_first_and_the_last_day_there_is_are_days(auditor, name, day):
+    assert auditor.get(f"/audit?{name}={day}").status_code == 200
+
+
 def test_a_hundred_entries_are_a_page_and_older_ones_follow(auditor):
     entries(250)
     newest = AuditEntry.objects.latest("seq").seq

@@ -998,7 +998,7 @@ def test_a_remembered_browser_goes_on_reading_and_asks_before_it_decides(
     alice, signs_in, ask, monkeypatch
 ):
     client = signs_in()
-    client.post("/account/browsers/remember")
+    client.post("/account/browsers/remember", {"present": "a long password"})
     approval = ask()
     session = client.session
     session["lapses_s"] = int(time.time()) - 1
@@ -1039,9 +1039,28 @@ def test_a_browser_of_who_cannot_be_asked_about_is_not_remembered(browser, provi
     assert client.session.get_expiry_age() < 24 * HOUR_S
 
 
+@pytest.mark.parametrize("form", [{}, {"present": ""}, {"present": "not hers"}])
+def test_a_session_alone_does_not_make_itself_last(alice, signs_in, form):
+    client = signs_in()
+
+    reply = client.post("/account/browsers/remember", form)
+
+    assert reply.status_code in {403, 422}
+    assert client.session.get_expiry_age() < 24 * HOUR_S
+    assert not BrowserSession.objects.filter(is_remembered=True).exists()
+
+
+def test_that_a_browser_stays_signed_in_is_recorded_once(alice, signs_in):
+    client = signs_in()
+    for _ in range(2):
+        client.post("/account/browsers/remember", {"present": "a long password"})
+
+    assert AuditEntry.objects.filter(action="session.remembered").count() == 1
+
+
 def test_reading_does_not_renew_what_a_remembered_browser_may_do(alice, signs_in):
     client = signs_in()
-    client.post("/account/browsers/remember")
+    client.post("/account/browsers/remember", {"present": "a long password"})
     session = client.session
     later = time.time() + 9 * HOUR_S
 

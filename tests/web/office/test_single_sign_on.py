@@ -105,7 +105,7 @@ def test_an_admin_says_who_somebody_is(admin, alice, unknown, provider, browser,
     assert not UnknownIdentity.objects.exists()
 
 
-@pytest.mark.parametrize("name", ["", "nobody"])
+@pytest.mark.parametrize("name", ["", "nobody", "a\0b", "x" * 200])
 def test_who_is_not_here_is_not_linked(admin, unknown, name):
     admin.post(f"{PAGE}/unknown/{unknown.pk}/link", {"username": name})
 

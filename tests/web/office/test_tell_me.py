@@ -134,10 +134,14 @@ def test_it_is_paused_and_goes_on(reviewer, confirmed, read):
     assert "alice@example.org on" in read(went_on, "main")
 
 
-def test_it_is_removed(reviewer, confirmed):
+def test_it_is_removed_and_can_be_kept_for_a_day(reviewer, confirmed, read):
     reviewer.post(f"/account/told/{confirmed.pk}/remove")
 
-    assert Channel.objects.count() == 0
+    said = read(reviewer.get("/account/told"), "main")
+    assert "it is told of what happens to your account" in said
+    assert "Keep it" in said
+    reviewer.post(f"/account/told/{confirmed.pk}/switch", {"on": "yes"})
+    assert Channel.objects.get().is_active
 
 
 @pytest.fixture
@@ -155,7 +159,7 @@ def test_who_does_not_decide_is_told_of_their_account_alone(former, confirmed, r
     assert "alice@example.org" in said
     assert "Tell me of" not in said
     former.post(f"/account/told/{confirmed.pk}/remove")
-    assert Channel.objects.count() == 0
+    assert Channel.objects.get().removed_at is not None
 
 
 def test_who_does_not_decide_adds_an_address(former):

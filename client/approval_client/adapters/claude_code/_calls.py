@@ -23,7 +23,8 @@ MAX_REASON = 2000  # characters; Claude Code cuts an answer at 10,000, and JSON 
 MAX_TOLD = 3000  # characters of an edit that a model is told, for the same reason
 MARGIN_S = 4  # before the end, for taking the question back, which takes up to 3 s
 SHORTEST_S = 5  # the dashboard gives people no less; the time is over earlier all the same
-_SHOWN = {"cwd": "execution_folder_path", "permission_mode": "permission_mode"}
+# A remembered approval answers only in the same folder: the dashboard compares it by this name.
+_SHOWN = {"cwd": "working_directory", "permission_mode": "permission_mode"}
 _MAX_LINE = 200  # what the dashboard takes as the name of a run
 # With nothing but these a Bash call is its command, and they are shown beside it; with more, such
 # as a switch that turns a sandbox off, all of it is what would run.
