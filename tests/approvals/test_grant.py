@@ -57,9 +57,9 @@ def test_the_same_content_is_answered_by_the_grant(token, alice):
 @pytest.mark.parametrize(
     ("there", "here", "is_answered"),
     [
-        ("/tmp/scratch", "/tmp/scratch", True),
-        ("/tmp/scratch", "/srv/production", False),
-        ("/tmp/scratch", None, False),
+        ("/srv/scratch", "/srv/scratch", True),
+        ("/srv/scratch", "/srv/production", False),
+        ("/srv/scratch", None, False),
         (None, "/srv/production", False),
     ],
 )
