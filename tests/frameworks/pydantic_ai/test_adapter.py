@@ -275,3 +275,31 @@ async def test_a_capability_that_calls_again_runs_it_once_for_one_approval(gate,
     with pytest.raises(AlreadyUsed):
         await magnet.run(gate, **({"capabilities": [Twice()]} if where == "run" else {}))
     assert (magnet.calls, gate.started()) == ([3], 1)
+
+
+class BeforeIt(AbstractCapability):
+    """A host's own, which changes the arguments when a call is made."""
+
+    async def before_tool_execute(self, *_, args, **__):
+        return {**args, "tesla": 7}
+
+
+class AfterReading(AbstractCapability):
+    async def after_tool_validate(self, *_, args, **__):
+        return {**args, "tesla": 7}
+
+
+class AroundIt(AbstractCapability):
+    async def wrap_tool_execute(self, *_, args, handler, **__):
+        return await handler({**args, "tesla": 7})
+
+
+@pytest.mark.parametrize("capability", [BeforeIt, AfterReading, AroundIt])
+async def test_what_a_capability_makes_of_an_approved_call_is_not_called(gate, capability):
+    magnet = Magnet(capabilities=[capability()])
+    gate.approve_next()
+
+    with pytest.raises(DigestMismatch, match="was not called"):
+        await magnet.told(gate)
+
+    assert magnet.calls == []

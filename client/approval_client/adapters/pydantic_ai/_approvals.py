@@ -28,7 +28,7 @@ from approval_client.adapters._pauses import (
 )
 from approval_client.adapters._words import formerly
 from approval_client.adapters.pydantic_ai import _tools as tools
-from approval_client.wire import Kind, digest
+from approval_client.wire import Kind, canonical_json, digest
 
 if TYPE_CHECKING:
     from typing import Self
@@ -306,8 +306,10 @@ def _deferring(agent: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 def _watch(agent: Any, ends: Ends) -> Any:
     base: Any = import_module("pydantic_ai.capabilities").AbstractCapability
 
+    final: dict[str, tuple[Any, ApprovalResponse]] = {}  # by the id of a call that is being made
+
     class Watch(base):  # type: ignore[misc] # Pydantic AI is not installed where types are checked
-        """Tells how the calls end that were approved."""
+        """Tells how the calls end that were approved, and sees to it that they are those."""
 
         async def wrap_tool_execute(
             self, ctx: Any, *, call: Any, args: Any, handler: Callable[[Any], Any], **_: Any
@@ -317,11 +319,18 @@ def _watch(agent: Any, ends: Ends) -> Any:
             answer = ends.open.pop(call.tool_call_id, None)
             if answer is None:  # a capability of the host's makes the call once more, for one
                 raise AlreadyUsed(called_again(call.tool_name))
+            tool = tools.tool_called(agent, call.tool_name)
             if not answer.edited:
-                await _still_approved(agent, ends, call, answer)
+                await _still_approved(tool, ends, call, answer)
             approved = await ends.client.start(answer)
+            final[call.tool_call_id] = tool, approved
             result = await _core.telling(ends.client, approved, lambda: handler(args))
             return _noted(result, approved) if approved.edited else result
+
+        async def before_tool_execute(self, ctx: Any, *, call: Any, args: Any, **_: Any) -> Any:
+            if ctx.tool_call_approved:
+                _same_arguments(*final.pop(call.tool_call_id), args)
+            return args
 
     return Watch()
 
@@ -336,13 +345,33 @@ def _noted(result: Any, answer: ApprovalResponse) -> Any:
     return replace(returned, content=[*contents, note])
 
 
-async def _still_approved(agent: Any, ends: Ends, call: Any, approved: ApprovalResponse) -> None:
+def _same_arguments(tool: Any, approved: ApprovalResponse, args: Any) -> None:
+    """Make sure that no capability of the host's has changed what a tool is called with.
+
+    Raises:
+        DigestMismatch: One has. It ends the run.
+    """
+    expected = tools.asked_as_called(tool, _core.plain(approved.content["arguments"]))
+    if expected is None:
+        return
+    final = _binding.as_json(tools.called(tool, args))
+    if tool is None:  # whose defaults nobody knows
+        final = {name: value for name, value in final.items() if name in expected}
+    if canonical_json(final) != canonical_json(expected):
+        raise DigestMismatch(
+            "A capability of the agent changed the arguments after they were approved. The tool "
+            "was not called. Have it change them before they are asked, or not at all.",
+            approved,
+        )
+
+
+async def _still_approved(tool: Any, ends: Ends, call: Any, approved: ApprovalResponse) -> None:
     """Make sure that a tool is about to be called with what was approved.
 
     Raises:
         DigestMismatch: It is not. It ends the run.
     """
-    arguments = tools.asked(tools.tool_called(agent, call.tool_name), call.args)
+    arguments = tools.asked(tool, call.args)
     content = {"tool": call.tool_name, "arguments": arguments}
     if digest(Kind.TOOL_CALL, content) != approved.digest:
         await give_up(ends.client, [approved], "it had other arguments by then")

@@ -30,32 +30,59 @@ def asked(tool: Any, written: Any) -> Values:
     Raises:
         Unaskable: The tool would not be called with what was written.
     """
+    return _asked(tool, written)[0]
+
+
+def asked_as_called(tool: Any, written: Any) -> Values | None:
+    """Return the same, or None where the tool will be called with what only Pydantic AI knows.
+
+    Raises:
+        Unaskable: As ``asked``.
+    """
+    arguments, is_settled = _asked(tool, written)
+    return arguments if is_settled else None
+
+
+def _asked(tool: Any, written: Any) -> tuple[Values, bool]:
     arguments = _binding.read(written)
     schema = getattr(tool, "function_schema", None)
     if schema is None:
-        return arguments
+        return arguments, True
     key = schema.single_arg_name  # whose fields are the arguments, or whose name is the only one
     if key is not None and [*arguments] == [key] and key not in schema.json_schema["properties"]:
         arguments = arguments[key]
     _binding.check_schema(arguments, schema.json_schema)
     wrong = import_module("pydantic").ValidationError
-    aliases = _aliases(schema)
 
     def call(found: Values) -> Values:
         if isinstance(written, str):  # of text Pydantic makes another choice among types
             values = dict(schema.validator.validate_json(canonical_json(found)))
         else:
             values = dict(schema.validator.validate_python(found))
-        if key is not None:
-            return dict(_binding.as_json(values)[key])
-        return {aliases.get(name, name): v for name, v in {**_defaults(schema), **values}.items()}
+        return called(tool, values)
 
     try:
-        return _binding.settled(arguments, call)
+        return _binding.settled(arguments, call), True
     # A validator wants to know more, and Pydantic AI says what is wrong; or the tool's author has
     # something made anew for each call, which nobody can be shown.
     except (wrong, _binding.Unsettled):
-        return arguments
+        return arguments, False
+
+
+def called(tool: Any, values: Values) -> Values:
+    """Return what a tool is called with, as people are shown it.
+
+    Args:
+        tool: The tool; None if it is out of sight.
+        values: The values that Pydantic AI passes, under the names of the function's parameters.
+    """
+    schema = getattr(tool, "function_schema", None)
+    if schema is None:
+        return values
+    if schema.single_arg_name is not None:
+        return dict(_binding.as_json(values)[schema.single_arg_name])
+    aliases = _aliases(schema)
+    return {aliases.get(name, name): v for name, v in {**_defaults(schema), **values}.items()}
 
 
 def _defaults(schema: Any) -> Values:
