@@ -17,7 +17,19 @@ from dashboard.approvals.rules.history import EXPORTED
 from dashboard.audit.models import AuditEntry
 from tests import make
 
-FORMULAS = ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1"]
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    " =1",
+    "\uff1d1+1",
+    "\u200b=1",
+    "\ufeff+1",
+]
 
 
 def export(browser, query):
