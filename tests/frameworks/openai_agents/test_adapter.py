@@ -7,15 +7,19 @@ from pathlib import Path
 import pytest
 from agents import (
     Agent,
+    AgentHooks,
     Model,
     ModelResponse,
     RunConfig,
+    RunHooks,
     RunState,
     ShellTool,
     ToolExecutionConfig,
+    ToolGuardrailFunctionOutput,
     Usage,
     function_tool,
     set_tracing_disabled,
+    tool_input_guardrail,
 )
 from openai.types.responses import (
     Response,
@@ -26,6 +30,7 @@ from openai.types.responses import (
     ResponseOutputText,
 )
 
+from approval_client import DigestMismatch
 from approval_client.adapters.openai_agents import (
     Undecided,
     run_with_approvals,
@@ -246,3 +251,59 @@ async def test_what_an_agent_behind_a_tool_wants_is_asked_too(gate):
 
     assert (await outer.told(gate), inner.calls) == (["done"], [3])
     assert gate.finished() == [{"output_head": "How it ended is not known here."}]
+
+
+def changed(context):
+    """Change a call that was approved, as a host's hook may."""
+    context.tool_call.arguments = json.dumps({"tesla": 9})
+
+
+@tool_input_guardrail
+def guardrail(data):
+    changed(data.context)
+    return ToolGuardrailFunctionOutput.allow()
+
+
+class OfTheRun(RunHooks):
+    async def on_tool_start(self, context, *_):
+        changed(context)
+
+
+class OfTheAgent(AgentHooks):
+    """Called beside ours, and done after it."""
+
+    async def on_tool_start(self, context, *_):
+        await asyncio.sleep(0.05)
+        changed(context)
+
+
+@pytest.mark.parametrize(
+    ("of_the_tool", "of_the_agent", "of_the_run"),
+    [
+        ({"tool_input_guardrails": [guardrail]}, {}, {}),
+        ({}, {"hooks": OfTheAgent()}, {}),
+        ({}, {}, {"hooks": OfTheRun()}),
+    ],
+    ids=["guardrail", "agent", "run"],
+)
+async def test_what_a_hook_makes_of_an_approved_call_is_not_called(
+    gate, of_the_tool, of_the_agent, of_the_run
+):
+    calls = []
+
+    @function_tool(needs_approval=True, **of_the_tool)
+    async def set_field(tesla: int) -> str:
+        """Set the field."""
+        calls.append(tesla)
+        return "set"
+
+    model = Script([call()], [says("done")])
+    agent = Agent("operator", model=model, tools=[set_field], **of_the_agent)
+    gate.approve_next()
+
+    with pytest.raises(DigestMismatch, match="It was not called"):
+        await asyncio.wait_for(
+            run_with_approvals(agent, "Go.", client=gate.client, **of_the_run), 20
+        )
+
+    assert calls == []

@@ -68,7 +68,7 @@ class ToolGate:
         turn, approval = current(), context.metadata.get("approval_response")
         response = None
         if turn and approval is not None:
-            response = await turn.granted(approval, context.function)
+            response = await turn.granted(approval, context)
         return (turn.asker.client, response) if turn and response else None
 
     async def _asked(self, context: Any) -> tuple[AsyncClient, ApprovalResponse]:

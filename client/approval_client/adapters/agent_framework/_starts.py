@@ -20,7 +20,7 @@ def starts() -> Any:
             turn, approval = current(), context.metadata.get("approval_response")
             if turn is not None and approval is not None:
                 try:
-                    await turn.start_call(approval, context.function)
+                    await turn.start_call(approval, context)
                 except Exception as error:
                     raise framework.MiddlewareFailure(
                         f"{context.function.name!r:.80} was not called: {error}"

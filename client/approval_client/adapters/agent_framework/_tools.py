@@ -112,6 +112,23 @@ def is_approved(tool: Any, call: Any, wanted: str) -> bool:
     return canonical_json(part) == canonical_json(arguments) and _digest(call, arguments) == wanted
 
 
+def is_called(context: Any, call: Any, wanted: str) -> bool:
+    """Say whether a tool is about to be called with what has that digest.
+
+    A middleware of the host's may have changed the arguments since, and not the call.
+
+    Args:
+        context: Of the framework, right before the call.
+        call: What the model wrote.
+    """
+    arguments, _ = shown(context.function, context.arguments, read=is_read(context))
+    if _digest(call, arguments) == wanted:
+        return True
+    written = _binding.read(call.arguments)  # which was asked if the tool was out of sight then
+    part = {name: arguments.get(name) for name in written}
+    return canonical_json(part) == canonical_json(written) and _digest(call, written) == wanted
+
+
 def allows_middleware(tool: Any, call: Any) -> bool:
     """Say whether the framework makes this call behind an approval if a middleware is before it.
 

@@ -128,16 +128,21 @@ class AgentTurn:
         answers = {name: self.answers[name] for name in names if name in self.answers}
         self.answers.update(await start(self.asker.client, answers))
 
-    async def start_call(self, approval: Any, tool: Any) -> None:
+    async def start_call(self, approval: Any, context: Any) -> None:
         """Use the approval of a call that is about to be made, if this asked about it.
+
+        Args:
+            approval: What the framework was given.
+            context: Of the call, as a middleware has it.
 
         Raises:
             DashboardError: It cannot be used, was used, or is about another call.
         """
-        name = str(getattr(approval, "id", ""))
-        if self.approved(name, getattr(approval, "function_call", None), tool):
+        name, call = str(getattr(approval, "id", "")), getattr(approval, "function_call", None)
+        if self.approved(name, call, context.function):
             if name in self.called:  # a middleware of the host's makes the call once more, for one
-                raise AlreadyUsed(called_again(tool.name), self.answers[name])
+                raise AlreadyUsed(called_again(context.function.name), self.answers[name])
+            _make_sure(context, call, self.answers[name])
             self.called.add(name)
             await self.start([name])
 
@@ -173,15 +178,16 @@ class AgentTurn:
         leftovers = [answers[name] for name in names if name not in ends]
         await asyncio.gather(*reports, give_up(client, leftovers, "the framework did not call it"))
 
-    async def granted(self, approval: Any, tool: Any) -> ApprovalResponse | None:
+    async def granted(self, approval: Any, context: Any) -> ApprovalResponse | None:
         """Return, once and started, the approval of this very call that the framework was given.
 
         Raises:
             DashboardError: It cannot be used, or is about another call.
         """
         name, call = str(getattr(approval, "id", "")), getattr(approval, "function_call", None)
-        if not self.approved(name, call, tool):
+        if not self.approved(name, call, context.function):
             return None
+        _make_sure(context, call, self.answers[name])
         return await started(self.asker.client, self.answers.pop(name))
 
     def approved(self, name: str, call: Any, tool: Any = None) -> bool:
@@ -254,6 +260,19 @@ def current() -> AgentTurn | None:
 def why(response: ApprovalResponse) -> str:
     """Return what the model is told when a call was not approved."""
     return for_model(response).reason
+
+
+def _make_sure(context: Any, call: Any, response: ApprovalResponse) -> None:
+    try:
+        is_called = tools.is_called(context, call, response.digest)
+    except ValueError:  # such as an argument that cannot be shown
+        is_called = False
+    if not is_called:
+        raise DigestMismatch(
+            "A middleware has changed its arguments since they were approved. It was not called. "
+            "Have it change them before they are asked, or not at all.",
+            response,
+        )
 
 
 def _is_approved(tool: Any, call: Any, wanted: str) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
+from functools import partial
 from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from approval_client._async_client import AsyncClient
 from approval_client._errors import DigestMismatch
-from approval_client._models import ApprovalRequest
+from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run
 from approval_client._refusals import for_model, refusal
 from approval_client._telling import Listener
@@ -239,8 +240,12 @@ def _watching(hooks: Any, ends: Ends) -> Any:
     async def on_tool_start(context: Any, agent: Any, tool: Any) -> None:
         await inner_hooks.on_tool_start(context, agent, tool)
         name = _named(agent, getattr(context, "tool_call_id", None))
-        await _check(ends, name, context, tools.tool_called(agent, tool.name))
+        shown = tools.tool_called(agent, tool.name)
+        await _check(ends, name, context, shown)
         await ends.start(name)
+        if (approved := ends.open.get(name)) is not None and hasattr(tool, "on_invoke_tool"):
+            look = partial(_look, shown, approved)
+            tools.stand_before(tool, context.tool_call_id, look)
 
     async def on_tool_end(context: Any, agent: Any, tool: Any, result: Any) -> None:
         name = _named(agent, getattr(context, "tool_call_id", None))
@@ -263,14 +268,28 @@ async def _check(ends: Ends, name: str, context: Any, tool: Any) -> None:
     raw_arguments = getattr(context, "tool_arguments", None)
     if response is None or raw_arguments is None:
         return
+    # The context has a copy; the tool is called with what stands in the call.
+    called_with = getattr(getattr(context, "tool_call", None), "arguments", raw_arguments)
+    for arguments in dict.fromkeys((raw_arguments, called_with)):
+        if mismatch := _mismatch(tool, arguments, response):
+            await ends.give_up(name, "it had other arguments by then")
+            raise mismatch
+
+
+def _mismatch(tool: Any, raw_arguments: Any, response: ApprovalResponse) -> DigestMismatch | None:
     content = {**response.content, "arguments": tools.asked(tool, raw_arguments)}
-    if digest(Kind.TOOL_CALL, content) != response.digest:
-        await ends.give_up(name, "it had other arguments by then")
-        raise DigestMismatch(
-            f"{content['tool']!r:.80} would now be called with something else than what was "
-            "approved. It was not called. Ask again.",
-            response,
-        )
+    if digest(Kind.TOOL_CALL, content) == response.digest:
+        return None
+    return DigestMismatch(
+        f"{content['tool']!r:.80} would now be called with something else than what was "
+        "approved. It was not called. Ask again.",
+        response,
+    )
+
+
+def _look(tool: Any, response: ApprovalResponse, raw_arguments: Any) -> None:
+    if mismatch := _mismatch(tool, raw_arguments, response):
+        raise mismatch
 
 
 def _told(run: Run, tool: Any, result: Any) -> dict[str, Any]:

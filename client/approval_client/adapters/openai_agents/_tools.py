@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 from approval_client.adapters import _binding
 
 Values = dict[str, Any]
+_LOOKS, _FUNCTION = "approvals_looks", "approvals_function"  # attributes of what stands before
 
 
 def tool_called(agent: Any, name: str) -> Any:
@@ -38,11 +40,44 @@ def asked(tool: Any, written: Any) -> Values:
 
 def _model(tool: Any) -> Any:
     """Return the model that the SDK makes of a function, by which it reads the arguments."""
-    function = getattr(tool, "__wrapped__", None)
+    function = function_of(tool)
     if function is None:
         return None
     schema = import_module("agents.function_schema").function_schema
     return schema(function, strict_json_schema=False).params_pydantic_model
+
+
+def function_of(tool: Any) -> Any:
+    """Return the function that a tool was made of; None if it was made otherwise.
+
+    The SDK knows it no more while we stand before it, see ``stand_before``.
+    """
+    function = getattr(tool, "__wrapped__", None)
+    return getattr(tool.on_invoke_tool, _FUNCTION, None) if function is None else function
+
+
+def stand_before(tool: Any, call_id: str, look: Callable[[Any], None]) -> None:
+    """Have ``look`` see the arguments with which a tool is called, right before that one call.
+
+    Hooks of an agent run beside ours, and may change a call after we looked at it.
+    """
+    invoker = tool.on_invoke_tool
+    looks: dict[str, Callable[[Any], None]] | None = getattr(invoker, _LOOKS, None)
+    if looks is None:
+        looks = {}
+
+        async def invoke(context: Any, raw_arguments: Any) -> Any:
+            look_at = looks.pop(str(getattr(context, "tool_call_id", "")), None)
+            if not looks and tool.on_invoke_tool is invoke:
+                tool.on_invoke_tool = invoker
+            if look_at is not None:
+                look_at(raw_arguments)
+            return await invoker(context, raw_arguments)
+
+        setattr(invoke, _LOOKS, looks)
+        setattr(invoke, _FUNCTION, function_of(tool))
+        tool.on_invoke_tool = invoke
+    looks[call_id] = look
 
 
 def _name(tool: Any) -> str:
